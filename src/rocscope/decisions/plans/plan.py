@@ -159,7 +159,7 @@ class Plan(Result):
         source: Any,
         ids: Any = None,
         *,
-        label: str,
+        label: str | None = None,
         acted: str | None = None,
         scores: Any = None,
         segment: Any = None,
@@ -220,7 +220,7 @@ class Plan(Result):
         """
         raise NotImplementedError
 
-    def labelled(self, data: Any, columns: dict[str, Any]) -> Any:
+    def _labelled(self, data: Any, columns: dict[str, Any]) -> Any:
         """Return data for `verify`, read from a source where columns are named."""
         return reach("applying").labelled(self, data, **columns) if columns else data
 
