@@ -13,7 +13,7 @@ from rocscope._base.atomic_write import write_file
 from rocscope._base.formatting import about
 from rocscope.cli import options as opt
 from rocscope.cli.console import markdown_table, note, print_json, print_rows, write
-from rocscope.cli.gates import Gate, Judged, judged_by, outcome
+from rocscope.cli.gates import Gate, JudgedGate, judged_by, outcome
 from rocscope.cli.judging import Judge, gates_of
 from rocscope.errors import InputError
 
@@ -193,12 +193,12 @@ def _parts(asked: Rules, file: str, rows: Any, groups: str | None) -> Iterator[t
             yield part, f"{column} = {name}", gates
 
 
-def _title(judged: list[Judged]) -> str:
+def _title(judged: list[JudgedGate]) -> str:
     broken = sum(each.failed for each in judged)
     return f"{broken} of {len(judged)} rules are broken" if broken else f"All {len(judged)} rules are kept"
 
 
-def _markdown(judged: list[Judged], lines: list[tuple[str, ...]]) -> str:
+def _markdown(judged: list[JudgedGate], lines: list[tuple[str, ...]]) -> str:
     marked = [
         [f"`{rule}`", segment, found, f"**{each}**" if each == "failed" else each]
         for rule, segment, found, each in lines
@@ -206,7 +206,7 @@ def _markdown(judged: list[Judged], lines: list[tuple[str, ...]]) -> str:
     return f"**{_title(judged)}**\n\n{markdown_table(list(_HEADINGS), marked)}"
 
 
-def _content(judged: Judged) -> dict[str, Any]:
+def _content(judged: JudgedGate) -> dict[str, Any]:
     from rocscope.core.result import jsonable
 
     estimates = [each.to_dict() for each in judged.estimates]
@@ -214,7 +214,7 @@ def _content(judged: Judged) -> dict[str, Any]:
     return jsonable(content | {"estimates": estimates})
 
 
-def _junit(judged: list[Judged]) -> str:
+def _junit(judged: list[JudgedGate]) -> str:
     """Return a test suite with a case for each rule, as CI servers read it."""
     failures = str(sum(each.failed for each in judged))
     suite = ElementTree.Element(

@@ -72,7 +72,7 @@ def _is_undefined(condition: "Condition", estimate: "Estimate") -> bool:
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedGate:
     """A gate and what it was judged by."""
 
     gate: Gate
@@ -106,13 +106,13 @@ class Judged:
 
 def judged_by(
     gates: Iterable[Gate], models: Sequence[str], estimate: "Callable[[Condition], Estimate]", segment: str = ""
-) -> list[Judged]:
+) -> list[JudgedGate]:
     """Judge gates, each for every model where it names none."""
     every = [each for gate in gates for each in gate.over(models)]
-    return [Judged(gate, tuple(map(estimate, gate.conditions)), segment) for gate in every]
+    return [JudgedGate(gate, tuple(map(estimate, gate.conditions)), segment) for gate in every]
 
 
-def outcome(judged: Iterable[Judged]) -> int:
+def outcome(judged: Iterable[JudgedGate]) -> int:
     """Print which gates failed, and return the exit code."""
     failed = [each for each in judged if each.failed]
     for each in failed:
@@ -120,6 +120,6 @@ def outcome(judged: Iterable[Judged]) -> int:
     return FAILED if failed else 0
 
 
-def gates_json(judged: Iterable[Judged]) -> dict[str, Any]:
+def gates_json(judged: Iterable[JudgedGate]) -> dict[str, Any]:
     """Return what the JSON of a command says of its gates."""
     return {"gates": [content for each in judged for content in each.to_dicts()]}

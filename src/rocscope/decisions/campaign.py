@@ -200,7 +200,7 @@ class CampaignPlan(Plan):
         >>> plan_campaign(counts, Campaign(10_000, 1, 10, 500)).verify(counts).proves
         True
         """
-        return verify_campaign(self, self.labelled(data, columns))
+        return verify_campaign(self, self._labelled(data, columns))
 
     @property
     def needs(self) -> tuple[str, ...]:

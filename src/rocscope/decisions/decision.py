@@ -386,7 +386,7 @@ class Decision(Plan):
         >>> choose(counts, Context(cost_fn=2)).verify(counts)
         Verification(7 rows, 4 thresholds, 20 claims hold)
         """
-        return verify(self, self.labelled(data, columns))
+        return verify(self, self._labelled(data, columns))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Decision":

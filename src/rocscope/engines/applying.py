@@ -17,7 +17,7 @@ from rocscope._base.atomic_write import write_file
 from rocscope.core.predictions import Predictions
 from rocscope.core.result import Result, frame_of
 from rocscope.core.rows import brief
-from rocscope.decisions.plans.outcomes import Outcomes, outcomes_of
+from rocscope.decisions.plans.outcomes import PlanOutcomes, outcomes_of
 from rocscope.engines.counting import read_counts
 from rocscope.engines.reading import read
 from rocscope.engines.sources import columns
@@ -119,7 +119,7 @@ def apply_plan(
 def outcomes(
     plan: Any, source: Any, ids: Any = None, *, label: str, acted: str | None, pos_label: Any, level: float,
     scores: Any, segment: Any, where: str | None, random_state: Any, **layout: Any,
-) -> Outcomes:  # fmt: skip
+) -> PlanOutcomes:  # fmt: skip
     """Return what acting by a plan has brought; see `Plan.outcomes`."""
     check.check_level(level)
     wanted = [label, *plan.columns, *([] if acted in (None, "all") else [str(acted)])]

@@ -272,7 +272,7 @@ class Allocation(Plan):
         >>> allocate({"n": north, "s": south}, capacity=3).verify({"n": north, "s": south}).proves
         True
         """
-        return verify_allocation(self, self.labelled(data, columns))
+        return verify_allocation(self, self._labelled(data, columns))
 
     @property
     def needs(self) -> tuple[str, ...]:

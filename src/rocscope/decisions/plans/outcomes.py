@@ -33,7 +33,7 @@ class Promise(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False)
-class Outcomes(Result):
+class PlanOutcomes(Result):
     """What acting by a plan has brought.
 
     Made by `Plan.outcomes`.
@@ -82,12 +82,12 @@ class Outcomes(Result):
         )
 
     def __repr__(self) -> str:
-        return f"Outcomes({self.note})"
+        return f"PlanOutcomes({self.note})"
 
 
 def outcomes_of(
     plan: Any, acted: Array, positive: Array, known: Array, strata: Array, columns: Any, segment: Any, level: float
-) -> Outcomes:
+) -> PlanOutcomes:
     """Return what acting on some rows has brought.
 
     Parameters
@@ -119,7 +119,7 @@ def outcomes_of(
     gain = Estimate(value, value - reach, value + reach, method="normal", standard_error=spread, reason=doubt, **how)
     rate = proportion(found, n, level=level) if n else Estimate(nan, nan, nan, method="Wilson", **how)
     effect = _effect(acted, positive, known, strata, level)
-    return Outcomes(
+    return PlanOutcomes(
         positive.size, int(acted.sum()), n, rate, promise.rate, gain, n * promise.gain - promise.fixed, effect
     )
 

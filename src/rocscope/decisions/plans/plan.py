@@ -14,7 +14,7 @@ from rocscope._base.json_format import Format
 from rocscope._base.registry import reach
 from rocscope.core.result import Result
 from rocscope.decisions.models import size_of
-from rocscope.decisions.plans.outcomes import Outcomes, Promise
+from rocscope.decisions.plans.outcomes import PlanOutcomes, Promise
 
 
 class Plan(Result):
@@ -159,7 +159,7 @@ class Plan(Result):
         source: Any,
         ids: Any = None,
         *,
-        label: str,
+        label: str | None = None,
         acted: str | None = None,
         scores: Any = None,
         segment: Any = None,
@@ -168,7 +168,7 @@ class Plan(Result):
         level: float = 0.95,
         random_state: Any = 0,
         **layout: Any,
-    ) -> Outcomes:
+    ) -> PlanOutcomes:
         """Hold what acting by the plan has brought against what it promised.
 
         Parameters
@@ -186,7 +186,7 @@ class Plan(Result):
 
         Returns
         -------
-        Outcomes
+        PlanOutcomes
             The gain achieved and promised, and the effect of acting where hashes chose among equal cases.
 
         Examples
@@ -220,7 +220,7 @@ class Plan(Result):
         """
         raise NotImplementedError
 
-    def labelled(self, data: Any, columns: dict[str, Any]) -> Any:
+    def _labelled(self, data: Any, columns: dict[str, Any]) -> Any:
         """Return data for `verify`, read from a source where columns are named."""
         return reach("applying").labelled(self, data, **columns) if columns else data
 
