@@ -4,6 +4,9 @@ import numpy as np
 from scipy import stats
 
 from rocscope.decisions.monitoring.confidence_sequence import _GROWTH, _LEAST_ROWS, BETS, _stakes
+from rocscope.decisions.monitoring.rank_counts import _areas, auc_evidence
+
+LEVELS = np.linspace(-2, 2, 15)  # between 16 levels of a score
 
 
 def alarms(values, before, after, *, bound, change, looks, rows, streams, level=0.95, seed=0):
@@ -35,3 +38,56 @@ def rows_needed(values, before, after, *, error=0.05, power=0.95):
     spreads = [np.sqrt((values**2) @ share - mean**2) for share, mean in zip((before, after), means, strict=True)]
     reach = stats.norm.ppf(1 - error) * spreads[0] + stats.norm.ppf(power) * spreads[1]
     return (reach / (means[1] - means[0])) ** 2
+
+
+def shares(skill):
+    """Return how often a positive and a negative have each level, for normal scores that far apart."""
+    return [np.diff(stats.norm.cdf(np.r_[-np.inf, LEVELS, np.inf], loc=loc)) for loc in (skill / 2, -skill / 2)]
+
+
+def auc_of(skill):
+    pos, neg = shares(skill)
+    return float(pos @ (neg.cumsum() - neg / 2))
+
+
+def rank_alarms(skill, later, *, rate, change, looks, rows, streams, upwards=False, level=0.95, seed=0):
+    """Return after how many rows each stream raises an alarm (infinity: never), and since when.
+
+    The limit is the AUC before the change. Each look brings `rows` rows.
+    """
+    rng, bound = np.random.default_rng(seed), auc_of(skill)
+    pos, neg = (np.zeros((streams, 0, LEVELS.size + 1), np.int64) for _ in range(2))
+    raised, since = np.full(streams, np.inf), np.full(streams, np.nan)
+    first, last = [], 0
+    for n in range(0, looks * rows, rows):
+        if not first or last >= max(_LEAST_ROWS, n / _GROWTH):
+            pos, neg = (np.pad(each, ((0, 0), (0, 1), (0, 0))) for each in (pos, neg))
+            first, last = [*first, n], 0
+        active = np.flatnonzero(np.isinf(raised))
+        if not active.size:
+            break
+        n_pos = rng.binomial(rows, rate, size=active.size)
+        of_class = zip((n_pos, rows - n_pos), shares(skill if n < change else later), strict=True)
+        new = [rng.multinomial(number, share) for number, share in of_class]
+        pos[active] += new[0][:, None]  # the rows from each block on
+        neg[active] += new[1][:, None]
+        last += rows
+        grown = auc_evidence(pos[active], neg[active], bound, upwards)
+        stakes = _stakes(len(first))
+        wealth = np.exp(np.minimum(grown, 700)) @ stakes + 1 - stakes.sum()
+        found = wealth >= 1 / (1 - level)
+        raised[active[found]] = n + rows
+        since[active[found]] = np.array(first)[(grown[found] + np.log(stakes)).argmax(axis=1)]
+    return raised, since
+
+
+def rank_rows_needed(skill, later, rate, error=0.05, power=0.95):
+    """Return how many rows the one-sided z test of the AUC needs that knows when the change was."""
+    n = 10**6
+    spreads = []
+    for each in (skill, later):
+        pos, neg = shares(each)
+        _, of_pos, of_neg = _areas(np.round(pos * n * rate), np.round(neg * n * (1 - rate)))
+        spreads.append(np.sqrt(of_pos / rate + of_neg / (1 - rate)))
+    reach = stats.norm.ppf(1 - error) * spreads[0] + stats.norm.ppf(power) * spreads[1]
+    return (reach / (auc_of(later) - auc_of(skill))) ** 2

@@ -20,7 +20,7 @@ _SKIPPED = (__file__.removesuffix("errors.py"), contextmanager.__code__.co_filen
 
 
 class RocscopeError(Exception):
-    """Base of every error that rocscope raises on purpose.
+    """Base class of all errors that rocscope raises deliberately.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class RocscopeError(Exception):
 
 
 class InputError(RocscopeError, ValueError):
-    """A value that was passed in cannot be used."""
+    """An argument has an invalid value."""
 
 
 class ShapeError(InputError):
@@ -58,7 +58,7 @@ class ShapeError(InputError):
 
 
 class LabelError(InputError):
-    """Labels are not two classes, or which of them is positive is not known."""
+    """Labels are not two classes, or the positive class is unknown."""
 
 
 class ScoreError(InputError):
@@ -70,35 +70,35 @@ class WeightError(InputError):
 
 
 class OneClassError(InputError):
-    """A quantity that needs both classes was asked of data that hold one."""
+    """Data of one class were given where both are needed."""
 
 
 class PairingError(InputError):
-    """Results that must come from the same rows do not."""
+    """Results do not come from the same rows."""
 
 
 class InfeasibleError(InputError):
-    """No threshold satisfies all constraints; the message says how close any comes."""
+    """No threshold satisfies all constraints; the message gives the closest attainable value."""
 
 
 class StoredError(InputError):
-    """What was stored, a decision, a recalibrator or a sketch, is of another version, incomplete, or was changed."""
+    """A stored object has an unknown version, is incomplete, or was changed."""
 
 
 class ColumnError(RocscopeError, LookupError):
-    """A column that was named is not in the data."""
+    """A named column is not in the data."""
 
 
 class ModelError(RocscopeError):
-    """A model could not be fitted, or does not give scores; the message names it, and its fold and repeat."""
+    """A model failed to fit or has no scores; the message names model, fold and repeat."""
 
 
 class InexactCountsError(RocscopeError):
-    """An exact answer was asked of counts that are approximate."""
+    """An exact result was requested from approximate counts."""
 
 
 class MissingDependencyError(RocscopeError, ImportError):
-    """An optional library is not installed; the message names the extra that brings it."""
+    """An optional library is missing; the message names the extra to install."""
 
 
 class EngineError(RocscopeError):
@@ -106,11 +106,11 @@ class EngineError(RocscopeError):
 
 
 class RocscopeWarning(UserWarning):
-    """A result stands, but not on what was asked for: its interval is a fallback, or some replicates failed."""
+    """A result deviates from the request: its interval is a fallback, or some replicates failed."""
 
 
 def warn(message: str) -> None:
-    """Warn that a result stands but not on what was asked for; the warning points to the user's line.
+    """Warn that a result deviates from the request, at the line of the user's call.
 
     That is the innermost one outside of the package, which `skip_file_prefixes` finds from Python 3.12 on.
     """
@@ -122,7 +122,7 @@ def warn(message: str) -> None:
 
 @contextmanager
 def heard() -> Iterator[list[str]]:
-    """Collect the warnings of rocscope, each once, for a page or a line of output to say.
+    """Collect rocscope's warnings, without repetition, for display elsewhere.
 
     Examples
     --------
@@ -139,13 +139,13 @@ def heard() -> Iterator[list[str]]:
 
 
 def listing(values: Sequence[Any], most: int = _MOST_LISTED, shown: Callable[[Any], str] = repr) -> str:
-    """Return the first values, and how many more there are."""
+    """Return the first values as text, with the number of further ones."""
     rest = len(values) - most
     return ", ".join(map(shown, values[:most])) + (f" and {rest} more" if rest > 0 else "")
 
 
 def one_of(name: str, known: Sequence[str], also: Iterable[str] = ()) -> str:
-    """Return the words for "expected": at most ten known names, the closest among them, and which may be meant.
+    """Return the "expected" text of an error: at most ten known names, closest first, with a suggestion.
 
     `also` are further names of the same things, which are shown only where they are close.
 
@@ -162,5 +162,5 @@ def one_of(name: str, known: Sequence[str], also: Iterable[str] = ()) -> str:
 
 
 def brief(origin: tuple[str, ...]) -> str:
-    """Return the first of several names, and how many more there are."""
+    """Return the first of several names, with the number of further ones."""
     return origin[0] if len(origin) == 1 else f"{origin[0]} and {len(origin) - 1} more"

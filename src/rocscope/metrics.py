@@ -34,6 +34,7 @@ Counts = Array | float
 """A count or an array of counts."""
 
 Metric = Callable[..., Any]
+Mean = Literal["arithmetic", "geometric", "harmonic"]
 
 _MOST_BETA = 1e100  # its square times a count is a float
 
@@ -46,7 +47,7 @@ def _ratio(numerator: Counts, denominator: Counts) -> Any:
 
 
 def _at_prevalence(tp: Counts, fp: Counts, fn: Counts, tn: Counts, target_prevalence: float | None) -> tuple[Any, ...]:
-    """Return the four cells, as shares of all cases when a target prevalence is given."""
+    """Return the four cells, as shares of all cases if a target prevalence is given."""
     if target_prevalence is None:
         return tp, fp, fn, tn
     if not 0 <= target_prevalence <= 1:
@@ -60,13 +61,12 @@ def _at_prevalence(tp: Counts, fp: Counts, fn: Counts, tn: Counts, target_preval
 
 
 def _scaled(*cells: Counts) -> tuple[Any, Any, Any, Any]:
-    """Return the four cells as floats, times a power of two, so that no product of four is beyond a float."""
+    """Return the four cells as floats scaled by a power of two, so that products of four do not overflow."""
     tp, fp, fn, tn = (np.asarray(cell, dtype=np.float64) for cell in cells)
     _, exponent = np.frexp(tp + fp + fn + tn)
     return np.ldexp(tp, -exponent), np.ldexp(fp, -exponent), np.ldexp(fn, -exponent), np.ldexp(tn, -exponent)
 
 
-@contract
 def tpr(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
     """Return the true-positive rate, tp/(tp + fn): share of the positives that are found (sensitivity, recall).
 
@@ -83,7 +83,6 @@ def tpr(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
     return _ratio(tp, tp + fn)
 
 
-@contract
 def fnr(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
     """Return the false-negative rate, fn/(tp + fn) = 1 − tpr: share of the positives that are missed.
 
@@ -100,7 +99,6 @@ def fnr(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
     return _ratio(fn, tp + fn)
 
 
-@contract
 def fpr(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
     """Return the false-positive rate, fp/(fp + tn): share of the negatives that raise a false alarm.
 
@@ -117,7 +115,6 @@ def fpr(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
     return _ratio(fp, fp + tn)
 
 
-@contract
 def tnr(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
     """Return the true-negative rate, tn/(fp + tn) = 1 − fpr (specificity).
 
@@ -134,7 +131,6 @@ def tnr(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
     return _ratio(tn, fp + tn)
 
 
-@contract
 def prevalence(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
     """Return the share of positives among all cases, (tp + fn)/n.
 
@@ -151,7 +147,6 @@ def prevalence(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
     return _ratio(tp + fn, tp + fp + fn + tn)
 
 
-@contract
 def depth(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: float | None = None) -> Any:
     """Return the share of all cases that are predicted positive, (tp + fp)/n (Yrate, percent contacted).
 
@@ -169,7 +164,6 @@ def depth(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: 
     return _ratio(tp + fp, tp + fp + fn + tn)
 
 
-@contract
 def precision(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: float | None = None) -> Any:
     """Return the share of true among positive predictions, tp/(tp + fp) (PPV).
 
@@ -189,7 +183,6 @@ def precision(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalen
     return _ratio(tp, tp + fp)
 
 
-@contract
 def npv(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: float | None = None) -> Any:
     """Return the share of true among negative predictions, tn/(tn + fn).
 
@@ -207,7 +200,6 @@ def npv(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: fl
     return _ratio(tn, tn + fn)
 
 
-@contract
 def accuracy(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: float | None = None) -> Any:
     """Return the share of correct predictions, (tp + tn)/n.
 
@@ -225,7 +217,6 @@ def accuracy(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalenc
     return _ratio(tp + tn, tp + fp + fn + tn)
 
 
-@contract
 def error(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: float | None = None) -> Any:
     """Return the share of wrong predictions, (fp + fn)/n = 1 − accuracy.
 
@@ -243,7 +234,6 @@ def error(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: 
     return _ratio(fp + fn, tp + fp + fn + tn)
 
 
-@contract
 def weighted_accuracy(
     tp: Counts,
     fp: Counts,
@@ -271,15 +261,7 @@ def weighted_accuracy(
     return _ratio(hits, hits + w_fp * fp + w_fn * fn)
 
 
-@contract
-def macro_average(
-    tp: Counts,
-    fp: Counts,
-    fn: Counts,
-    tn: Counts,
-    *,
-    mean: Literal["arithmetic", "geometric", "harmonic"] = "arithmetic",
-) -> Any:
+def macro_average(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, mean: Mean = "arithmetic") -> Any:
     """Return a mean of tpr and tnr; the arithmetic mean is the AUC of a classifier without scores.
 
     Returns
@@ -298,17 +280,11 @@ def macro_average(
     if mean == "geometric":
         return np.sqrt(hit * correct_rejection)
     if mean == "harmonic":
-        return _harmonic(hit, correct_rejection)
+        total = hit + correct_rejection
+        return _ratio(2 * hit * correct_rejection, np.where(total == 0, 1, total))[()]
     raise InputError("mean", expected="'arithmetic', 'geometric' or 'harmonic'", got=repr(mean))
 
 
-def _harmonic(a: Any, b: Any) -> Any:
-    with np.errstate(invalid="ignore"):
-        both_zero = (a == 0) & (b == 0)
-        return np.where(both_zero, 0.0, _ratio(2 * a * b, np.where(both_zero, 1, a + b)))[()]
-
-
-@contract
 def balanced_accuracy(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
     """Return (tpr + tnr)/2: the accuracy if both classes were equally frequent.
 
@@ -325,7 +301,6 @@ def balanced_accuracy(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
     return macro_average(tp, fp, fn, tn)
 
 
-@contract
 def break_even(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
     """Return (precision + tpr)/2, the point at which both are equal if they meet (Hernández-Orallo 2004).
 
@@ -342,7 +317,6 @@ def break_even(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
     return (precision(tp, fp, fn, tn) + tpr(tp, fp, fn, tn)) / 2
 
 
-@contract
 def f_score(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, beta: float = 1) -> Any:
     """Return F_β, (1 + β²)·tp / ((1 + β²)·tp + β²·fn + fp): harmonic mean of precision and tpr, tpr weighted β².
 
@@ -362,7 +336,6 @@ def f_score(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, beta: float = 1) 
     return _ratio(hits, hits + beta**2 * fn + fp)
 
 
-@contract
 def jaccard(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
     """Return tp/(tp + fp + fn): the overlap of the positives with the positive predictions.
 
@@ -379,7 +352,6 @@ def jaccard(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
     return _ratio(tp, tp + fp + fn)
 
 
-@contract
 def lift(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: float | None = None) -> Any:
     """Return the lift factor, precision/prevalence = tpr/depth: how much richer in positives the predicted ones are.
 
@@ -397,7 +369,6 @@ def lift(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: f
     return _ratio(_ratio(tp, tp + fp), _ratio(tp + fn, tp + fp + fn + tn))
 
 
-@contract
 def youden(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
     """Return Youden's J = tpr − fpr (informedness): the height above the diagonal of ROC space.
 
@@ -414,7 +385,6 @@ def youden(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
     return tpr(tp, fp, fn, tn) - fpr(tp, fp, fn, tn)
 
 
-@contract
 def markedness(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: float | None = None) -> Any:
     """Return precision + npv − 1.
 
@@ -432,7 +402,6 @@ def markedness(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevale
     return precision(tp, fp, fn, tn) + npv(tp, fp, fn, tn) - 1
 
 
-@contract
 def mcc(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: float | None = None) -> Any:
     """Return the Matthews correlation of labels and predictions.
 
@@ -451,7 +420,6 @@ def mcc(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: fl
     return _ratio(tp * tn - fp * fn, np.sqrt(((tp + fp) * (tn + fn)) * ((tp + fn) * (tn + fp))))
 
 
-@contract
 def kappa(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: float | None = None) -> Any:
     """Return Cohen's kappa: accuracy above that of the margins alone, (po − pe)/(1 − pe).
 
@@ -470,7 +438,6 @@ def kappa(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: 
     return _ratio(agreement, (tp + fp) * (fp + tn) + (tp + fn) * (fn + tn))
 
 
-@contract
 def lr_positive(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
     """Return the positive likelihood ratio tpr/fpr: the slope from (0, 0) to the point.
 
@@ -487,7 +454,6 @@ def lr_positive(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
     return _ratio(tpr(tp, fp, fn, tn), fpr(tp, fp, fn, tn))
 
 
-@contract
 def lr_negative(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
     """Return the negative likelihood ratio fnr/tnr: the slope from the point to (1, 1).
 
@@ -504,7 +470,6 @@ def lr_negative(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
     return _ratio(fnr(tp, fp, fn, tn), tnr(tp, fp, fn, tn))
 
 
-@contract
 def odds_ratio(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
     """Return the diagnostic odds ratio, tp·tn/(fp·fn).
 
@@ -523,10 +488,12 @@ def odds_ratio(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
 
 
 METRICS: dict[str, Metric] = {
-    name: member
+    name: contract(member)
     for name, member in vars().items()
     if isinstance(member, FunctionType) and member.__module__ == __name__ and not name.startswith("_")
 }
 """Every metric by name: the functions of this module."""
+
+globals().update(METRICS)
 
 __getattr__ = public_names.refusing(__name__, list(METRICS))

@@ -40,18 +40,18 @@ from rocscope.ranges.sketch import CountsSketch
 
 
 class Crisp(Protocol):
-    """A classifier without scores, such as a `ConfusionMatrix`, that may be of two classes."""
+    """A classifier without scores, such as a `ConfusionMatrix` of two classes."""
 
     def as_point(self, pos_label: Any = None) -> OperatingPoint:
-        """Return the counts of one class against the other."""
+        """Return the counts of a 2 × 2 matrix as a point."""
         ...
 
 
 class BySegment(ByName[CumulativeCounts]):
-    """Counts of one model by segment: `rocscope.segments.SegmentedCounts`, as far as this module knows it."""
+    """Counts of one model by segment: the interface of `rocscope.segments.SegmentedCounts` used here."""
 
     def pooled(self) -> ThresholdCounts:
-        """Return the counts of all rows together."""
+        """Return the pooled counts of all segments."""
         raise NotImplementedError
 
 
@@ -60,7 +60,7 @@ Models = Predictions | Counted | Mapping[str, Predictions | Counted]
 
 
 class SupportsArray(Protocol):
-    """What NumPy makes an array of: a series, a tensor."""
+    """Anything that NumPy converts to an array: a series, a tensor."""
 
     def __array__(self, *arguments: Any) -> Any: ...
 
@@ -76,7 +76,7 @@ _KINDS = (CumulativeCounts, Predictions, OperatingPoint, CountsSketch, Mapping, 
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Data of one model, whatever they were given as.
+    """Data of one model in any accepted form.
 
     Attributes
     ----------
@@ -91,14 +91,14 @@ class Sample:
 
     @cached_property
     def rows(self) -> Predictions | None:
-        """The rows of this model, where they are known."""
+        """The rows of this model, if available."""
         if not isinstance(self._source, Predictions):
             return None
         return self._source if len(self._source.models) == 1 else self._source.select(models=[self._model or self.name])
 
     @property
     def points(self) -> CumulativeCounts:
-        """What is known of the curve: every level, or the ends of ranges."""
+        """Known points of the curve: every level, or the ends of ranges."""
         known = vars(self)  # not `cached_property`: before Python 3.12 models that are ranked at once wait for its lock
         if "_points" not in known:
             source = self._source
@@ -120,11 +120,11 @@ class Sample:
 
     @property
     def bins(self) -> BinnedCounts:
-        """The counts in ranges of the score: of one score each, where every level is known."""
+        """The counts in score ranges; with one score each, if every level is known."""
         return self.points if isinstance(self.points, BinnedCounts) else BinnedCounts.from_counts(self.counts)
 
     def require_rows(self, what: str, error: type[InputError] = InputError) -> Predictions:
-        """Return the rows, or refuse counts."""
+        """Return the rows; raise for counts."""
         return self.rows if self.rows is not None else _refuse_counts(what, self, error)
 
     @property
@@ -149,21 +149,21 @@ class Samples(dict[str, Sample]):
         self.rows, self.kind = rows, kind
 
     def one(self, model: str | None) -> Sample:
-        """Return the data of the model named, or of the only one."""
+        """Return the data of a named model, or of the only one."""
         return self[model_name(list(self), model)]
 
     @property
     def segmented(self) -> bool:
-        """Whether counts by segment are among them."""
+        """Whether any data are counts by segment."""
         return any(sample.segmented for sample in self.values())
 
     @property
     def shared_rows(self) -> Predictions | None:
-        """The rows that all models share, or those of the only one; None of counts."""
+        """The rows shared by all models, or those of the only one; None for counts."""
         return self.one(None).rows if self.rows is None and len(self) == 1 else self.rows
 
     def points(self) -> dict[str, CumulativeCounts]:
-        """Return what is known of each curve."""
+        """Return the known points of each curve."""
         return {name: sample.points for name, sample in self.items()}
 
     def counts(self) -> dict[str, ThresholdCounts]:
@@ -199,7 +199,7 @@ def counts_of(
 def points_of(
     y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
 ) -> CumulativeCounts:
-    """Return what `counts_of` does; and of ranges that leave levels open, the points that they tell.
+    """Return `counts_of`; for binned counts, the known points.
 
     Examples
     --------
@@ -215,7 +215,7 @@ def points_of(
 def sample_of(
     y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
 ) -> Sample:
-    """Return the data of one model, with their rows where these are known.
+    """Return the data of one model, with rows if available.
 
     Examples
     --------
@@ -262,7 +262,7 @@ def samples_of(models: Any, *, name: str = "models", pos_label: Any = None) -> S
 
 
 def with_scores(data: Any, y_score: Any = None, *, pos_label: Any = None, sample_weight: Any = None) -> Any:
-    """Return data of one or several models: Predictions where labels and scores were given, others as they are.
+    """Return Predictions for labels and scores; other data unchanged.
 
     Examples
     --------
@@ -283,7 +283,7 @@ def with_scores(data: Any, y_score: Any = None, *, pos_label: Any = None, sample
 def with_context(
     data: Any, y_score: Any, context: Any, *, pos_label: Any = None, sample_weight: Any = None
 ) -> tuple[Any, Any]:
-    """Return data as `with_scores`, and the context: the second argument beside anything but labels.
+    """Return data as `with_scores` does, and the context, which follows anything but labels.
 
     Examples
     --------
@@ -296,7 +296,7 @@ def with_context(
 
 
 def rows_of(predictions: Any, *, name: str = "predictions") -> Predictions:
-    """Return the rows that all models share, or those of the only one; counts are refused.
+    """Return the rows shared by all models, or those of the only one; raise for counts.
 
     Examples
     --------
@@ -308,7 +308,7 @@ def rows_of(predictions: Any, *, name: str = "predictions") -> Predictions:
 
 
 def point_of(point: Any, *, name: str = "point") -> OperatingPoint:
-    """Return the counts of a crisp classifier; what has several thresholds is refused.
+    """Return the counts of a classifier without scores; raise for several thresholds.
 
     Examples
     --------
@@ -324,7 +324,7 @@ def point_of(point: Any, *, name: str = "point") -> OperatingPoint:
 
 
 def refusal(name: str, expected: str, data: Any, hint: str = "", *, alone: bool = False) -> InputError:
-    """Return the error for data that a function cannot take; it says what to pass, or to call, instead."""
+    """Return the error for unsupported data, with what to pass or call instead."""
     if is_segmented(data):
         hint = SEGMENTS
     elif hasattr(data, "classes"):
@@ -335,13 +335,13 @@ def refusal(name: str, expected: str, data: Any, hint: str = "", *, alone: bool 
 
 
 def is_segmented(data: Any) -> bool:
-    """Return whether data are segments, or counts by segment of models."""
+    """Return whether data are counts by segment, of one or several models."""
     each: list[Any] = list(data.values()) if isinstance(data, Mapping) else []
     return isinstance(data, BySegment | Parts) or any(isinstance(part, BySegment) for part in each)
 
 
 def kind_of(data: Any) -> str:
-    """Return what something is, in words."""
+    """Describe the kind of an object."""
     kind = type(data).__name__
     return f"{'an' if kind[0] in 'AEIOUaeiou' else 'a'} {kind}"
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import rocscope as rs
-from monitor_rank_streams import alarms, rows_needed
+from monitor_cases import rank_alarms, rank_rows_needed
 from rocscope.decisions import Monitor
 from rocscope.errors import InputError, RocscopeWarning
 
@@ -113,7 +113,7 @@ def test_a_prevalence_that_varies_is_noted():
 def check_false_alarms(streams, looks):
     for skill in (0.5, 1.2, 2.0):
         for upwards in (False, True):
-            raised, _ = alarms(
+            raised, _ = rank_alarms(
                 skill, skill, rate=0.3, change=0, looks=looks, rows=100, streams=streams, upwards=upwards
             )
             found = np.isfinite(raised).mean()
@@ -132,10 +132,12 @@ def test_false_alarms_of_the_auc_are_rare_in_full():
 
 def check_delay(streams, changes):
     for skill, later in ((1.2, 0.8), (1.2, 1.0), (0.8, 0.3)):
-        needed = rows_needed(skill, later, 0.3)
+        needed = rank_rows_needed(skill, later, 0.3)
         for change in changes:
             looks = int(change + 8 * needed) // 50
-            raised, since = alarms(skill, later, rate=0.3, change=change, looks=looks, rows=50, streams=streams, seed=1)
+            raised, since = rank_alarms(
+                skill, later, rate=0.3, change=change, looks=looks, rows=50, streams=streams, seed=1
+            )
             found = raised > change
             late = np.minimum(raised, 50 * looks)[found] - change
             near = np.abs(since[found] - change) <= 0.2 * change if change else since[found] <= 0.2 * raised[found]

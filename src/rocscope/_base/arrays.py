@@ -18,7 +18,7 @@ Ties = Literal["half", "lower", "upper"]
 _MOST_ENTRIES = 2**40  # 8 TiB of floats
 
 NUMBERS = ("float64", "float32", "float16", "int64", "int32", "int16", "int8", "uint8", "bool")
-"""Types of numbers that both libraries and NumPy have."""
+"""Numeric types that both libraries share with NumPy."""
 
 
 def library_of(values: Any) -> Any:
@@ -36,7 +36,7 @@ def type_of(tensor: Any) -> str:
 
 
 def widened(tensor: Any) -> Any:
-    """Return a tensor without its gradient; of floats that NumPy does not have, such as bfloat16, as float32."""
+    """Return a tensor without its gradient; floats that NumPy lacks, such as bfloat16, become float32."""
     if not hasattr(tensor, "detach"):
         return tensor
     tensor = tensor.detach()
@@ -44,7 +44,7 @@ def widened(tensor: Any) -> Any:
 
 
 def as_array(values: Any) -> Array:
-    """Return anything array-like as an array: tensors without their gradient, in a type that holds all their numbers.
+    """Convert anything array-like to a NumPy array, without rounding any number.
 
     Those of a device are copied, all others are shared where NumPy can.
 
@@ -78,11 +78,11 @@ def _require_within_memory(values: Any) -> None:
 
 
 RANK_ANYWHERE = False
-"""Whether arrays of the host are ranked as those of a device are: tests run its path where no device is at hand."""
+"""If True, arrays in memory take the code path of a device; tests use it where there is no device."""
 
 
 def ranks_there(values: Any) -> Any:
-    """Return the library that ranks scores where they are: that of a tensor on a device; None for anything else."""
+    """Return the library that ranks scores on their device, for a tensor on a device; otherwise None."""
     library = library_of(values)
     if RANK_ANYWHERE:
         return np if isinstance(values, np.ndarray) else library

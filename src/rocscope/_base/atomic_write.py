@@ -17,7 +17,7 @@ _UNFINISHED: set[Path] = set()
 
 
 def check_writable(path: str | os.PathLike[str], *, force: bool = False) -> Path:
-    """Return the path if a file can be written there, before any work is spent on its content.
+    """Return the path if it can be written; called before any work is spent on the content.
 
     Raises
     ------
@@ -56,7 +56,7 @@ def _exists_already(target: Path) -> InputError:
 
 
 def write_file(path: str | os.PathLike[str], content: str | bytes, *, force: bool = False) -> Path:
-    """Write text (UTF-8) or bytes under a temporary name and move it into place, once it is on the disk.
+    """Write text (UTF-8) or bytes to a temporary file, flush it to disk and rename it.
 
     Of several writers that do not force, exactly one succeeds. A file that is overwritten keeps its mode, its extended
     attributes and, where the process may set it, its owner.
@@ -104,7 +104,7 @@ def _keep_attributes(old: Path, new: Path) -> None:
 
 
 def _move_where_nothing_is(part: Path, place: Path) -> None:
-    """Move a file unless there is one by now; raises FileExistsError then, where `Path.replace` would overwrite it."""
+    """Move a file unless the target exists; raises FileExistsError, where `Path.replace` would overwrite."""
     try:
         os.link(part, place)
     except FileExistsError:
@@ -120,7 +120,7 @@ def _move_where_nothing_is(part: Path, place: Path) -> None:
 
 @contextmanager
 def unfinished(path: Path) -> Iterator[Path]:
-    """Have a file, or a folder, removed in the end, whatever comes in between; name it before it is made."""
+    """Register a file or folder for removal at exit, however the block ends; call it before creating the file."""
     _UNFINISHED.add(path)
     try:
         yield path
@@ -130,7 +130,7 @@ def unfinished(path: Path) -> Iterator[Path]:
 
 
 def temporary_folder() -> str:
-    """Return the folder of temporary files.
+    """Return the directory for temporary files.
 
     Python finds it by writing a file, which a signal at that moment would leave there, so it is only asked last.
     """
@@ -140,7 +140,7 @@ def temporary_folder() -> str:
 
 
 def remove_unfinished() -> None:
-    """Remove what would be left over if the process ended now."""
+    """Remove all registered unfinished files."""
     for path in tuple(_UNFINISHED):
         _remove(path)
 

@@ -22,7 +22,7 @@ _MANY = 1 << 20  # fewer are looked at sooner than threads are started
 
 
 def zeros_and_ones(labels: Array) -> NDArray[np.bool_] | None:
-    """Return whole numbers as truth values if they are.
+    """Return whole numbers as booleans if all are 0 or 1.
 
     Examples
     --------
@@ -41,12 +41,12 @@ def zeros_and_ones(labels: Array) -> NDArray[np.bool_] | None:
 
 
 def all_finite(values: Array) -> bool:
-    """Whether no float is missing or infinite."""
+    """Whether all values are finite."""
     return all(_each_stretch(lambda rows: np.isfinite(values[rows]).all(), values))
 
 
 def ends_and_sum(values: Array) -> tuple[float, float, float]:
-    """Return the lowest and the highest value, and the sum as a float; of floats NaN where one is missing.
+    """Return minimum, maximum and sum (as a float) of a column; NaN if a float is missing.
 
     Examples
     --------
@@ -65,18 +65,18 @@ def _ends_and_sum(values: Array) -> tuple[Any, Any, float]:
 
 
 def _each_stretch(look: Callable[[slice], _Result], column: Array) -> list[_Result]:
-    """Return what is found in each stretch of a column, at least one."""
+    """Apply a function to each slice of a column and return the results, at least one."""
     if column.size <= _STRETCH:
         return [look(slice(None))]
     return in_threads(look, pieces_of(column.size, _STRETCH), None if column.size > _MANY else 1)
 
 
 MOST_SORTED = 50_000
-"""As many rows as NumPy sorts before Arrow is loaded."""
+"""Up to this many rows NumPy sorts; beyond, Arrow is loaded."""
 
 
 def told_apart(column: Array) -> tuple[Array, NDArray[np.int32]] | None:
-    """Return the different texts of a column in their order, and the place of each row's.
+    """Return the distinct texts of a column in sorted order, and the index of each row's text.
 
     None where the column is a short one, or holds anything else, also here and there.
 
@@ -99,7 +99,7 @@ def told_apart(column: Array) -> tuple[Array, NDArray[np.int32]] | None:
 
 
 def _by_bytes(column: Array) -> tuple[Array, Array]:
-    """Return texts of one width as they lie in memory: as Arrow's own, they would end at a zero."""
+    """Return fixed-width texts as bytes in memory; as Arrow strings they would end at the first zero byte."""
     import pyarrow as pa
 
     flat = np.ascontiguousarray(column)
@@ -127,12 +127,12 @@ def _by_text(column: Array) -> tuple[Array, Array] | None:
 
 
 FIRST_ROUNDED = 2.0**53
-"""Up to here float64 holds every whole number."""
+"""The largest magnitude up to which float64 holds every whole number."""
 WHOLE_OF_64_BITS = "whole numbers of 64 bits, or that float64 holds too"
 
 
 def as_written(values: Sequence[Any], array: Array, name: str, error: type[InputError] = InputError) -> Array:
-    """Return numbers of Python as NumPy has them; where it would round whole ones, as uint64 or not at all."""
+    """Return Python numbers as a NumPy array; whole numbers that NumPy would round become uint64 or stay objects."""
     if array.ndim != 1 or (array.dtype != object and not _is_large_float(array)):
         return array
     rows = [row for row, value in enumerate(values) if isinstance(value, int | np.integer)]
@@ -150,7 +150,7 @@ def _is_large_float(array: Array) -> bool:
 
 
 def unpacked(values: Array, absent: NDArray[np.bool_], name: str, error: type[InputError]) -> Array:
-    """Unpack an object column, such as one with None among its numbers, without guessing at strings."""
+    """Unpack an object column, such as numbers with None among them; strings are not parsed."""
     kept = values[~absent].tolist()
     strange = [value for value in kept if not isinstance(value, int | float | np.number)]
     if strange:

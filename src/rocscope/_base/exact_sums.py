@@ -17,10 +17,10 @@ from rocscope import kernels
 from rocscope._base.arrays import Array
 
 Sums = tuple[list[int], list[int]]
-"""True and false positives at some points, as whole numbers of any size."""
+"""True and false positives at some points, as Python integers of any size."""
 
 UNIT = 1 << 1074
-"""How many units a weight of 1 is."""
+"""Number of units in a weight of 1."""
 
 _FRACTION = 52
 _LOWER_HALF = 27
@@ -30,7 +30,7 @@ _AT_ONCE = 256  # sums found in one pass: 4 MB of integers
 
 
 def running(counts: Array) -> Array:
-    """Return running sums, from 0 on: one more than there are counts; of weights with what rounding left of each.
+    """Return running sums, starting at 0; for float weights, with the rounding error of each sum.
 
     So no sum is off by more than its last digit, and none is below the one before it.
 
@@ -54,12 +54,12 @@ def running(counts: Array) -> Array:
 
 
 def is_moderate(total: float) -> bool:
-    """Whether products of sums up to a total are within what floats can hold."""
+    """Whether products of sums up to a total stay within the range of floats."""
     return total == 0 or _LEAST_TOTAL < total < 1 / _LEAST_TOTAL
 
 
 def scale_of(total: float) -> float:
-    """Return a power of two times which a total is about 2⁵⁰⁰, so that products of small shares of it are no 0.
+    """Return the power of two that scales a total to about 2⁵⁰⁰, so that products of small shares do not underflow.
 
     Examples
     --------
@@ -70,12 +70,12 @@ def scale_of(total: float) -> float:
 
 
 def rounded(numbers: list[int]) -> Array:
-    """Return whole numbers of the unit as the nearest floats."""
+    """Return whole numbers of units as the nearest floats."""
     return np.array([number / UNIT for number in numbers], np.float64)
 
 
 def whole_sums(signed: Array, bounds: Array) -> Iterator[tuple[int, int]]:
-    """Yield the sums of the positives and of the negatives from each bound of rows up to the one before it.
+    """Yield the sums of positives and of negatives between consecutive row bounds.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def whole_sums(signed: Array, bounds: Array) -> Iterator[tuple[int, int]]:
 
 
 def _sums_of_few(signed: Array, chosen: Array, bounds: Array) -> list[int]:
-    """Do the same for a class of fewer than 2¹⁶ rows, sixteen exponents at a time."""
+    """Do the same for a class of fewer than 2¹⁶ rows, in blocks of sixteen exponents."""
     before = np.zeros(signed.size + 1, np.intp)
     np.cumsum(chosen, out=before[1:])
     bounds, bits = before[bounds], np.abs(signed[chosen]).view(np.int64)
@@ -117,7 +117,7 @@ def _sums_of_few(signed: Array, chosen: Array, bounds: Array) -> list[int]:
 
 
 def add_up(sums: Iterator[tuple[int, int]]) -> Sums:
-    """Return running sums of pairs of whole numbers, from (0, 0) on."""
+    """Return running sums of pairs of whole numbers, starting at (0, 0)."""
     tp: list[int] = [0]
     fp: list[int] = [0]
     for pos, neg in sums:
@@ -127,7 +127,7 @@ def add_up(sums: Iterator[tuple[int, int]]) -> Sums:
 
 
 def condensed(sums: Sums) -> tuple[Array, Array]:
-    """Return few floats that sum exactly to the steps of running sums: of each its step, and the float."""
+    """Return a few floats per step that sum exactly to that step of the running sums: step index and float."""
     step: list[int] = []
     signed: list[float] = []
     for values, sign in zip(sums, (1, -1), strict=True):
@@ -142,7 +142,7 @@ def condensed(sums: Sums) -> tuple[Array, Array]:
 
 
 def dot(a: Array, b: Array, most: float) -> float:
-    """Return the sum of products of counts, at most `most`; in Python's integers where 64 bits might not hold it."""
+    """Return the sum of products of counts, at most `most`; uses Python integers if 64 bits might overflow."""
     if a.dtype.kind == "i":
         return sum(map(mul, a.tolist(), b.tolist())) if most > 2**63 - 1 else a.dot(b).item()
     return (a * b).sum().item()  # unlike a dot product of floats, the same on every machine

@@ -3,11 +3,11 @@
 import math
 
 _LEAST_P = 0.0001
-"""Smaller ones say more of the tail of a normal curve than of the rows."""
+"""Smaller p-values depend on the normal approximation in the tail rather than on the rows."""
 
 
 def about(value: float) -> str:
-    """Return an expected number without digits that nobody can act on: whole from 100 on, of three digits below.
+    """Format an expected number: whole from 100 on, three significant digits below.
 
     Examples
     --------
@@ -18,7 +18,7 @@ def about(value: float) -> str:
 
 
 def to_its_error(number: float, error: float) -> str:
-    """Return a number to the second digit of its error.
+    """Round a number to the second significant digit of its standard error.
 
     Examples
     --------
@@ -32,7 +32,7 @@ def to_its_error(number: float, error: float) -> str:
 
 
 def alike(*numbers: float) -> list[str]:
-    """Return numbers with one number of decimals, that which gives the largest of them four digits.
+    """Format numbers with the same number of decimals; the largest has four significant digits.
 
     Examples
     --------
@@ -45,12 +45,12 @@ def alike(*numbers: float) -> list[str]:
 
 
 def chance(share: float) -> str:
-    """Return a probability that was found by drawing, which is never sure."""
+    """Format a simulated probability, which is never exactly 0 or 1."""
     return "above 99.9 %" if share > 0.999 else "below 0.1 %" if share < 0.001 else f"{100 * share:.3g} %"
 
 
 def p_value(p: float) -> str:
-    """Return a p-value for a table.
+    """Format a p-value for a table.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def p_value(p: float) -> str:
 
 
 def known(value: float, digits: str) -> str:
-    """Return a number, or that it is undefined.
+    """Format a number, or "undefined" for NaN.
 
     Examples
     --------

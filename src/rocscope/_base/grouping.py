@@ -29,7 +29,7 @@ SEGMENTS = (
 
 @held_to_contract
 class ByName(Generic[Made]):
-    """What is made of the rows of each value of a column, when asked for: it is read like a mapping, but is none.
+    """Results by value of a column, computed on access; supports the reading methods of a mapping.
 
     So no function that takes a mapping of models takes segments for models.
 
@@ -66,25 +66,25 @@ class ByName(Generic[Made]):
         return name in self._position
 
     def get(self, name: Hashable, default: Any = None) -> Any:
-        """Return what is made of the rows of a name, or something else where there is no such name."""
+        """Return the result for a name, or a default."""
         place = self._position.get(name)
         return default if place is None else self._make(place)
 
     def keys(self) -> KeysView[Hashable]:
-        """Return the names."""
+        """Return all names."""
         return KeysView(cast(Mapping[Hashable, Made], self))
 
     def values(self) -> ValuesView[Made]:
-        """Return what is made of the rows of each."""
+        """Return the result for each name."""
         return ValuesView(cast(Mapping[Hashable, Made], self))
 
     def items(self) -> ItemsView[Hashable, Made]:
-        """Return both."""
+        """Return pairs of name and result."""
         return ItemsView(cast(Mapping[Hashable, Made], self))
 
 
 def listed(names: Array) -> list[Hashable]:
-    """Return names as they are looked up: dates as they are, all else as Python has it.
+    """Return names in the form used for lookup: dates unchanged, everything else as Python objects.
 
     Examples
     --------
@@ -99,7 +99,7 @@ class Parts(ByName[Made], Mapping[Hashable, Made]):
 
 
 def parts(name: str, column: Array | None, make: Callable[[Array], Made]) -> Parts[Made]:
-    """Return what `make` makes of the numbers of the rows of each fold, repeat or segment.
+    """Apply `make` to the row numbers of each fold, repeat or segment.
 
     Examples
     --------
@@ -124,7 +124,7 @@ def masks_of(name: str, column: Array | None) -> Parts[NDArray[np.bool_]]:
 
 
 def numbered(name: str, column: Array | None) -> tuple[Array, NDArray[np.signedinteger[Any]]]:
-    """Return the distinct values of a fold, repeat or segment column in their order, and the place of each row's.
+    """Return the sorted distinct values of a fold, repeat or segment column, and the index of each row's value.
 
     Examples
     --------
@@ -151,7 +151,7 @@ def numbered(name: str, column: Array | None) -> tuple[Array, NDArray[np.signedi
 
 
 def number(chunks: Sequence[Array]) -> tuple[Array, Callable[[Array], Array]]:
-    """Return the distinct values of all chunks in their order, and the places of the entries of a chunk.
+    """Return the sorted distinct values of all chunks, and the indices of a chunk's entries among them.
 
     Examples
     --------
@@ -194,7 +194,7 @@ def _looked_up(chunks: Sequence[Array], low: int, spread: int) -> tuple[Array, C
 
 
 def deal(slot: Array, values: Array, slots: int) -> tuple[Array, NDArray[np.int64]]:
-    """Return values by their slot, in each as they came, and where every slot begins (and the last ends).
+    """Sort values by slot, keeping their order within each, and return the start of every slot and the end of the last.
 
     Examples
     --------

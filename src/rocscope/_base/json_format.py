@@ -55,7 +55,7 @@ class Format:
     anew: str
 
     def text(self, content: dict[str, Any]) -> str:
-        """Return the text of a file of content that is safe for JSON."""
+        """Return the JSON text of a file."""
         header: dict[str, Any] = {"format": self.name, "version": self.version, "checksum": _checksum(content)}
         text = json.dumps(header | content, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
         if len(text) > MOST_BYTES:
@@ -63,7 +63,7 @@ class Format:
         return text
 
     def read(self, path: str | os.PathLike[str]) -> "Fields":
-        """Return the fields of a file, or raise StoredError; once they are read, `require_same` ends it."""
+        """Return the fields of a file, or raise StoredError; call `require_same` after reading all of them."""
         fields = parse(read_bytes(path, self.what), str(path), self.what, self.anew)
         if fields.content.get("format") != self.name:
             expected = f'JSON with "format": "{self.name}"'
@@ -78,7 +78,7 @@ class Format:
 
 
 def read_bytes(path: str | os.PathLike[str], what: str) -> bytes:
-    """Return the content of a file, read up to the size of any stored object has."""
+    """Return the content of a file, up to the largest size that a stored object can have."""
     try:
         place = Path(path)
         if place.exists() and not (place.is_file() or place.is_dir()):
@@ -96,7 +96,7 @@ def read_bytes(path: str | os.PathLike[str], what: str) -> bytes:
 
 
 def require_version(version: int, known: int, source: str, what: str, anew: str) -> None:
-    """Raise unless a version is the one that is known."""
+    """Raise unless the version is the known one."""
     if version != known:
         age, hint = ("a newer", "update rocscope") if version > known else ("an older", anew)
         got = f"version {version}, made by {age} rocscope"
@@ -104,7 +104,7 @@ def require_version(version: int, known: int, source: str, what: str, anew: str)
 
 
 def parse(data: bytes, source: str, what: str, anew: str) -> "Fields":
-    """Return the fields of a JSON object in UTF-8."""
+    """Parse a JSON object in UTF-8 and return its fields."""
     try:
         content = json.loads(data.decode(), parse_constant=_refuse_constant, object_pairs_hook=_object)
         _require_plain(content)
@@ -129,7 +129,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _require_plain(content: Any) -> None:
-    """Refuse what no file that was saved holds: objects nested that deep, infinite numbers, half characters."""
+    """Raise for content that no saved file has: deep nesting, infinite numbers, unpaired surrogates."""
     level = [content]
     for _ in range(_DEEPEST):
         inner: list[Any] = []
@@ -150,7 +150,7 @@ def _require_plain(content: Any) -> None:
 
 
 def _is_text(text: str) -> bool:
-    """Whether a text is of whole characters; JSON can hold halves of those that take two codes in UTF-16."""
+    """Whether a text has no unpaired surrogates, which JSON can express."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -164,12 +164,12 @@ def _checksum(content: dict[str, Any]) -> str:
 
 
 def is_number(value: Any) -> bool:
-    """Whether a value of JSON is a number that a float can hold."""
+    """Whether a JSON value is a number within the range of floats."""
     return type(value) in (int, float) and abs(value) <= sys.float_info.max
 
 
 class Fields:
-    """The fields of a JSON object: each is asked for by its type and range, and refused by its name."""
+    """The fields of a JSON object, read by type and range; errors name the field."""
 
     def __init__(self, content: dict[str, Any], source: str, anew: str, path: str = "") -> None:
         self.content, self.source, self.anew, self.path = content, source, anew, path
@@ -180,7 +180,7 @@ class Fields:
         raise StoredError(self._place(name), expected=expected, got=got, hint=self.anew)
 
     def _place(self, name: str) -> str:
-        """Return where a field stands; names in a file may be of any length, and of several lines."""
+        """Return the path of a field for an error message; names in a file may be long or have line breaks."""
         return f"{self.source}: {' '.join(f'{self.path}{name}'.split())[:_LONGEST_PLACE]}"
 
     def take(self, name: str, kind: type[T], expected: str) -> T:
@@ -205,11 +205,11 @@ class Fields:
         return value
 
     def optional_number(self, name: str) -> float | None:
-        """Return a finite number, or None where null stands."""
+        """Return a finite number, or None for null."""
         return None if self.content.get(name, ...) is None else self.number(name)
 
     def whole(self, name: str) -> int:
-        """Return a whole number of at least 0, such as counts can be."""
+        """Return a non-negative integer, such as a count."""
         value = self.take(name, int, "a whole number")
         return value if 0 <= value <= MOST_WHOLE else self.refuse(name, "a whole number from 0 to 2^62")
 
@@ -226,7 +226,7 @@ class Fields:
     def column(
         self, name: str, low: float = -math.inf, high: float = math.inf, *, size: int = -1, order: str = ""
     ) -> Array:
-        """Return a list of numbers from `low` to `high`, so many of them, in an order: "rising" or "not falling"."""
+        """Return a list of numbers from `low` to `high`, of a given length and order: "rising" or "not falling"."""
         values = self.array(name) if self.content.get(name) != [] else np.empty(0)
         if values.ndim != 1 or size not in (-1, values.size):
             self.refuse(name, "a list of numbers" if size < 0 else f"a list of {size} numbers")
@@ -238,7 +238,7 @@ class Fields:
         return values
 
     def inner(self, name: str, expected: str) -> "Fields":
-        """Return the fields of an object within."""
+        """Return the fields of a nested object."""
         return Fields(self.take(name, dict, expected), self.source, self.anew, f"{self.path}{name}.")
 
     def objects(self, name: str) -> "list[Fields]":
@@ -250,7 +250,7 @@ class Fields:
         return [Fields(value, self.source, self.anew, path) for value, path in zip(values, paths, strict=True)]
 
     def make(self, name: str, factory: Callable[..., T], *args: Any, **kwargs: Any) -> T:
-        """Return what is made of a field, whose own checks say what is wrong with it."""
+        """Construct an object from a field; errors of its constructor are raised as StoredError."""
         try:
             with np.errstate(all="ignore"):  # what numbers of any size come to is judged by who asked for it
                 return factory(*args, **kwargs)
@@ -259,7 +259,7 @@ class Fields:
             raise StoredError(self._place(name), got=_brief.repr(got)[1:-1], hint=self.anew) from error
 
     def require_same(self, made: dict[str, Any]) -> None:
-        """Raise unless all that follows from what was read stands in the file as it follows, and the checksum fits."""
+        """Raise unless all derived fields equal those recomputed from what was read, and the checksum matches."""
         content = {name: value for name, value in self.content.items() if name not in _HEADER}
         found = _difference(made, content, "")
         if found is not None:
@@ -277,7 +277,7 @@ def _in_range(low: float, high: float) -> str:
 
 
 def _difference(made: Any, kept: Any, path: str) -> tuple[str, str, str] | None:
-    """Return where the first difference is, what is expected there and what stands there."""
+    """Return the place of the first difference, the expected value and the value found."""
     if isinstance(made, dict) and isinstance(kept, dict):
         names = list(dict.fromkeys([*made, *kept]))
         inner = {name: f"{path}.{name}".lstrip(".") for name in names}

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 Tell = Callable[[int, int | None], Any]
-"""Called with how much is done, and how much there is in all, None where that is not known."""
+"""Called with the work done and the total, or None if the total is unknown."""
 Progress = bool | Tell | None
 """None or True: a bar on stderr, where that is a terminal; False: none; a function: called with (done, total)."""
 
@@ -23,12 +23,12 @@ _TICK = 0.5
 
 
 def unreported(done: int, total: int | None) -> None:
-    """Tell nobody."""
+    """Ignore progress."""
 
 
 @contextmanager
 def reporting(progress: Progress, what: str, unit: str = "") -> Iterator[Tell]:
-    """Yield a callback for the progress of a job; a bar appears if that takes longer than a second.
+    """Yield a progress callback; a bar appears if the job takes longer than a second.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def reporting(progress: Progress, what: str, unit: str = "") -> Iterator[Tell]:
 
 
 def track(parts: Iterable[T], total: int, progress: Progress, what: str) -> Iterator[T]:
-    """Pass the parts of a job on as they come, and report each.
+    """Iterate over the parts of a job and report progress after each.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def track(parts: Iterable[T], total: int, progress: Progress, what: str) -> Iter
 
 
 class _Bar:
-    """A bar that starts with the first report after a second."""
+    """A progress bar that is shown by the first report after a second."""
 
     def __init__(self, what: str, unit: str) -> None:
         self.what, self.unit = what, unit
@@ -105,7 +105,7 @@ def _start_bar(what: str) -> Any:
 
 
 class _Clock(threading.Thread):
-    """Says on one line of stderr what is done and for how long, while nothing else is said there."""
+    """A line on stderr that shows the current step and the elapsed time."""
 
     def __init__(self) -> None:
         super().__init__(name="rocscope-clock", daemon=True)
@@ -133,7 +133,7 @@ class _Clock(threading.Thread):
         self.shown = line
 
     def wipe(self, bars: int = 0) -> None:
-        """Leave the line to others, for as long as a bar is there, or for two seconds."""
+        """Clear the line while a bar is shown, or for two seconds."""
         with self.lock, suppress(OSError, ValueError):
             self.bars, self.heard = self.bars + bars, time.monotonic()
             self._write("")
@@ -144,7 +144,7 @@ _clock: _Clock | None = None
 
 @contextmanager
 def attended(what: str) -> Iterator[None]:
-    """Say on stderr, where that is a terminal, what is done and for how long, once nothing was said for two seconds.
+    """Show the current step and elapsed time on stderr, in a terminal, if nothing is printed for two seconds.
 
     Within another one, only what is said changes.
     """
@@ -174,5 +174,5 @@ def _attend(bars: int) -> None:
 
 
 def speaking() -> None:
-    """Leave the terminal to what is said next."""
+    """Clear the line before something else is printed."""
     _attend(0)

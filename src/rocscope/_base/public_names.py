@@ -53,7 +53,7 @@ def refusing(package: str, public: Sequence[str]) -> Callable[[str], NoReturn]:
 
 @cache
 def other_names() -> dict[str, dict[str, str]]:
-    """Return what does the job of a name in another library, by library and name.
+    """Return our equivalent for names of other libraries, by library and name.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def other_names() -> dict[str, dict[str, str]]:
 
 
 def _advice(package: str, name: str, public: Sequence[str]) -> str:
-    """State where a name is, what it is called here, or which names are close to it."""
+    """Suggest where a name is, what it is called here, or which names are similar."""
     from difflib import get_close_matches
 
     if name in (everyday := import_module(_ROOT).__all__):

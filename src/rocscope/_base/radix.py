@@ -24,13 +24,13 @@ from rocscope._base.arrays import Array
 from rocscope._base.threads import cores, in_threads, pieces_of
 
 KINDS = {"u": 0, "i": 1, "f": 2}
-"""What the kernels call unsigned, signed and floating-point scores."""
+"""Kind codes of the kernels for unsigned, signed and floating-point scores."""
 
 _AT_ONCE = 1 << 15  # what is made on the way to a score then stays in the cache
 
 
 def decode(code: Array, dtype: np.dtype[Any], *, in_place: bool = False) -> Array:
-    """Return the scores whose ordered bits these are, or bring them in their place; see `kernels.ranks.ordered`.
+    """Return the scores with these order-preserving bits, in place if possible; see `kernels.ranks.ordered`.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def decode(code: Array, dtype: np.dtype[Any], *, in_place: bool = False) -> Arra
 
 
 def encode(scores: Array) -> Array:
-    """Return the ordered bits of scores; the reverse of `decode`, but for -0.0, which becomes 0.0."""
+    """Return the order-preserving bits of scores; the inverse of `decode`, except that -0.0 becomes 0.0."""
     bits = scores.view(f"u{scores.itemsize}")
     top = bits.dtype.type(1 << (scores.itemsize * 8 - 1))
     if scores.dtype.kind == "u":
@@ -62,12 +62,12 @@ def encode(scores: Array) -> Array:
 
 
 def without_signed_zeros(scores: Array) -> Array:
-    """Return scores with 0.0 for -0.0."""
+    """Return scores with -0.0 replaced by 0.0."""
     return scores + scores.dtype.type(0) if scores.dtype.kind == "f" else scores
 
 
 def count_at_least(threshold: Array, cut: float) -> int:
-    """Count the levels whose score is at least `cut`, comparing exactly: `cut` is not rounded to their type."""
+    """Count the levels whose score is at least `cut`; the comparison is exact, without rounding `cut` to their type."""
     dtype = threshold.dtype
     if dtype.kind == "f":
         lowest, highest = float(np.finfo(dtype).min), float(np.finfo(dtype).max)
@@ -82,7 +82,7 @@ def count_at_least(threshold: Array, cut: float) -> int:
 
 
 def least_from(cut: float, dtype: np.dtype[Any]) -> Any:
-    """Return the least score of a type that is not below `cut`, which is within what the type holds."""
+    """Return the smallest value of a type that is not below `cut`, which lies within its range."""
     smallest = dtype.type(cut if dtype.kind == "f" else math.ceil(cut))
     if smallest.item() < cut:
         with np.errstate(under="ignore"):  # the number after 0 is meant to be tiny
@@ -91,7 +91,7 @@ def least_from(cut: float, dtype: np.dtype[Any]) -> Any:
 
 
 def after_infinity(scores: Array) -> Array:
-    """Return infinity and then the scores, decreasing; as Python integers where float64 would round them."""
+    """Return infinity followed by the decreasing scores; as Python integers if float64 would round them."""
     exact = scores.dtype.kind == "f" or (scores[0].item() <= 2**53 and scores[-1].item() >= -(2**53))
     dtype = scores.dtype if scores.dtype.kind == "f" else np.dtype(np.float64 if exact else object)
     return np.concatenate([np.array([np.inf], dtype), scores], dtype=dtype)
@@ -108,7 +108,7 @@ _PART_ROWS = 1 << 19  # rows whose levels are found at a time
 
 @dataclass(frozen=True)
 class KeyPart:
-    """Sorted keys of consecutive scores, all of them here, in pieces that follow each other upwards.
+    """Sorted keys of a contiguous range of scores, in ascending pieces.
 
     `high_bit` is the highest bit of the codes, which is no part of a key; pairs may be counted already.
     """
@@ -123,12 +123,12 @@ class KeyPart:
         return sum(piece.size for piece in self.pieces)
 
     def load(self) -> Array:
-        """Return the keys in one array."""
+        """Return all keys in one array."""
         return self.pieces[0] if len(self.pieces) == 1 else np.concatenate(self.pieces)
 
     @property
     def pairs(self) -> PairCounts:
-        """Pairs of the rows."""
+        """Concordant, tied and total pairs of the rows."""
         return self.counted or count_pairs(self.load())
 
 
@@ -145,7 +145,7 @@ def count_pairs(keys: Array) -> PairCounts:
 
 
 def sort_pieces(pieces: Sequence[Array], total: int) -> KeyPart:
-    """Sort keys that follow each other in pieces, in place; they are a part of so many in all.
+    """Sort ascending pieces of keys in place; they are part of a given total number.
 
     Their pairs are counted at the same time, as long as the cache holds them.
 
@@ -185,7 +185,7 @@ def sort_halving(keys: Array) -> list[KeyPart]:
 
 
 def _halve(keys: Array, threads: int) -> None:
-    """Sort keys, each half of them in half of the threads."""
+    """Sort each half of the keys with half of the threads."""
     if threads <= 1 or keys.size < _WORTH_A_TRY:
         return keys.sort()
     middle = keys.size // 2
@@ -195,7 +195,7 @@ def _halve(keys: Array, threads: int) -> None:
 
 
 def numpy_is_faster(dtype: np.dtype[Any], rows: int, margin: float = 1.0) -> bool:
-    """Whether NumPy's sort takes less than so many times ours: it depends on the instructions that it finds here.
+    """Whether NumPy's sort takes less than a given multiple of the time of ours, which depends on the processor.
 
     A try tells, which few rows are not worth.
     """
@@ -225,7 +225,7 @@ _MOST_SAMPLED = 1 << 20  # about: some thousand tell where a part ends, however 
 
 @dataclass(frozen=True)
 class BucketParts:
-    """Parts that ascend, each of consecutive buckets of scores, whose ordered bits agree in all but the lowest.
+    """Ascending parts of the keys, each of consecutive buckets of scores that share their high bits.
 
     No part has scores whose highest bit is 0 and others: these are from part `middle` on. `where` tells
     `kernels.parts.find_parts` the part of a score.
@@ -237,7 +237,7 @@ class BucketParts:
 
     @classmethod
     def of(cls, pieces: Sequence[Array], kind: int, number: int, least_shift: int = 0) -> "BucketParts":
-        """Return about so many parts, for scores given by their bits.
+        """Return about the requested number of parts for scores given by their bits.
 
         Parameters
         ----------
@@ -271,7 +271,7 @@ class BucketParts:
         return cls(int(part[buckets - 1]) + 1, int(part[middle]), (*where, part))
 
     def deal(self, bits: Array, positive: NDArray[np.uint8] | None, keys: Array) -> list[Array]:
-        """Write the keys of scores, part by part, and return those of each part; without labels bits are keys."""
+        """Write the keys of scores part by part and return the keys of each; without labels, the bits are the keys."""
         where, sizes = np.empty(bits.size, np.uint16), np.zeros(self.number, np.uint64)
         kernels.parts.find_parts(bits, *self.where, where, sizes)
         ends = np.cumsum(sizes, dtype=np.uint64)
@@ -280,12 +280,12 @@ class BucketParts:
 
 
 def runs_of_parts(dealt: Sequence[Sequence[Array]]) -> list[tuple[Array, ...]]:
-    """Return what each part has of pieces, which were dealt one by one."""
+    """Return the runs of each part in pieces that were partitioned one by one."""
     return [tuple(run for run in runs if run.size) for runs in zip(*dealt, strict=True)]
 
 
 def _ends(sample: Array, kind: int) -> Array:
-    """Return the lowest and the highest ordered bits of each half; one next to the other half where there are none."""
+    """Return the minimum and maximum ordered bits of each half; an empty half gets a value next to the other."""
     top = 1 << (8 * sample.itemsize - 1)
     ends = np.array([[2 * top - 1, 0], [2 * top - 1, 0]], np.uint64)
     kernels.parts.widen(sample, kind, ends)
@@ -296,7 +296,7 @@ def _ends(sample: Array, kind: int) -> Array:
 
 
 def _sample(bits: Array) -> Array:
-    """Return some rows of every stretch."""
+    """Return a sample of rows from every stretch."""
     whole = bits[: bits.size // _STRETCH * _STRETCH]
     return whole.reshape(-1, _STRETCH)[:, :_SAMPLED].ravel() if whole.size else bits
 
@@ -309,7 +309,7 @@ _MOST_PARTS = 512  # more would be written to at a time than the processor keeps
 
 
 def sorted_keys(positive: NDArray[np.bool_], scores: Array, kind: int) -> tuple[list[KeyPart], list[KeyPart]]:
-    """Return the keys of rows in parts that ascend: of scores whose highest ordered bit is 1, and of others.
+    """Return the keys of rows in ascending parts: scores whose highest ordered bit is 1, then the others.
 
     `kind` is what `kernels.ranks.ordered` calls the type of scores; for keys see `kernels.parts.pack`.
     """
@@ -327,7 +327,7 @@ def sorted_keys(positive: NDArray[np.bool_], scores: Array, kind: int) -> tuple[
 
 
 def sorted_rows(positive: NDArray[np.bool_], scores: Array, weight: Array, kind: int) -> tuple[Array, Array]:
-    """Return the ordered bits of scores, increasing, and weights, negative for negatives; equal scores stay in order.
+    """Return ordered bits of scores, increasing, and weights, negative for negatives; the sort is stable.
 
     `kind` is what `kernels.ranks.ordered` calls the type of scores.
     """
@@ -355,12 +355,12 @@ def sorted_rows(positive: NDArray[np.bool_], scores: Array, weight: Array, kind:
 
 
 def _bits(column: Array, kind: DTypeLike) -> Array:
-    """Return a column as whole numbers, which are not to be written to: loops then are compiled for this alone."""
+    """View a column as read-only integers, so that loops are compiled for one type only."""
     return check.read_only(column.view(kind))
 
 
 def _parts_of(bits: Array, kind: int, width: int) -> tuple[BucketParts, list[slice]]:
-    """Return parts for scores of rows that take so many bytes, and the pieces in which these are brought into them."""
+    """Choose parts for rows of a given size in bytes, and the pieces in which rows are partitioned."""
     number = min(-(-bits.size * width // _PART_BYTES), _MOST_PARTS)
     pieces = pieces_of(bits.size, min(max(-(-bits.size // _PIECES), _LEAST_PIECE), _MOST_PIECE))
     return BucketParts.of([bits[rows] for rows in pieces], kind, number), pieces

@@ -9,10 +9,10 @@ _loaders: dict[Above, Callable[[], Any]] = {}
 
 
 def register(what: Above, load: Callable[[], Any]) -> None:
-    """Say how a module is loaded, once it is needed."""
+    """Register how a module is loaded on first use."""
     _loaders[what] = load
 
 
 def reach(what: Above) -> Any:
-    """Return a module that was registered."""
+    """Return a registered module."""
     return _loaders[what]()

@@ -11,7 +11,7 @@ _Result = TypeVar("_Result")
 
 
 def cores() -> int:
-    """Return the number of cores that this process may use: as NUMBA_NUM_THREADS says, or else the system."""
+    """Return the number of usable cores: NUMBA_NUM_THREADS if set, or else that of the system."""
     affinity = getattr(os, "sched_getaffinity", None)
     found = len(affinity(0)) if affinity else os.cpu_count() or 1
     wanted = os.environ.get("NUMBA_NUM_THREADS", "")
@@ -19,7 +19,7 @@ def cores() -> int:
 
 
 def in_threads(function: Callable[[Item], _Result], items: Iterable[Item], threads: int | None = None) -> list[_Result]:
-    """Return what a function makes of each item, in their order; one item takes no other thread than this.
+    """Apply a function to each item in threads and return the results in order; a single item runs in this thread.
 
     Threads, this one included, help themselves to the next item: to hand over each takes longer than a small one.
     """
@@ -47,7 +47,7 @@ def in_threads(function: Callable[[Item], _Result], items: Iterable[Item], threa
 
 
 def _next_of(left: deque[int]) -> int | None:
-    """Return the next number, or None where there is none, which to ask first would not tell for sure."""
+    """Return the next number, or None at the end; a separate check beforehand would be a race."""
     try:
         return left.popleft()
     except IndexError:
@@ -55,7 +55,7 @@ def _next_of(left: deque[int]) -> int | None:
 
 
 def pieces_of(rows: int, size: int) -> list[slice]:
-    """Return the slices of at most so many rows.
+    """Return slices of at most the given number of rows.
 
     Examples
     --------

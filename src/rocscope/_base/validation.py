@@ -71,7 +71,7 @@ def _hint_for_columns(name: str, columns: int) -> str:
 def check_labels(
     y_true: Any, pos_label: Any = None, name: str = "y_true", rows: Sequence[int] | None = None
 ) -> NDArray[np.bool_]:
-    """Return True where a label is the positive one.
+    """Return a boolean array that is True for the positive label.
 
     Without `pos_label` only {0, 1}, {-1, 1} and {False, True} are understood. `rows` are the numbers of the rows, where
     they are not from 0 on.
@@ -92,7 +92,7 @@ def check_labels(
 
 
 def _equal(labels: Array, pos_label: Any) -> NDArray[np.bool_]:
-    """Return True where a label is the positive one, which is one thing: a text, a number, a date."""
+    """Return True where a label equals the positive one, which is a scalar: a text, a number or a date."""
     if isinstance(pos_label, np.ndarray) and pos_label.ndim == 0:
         pos_label = pos_label.item()
     try:
@@ -126,7 +126,7 @@ def _binary_labels(labels: Array, name: str, rows: Sequence[int] | None) -> NDAr
 
 
 def _third(labels: Array, rows: Sequence[int] | None) -> str:
-    """State where a third label comes up, if one does."""
+    """Describe the first row with a third label, if any."""
     others = np.asarray(labels != labels[0])
     if others.any():
         others &= np.asarray(labels != labels[others.argmax()])
@@ -166,7 +166,7 @@ def _is_missing(value: Any) -> bool:
 
 
 def distinct(values: Array) -> list[Any]:
-    """Return the different values of an array, in order where they have one."""
+    """Return the distinct values of an array, sorted if they can be."""
     texts = told_apart(values)
     try:
         unique = np.unique(values) if texts is None else texts[0]
@@ -176,18 +176,18 @@ def distinct(values: Array) -> list[Any]:
 
 
 def count_and_first(bad: NDArray[np.bool_], what: str) -> str:
-    """Return the words for "got": how many rows are bad, and the first, counted from 0."""
+    """Return an error's "got" text: the number of bad rows and the first of them, counted from 0."""
     count, first = count_and_place(bad)
     return so_many(count, what, first)
 
 
 def count_and_place(bad: NDArray[np.bool_]) -> tuple[int, int]:
-    """Return how many rows are bad, and the number of the first."""
+    """Return the number of bad rows and the index of the first."""
     return int(bad.sum()), int(bad.argmax())
 
 
 def so_many(count: int, what: str, first: int) -> str:
-    """Return the words for "got" where so many rows are bad, the first of them in row `first`."""
+    """Return an error's "got" text for a number of bad rows, with the first of them."""
     return f"{count} {what}, the first in row {first}"
 
 
@@ -233,7 +233,7 @@ def require_whole_weights(weight: Array | None) -> None:
 
 
 def weights_error(count: int, first: int) -> WeightError:
-    """Return the error for so many weights that cannot be used, the first of them in row `first`."""
+    """Return the error for a number of unusable weights, with the first row."""
     got = so_many(count, "negative, missing or infinite", first)
     return WeightError("sample_weight", expected="finite weights of at least 0", got=got)
 
@@ -260,14 +260,14 @@ def check_choice(name: str, value: Any, known: Sequence[str]) -> str:
 
 
 def check_text(name: str, value: Any) -> str:
-    """Return a text; the caller checks its values."""
+    """Return the value if it is a text; the caller checks its content."""
     if not isinstance(value, str):
         raise InputError(name, expected="a text", got=shown(value))
     return value
 
 
 def check_groups(values: Any, name: str, n: int) -> NDArray[np.intp]:
-    """Return the group of each row, such as its patient, as numbers from 0."""
+    """Return the group of each row, such as its patient, as an integer from 0."""
     column = check_column(values, name, n)
     texts = told_apart(column)
     if texts is not None:
@@ -281,7 +281,7 @@ def check_groups(values: Any, name: str, n: int) -> NDArray[np.intp]:
 
 
 def check_total(subject: str, *columns: Array) -> None:
-    """Refuse weights or counts whose running sums 64 bits might not hold."""
+    """Raise if running sums of weights or counts might overflow 64 bits."""
     with np.errstate(over="ignore", invalid="ignore"):
         _check_total(subject, sum(column.sum(dtype=np.float64).item() for column in columns), *columns)
 
@@ -295,7 +295,7 @@ def _check_total(subject: str, total: float, *columns: Array) -> None:
 
 
 def check_whole_total(subject: str, total: float) -> None:
-    """Refuse a sum of whole weights that 64 bits might not hold."""
+    """Raise if a sum of whole weights might overflow 64 bits."""
     if total > _MOST_WHOLE:
         raise WeightError(
             subject,
@@ -313,14 +313,14 @@ def is_number(value: Any) -> bool:
 def check_number(
     value: Any, name: str, expected: str = "a finite number", *, least: float = -math.inf, above: float = -math.inf
 ) -> Any:
-    """Return a number that is finite, at least `least` and above `above`; `expected` says so in words."""
+    """Return a finite number, at least `least` and above `above`; `expected` describes this in errors."""
     if not (is_number(value) and abs(value) <= sys.float_info.max and value >= least and value > above):
         raise InputError(name, expected=expected, got=repr(value))
     return value.item() if isinstance(value, np.generic) else value
 
 
 def check_whole(value: Any, name: str, least: int = 1) -> int:
-    """Return a whole number of at least `least`."""
+    """Return an integer of at least `least`."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
         raise InputError(name, expected=f"a whole number of at least {least}", got=shown(value))
     if value >= _MOST_TIMES:
@@ -337,14 +337,14 @@ def check_numbers(values: Any, name: str, n: int | None = None) -> NDArray[np.fl
 
 
 def check_function(value: Any, name: str) -> Any:
-    """Return what can be called."""
+    """Return the value if it is callable."""
     if not callable(value):
         raise InputError(name, expected="a function", got=shown(value))
     return value
 
 
 def seed_of(random_state: Any) -> int:
-    """Return a seed: a whole number itself; else one drawn from a Generator or RandomState, or, for None, by chance."""
+    """Return an integer seed: the given one, one drawn from a Generator or RandomState, or a random one for None."""
     if random_state is None:
         return secrets.randbits(_SEED_BITS)
     if isinstance(random_state, np.random.Generator):
@@ -371,20 +371,20 @@ def check_share(value: Any, name: str) -> float:
 
 
 def is_frame(values: Any) -> bool:
-    """Whether values are a data frame of any library: something with named columns."""
+    """Whether values are a data frame of any library."""
     columns = getattr(values, "columns", None)
     return hasattr(values, "column_names") or not (columns is None or callable(columns) or isinstance(columns, Mapping))
 
 
 def frame_columns(frame: Any) -> dict[Any, Array]:
-    """Return the columns of a data frame of any library, by name as it is there: pandas also has numbers as names."""
+    """Return the columns of a data frame by their original names, which in pandas may be numbers."""
     import narwhals as nw
 
     return {column.name: column.to_numpy() for column in nw.from_native(frame, eager_only=True).iter_columns()}
 
 
 def by_name(value: Any, names: Iterable[Hashable]) -> dict[Any, Any]:
-    """Return a mapping as it is; anything else as that which every name has.
+    """Return a mapping unchanged; anything else becomes the value for every name.
 
     Examples
     --------
@@ -395,7 +395,7 @@ def by_name(value: Any, names: Iterable[Hashable]) -> dict[Any, Any]:
 
 
 def settle(instance: object, **values: Any) -> None:
-    """Set attributes of a frozen dataclass while it is made: what was given becomes what its methods may rely on."""
+    """Set attributes of a frozen dataclass in `__post_init__`, to store checked values."""
     for name, value in values.items():
         object.__setattr__(instance, name, value)
 
@@ -408,7 +408,7 @@ def read_only(array: Array) -> Array:
 
 
 def shown(value: Any) -> str:
-    """Return a value as errors show it: in one short line."""
+    """Return a value as one short line for an error message."""
     text = " ".join(repr(value).split())
     return text if len(text) <= _MOST_SHOWN else text[: _MOST_SHOWN - 1] + "…"
 

@@ -6,6 +6,8 @@ from inspect import signature
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
+from rocscope._base.contract import contract
+
 _ALIKE = 0.75  # as of names, see `rocscope._base.public_names`
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -25,7 +27,7 @@ def other_words() -> dict[str, dict[str, dict[str, str]]]:
 
 
 def answering(function: _Function) -> _Function:
-    """Let the TypeError for wrong arguments of a function say what to pass or to call instead.
+    """Hold a function of data to its signature, and let the TypeError for wrong arguments say what to call instead.
 
     Examples
     --------
@@ -46,7 +48,7 @@ def answering(function: _Function) -> _Function:
                 raise
             raise TypeError(f"{error}{_instead(function, arguments, options)}") from None
 
-    return cast(_Function, answered)
+    return contract(cast(_Function, answered))
 
 
 def _instead(function: Callable[..., Any], arguments: tuple[Any, ...], options: dict[str, Any]) -> str:

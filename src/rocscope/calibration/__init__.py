@@ -1,4 +1,4 @@
-"""Calibration: do predicted probabilities mean what they say, and how to mend them."""
+"""Calibration of predicted probabilities: curves, scores, tests and recalibration."""
 
 from rocscope._base.public_names import attach
 

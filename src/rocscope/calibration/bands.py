@@ -1,4 +1,4 @@
-"""Confidence bands for a curve that never falls, from exact binomial bounds on intervals of rows.
+"""Confidence bands for monotone calibration curves, from exact binomial bounds on intervals of rows.
 
 If the probability of the event never falls with the score, the number of positives in an interval of rows is at most
 binomial, with the probability at its upper end. An exact bound from each of many intervals is thus a bound on the
@@ -29,7 +29,7 @@ _TRIFLE = 1e-9  # so that nothing is divided by a spread of 0
 
 
 class Fit(Protocol):
-    """A way to draw a calibration curve: at `x`, from any labels at the probabilities of `outcomes`."""
+    """A way to fit a calibration curve: its values at `x` for any labels at the probabilities of `outcomes`."""
 
     @property
     def outcomes(self) -> Outcomes: ...
@@ -61,7 +61,7 @@ def _draw(fit: Fit, chance: Array, draws: int, rng: np.random.Generator) -> Arra
 
 
 def _pointwise(drawn: Array, level: float) -> tuple[Array, Array]:
-    """Return quantiles; where they agree, as where nearly all draws are 0, up to the next values that were drawn."""
+    """Return quantiles; if they coincide, widen them to the nearest other values that were drawn."""
     tail = (1 - level) / 2
     low = np.quantile(drawn, tail, axis=0, method="lower")
     high = np.quantile(drawn, 1 - tail, axis=0, method="higher")
@@ -72,7 +72,7 @@ def _pointwise(drawn: Array, level: float) -> tuple[Array, Array]:
 
 
 def envelope(curves: Array, level: float) -> tuple[Array, Array]:
-    """Return limits between which a further curve, drawn alike, lies everywhere with probability `level`.
+    """Return limits that contain a further simulated curve everywhere with probability `level`.
 
     Notes
     -----
@@ -99,7 +99,7 @@ def envelope(curves: Array, level: float) -> tuple[Array, Array]:
 
 
 def _spread(away: Array) -> Array:
-    """Root mean square of the deviations above 0, for each column; at least a trifle."""
+    """Root mean square of the positive deviations in each column, bounded away from 0."""
     above = np.maximum(away, 0)
     return np.sqrt((above**2).sum(axis=0) / np.maximum((above > 0).sum(axis=0), 1)) + _TRIFLE
 
@@ -114,7 +114,7 @@ _POINTS = 2048  # at which a band is evaluated: more than a screen has columns
 
 @dataclass(frozen=True, eq=False)
 class _Sums:
-    """Running sums over levels: positives and rows as they count, and how many independent rows these are worth."""
+    """Running sums over levels: positives, rows as weighted, and effective numbers of rows."""
 
     pos: Array
     total: Array
@@ -128,17 +128,17 @@ class _Sums:
         return cls(pos, total, squares, sample.design_effect)
 
     def mirrored(self) -> "_Sums":
-        """Return the sums of the negatives, from the highest level down: upper bounds are lower ones there."""
+        """Return the sums of the negatives from the highest level down, which turns upper bounds into lower ones."""
         pos, total, squares = (column[-1] - column[::-1] for column in (self.pos, self.total, self.squares))
         return _Sums(total - pos, total, squares, self.design_effect)
 
     @property
     def worth(self) -> Array:
-        """Independent rows up to each border between levels; the scale on which intervals are laid out."""
+        """Effective number of rows up to each boundary between levels; intervals are laid out on this scale."""
         return self.total * (self.total[-1] / self.squares[-1] / self.design_effect)
 
     def between(self, first: Array, end: Array) -> tuple[Array, Array]:
-        """Return successes and trials of the levels from `first` to before `end`, in independent rows."""
+        """Return successes and trials between two levels, in effective rows."""
         total = self.total[end] - self.total[first]
         trials = total**2 / np.maximum(self.squares[end] - self.squares[first], 1e-300) / self.design_effect
         share = np.clip((self.pos[end] - self.pos[first]) / total, 0, 1)
@@ -146,7 +146,7 @@ class _Sums:
 
 
 def simultaneous_limits(sample: Outcomes, level: float) -> tuple[Array, Array]:
-    """Return limits at each level between which a curve that never falls lies everywhere, with at least this level.
+    """Return limits at each level that contain a monotone curve everywhere with at least this confidence.
 
     Notes
     -----
@@ -164,7 +164,7 @@ def simultaneous_limits(sample: Outcomes, level: float) -> tuple[Array, Array]:
 
 
 def pointwise_limits(sample: Outcomes, at: Array, level: float) -> tuple[Array, Array]:
-    """Return limits at the levels of these indices between which a curve that never falls lies at each of them.
+    """Return limits at the given levels that contain a monotone curve pointwise.
 
     Notes
     -----
@@ -177,7 +177,7 @@ def pointwise_limits(sample: Outcomes, at: Array, level: float) -> tuple[Array, 
 
 
 def _lengths(n: float) -> tuple[Array, Array]:
-    """Return the lengths of intervals and the share of the error that each has."""
+    """Return lengths of intervals and the share of the error assigned to each."""
     typical = max(n, 1.0) ** (2 / 3)
     shortest = max(_SHORTEST, 2.0 ** (np.floor(np.log2(typical)) - _OCTAVES_BELOW))
     count = max(int(np.ceil(np.log2(max(n / shortest, 1.0)))), 0)
@@ -192,7 +192,7 @@ def _nearest(borders: Array, at: Array) -> Array:
 
 
 def _family(worth: Array) -> Iterator[tuple[Array, Array, float]]:
-    """Yield the intervals of each length, the most telling lengths first, with the error that each may make."""
+    """Yield intervals by length, most informative lengths first, with their share of the error."""
     n, levels = worth[-1], worth.size - 1
     if levels <= _FEW_LEVELS or levels * (levels + 1) <= n:
         first, last = np.triu_indices(levels)
@@ -209,7 +209,7 @@ def _family(worth: Array) -> Iterator[tuple[Array, Array, float]]:
 
 
 def _lower(sums: _Sums, tail: float) -> Array:
-    """Return lower limits at all levels, each interval giving one at its last level and so at all above."""
+    """Return lower limits at all levels; each interval bounds its last level and all above it."""
     limit = np.zeros(sums.total.size - 1)
     for first, end, share in _family(sums.worth):
         successes, trials = sums.between(first, end)
@@ -237,7 +237,7 @@ def _lower_at(sums: _Sums, at: Array, tail: float) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class MonotoneBand:
-    """Limits of a curve that never falls, at some levels.
+    """Confidence limits of a monotone curve at some levels.
 
     Attributes
     ----------
@@ -253,7 +253,7 @@ class MonotoneBand:
 
 
 def monotone_band(sample: Outcomes, level: float, *, simultaneous: bool) -> MonotoneBand:
-    """Return limits at up to some 2,000 levels, the outer ones among them.
+    """Return limits at up to about 2,000 levels, including the first and last.
 
     Where no curve that never falls fits between the limits, they are exchanged and hold the PAV curve too.
     """
@@ -275,7 +275,7 @@ def monotone_band(sample: Outcomes, level: float, *, simultaneous: bool) -> Mono
 
 
 def _limits_of_many(sample: Outcomes, level: float) -> tuple[Array, Array]:
-    """Return simultaneous limits at all levels; of very many, those of groups of neighbours hold to their far ends."""
+    """Return simultaneous limits at all levels; for many levels, neighbours are grouped and share limits."""
     starts = sample.starts(_MOST_LEVELS) if sample.score.size > _MOST_LEVELS else np.arange(sample.score.size)
     low, high = simultaneous_limits(sample.merged(starts), level)
     group = np.repeat(np.arange(starts.size), np.diff(starts, append=sample.score.size))
@@ -290,7 +290,7 @@ _ROWS_OF_SPAN = 300  # up to so many rows the whole span; then it shrinks as n^(
 
 
 def loess_limits(sample: Outcomes, x: Array, level: float) -> tuple[Array, Array]:
-    """Return limits of the true curve at each x from a local quadratic fit: z standard errors and its own bias.
+    """Return limits of the true curve at each x from a local quadratic fit: z standard errors plus its estimated bias.
 
     Notes
     -----

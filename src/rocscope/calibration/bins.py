@@ -1,4 +1,4 @@
-"""Bins of probabilities: equally wide, equally full, given, or one for each distinct probability.
+"""Bins of probabilities: of equal width, of equal size, given by edges, or one per distinct probability.
 
 Rug: where the scores of positives and of negatives lie, in few cells however many rows there are.
 """
@@ -39,7 +39,7 @@ class Bins:
 
     @property
     def effective(self) -> Array:
-        """How many independent rows each bin is worth."""
+        """Effective number of rows in each bin."""
         filled = self.total > 0
         worth = np.zeros(self.total.size)
         if filled.any():
@@ -57,12 +57,12 @@ class Bins:
         return _ratio(self.pos, self.total)
 
     def of(self, sample: Outcomes) -> "Bins":
-        """Return the same bins of other outcomes at the same levels."""
+        """Return the same bins for other outcomes at the same levels."""
         columns = (sums(column, self.first) for column in (sample.pos, sample.total, sample.weighed))
         return Bins(sample, self.edges, self.first, *columns)
 
     def filled(self) -> tuple[Array, Array, Array]:
-        """Return rows, mean probability and share of positives of the bins that are not empty."""
+        """Return rows, mean probability and share of positives of the non-empty bins."""
         used = self.total > 0
         return self.total[used], self.x[used], self.share[used]
 
@@ -71,7 +71,7 @@ class Bins:
         return _ratio(sums(pos, self.first), self.total)
 
     def at_levels(self, pos: Array) -> Array:
-        """Return the share of the bin that each level is in."""
+        """Return the share of the bin that contains each level."""
         return np.repeat(self.values(pos), np.diff(self.first, append=self.outcomes.score.size), axis=-1)
 
 
@@ -89,7 +89,7 @@ def sums(column: Array, first: Array) -> Array:
 
 
 def binned(sample: Outcomes, *, bins: int = 10, strategy: Strategy = "uniform", edges: Any = None) -> Bins:
-    """Gather outcomes in bins; see `rocscope.calibration_curve` for the options."""
+    """Group outcomes into bins; see `rocscope.calibration_curve` for the options."""
     score = sample.score
     if edges is None and check.check_text("strategy", strategy) == "distinct":
         borders, first = np.concatenate([score, score[-1:]]), np.arange(score.size)
@@ -103,7 +103,7 @@ def binned(sample: Outcomes, *, bins: int = 10, strategy: Strategy = "uniform", 
 
 
 def _equal_edges(bins: int) -> Array:
-    """Return the edges of equally wide bins: the numbers nearest to the fractions, so .3 and not .1 + .2.
+    """Return the edges of bins of equal width, as the floats nearest to the fractions: .3 and not .1 + .2.
 
     Examples
     --------
@@ -135,7 +135,7 @@ def _borders(sample: Outcomes, bins: int, strategy: str) -> Array:
 
 
 class Rug(NamedTuple):
-    """Cells of equal width over [0, 1] that hold a row: their middles, and the positives and negatives in each."""
+    """Non-empty cells of equal width on [0, 1]: midpoints, and the positives and negatives in each."""
 
     x: Array
     pos: Array

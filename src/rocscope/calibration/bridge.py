@@ -29,7 +29,7 @@ _NODES = 8  # of Gauss and Legendre: exact for polynomials up to degree 15
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CalibrationFunction(Result):
-    """How often each of finitely many scores is given, and how often the event then happens.
+    """Frequency of each of finitely many scores, and the probability of the event at each.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class CalibrationFunction(Result):
 
     @classmethod
     def from_counts(cls, y_true: Any, y_score: Any = None, **options: Any) -> "CalibrationFunction":
-        """Read p and q off data of one model, as accepted by other functions; see `rocscope.sample`."""
+        """Estimate p and q from the data of one model; see `rocscope.sample`."""
         counts = counts_of(y_true, y_score, **options)
         total = counts.pos + counts.neg
         return cls(counts.threshold, counts.pos / total, total / counts.n, counts.n_pos, counts.n_neg)
@@ -173,7 +173,7 @@ class ContinuousCalibration:
         return self.n * self._integral(lambda o: self.density(o) * self._positive(o), 0)
 
     def counts(self, levels: int = _LEVELS) -> ThresholdCounts:
-        """Return counts in equally wide intervals of scores, from which any curve can be drawn.
+        """Return counts in score intervals of equal width, from which any curve can be drawn.
 
         A level stands at the lower end of its interval, so that TP and FP are those of `at` there.
         """

@@ -1,4 +1,4 @@
-"""recalibrate: probabilities for rows that the recalibrator has not seen; and recalibrators from a file."""
+"""Cross-fitted recalibration, and loading of saved recalibrators."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -43,12 +43,12 @@ RECALIBRATORS: dict[str, type[Recalibrator]] = {
         VennAbersRecalibrator,
     )
 }
-"""Every recalibrator by the name of its method."""
+"""All recalibrators by method name."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Recalibrated(Result):
-    """Recalibrated probabilities, and the recalibrators for further rows.
+    """Recalibrated probabilities, and the recalibrators to apply to new rows.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class Recalibrated(Result):
 
     @property
     def note(self) -> str:
-        """What to keep in mind when these probabilities are judged."""
+        """Caveats when these probabilities are evaluated."""
         if self.out_of_sample:
             return "each row's probability comes from a fit to the other folds"
         return "fitted to the rows that it is applied to: their calibration looks better than that of new rows"
@@ -122,7 +122,7 @@ def recalibrate(
     random_state: Any = 0,
     **parameters: Any,
 ) -> Recalibrated:
-    """Recalibrate each model on the scores alone, each row by a fit to other rows.
+    """Recalibrate each model out of fold, using only its scores.
 
     Parameters
     ----------
@@ -197,7 +197,7 @@ def _crossed(
 
 @contract
 def load_recalibrator(path: str | os.PathLike[str]) -> Recalibrator:
-    """Read a recalibrator that its method `save` has written: JSON; nothing in it is executed.
+    """Load a recalibrator saved by its method `save`; JSON, and nothing in it is executed.
 
     Parameters
     ----------

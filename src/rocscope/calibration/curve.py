@@ -1,4 +1,4 @@
-"""Calibration curves as results: what was drawn, from which counts, and its uncertainty.
+"""Calibration curves as results: points, counts and uncertainty.
 
 calibration_curve: the calibration plot by bins, PAV, LOESS or a spline.
 """
@@ -12,7 +12,6 @@ import numpy as np
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
-from rocscope._base.contract import contract
 from rocscope._base.wrong_calls import answering
 from rocscope.calibration.bands import Fit, consistency_band, loess_limits, monotone_band
 from rocscope.calibration.bins import Bins, Strategy, binned
@@ -33,7 +32,7 @@ _OF_BINS = "of the mean true probability in each bin"
 
 @dataclass(frozen=True, eq=False)
 class Basis:
-    """What the bands of a curve rest on.
+    """What the bands of a curve are computed from.
 
     Attributes
     ----------
@@ -54,7 +53,7 @@ class Basis:
 
     @property
     def facts(self) -> str:
-        """What a band says about rows that are not independent, or were weighted."""
+        """Notes on dependent or weighted rows for a band."""
         facts = ""
         if self.sample.design_effect > 1:
             facts += f", design effect {self.sample.design_effect:.3g}"
@@ -95,7 +94,7 @@ class CalibrationCurve(Curve):
     def consistency_band(
         self, *, simultaneous: bool = False, level: float = 0.95, draws: int = DRAWS, random_state: Any = 0
     ) -> Band:
-        """Return where the curve of a calibrated model with these probabilities would lie.
+        """Return a band that contains the curve of a calibrated model with these probabilities.
 
         Parameters
         ----------
@@ -121,7 +120,7 @@ class CalibrationCurve(Curve):
         return consistency_band(self._fit, self._basis.shift, x=self._places, what=self.method, **options)
 
     def confidence_band(self, *, simultaneous: bool = False, level: float = 0.95) -> Band:
-        """Return where the true curve lies: how often the event happens at each probability.
+        """Return a confidence band for the true curve: the probability of the event at each predicted probability.
 
         Parameters
         ----------
@@ -188,7 +187,7 @@ class CalibrationCurve(Curve):
 
     @cached_property
     def _too_smooth(self) -> str:
-        """Where the smooth curve leaves what a curve that never falls must keep to, the truth is steeper than it."""
+        """Whether the smooth curve leaves the limits for monotone curves, which shows that the truth is steeper."""
         sure = monotone_band(self._basis.sample, 0.95, simultaneous=True)
         y = np.interp(sure.x, self._fit.x, self._fit.values(self._fit.outcomes.pos).clip(0, 1))
         outside = (y < sure.low) | (y > sure.high)
@@ -197,7 +196,7 @@ class CalibrationCurve(Curve):
         return f"the truth is steeper than this curve shows near {sure.x[outside][0]:.3g}: see method='pav'"
 
     def at(self, x: Any) -> Any:
-        """Return the share of positives at a score, on straight lines between the points that there are."""
+        """Return the share of positives at a score, by linear interpolation."""
         known = ~np.isnan(self.y)
         return interpolate(self.x[known], self.y[known], x)
 
@@ -230,7 +229,8 @@ class BinnedCalibrationCurve(CalibrationCurve):
         self.edges, self.pos, self.neg = (check.read_only(column) for column in columns)
 
     def confidence_band(self, *, simultaneous: bool = False, level: float = 0.95) -> Band:
-        """Return where the mean true probability of each bin lies: Jeffreys' intervals, or exact ones of all bins.
+        """Return a confidence band for the mean true probability of each bin: Jeffreys intervals, or simultaneous exact
+        ones.
 
         Parameters and what is returned as for other curves (`CalibrationCurve.confidence_band`); NaN for an empty bin.
         """
@@ -279,7 +279,7 @@ class BinnedCalibrationCurve(CalibrationCurve):
         return self.x  # mean scores move with the prevalence, as rows are weighted to it
 
     def columns(self) -> dict[str, Array]:
-        """Return one row a bin."""
+        """Return one row per bin."""
         edges = {"low": self.edges[:-1], "high": self.edges[1:], "pos": self.pos, "neg": self.neg}
         return edges | super().columns()
 
@@ -312,7 +312,6 @@ class PavCalibrationCurve(CalibrationCurve):
 Method = Literal["bins", "pav", "loess", "spline"]
 
 
-@contract
 @answering
 def calibration_curve(
     y_true: Any,

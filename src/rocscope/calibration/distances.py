@@ -1,4 +1,4 @@
-"""How far predicted probabilities lie from how often the event happened: ECE and its kin, smooth ECE, ICI.
+"""Distances between predicted probabilities and observed frequencies: ECE, smooth ECE and ICI.
 
 Distances from calibration of many samples of labels at once, and their intervals by inverted tests.
 """
@@ -26,15 +26,15 @@ from rocscope.errors import InputError
 from rocscope.kernels import compiled_pays
 
 DRAWS, DRAWS_ALONG = 999, 199
-"""From the probabilities, for a p-value, and from each curve on the way, for the ends of intervals."""
+"""Numbers of simulated samples: at the probabilities for a p-value, and along each curve for interval limits."""
 
 _MOST_LEVELS, _GROUPS, _ENDS, _HUNDREDTHS = 640, 250, 16, np.arange(1, 100) / 100
 INDEX = {"ici": 1, "ici_quadratic": 2}
-"""The index by the degree of its LOESS."""
+"""Calibration indices by the degree of their LOESS fit."""
 
 
 def grouped(sample: Outcomes) -> Outcomes:
-    """Gather neighbouring rows above 640 levels: 250 groups, split at hundredths, and both ends as they are."""
+    """Group neighbouring rows above 640 levels: 250 groups, split at hundredths, with both ends kept."""
     size = sample.score.size
     if size <= _MOST_LEVELS:
         return sample
@@ -44,7 +44,7 @@ def grouped(sample: Outcomes) -> Outcomes:
 
 
 def miscalibration(sample: Outcomes, pos: Array, shift: Shift | None = None) -> Array:
-    """Return the Brier score less that of the PAV values, of each sample of labels; squares of labels cancel."""
+    """Return the Brier score minus that of the PAV fit for each sample of labels; squared labels cancel."""
     score, total = sample.score, sample.total
     fitted = pav_rows(pos, np.broadcast_to(total, pos.shape))
     weighted, rows = (pos, total) if shift is None else shift.of_counts(pos, total)
@@ -55,7 +55,7 @@ def miscalibration(sample: Outcomes, pos: Array, shift: Shift | None = None) -> 
 
 
 def quantiles(distance: Array, rows: Array, shares: Any) -> Array:
-    """Return quantiles of distances over rows, between neighbouring rows as R and NumPy have them (type 7)."""
+    """Return weighted quantiles of distances over rows, interpolated as in R and NumPy (type 7)."""
     if distance.ndim == 2 and compiled_pays(distance.size):
         found = np.empty((len(distance), len(shares)))
         kernels.samples.quantiles(distance, np.broadcast_to(rows, distance.shape), np.array(shares), found)
@@ -78,7 +78,7 @@ def quantiles(distance: Array, rows: Array, shares: Any) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Distances:
-    """How to find all distances of samples of labels at the probabilities of some outcomes.
+    """Computes all distances for samples of labels at the probabilities of some outcomes.
 
     Attributes
     ----------
@@ -107,7 +107,7 @@ class Distances:
         return {name: np.unique(first[first < self.sample.score.size]) for name, first in starts.items()}
 
     def from_bins(self, chance: Array, rows: Array) -> dict[str, Array]:
-        """Return the expected calibration errors of shares at each level."""
+        """Return expected calibration errors for shares at each level."""
         excess, n = (chance - self.sample.score) * rows, rows.sum(axis=-1)
         found = {}
         for name, first in self._first.items():
@@ -128,7 +128,7 @@ class Distances:
         return found
 
     def of_labels(self, pos: Array) -> dict[str, Array]:
-        """Return all but the miscalibration of the Brier score, for samples of labels."""
+        """Return all distances except the Brier score's miscalibration, for samples of labels."""
         weighted, rows = self.shift.of_counts(pos, self.sample.total)
         found = self.from_bins(np.divide(weighted, rows, out=np.zeros_like(pos), where=rows > 0), rows)
         for name, fit in self._fits.items():
@@ -137,7 +137,7 @@ class Distances:
         return found
 
     def of_chances(self, chance: Array) -> dict[str, Array]:
-        """Return the same without noise, and the miscalibration, for curves of true chances."""
+        """Return the same distances, and the miscalibration, for curves of true probabilities without noise."""
         total = self.sample.total
         rows = self.shift.of_counts(self.shift.in_sample(chance) * total, total)[1]
         found = self.from_bins(chance, rows)
@@ -147,7 +147,7 @@ class Distances:
         return found | {"miscalibration": squared}
 
     def inverted(self, *, level: float, draws: int, draws_along: int, random_state: Any) -> Inverted:
-        """Return intervals and p-values of all distances."""
+        """Return confidence intervals and p-values of all distances, by test inversion."""
         sample, shift = self.sample, self.shift
         smooth = self._fits["ici"].at_levels(sample.pos).clip(0, 1)
         steps = Direction(
@@ -258,7 +258,7 @@ def smooth_calibration_error(
     pos_label: Any = None,
     sample_weight: Any = None,
 ) -> float:
-    """Compute the smooth ECE: mean distance from the diagonal after smoothing, as wide as the error itself.
+    """Compute the smooth ECE: the mean distance from the diagonal after smoothing with a bandwidth equal to the error.
 
     Parameters
     ----------
@@ -311,7 +311,7 @@ def smooth_calibration_error(
 
 
 def _on_grid(sample: Outcomes, mass: Array) -> Array:
-    """Share the mass of each level between the two nearest of many cells, which keeps its centre."""
+    """Share the mass of each level between the two nearest of many cells, preserving its mean."""
     at = (sample.score * _CELLS - 0.5).clip(0, _CELLS - 1)
     first = np.searchsorted(at, np.arange(_CELLS))
     whole = sums(mass, first)
@@ -331,7 +331,7 @@ class CalibrationIndex(Result):
 
 
 def distances(sample: Outcomes, convention: Convention = "val.prob", span: float | None = None) -> Array:
-    """Return how far each probability is from the LOESS calibration curve."""
+    """Return the distance between each probability and the LOESS calibration curve."""
     degree = _DEGREES[convention]
     fit = loess_fit(sample, DEFAULT_SPAN[degree] if span is None else span, degree)
     return np.abs(fit.at(sample.score, fit.outcomes.pos) - sample.score)

@@ -20,7 +20,7 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class CalibrationTest(Result):
-    """A test of calibration: its statistic, the p-value, how it was made and what to keep in mind.
+    """Result of a calibration test: statistic, p-value, method and caveats.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class CalibrationTest(Result):
 def spiegelhalter_test(
     y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
 ) -> CalibrationTest:
-    """Test whether the Brier score is that of a calibrated model, two-sided (Spiegelhalter's z).
+    """Test whether the Brier score is consistent with calibration, two-sided (Spiegelhalter's z).
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def spiegelhalter_test(
 
 
 def _outcomes(y_true: Any, y_score: Any, **which: Any) -> Outcomes:
-    """Return outcomes that know what their weights and groups are worth; what are outcomes already, as they are."""
+    """Return outcomes with weights and groups taken into account; outcomes are returned unchanged."""
     return y_true if isinstance(y_true, Outcomes) else evidence(y_true, y_score, **which).outcomes
 
 
@@ -168,7 +168,7 @@ def miscalibration_test(
     pos_label: Any = None,
     sample_weight: Any = None,
 ) -> CalibrationTest:
-    """Test whether the miscalibration part of the Brier score exceeds that of a calibrated model (CORP).
+    """Test whether the miscalibration component of the Brier score exceeds its expectation under calibration (CORP).
 
     Parameters
     ----------

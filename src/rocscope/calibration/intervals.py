@@ -1,4 +1,4 @@
-"""Intervals of calibration numbers: in closed form, and by inverting tests so that interval and test agree."""
+"""Confidence intervals of calibration measures: in closed form, and by test inversion."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ _CERTAIN = "every prediction was certain and right: nothing varies"
 
 @dataclass(frozen=True, eq=False)
 class ClosedForms:
-    """Estimates of numbers whose variance has a formula.
+    """Estimates of measures whose variance has a closed form.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class ClosedForms:
 
     @cached_property
     def _scale(self) -> tuple[Any, Any]:
-        """How much a positive and a negative row weigh at the target."""
+        """Weights of a positive and of a negative row at the target prevalence."""
         plain = self.evidence.outcomes
         pos, neg = float(plain.pos.sum()), float(plain.neg.sum())
         if self.shift.target is None:
@@ -53,7 +53,7 @@ class ClosedForms:
         return self.shift.target * plain.n / pos, (1 - self.shift.target) * plain.n / neg
 
     def error(self, of_positive: Any, of_negative: Any) -> float:
-        """Return the standard error of a mean over rows of terms given for both labels at each level."""
+        """Return the standard error of a mean over rows, given its terms for both labels at each level."""
         sample = self.sample
         terms = [np.broadcast_to(term, sample.score.size) for term in (of_positive, of_negative)]
         if self.shift.target is not None:  # the share of the classes is given: only what varies within them counts
@@ -63,7 +63,7 @@ class ClosedForms:
         return sqrt(max(self.evidence.variance_of_sum(*scaled), 0.0)) / sample.n
 
     def mean(self, of_positive: Array, of_negative: Array, *, most: float, name: str) -> Estimate:
-        """Return a mean over rows, of terms from 0 to `most`, with an interval on a logarithmic or logit scale."""
+        """Return a mean over rows of terms between 0 and `most`, with an interval on the log or logit scale."""
         sample = self.sample
         with np.errstate(invalid="ignore"):
             happened, did_not = (
@@ -93,7 +93,7 @@ class ClosedForms:
         return self.of(share, *self.share(share, self._worth(share)), "Wilson", nan)
 
     def ratio(self) -> Estimate:
-        """Observed events over expected ones."""
+        """Ratio of observed to expected events."""
         sample, share = self.sample, self.sample.prevalence
         expected = sample.mean(sample.score)
         if not expected > 0:
@@ -109,7 +109,7 @@ class ClosedForms:
         return self.of(value, low, high, "Wilson on what varies beyond the expected", error / expected)
 
     def difference(self) -> Estimate:
-        """Observed less expected share of events."""
+        """Observed minus expected share of events."""
         ratio, expected = self.ratio(), self.sample.mean(self.sample.score)
         if isnan(ratio.value):
             return self.without(self.sample.prevalence, "no event was expected")
@@ -117,7 +117,7 @@ class ClosedForms:
         return self.of(value, low, high, ratio.method, expected * ratio.standard_error)
 
     def scaled_brier(self, brier: Estimate) -> Estimate:
-        """Brier score as a share of that of the prevalence, taken from 1."""
+        """Scaled Brier score: 1 minus the ratio to the Brier score of the prevalence."""
         sample, share = self.sample, self.sample.prevalence
         uncertainty = share * (1 - share)
         if not uncertainty > 0:
@@ -153,7 +153,7 @@ class ClosedForms:
         return self.of(value, value - reach, value + reach, "Wald, the larger of two variances", error)
 
     def _errors(self, cox: CoxCalibration) -> dict[str, float]:
-        """Return the larger of model-based and sandwich standard errors; the first trusts that the model fits."""
+        """Return the larger of model-based and sandwich standard errors; the former assumes that the model fits."""
         found = {name: getattr(cox, f"{name}_error") for name in ("in_the_large", "intercept", "slope")}
         sample = self.sample
         inside = (sample.score > 0) & (sample.score < 1)
@@ -189,12 +189,12 @@ class ClosedForms:
         return share * (1 - share) / error**2 if error**2 > 0 else rows
 
     def share(self, share: float, worth: float) -> tuple[float, float]:
-        """Return Wilson's limits of a share of so many independent rows."""
+        """Return Wilson limits of a share for an effective number of rows."""
         low, high = of_share([share * worth], [worth], "wilson", self.level)
         return float(low[0]), float(high[0])
 
     def of(self, value: float, low: Any, high: Any, method: str, error: float) -> Estimate:
-        """Return an estimate on the rows of the evidence, and why it is not to be trusted, if it is not."""
+        """Return the estimate, and the reason if it is not reliable."""
         value, low, high = (float(end) + 0.0 for end in (value, low, high))  # never -0.0
         return Estimate(value, low, high, self.level, method, self.evidence.counts.n, float(error), self._doubt)
 
@@ -205,7 +205,7 @@ class ClosedForms:
         return few_groups(self.evidence.groups) or few(rarer, FEW_EVENTS, "cases of a class")
 
     def without(self, value: float, reason: str) -> Estimate:
-        """Return a value that has no interval, and why."""
+        """Return a value without an interval, and the reason."""
         n = self.evidence.counts.n
         return Estimate(float(value) + 0.0, nan, nan, self.level, f"no interval: {reason}", n, reason=reason)
 
@@ -223,7 +223,7 @@ def _why_no_slope(sample: Outcomes, cox: CoxCalibration, name: str) -> str:
 
 
 def squared(score: Array) -> tuple[Array, Array]:
-    """Return the Brier score of a positive and of a negative row."""
+    """Return the squared error of a positive and of a negative row."""
     return (1 - score) ** 2, score**2
 
 
@@ -234,7 +234,7 @@ def logarithmic(score: Array) -> tuple[Array, Array]:
 
 
 Statistics = Callable[[Array], Mapping[str, Array]]
-"""From positives at each level, a sample a row, to a column or matrix of numbers each."""
+"""Maps positives at each level (one sample per row) to a column or matrix of numbers each."""
 
 # From the probabilities (0) by the fitted curve (1) to twice as far.
 _STEPS = np.array([0.0, 0.15, 0.35, 0.6, 0.85, 1.0, 1.2, 1.5, 2.0])
@@ -246,7 +246,7 @@ _NEVER = 1e-9  # in place of an error of 0, whose quantile is infinite
 
 @dataclass(frozen=True, eq=False)
 class Inverted:
-    """Limits and p-values of numbers, by name."""
+    """Confidence limits and p-values by measure name."""
 
     low: Mapping[str, Array]
     high: Mapping[str, Array]
@@ -255,7 +255,7 @@ class Inverted:
 
 @dataclass(frozen=True, eq=False)
 class Direction:
-    """A curve to move towards, the numbers drawn along it, and their values without noise for a curve."""
+    """A direction of alternatives: simulated values along a family of curves, and the values without noise."""
 
     curve: Array
     statistics: Statistics
@@ -273,7 +273,7 @@ def invert(
     draws_along: int,
     rng: np.random.Generator,
 ) -> Inverted:
-    """Return the intervals that tests of all distances along some directions leave, at this level.
+    """Return the intervals obtained by inverting tests of all distances along some directions.
 
     Parameters
     ----------
@@ -332,7 +332,7 @@ def _columns(numbers: Mapping[str, Array]) -> Array:
 
 
 def _score(drawn: Array, value: Array, side: int) -> Array:
-    """Return the normal score of the p-value of finding as much (side 1), or as little (−1), as was found.
+    """Return the normal score of the p-value of a value at least (side 1) or at most (side −1) as large as observed.
 
     From ranks; where no draw goes as far, or each does, from mean and spread, which show how much farther it is.
     """
@@ -350,7 +350,7 @@ def _rank(as_far: Array) -> Array:
 
 
 def _limits(more: Array, less: Array, truth: Array, alpha: float) -> tuple[Array, Array]:
-    """Return the least and the largest distance along the steps that neither test rejects."""
+    """Return the smallest and largest distance along the steps that neither test rejects."""
     share = 0.5 + 0.5 * np.clip(1 - _STEPS / _SHARED, 0, 1)
     more, less = np.maximum.accumulate(more, axis=0), np.minimum.accumulate(less, axis=0)
     excess = (more.T - ndtri(alpha * share)).T
@@ -359,7 +359,7 @@ def _limits(more: Array, less: Array, truth: Array, alpha: float) -> tuple[Array
 
 
 def _crossing(excess: Array, truth: Array) -> Array:
-    """Return the distance at which an excess first rises above 0, on straight lines between the steps."""
+    """Return the distance at which an excess first becomes positive, by linear interpolation."""
     shape = excess.shape
     excess, truth = excess.reshape(len(excess), -1), truth.reshape(len(truth), -1)
     column = np.arange(excess.shape[1])
@@ -373,7 +373,7 @@ def _crossing(excess: Array, truth: Array) -> Array:
 
 
 class _Noise:
-    """One set of uniform numbers that gives labels at any chances, so that these differ by the chances alone."""
+    """Common random numbers for labels at any probabilities, so that samples differ by the probabilities alone."""
 
     def __init__(self, sample: Outcomes, uniform: Array) -> None:
         self.sample, self.uniform = sample, uniform
@@ -388,7 +388,7 @@ class _Noise:
         return normal, (normal**2 - 1) / 6
 
     def drawn(self, chance: Array) -> Array:
-        """Return positives at each level, a sample a row."""
+        """Draw positives at each level, one sample per row."""
         sample = self.sample
         successes = 1.0 * (self.uniform > 1 - chance) if self.single else self._binomial(chance)
         pos = successes * (sample.total / self.trials)
@@ -398,7 +398,7 @@ class _Noise:
         return expected + np.sqrt(sample.design_effect) * (pos - expected)
 
     def _binomial(self, chance: Array) -> Array:
-        """Quantiles of binomials: exact where successes or failures are few, by Cornish and Fisher elsewhere."""
+        """Binomial quantiles: exact where successes or failures are few, otherwise by Cornish–Fisher expansion."""
         trials, found = self.trials, np.empty(self.uniform.shape)
         spread = trials * chance * (1 - chance)
         few, many = np.flatnonzero(spread < _EXACT_BELOW), np.flatnonzero(~(spread < _EXACT_BELOW))
@@ -418,7 +418,7 @@ class _Noise:
 
 
 def _few_successes(uniform: Array, trials: Array, chance: Array) -> Array:
-    """Return quantiles of binomials by summing their probabilities from 0 on."""
+    """Return binomial quantiles by summing probabilities from 0."""
     probability = (1 - chance) ** trials
     reached, count = probability.copy(), np.zeros(uniform.shape)
     odds = chance / (1 - chance)

@@ -1,4 +1,4 @@
-"""Local regression with tricube weights (LOESS) of outcomes on their probabilities, as R's lowess and loess make it."""
+"""Local regression with tricube weights (LOESS) of outcomes on probabilities, as in R's lowess and loess."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -15,7 +15,7 @@ from rocscope.kernels import compiled_pays
 Degree = Literal[1, 2]
 
 DEFAULT_SPAN: dict[int, float] = {1: 2 / 3, 2: 0.75}
-"""By degree, as in R's lowess and loess."""
+"""Settings by degree, as in R's lowess and loess."""
 
 _MOST_LEVELS = 4096  # of more, neighbours are pooled
 _NEAR = 0.01  # delta of R's lowess, as a share of the range
@@ -28,7 +28,7 @@ _FLAT = 1e-6  # weighted variance, as a share of the squared range, without whic
 
 @dataclass(frozen=True, eq=False)
 class LoessFit:
-    """A local regression of some outcomes, linear in the labels: other labels cost one product of matrices.
+    """A local regression as a linear operator on the labels: other labels cost one matrix product.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class LoessFit:
         return self.at(self.outcomes.score, pos)
 
     def at(self, x: Array, pos: Array) -> Array:
-        """Return the curve anywhere."""
+        """Return the curve at any probabilities."""
         with np.errstate(invalid="ignore"):  # slopes may be beyond all numbers
             fitted = pos @ self.operator.T
             if fitted.shape == self.knots.shape and self.knots[0] <= x.min() and x.max() <= self.knots[-1]:
@@ -67,11 +67,11 @@ class LoessFit:
             return sum(part * fitted[..., rows] for rows, part in self._between(x))  # pyright: ignore[reportReturnType]
 
     def weights_at(self, x: Array) -> Array:
-        """Return the matrix that turns positives at each level into the curve at each x."""
+        """Return the matrix that maps positives at each level to the curve at each x."""
         return sum(part[:, None] * self.operator[rows] for rows, part in self._between(x))  # pyright: ignore[reportReturnType]
 
     def _between(self, x: Array) -> list[tuple[Array, Array]]:
-        """Return the rows of the operator, and the share of each, that make up the curve at each x."""
+        """Return the rows of the operator that are interpolated at each x, and their shares."""
         knot, size = self.knots, self.knots.size
         left = (np.searchsorted(knot, x, side="right") - 1).clip(0, max(size - 2, 0))
         right = np.minimum(left + 1, size - 1)
@@ -85,7 +85,7 @@ class LoessFit:
 
 
 def loess_fit(sample: Outcomes, span: float, degree: Degree = 1) -> LoessFit:
-    """Prepare a smoother whose window at each point holds the share `span` of the rows.
+    """Prepare a smoother whose window at each point contains the share `span` of the rows.
 
     Notes
     -----
@@ -113,7 +113,7 @@ def loess_fit(sample: Outcomes, span: float, degree: Degree = 1) -> LoessFit:
 
 
 def _apart(score: Array) -> Array:
-    """Return the levels at which lowess fits: the next is the last one within a hundredth of the range."""
+    """Return the levels at which lowess fits; between them, within a hundredth of the range, it interpolates."""
     near = _NEAR * np.ptp(score)
     chosen = [0]
     while chosen[-1] < score.size - 1:
@@ -123,7 +123,7 @@ def _apart(score: Array) -> Array:
 
 
 def _cell_borders(sample: Outcomes, span: float) -> Array:
-    """Return where loess fits: cells are halved by their rows until they hold at most a fifth of a window."""
+    """Return the vertices of loess's cells, which are halved until each holds at most a fifth of a window."""
     score, reached = sample.score, sample.reached
     most = np.floor(reached[-1] * span * _FEWEST_IN_CELL)
     margin = _MARGIN * max(np.ptp(score), np.abs(score[[0, -1]]).max() * 1e-3 + 1e-30)
@@ -142,7 +142,7 @@ def _cell_borders(sample: Outcomes, span: float) -> Array:
 
 
 def _middle(sample: Outcomes, before: float, end: float) -> int | None:
-    """Return the level after which the rows from `before` to `end` are halved, without splitting a tie."""
+    """Return the level that halves the rows from `before` to `end` without splitting a tie."""
     reached = sample.reached
     middle = np.floor((before + 1 + end) / 2)  # counted from 1, as R does
     level = int(np.searchsorted(reached, middle - 1e-9))
@@ -167,7 +167,7 @@ def _kernel(sample: Outcomes, x: Array, radius: Array) -> Array:
 
 
 def _linear(sample: Outcomes, x: Array, radius: Array) -> Array:
-    """Return the matrix that turns positives at each level into values of local lines at each x."""
+    """Return the matrix that maps positives at each level to values of local lines at each x."""
     kernel = _kernel(sample, x, radius)
     kernel /= (kernel @ sample.total)[:, None]
     centre = kernel @ sample.weighed
@@ -182,7 +182,7 @@ def _linear(sample: Outcomes, x: Array, radius: Array) -> Array:
 
 
 def _quadratic(sample: Outcomes, x: Array, radius: Array) -> Array:
-    """Return the matrix that turns positives at each level into values, and below them slopes, of local parabolas."""
+    """Return the matrix that maps positives at each level to values, then slopes, of local parabolas."""
     values, slopes = [], []
     for at, reach, kernel in zip(x, radius, _kernel(sample, x, radius), strict=True):
         scale = reach or 1.0
@@ -199,7 +199,7 @@ def _quadratic(sample: Outcomes, x: Array, radius: Array) -> Array:
 
 
 def _cube(values: Array) -> Array:
-    """Third power by products, which are far quicker than powers of arrays."""
+    """Cube by multiplication, which is much faster than powers of arrays."""
     return values * values * values
 
 
@@ -212,7 +212,7 @@ def _radius(sample: Outcomes, x: Array, span: float, rounding: float) -> Array:
     wanted *= 1 - 1e-12
 
     def last(first: Array) -> Array:
-        """Return where windows that begin at some levels hold enough rows."""
+        """Return the last levels of windows that begin at given levels and hold enough rows."""
         return np.searchsorted(reached, reached[first] - sample.total[first] + wanted)
 
     # windows move right with their first level; the narrowest around x is one of two, left and right of its middle

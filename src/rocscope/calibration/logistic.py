@@ -30,7 +30,7 @@ _LAST_GAIN = 1e-11  # of the likelihood per row: the next step would gain its sq
 
 @dataclass(frozen=True, eq=False)
 class LogisticFit:
-    """Coefficients, their covariance, and whether Newton's method came to rest."""
+    """Coefficients, their covariance, and whether Newton's method converged."""
 
     coefficients: Array
     covariance: Array
@@ -47,7 +47,7 @@ def fit_logistic(
     start: Array | None = None,
     ridge: float = 0.0,
 ) -> LogisticFit:
-    """Fit the log-odds of the positives among `total` rows as a sum of columns.
+    """Fit the log-odds of the positives among `total` rows as a linear function of columns.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def fit_logistic(
 
 
 def fit_many(columns: Array, pos: Array, total: Array, *, start: Array, ridge: float) -> Array:
-    """Return the coefficients of many samples of labels at the same rows, a sample a row.
+    """Return the coefficients for many samples of labels of the same rows, one sample per row.
 
     Newton's method on all at once, from a start that is near most; those few that do not come to rest are fitted
     one by one.
@@ -105,7 +105,7 @@ def fit_many(columns: Array, pos: Array, total: Array, *, start: Array, ridge: f
 def log_likelihood(
     beta: Array, columns: Sequence[Array], pos: Array, total: Array, offset: Array | float = 0.0, ridge: float = 0.0
 ) -> float:
-    """Return the log-likelihood of coefficients, less the penalty."""
+    """Return the log-likelihood of coefficients minus the penalty."""
     linear = _sum(beta, columns, offset)
     return float(pos @ linear - total @ np.logaddexp(0, linear) - ridge * (beta @ beta) / 2)
 
@@ -118,7 +118,7 @@ def _sum(beta: Array, columns: Sequence[Array], offset: Array | float) -> Array:
 
 
 def _derivatives(columns: Sequence[Array], residual: Array, weight: Array) -> tuple[Array, Array]:
-    """Return gradient and (negative) Hessian, without a copy of all columns side by side."""
+    """Return gradient and (negative) Hessian, without stacking copies of all columns."""
     gradient = np.array([column @ residual for column in columns])
     hessian = np.empty((len(columns), len(columns)))
     for i, column in enumerate(columns):
@@ -152,7 +152,7 @@ class CoxCalibration(Result):
     slope_error: float
 
     def interval(self, name: str, level: float = 0.95) -> tuple[float, float]:
-        """Return Wald's interval of "in_the_large", "intercept" or "slope"."""
+        """Return the Wald interval of "in_the_large", "intercept" or "slope"."""
         value, half = getattr(self, name), float(special.ndtri((1 + level) / 2)) * getattr(self, f"{name}_error")
         return value - half, value + half
 
@@ -221,7 +221,7 @@ def cox_calibration(
 
 
 def _fit(groups: Outcomes, sample: Outcomes, *, with_slope: bool) -> LogisticFit:
-    """Fit groups of neighbouring rows first, so that one step over all levels remains."""
+    """Fit grouped rows first, so that only one Newton step uses all levels."""
 
     def fit(part: Outcomes, start: Array | None) -> LogisticFit:
         at, one = special.logit(part.score), np.ones_like(part.score)
@@ -237,7 +237,7 @@ def _errors(fit: LogisticFit) -> list[float]:
 
 
 def _separated(sample: Outcomes) -> float | None:
-    """Return the slope that separated classes have: ±infinity, NaN for one level; None where they overlap."""
+    """Return the slope of separated classes: ±infinity, NaN for a single level; None if they overlap."""
     pos, neg = np.flatnonzero(sample.pos), np.flatnonzero(sample.neg)
     above, below = pos[0] >= neg[-1], pos[-1] <= neg[0]
     if above and below:
@@ -246,7 +246,7 @@ def _separated(sample: Outcomes) -> float | None:
 
 
 CERTAINTY = 1e-9
-"""Probabilities closer to 0 or 1 than this are taken to be that close, where a logit must be finite."""
+"""Probabilities are clipped to this distance from 0 and 1 where a logit must be finite."""
 
 _SPLINE_GROUPS = 2048  # of neighbouring probabilities: a few knots need no more
 _POINTS = 256
@@ -262,7 +262,7 @@ _KNOTS = {
 
 @dataclass(frozen=True, eq=False)
 class SplineFit:
-    """A logistic spline of some outcomes: `x` where it is evaluated, its columns at the levels and at `x`."""
+    """A logistic spline: evaluation points `x`, and its columns at the levels and at `x`."""
 
     outcomes: Outcomes
     x: Array
@@ -276,7 +276,7 @@ class SplineFit:
         return np.reshape(expit(fits @ self.columns_at_x), (*pos.shape[:-1], -1))
 
     def limits(self, level: float) -> tuple[Array, Array]:
-        """Return Wald's limits of the curve at `x`, on the scale of log-odds, of coefficients of any sampling."""
+        """Return Wald limits of the curve at `x` on the log-odds scale, for coefficients with any covariance."""
         sample, fit = self.outcomes, self._fitted
         chance = expit(fit.coefficients @ self.columns)
         spread = sample.total * chance * (1 - chance)
@@ -297,7 +297,7 @@ class SplineFit:
 
 
 def spline_fit(sample: Outcomes, knots: int) -> SplineFit:
-    """Prepare a spline with `knots` knots at Harrell's quantiles, linear beyond the outer two.
+    """Prepare a restricted cubic spline with `knots` knots at Harrell's quantiles, linear beyond the outer two.
 
     References
     ----------
@@ -318,7 +318,7 @@ def _logit(score: Array) -> Array:
 
 
 def _columns(at: Array, knot: Array, levels: Array) -> Array:
-    """Return 1, the logit and the spline columns; fewer where there are too few distinct levels or knots."""
+    """Return 1, the logit and the spline columns; fewer if there are too few distinct levels or knots."""
     columns = [np.ones_like(at)]
     if levels[-1] > levels[0]:
         columns.append((at - levels[0]) / (levels[-1] - levels[0]))

@@ -1,4 +1,4 @@
-"""Outcomes: how often the event happened at each predicted probability, with the weights and groups of the rows."""
+"""Outcomes at each predicted probability, with the weights and groups of the rows."""
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -28,7 +28,7 @@ _MOST_DRAWN = 2.0**62  # rows of a level; of more, which vary less, a draw is sc
 
 @dataclass(frozen=True, eq=False)
 class Outcomes:
-    """Distinct probabilities in increasing order with the positives and all rows at each, as float64.
+    """Distinct probabilities in increasing order, with positives and all rows at each, as float64.
 
     What every number and curve of calibration is computed from; made by `outcomes`.
 
@@ -51,7 +51,7 @@ class Outcomes:
 
     @classmethod
     def of(cls, counts: ThresholdCounts) -> "Outcomes":
-        """Return the levels of counts, whatever their scores."""
+        """Return the levels of counts, for any scores."""
         score, pos, neg = (column[::-1].astype(np.float64) for column in (counts.threshold, counts.pos, counts.neg))
         return cls(score, pos, pos + neg, counts.threshold.dtype)
 
@@ -62,7 +62,7 @@ class Outcomes:
 
     @cached_property
     def weighed(self) -> Array:
-        """Sum of the probabilities of the rows at each level."""
+        """Sum of the rows' probabilities at each level."""
         return self.score * self.total
 
     @cached_property
@@ -76,26 +76,26 @@ class Outcomes:
         return float(self.pos.sum()) / self.n
 
     def mean(self, values: Array) -> float:
-        """Mean over rows of a value given for each probability."""
+        """Return the mean over rows of a value given for each probability."""
         return float(values @ self.total) / self.n
 
     @cached_property
     def effective(self) -> Array:
-        """How many independent rows each level is worth: fewer where rows stand for unequal numbers of others."""
+        """Effective number of rows at each level, which unequal weights reduce."""
         if self.squares is None:
             return self.total / self.design_effect
         worth = np.divide(self.total**2, self.squares, out=np.zeros_like(self.total), where=self.squares > 0)
         return worth / self.design_effect
 
     def effective_of(self, total: Array, first: Array) -> Array:
-        """Return how many independent rows the levels from each `first` on, whose totals are given, are worth."""
+        """Return the effective number of rows of ranges of levels, given their first levels and totals."""
         if self.squares is None:
             return total / self.design_effect
         squares = np.add.reduceat(self.squares, first)
         return total**2 / squares / self.design_effect
 
     def draw(self, chance: Array, draws: int, rng: np.random.Generator) -> Array:
-        """Draw the positives at each level anew, a sample a row, where an event has this chance there."""
+        """Draw the positives at each level for given probabilities of the event, one sample per row."""
         if self.squares is None:
             drawn = draw_positives(self.total, chance, draws, rng)
         else:
@@ -108,38 +108,38 @@ class Outcomes:
 
     @cached_property
     def reached(self) -> Array:
-        """Rows at or below each probability."""
+        """Number of rows at or below each probability."""
         return np.cumsum(self.total)
 
     def quantile(self, values: Array, share: Any) -> Array:
-        """Smallest of increasing `values` that at least a share of the rows do not exceed."""
+        """Return the smallest of increasing `values` that at most a given share of the rows exceed."""
         rows = np.asarray(share) * self.reached[-1] * (1 - 1e-12)
         return values[np.searchsorted(self.reached, rows).clip(max=values.size - 1)]
 
     def starts(self, groups: int) -> Array:
-        """First levels of at most so many groups of about equally many rows; a level is never split."""
+        """Return the first levels of at most a given number of groups of similar size; levels are never split."""
         before = np.arange(1, groups) * self.reached[-1] / groups
         first = np.searchsorted(self.reached, before) + 1
         return np.unique(np.concatenate([[0], first[first < self.score.size]]))
 
     def merged(self, starts: Array) -> "Outcomes":
-        """Merge the levels from each start to the next, at their mean probability."""
+        """Merge the levels from each start to the next at their mean probability."""
         pos, total, score = (np.add.reduceat(column, starts) for column in (self.pos, self.total, self.weighed))
         squares = None if self.squares is None else np.add.reduceat(self.squares, starts)
         return replace(self, score=score / total, pos=pos, total=total, dtype=np.float64, squares=squares)
 
     def where(self, kept: Array) -> "Outcomes":
-        """Return the levels where a mask is true."""
+        """Return the levels selected by a mask."""
         squares = None if self.squares is None else self.squares[kept]
         return replace(self, score=self.score[kept], pos=self.pos[kept], total=self.total[kept], squares=squares)
 
     def at(self, target_prevalence: float | None) -> "Outcomes":
-        """Return as many rows, weighted so that the share `target_prevalence` of them is positive."""
+        """Return the outcomes reweighted to a prevalence of `target_prevalence`, keeping the number of rows."""
         pos, total = Shift.of(self, target_prevalence).of_counts(self.pos, self.total)
         return self if target_prevalence is None else replace(self, pos=pos, total=total)
 
     def pooled(self, most: int, ends: int = 0) -> "Outcomes":
-        """Return about `most` groups of equally many neighbouring rows; `ends` levels on each side stay as they are."""
+        """Return about `most` groups of neighbouring rows of equal size; `ends` levels on each side stay ungrouped."""
         size = self.score.size
         if size <= most + 2 * ends:
             return self
@@ -155,7 +155,7 @@ class Outcomes:
 
 
 def draw_positives(total: Array, chance: Array, draws: int, rng: np.random.Generator) -> Array:
-    """Draw the positives among the rows of each level, `draws` times; a fraction of a row is all or nothing."""
+    """Draw the positives among the rows of each level `draws` times; a fractional row is drawn as a whole."""
     if (total == 1).all():
         return (rng.random((draws, total.size)) < chance).astype(np.float64)
     whole = np.floor(total + 1e-9)
@@ -177,7 +177,7 @@ def outcomes(
     sample_weight: Any = None,
     inference: str = "",
 ) -> Outcomes:
-    """Return the outcomes of data of one model, or outcomes as they are.
+    """Return the outcomes of one model's data; outcomes are returned unchanged.
 
     Raises
     ------
@@ -203,7 +203,7 @@ def outcomes(
 
 @dataclass(frozen=True)
 class Shift:
-    """From the share of positives in a sample to that where the model will be used: odds are multiplied.
+    """Shift from the sample's prevalence to the target prevalence, which multiplies the odds.
 
     Attributes
     ----------
@@ -221,7 +221,7 @@ class Shift:
 
     @classmethod
     def of(cls, sample: "Outcomes", target_prevalence: float | None) -> "Shift":
-        """Return the shift of a sample to a target prevalence, or none."""
+        """Return the shift from a sample's prevalence to a target, or None."""
         if target_prevalence is None:
             return cls()
         check.check_share(target_prevalence, "target_prevalence")
@@ -232,18 +232,18 @@ class Shift:
         return cls(target_prevalence, odds, (rows * share * (1 - share)) ** -0.5)
 
     def of_chance(self, chance: Any) -> Any:
-        """Return chances at the target for those in the sample."""
+        """Return probabilities at the target prevalence for those in the sample."""
         if self.target is None:
             return chance
         inside = np.clip(chance, 0, 1)
         return inside * self.odds / (1 - inside + inside * self.odds)
 
     def in_sample(self, chance: Any) -> Any:
-        """Return chances in the sample for those at the target."""
+        """Return probabilities in the sample for those at the target prevalence."""
         return chance if self.target is None else chance / (chance + (1 - chance) * self.odds)
 
     def of_limits(self, value: Array, low: Array, high: Array, z: float) -> tuple[Array, Array]:
-        """Return limits at the target, wider by the error of the sample's odds."""
+        """Return limits at the target prevalence, widened by the error of the sample's odds."""
         if self.target is None:
             return low, high
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -256,7 +256,7 @@ class Shift:
         return moved[0], moved[1]
 
     def of_counts(self, pos: Array, total: Array) -> tuple[Array, Array]:
-        """Return positives and rows weighted to the target, the number of rows kept; rows of a matrix are samples."""
+        """Return positives and rows reweighted to the target with the number of rows kept; matrix rows are samples."""
         if self.target is None:
             return pos, total
         n, positives = total.sum(axis=-1, keepdims=True), pos.sum(axis=-1, keepdims=True)
@@ -267,7 +267,7 @@ class Shift:
 
 
 def are_probabilities(counts: ThresholdCounts) -> bool:
-    """Whether all scores lie from 0 to 1."""
+    """Whether all scores lie between 0 and 1."""
     try:
         counts.require_probabilities("scores")
     except ScoreError:
@@ -282,7 +282,7 @@ _POINTS = 2048
 
 @dataclass(frozen=True, eq=False)
 class Blocks:
-    """Neighbouring levels that PAV pools, by increasing score: their lowest and highest score, and their counts."""
+    """Blocks of neighbouring levels pooled by PAV, by increasing score: lowest and highest score, and counts."""
 
     low: Array
     high: Array
@@ -291,7 +291,7 @@ class Blocks:
 
     @property
     def share(self) -> Array:
-        """Share of positives, which never decreases from block to block."""
+        """Share of positives, non-decreasing from block to block."""
         return self.pos / (self.pos + self.neg)
 
 
@@ -311,7 +311,7 @@ def pav_blocks(counts: ThresholdCounts) -> Blocks:
 
 
 def pav_values(sample: Outcomes) -> Array:
-    """Return the fitted share at each level; in floating point, where resamples need speed and not exactness."""
+    """Return the fitted share at each level, in floating point, which is fast enough for resampling."""
     return isotonic_regression(sample.pos / sample.total, weights=sample.total).x.clip(0, 1)
 
 
@@ -327,14 +327,14 @@ def pav_rows(pos: Array, total: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class PavFit:
-    """PAV of some outcomes, evaluated at some of their levels."""
+    """PAV fit of some outcomes, evaluated at some of their levels."""
 
     outcomes: Outcomes
     index: Array
 
     @property
     def x(self) -> Array:
-        """Where it is evaluated."""
+        """Points at which it is evaluated."""
         return self.outcomes.score[self.index]
 
     def values(self, pos: Array) -> Array:
@@ -345,7 +345,7 @@ class PavFit:
 
 
 def pav_fit(sample: Outcomes) -> PavFit:
-    """Prepare PAV for resampling: neighbouring rows are gathered above 5,000 levels, except at both ends."""
+    """Prepare PAV for resampling: above 5,000 levels, neighbouring rows are grouped except at both ends."""
     groups = sample.pooled(_GROUPS, ends=_ENDS)
     size = groups.score.size
     return PavFit(groups, np.unique(np.linspace(0, size - 1, min(size, _POINTS)).astype(int)))
@@ -356,7 +356,7 @@ _LEAST = 2.0**-1074  # of floats
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """Outcomes, and how much sums over their rows vary.
+    """Outcomes together with the variance of sums over their rows.
 
     Attributes
     ----------
@@ -377,7 +377,7 @@ class Evidence:
 
     @cached_property
     def outcomes(self) -> Outcomes:
-        """The outcomes, which know what their weights and groups are worth."""
+        """The outcomes with effective numbers of rows."""
         plain = Outcomes.of(self.counts)
         squares = None if self.squares is None else self.squares.sum(axis=0)
         if self.rows is None:
@@ -388,7 +388,7 @@ class Evidence:
         return replace(plain, squares=squares, design_effect=max(grouped / alone, 1.0) if alone else 1.0)
 
     def variance_of_sum(self, of_positive: Any, of_negative: Any) -> float:
-        """Return the variance of a weighted sum of terms of mean 0: that of a positive and of a negative at each level.
+        """Return the variance of a weighted sum of centred terms, given for a positive and a negative at each level.
 
         Rows of one group are not taken as independent; their sums are, with the factor G/(G − 1) of few groups.
         """
@@ -406,7 +406,7 @@ class Evidence:
         return float(sum(column[::-1] @ term**2 for column, term in zip(columns, terms, strict=True)))
 
     def counts_at(self, target_prevalence: float | None) -> ThresholdCounts:
-        """Return as many rows, weighted so that the share `target_prevalence` of them is positive."""
+        """Return the outcomes reweighted to a prevalence of `target_prevalence`, keeping the number of rows."""
         if target_prevalence is None:
             return self.counts
         counts, moved = self.counts, Outcomes.of(self.counts).at(target_prevalence)
@@ -414,7 +414,7 @@ class Evidence:
 
     @cached_property
     def groups(self) -> int | None:
-        """How many groups the rows are in; None where each is by itself."""
+        """Number of groups of rows; None if rows are independent."""
         return None if self.rows is None or self.rows[3] is None else int(self.rows[3].max()) + 1
 
 
@@ -428,7 +428,7 @@ def evidence(
     pos_label: Any = None,
     sample_weight: Any = None,
 ) -> Evidence:
-    """Return the evidence of labels and probabilities, counts or one model of Predictions.
+    """Return the evidence of labels and probabilities, counts, or one model of Predictions.
 
     Parameters
     ----------

@@ -36,7 +36,7 @@ _SMALLEST, _CLOSEST, _LARGEST_SHIFT = 1e-300, 1e-16, 2000.0
 
 @held_to_contract
 class Recalibrator(BaseEstimator):
-    """A map from scores to probabilities, with the interface of scikit-learn on one-dimensional scores.
+    """A map from scores to probabilities with scikit-learn's interface, for one-dimensional scores.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class Recalibrator(BaseEstimator):
 
     method: ClassVar[str]
     is_strict: ClassVar[bool] = False
-    """Whether different scores always get different probabilities, so that ROC and lift stay as they are."""
+    """Whether distinct scores get distinct probabilities, so that ROC and lift curves do not change."""
 
     _state: ClassVar[tuple[str, ...]]
 
@@ -63,7 +63,7 @@ class Recalibrator(BaseEstimator):
         return self.fit_counts(ThresholdCounts.from_scores(y, X, sample_weight=sample_weight))
 
     def fit_counts(self, counts: ThresholdCounts) -> Self:
-        """Fit to counts, which hold all that labels and scores say."""
+        """Fit to counts, which are equivalent to labels and scores."""
         counts.require_both_classes("recalibration")
         self._fit(counts)
         self.prevalence_, self.shift_ = counts.prevalence, 0.0
@@ -79,7 +79,7 @@ class Recalibrator(BaseEstimator):
         return np.column_stack([1 - positive, positive])
 
     def adjust_to(self, target_prevalence: float) -> Self:
-        """Return a copy for rows with another share of positives, with scores distributed alike in each class.
+        """Return a copy adjusted to another prevalence, if the scores of each class keep their distribution.
 
         Notes
         -----
@@ -100,13 +100,13 @@ class Recalibrator(BaseEstimator):
         return other
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything needed to use it again, safe for JSON."""
+        """Return its full state, safe for JSON."""
         self._require_fit()
         state = {name: np.asarray(getattr(self, name)).tolist() for name in ("prevalence_", "shift_", *self._state)}
         return {"method": self.method, "parameters": self.get_params(), "state": state}
 
     def save(self, path: str | os.PathLike[str], *, force: bool = True) -> Path:
-        """Write it as JSON, whole or not at all; `rocscope.calibration.load_recalibrator` reads it.
+        """Save it as JSON; load it with `rocscope.calibration.load_recalibrator`.
 
         Raises
         ------
@@ -116,14 +116,14 @@ class Recalibrator(BaseEstimator):
         return write_file(path, FORMAT.text(self.to_dict()), force=force)
 
     def restore(self, state: Fields) -> Self:
-        """Take over what a fit has found, as `to_dict` gives it under "state"."""
+        """Restore a fitted state, as `to_dict` returns it under "state"."""
         self.prevalence_ = state.number("prevalence_", _SMALLEST, 1 - _CLOSEST)
         self.shift_ = state.number("shift_", -_LARGEST_SHIFT, _LARGEST_SHIFT)
         self._restore(state)
         return self
 
     def _restore(self, state: Fields) -> None:
-        """Take over what is named in `_state`, if it makes probabilities."""
+        """Restore the attributes named in `_state`, if they give valid probabilities."""
         raise NotImplementedError
 
     def _fit(self, counts: ThresholdCounts) -> None:
@@ -152,7 +152,7 @@ _CLIP = float(np.finfo(np.float64).eps)
 
 
 class _LogLinearRecalibrator(Recalibrator):
-    """Log-odds as intercept + slopes · columns(score) + offset(score), with slopes that never fall below 0."""
+    """Log-odds of the form intercept + slopes · columns(score) + offset(score), with non-negative slopes."""
 
     is_strict: ClassVar[bool] = True
     has_intercept: ClassVar[bool] = True
@@ -178,7 +178,7 @@ class _LogLinearRecalibrator(Recalibrator):
         self.slopes_, self.intercept_ = self._best(sample)
 
     def _best(self, sample: Outcomes) -> tuple[Array, float]:
-        """Fit every choice of slopes that are not held at 0, and take the likeliest that has none below 0."""
+        """Fit every subset of slopes that are not fixed at 0, and return the most likely with no negative slope."""
         columns, offset = self._columns(sample.score), self._offset(sample.score)
         one = [np.ones_like(sample.score)] if self.has_intercept else []
         best, slopes, intercept = -np.inf, np.zeros(len(columns)), 0.0
@@ -282,7 +282,7 @@ class BetaRecalibrator(_LogLinearRecalibrator):
 
 
 class TemperatureRecalibrator(_LogLinearRecalibrator):
-    """Temperature: log-odds divided by one number, for probabilities that are too extreme or too timid.
+    """Temperature scaling: log-odds divided by one number, for over- or under-confident probabilities.
 
     Notes
     -----
@@ -307,7 +307,7 @@ class TemperatureRecalibrator(_LogLinearRecalibrator):
 
 
 class ShiftRecalibrator(_LogLinearRecalibrator):
-    """Shift of the log-odds by one number, so that as many events are predicted as happened.
+    """Shift of the log-odds by one number, so that the expected number of events equals the observed one.
 
     Recalibration in the large; the right correction where only the prevalence has changed.
 
@@ -328,7 +328,7 @@ class ShiftRecalibrator(_LogLinearRecalibrator):
 
 
 def _choices(size: int) -> list[tuple[int, ...]]:
-    """Return all choices among so many slopes, those of more first."""
+    """Return all subsets of a number of slopes, larger ones first."""
     return [free for number in range(size, -1, -1) for free in combinations(range(size), number)]
 
 
@@ -339,7 +339,7 @@ def _is_separated(sample: Outcomes) -> bool:
 
 
 class IsotonicRecalibrator(Recalibrator):
-    """Isotonic regression (PAV): never decreasing, otherwise free; for scores of any range.
+    """Isotonic regression (PAV): non-decreasing and otherwise unconstrained, for scores of any range.
 
     Notes
     -----
@@ -379,7 +379,7 @@ class IsotonicRecalibrator(Recalibrator):
 
 
 class HistogramRecalibrator(Recalibrator):
-    """Histogram binning: the share of positives among the scores of a bin, for scores of any range.
+    """Histogram binning: the share of positives in the bin of a score, for scores of any range.
 
     Parameters
     ----------
@@ -423,7 +423,7 @@ class HistogramRecalibrator(Recalibrator):
 
 
 class VennAbersRecalibrator(Recalibrator):
-    """Venn–Abers: two probabilities, one of which is calibrated whatever the distribution; for scores of any range.
+    """Venn–Abers prediction: two probabilities, one of which is calibrated for any distribution.
 
     Notes
     -----
@@ -468,7 +468,7 @@ class VennAbersRecalibrator(Recalibrator):
             state.refuse("low_", "probabilities that are not above those of high_")
 
     def predict_interval(self, X: Any) -> tuple[Array, Array]:  # noqa: N803
-        """Return p0 and p1 of each score: its probability if it were a negative, and if it were a positive."""
+        """Return p0 and p1 of each score: its calibrated probability as a negative, and as a positive."""
         low, high = self._both(self._scores(X))
         return self._shifted(low), self._shifted(high)
 

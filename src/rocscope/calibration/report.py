@@ -1,4 +1,4 @@
-"""calibration_report: every number of calibration, with intervals, and the tests.
+"""calibration_report: all calibration measures with intervals, and the tests.
 
 The figures of Harrell's val.prob, to compare with R or with published validations.
 """
@@ -48,7 +48,7 @@ _NO_WIDTH = 1e-9  # of an interval: then no label that was drawn changed the num
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CalibrationReport(Result):
-    """Numbers of calibration by name, each an Estimate; the tests; and what to keep in mind.
+    """Calibration measures by name, each an Estimate; the tests; and caveats.
 
     Attributes
     ----------
@@ -177,7 +177,7 @@ def calibration_numbers(counts: ThresholdCounts) -> dict[str, float]:
 
 
 def four_numbers(counts: ThresholdCounts, target_prevalence: float | None = None) -> dict[str, float]:
-    """Return observed over expected, slope, ICI and Brier score, as the report has them, without what makes it sure."""
+    """Return observed/expected ratio, slope, ICI and Brier score, as in the report, without intervals."""
     sample = Outcomes.of(counts).at(target_prevalence)
     expected = sample.mean(sample.score)
     return {
@@ -198,7 +198,7 @@ def distance_estimates(
     common: bool = False,
     random_state: Any = 0,
 ) -> tuple[dict[str, Estimate], float]:
-    """Return distances from calibration with inverted intervals, and the p-value of the miscalibration.
+    """Return distances from calibration with intervals from test inversion, and the p-value of the miscalibration.
 
     With `common`, those of `rocscope.calibration.distances.Distances` that it names less common are left out.
     """
@@ -235,7 +235,7 @@ def distance_estimates(
 
 
 def _farthest(sample: Outcomes) -> float:
-    """Return how far from a probability the truth can be; LOESS may go farther."""
+    """Return the largest possible distance between a probability and the truth, which LOESS may exceed."""
     return float(np.maximum(sample.score, 1 - sample.score).max())
 
 
@@ -248,7 +248,7 @@ def _facts(sample: Outcomes) -> str:
 
 
 def _in_closed_form(forms: ClosedForms) -> dict[str, Estimate]:
-    """Return what has an interval by formula."""
+    """Return the measures that have an interval in closed form."""
     score = forms.sample.score
     brier = forms.mean(*squared(score), most=1.0, name="influence function")
     return {
@@ -261,7 +261,7 @@ def _in_closed_form(forms: ClosedForms) -> dict[str, Estimate]:
 
 
 def _plain(forms: ClosedForms, bins: int) -> dict[str, Estimate]:
-    """Return what is shown without an interval."""
+    """Return the measures that are shown without an interval."""
     sample, found = forms.sample, {}
     wholes = {
         "brier": decompose(sample),
@@ -297,7 +297,7 @@ def _notes(forms: ClosedForms, values: Mapping[str, Estimate], bins: int) -> tup
 
 @dataclass(frozen=True)
 class ValProb(Result):
-    """What val.prob prints.
+    """The statistics that val.prob of R's rms prints.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Proper scores of probabilities and what they are made of, and what miscalibration costs in decisions."""
+"""Proper scores of probabilities, their decompositions, and the cost of miscalibration for decisions."""
 
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -105,7 +105,7 @@ _RULES = {"brier": _brier, "log_loss": _log_loss}
 
 @dataclass(frozen=True)
 class Decomposition(Result):
-    """A mean score as miscalibration − discrimination + uncertainty.
+    """Decomposition of a mean score into miscalibration − discrimination + uncertainty.
 
     Attributes
     ----------
@@ -208,7 +208,7 @@ def _decompose(sample: Outcomes, recalibrated: Array, rule: str, method: str) ->
 
 
 class MiscalibrationCostCurve(Curve):
-    """Cost of acting on the probabilities above that of acting on their PAV values (y), by cost proportion (x).
+    """Cost of acting on the probabilities minus that of acting on their PAV values (y), by cost proportion (x).
 
     Made by `rocscope.calibration.miscalibration_cost`. At the proportion c a false positive costs 2c and a false
     negative 2(1 − c), as in `brier_curve`: acting from probability c on. It jumps at the probabilities.
@@ -244,17 +244,17 @@ class MiscalibrationCostCurve(Curve):
         super().__init__(x[kept], y[kept], x[kept])
 
     def at(self, x: Any) -> Any:
-        """Return the cost at a proportion; at a probability that of who acts on it."""
+        """Return the cost at a proportion; at a probability, that of acting on it."""
         wanted = np.atleast_1d(np.asarray(x, dtype=np.float64))
         found = np.where((wanted >= 0) & (wanted <= 1), _excess(self._sample, self._fitted, wanted, "left"), np.nan)
         return found if np.ndim(x) else float(found[0])
 
     def area(self) -> float:
-        """Return the area: the miscalibration part of the Brier score."""
+        """Return the area: the miscalibration component of the Brier score."""
         return super().area()
 
     def cost(self, context: Context | Campaign | None = None) -> float:
-        """Return what acting on the probabilities costs beyond acting on their PAV values, per case and in its money.
+        """Return the cost of acting on the probabilities instead of their PAV values, per case, in the context's units.
 
         Examples
         --------
@@ -277,14 +277,14 @@ class MiscalibrationCostCurve(Curve):
         draws: int = DRAWS,
         random_state: Any = 0,
     ) -> Estimate:
-        """Return that cost with an interval by inverted tests (see `confidence_band`)."""
+        """Return that cost with an interval from test inversion (see `confidence_band`)."""
         options = {"level": level, "draws": draws, "random_state": random_state}
         return miscalibration_cost_at(self._known, self._shift.target, context, **options)
 
     def confidence_band(
         self, *, level: float = 0.95, draws: int = DRAWS, random_state: Any = 0, points: int = 99
     ) -> Band:
-        """Return where the true cost lies at each of some proportions.
+        """Return a confidence band for the true cost at some proportions.
 
         Parameters
         ----------
@@ -345,7 +345,9 @@ def _limits(
 
 
 def _proportion(context: Context | Campaign | None) -> tuple[float, float]:
-    """Return the proportion of a context's costs, by default equal ones, and by how much they exceed the curve's."""
+    """Return the cost proportion of a context (equal costs by default), and the scale of its costs relative to the
+    curve.
+    """
     context = Context.given(context)
     harm, miss = float(context.false_alarm_cost), float(context.miss_cost)
     if not (harm >= 0 and miss >= 0 and harm + miss > 0):
@@ -354,7 +356,7 @@ def _proportion(context: Context | Campaign | None) -> tuple[float, float]:
 
 
 def _excess(sample: Outcomes, fitted: Array, at: Array, side: Any) -> Array:
-    """Return the cost of acting on scores, less that of acting on fitted chances, just before or after proportions."""
+    """Return the cost of acting on scores minus that of acting on fitted probabilities, on one side of proportions."""
     missed, spared = (np.append(0.0, np.cumsum(column)) for column in (sample.pos, sample.neg))
     n_neg = sample.neg.sum()
 
@@ -408,7 +410,7 @@ def miscalibration_cost(
     pos_label: Any = None,
     sample_weight: Any = None,
 ) -> MiscalibrationCostCurve:
-    """Compute the cost of acting on uncalibrated probabilities, for every ratio of costs.
+    """Compute the cost of acting on uncalibrated probabilities for every cost ratio.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The command line: `rocscope COMMAND`, one function a command."""
+"""The command line: `rocscope COMMAND`, one function per command."""
 
 import os
 import signal
@@ -18,7 +18,7 @@ _TOLD_TO_END = ("SIGINT", "SIGTERM", "SIGHUP")
 
 
 def main() -> None:
-    """Run the command line as a process, which ends when it is told to and leaves nothing over."""
+    """Run the command line as a process that terminates on signals and leaves no files behind."""
     for name in _TOLD_TO_END:
         number = getattr(signal, name, None)  # Windows knows fewer
         if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
@@ -27,7 +27,7 @@ def main() -> None:
 
 
 def _end(*_: Any) -> None:
-    """End at once: an exception would be lost in a destructor, or taken by a library for an error of its own."""
+    """Exit at once: an exception could be lost in a destructor or caught by a library."""
     remove_unfinished()
     with suppress(OSError):
         os.write(2, b"\n" * os.isatty(2) + b"rocscope: interrupted\n")
@@ -35,7 +35,7 @@ def _end(*_: Any) -> None:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run a command and return its exit code; what goes wrong becomes one line on stderr, never a traceback."""
+    """Run a command and return its exit code; errors become one line on stderr, never a traceback."""
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # as stderr: a narrow encoding is no fault
     try:
@@ -61,7 +61,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _explained(error: BaseException, arguments: Sequence[str]) -> tuple[str, int]:
-    """Return what went wrong in one line, and the exit code."""
+    """Return an error as one line, and the exit code."""
     from cyclopts import CycloptsError
 
     if isinstance(error, CycloptsError):

@@ -1,4 +1,4 @@
-"""The commands, and where the defaults of their options come from."""
+"""The commands, and the sources of their options' defaults."""
 
 import re
 import shlex
@@ -39,7 +39,7 @@ _MODULES = {  # where that is not the command's own name
 
 
 def _settings(app: App, commands: tuple[str, ...], arguments: ArgumentCollection) -> None:
-    """Fill in what `rocscope.toml`, or else `[tool.rocscope]` in `pyproject.toml`, says: for the command, for all."""
+    """Fill in options from `rocscope.toml`, or `[tool.rocscope]` in `pyproject.toml`: for the command, then for all."""
     for name, *tables in (("rocscope.toml",), ("pyproject.toml", "tool", "rocscope")):
         settings = _read(Path(name))
         for table in tables:
@@ -81,7 +81,7 @@ for name in COMMANDS:
 
 
 def completed(arguments: Sequence[str]) -> Sequence[str]:
-    """Return what was typed; of a file without a command, a summary of what can be guessed."""
+    """Return the arguments; a file without a command becomes a summary of what can be guessed."""
     first = next(iter(arguments), "--help")
     if first in ("--help", "-h", completion.OPTION):
         if completion.OPTION not in app:
@@ -93,7 +93,7 @@ def completed(arguments: Sequence[str]) -> Sequence[str]:
 
 
 def usage(error: CycloptsError) -> str:
-    """Return what is wrong with a command as it was typed, and where to look."""
+    """Return the usage error of a command line, with a hint."""
     command = " ".join(("rocscope", *(error.command_chain or ())))
     return f"{_words(error)}; see {command} --help"
 
@@ -127,7 +127,7 @@ _GIVEN = re.compile(r"\b(\w+)=(?:'([^']*)'|([\w.-]+))?")
 
 
 def as_typed(message: str, arguments: Sequence[str]) -> str:
-    """Return a message whose arguments are named as they are typed after a command.
+    """Return a message with argument names replaced by the options as typed.
 
     Examples
     --------
@@ -153,7 +153,7 @@ def as_typed(message: str, arguments: Sequence[str]) -> str:
 
 
 def _options_of(arguments: Sequence[str]) -> dict[str, str]:
-    """Return the options of the command that was typed, by the names that Python has for them."""
+    """Return the options of the command by their Python names."""
     command = next(iter(arguments), "")
     found = app[command].assemble_argument_collection() if command.isalpha() and command in app else ()
     options = {argument.name.removeprefix("--").replace("-", "_"): argument.name for argument in found}

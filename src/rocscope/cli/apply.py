@@ -25,7 +25,7 @@ def apply(
     json: opt.Json = False,
     force: opt.Force = False,
 ) -> None:
-    """Apply a saved plan to new data, and write the list of the cases to act on, best first.
+    """Apply a saved plan to new data, and write the list of cases to act on, best first.
 
     Example: rocscope apply plan.json april.csv --id client -o contacts.csv
 
@@ -65,7 +65,7 @@ def apply(
 
 
 def applied(plan: Any, file: str, rows: Any, *, id: Any, score: Any, segment: Any, keep: Any, random_state: int) -> Any:
-    """Return the list of the cases of a file that a plan acts on."""
+    """Return the list of cases of a file that a plan acts on."""
     _require_segment(plan, segment)
     how = {"scores": _columns(score), "segment": segment, "keep": keep or [], "random_state": random_state}
     return plan.apply(file, id, **how, **rows.reading)

@@ -1,4 +1,4 @@
-"""rocscope calibrate: learn probabilities from scores, and give them to the scores of another file."""
+"""rocscope calibrate: fit a recalibrator, and apply it to another file."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -40,7 +40,7 @@ def calibrate(
     json: opt.Json = False,
     force: opt.Force = False,
 ) -> int:
-    """Learn a recalibrator and show what it does out of sample; or apply one to another file.
+    """Fit a recalibrator and show its out-of-sample performance, or apply one to another file.
 
     Example: rocscope calibrate old.csv --label y --score a -o calibrator.json, then
     rocscope calibrate new.csv --score a --apply calibrator.json -o scored.csv

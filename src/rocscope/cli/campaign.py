@@ -1,4 +1,4 @@
-"""rocscope campaign: how many customers to contact, by which model, and for what profit."""
+"""rocscope campaign: how many customers to contact, with which model, for what profit."""
 
 from dataclasses import dataclass, replace
 from math import nan
@@ -193,7 +193,7 @@ def _require_list_options(select: str | None, id: str | None, apply_to: str | No
 def _write_list(
     plan: Any, pilot: Any, path: str, id: str, apply_to: str | None, layout: Any, *, force: bool, **how: Any
 ) -> None:
-    """Write whom to contact, of new customers or of those of the pilot."""
+    """Write the list of contacts, from new customers or from those of the pilot."""
     if apply_to is None:
         found = plan.apply(pilot, pilot.groups, random_state=how["random_state"])
         found = replace(found, columns={id: found.ids})

@@ -1,4 +1,4 @@
-"""rocscope validate, verify and monitor: what a file holds, whether a decision is true of its rows, and stays so."""
+"""rocscope validate, verify and monitor: describe a file, verify a decision on its rows, and monitor it."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +14,7 @@ _NOT_READ, _FAILED, _LEFT_OPEN = 2, 1, 3
 
 
 def validate(file: opt.File, /, *, rows: opt.RowOptions = opt.ROWS, json: opt.Json = False) -> int:
-    """Show what a file holds: rows, classes, missing values, distinct scores and ties, probabilities or not.
+    """Describe a file: rows, classes, missing values, distinct scores and ties, and whether scores are probabilities.
 
     Exits with code 2 where the label or a score that was named could not be read.
 
@@ -72,7 +72,7 @@ def verify(
     trace: opt.Flag = False,
     json: opt.Json = False,
 ) -> int:
-    """Count the rows anew, and check every claim of a saved plan against them.
+    """Recount the rows and check every claim of a saved plan against them.
 
     Name all the models that it was chosen among; by default the one that it uses. Exits with code 0 if every claim
     holds, with 1 if one is refuted, and with 3 if none is refuted but some are left open, which are named.
@@ -129,7 +129,7 @@ def monitor(
     again: bool = False,
     json: opt.Json = False,
 ) -> int:
-    """Take in new rows whose labels are known, and state whether a decision still keeps its limits.
+    """Add new labelled rows, and test whether a decision still keeps its limits.
 
     Run it as often as rows come: intervals and alarms hold at every look. A file that is read again changes nothing.
 
@@ -192,7 +192,7 @@ def _figures(estimate: Any) -> tuple[str, str]:
 
 
 def _begin(state: str, chosen: Any, fail_if: list[str], level: float) -> Any:
-    """Return the monitor that a file remembers, if it is of the same decision and limits; else a new one."""
+    """Return the saved monitor if it has the same decision and limits, or a new one."""
     from rocscope.decisions import Monitor
     from rocscope.decisions import monitor as begin
 

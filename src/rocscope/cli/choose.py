@@ -1,4 +1,4 @@
-"""rocscope choose: which model and threshold to use, at what cost, and for how long that stays right.
+"""rocscope choose: which model and threshold to use, at what cost, and in which range of costs that holds.
 
 What `rocscope choose` does with more than two classes.
 """
@@ -72,7 +72,7 @@ def choose(
     json: opt.Json = False,
     force: opt.Force = False,
 ) -> int:
-    """Choose the model and threshold of lowest expected cost, within constraints, and say what it costs.
+    """Choose the model and threshold of lowest expected cost under constraints, and report the cost.
 
     Example: rocscope choose scores.csv --label y --score a --cost-fn 20 --target-prevalence 0.005 -o decision.json
 
@@ -157,7 +157,7 @@ def _deliver(
     json: bool,
     force: bool,
 ) -> None:
-    """Print a decision of either kind, and write it where that is asked for."""
+    """Print a decision of either kind, and save it if requested."""
     if output == "-":
         write_text(decision.to_json())
     elif json:
@@ -214,7 +214,7 @@ def _print_counts(decision: Any) -> None:
 
 
 def _print_costs(decision: Any, *, with_half: bool) -> None:
-    """Print what else could be done, but for the threshold 0.5 where the scores are none that it could be one of."""
+    """Print the costs of the alternatives; without the threshold 0.5 if scores are not probabilities."""
 
     in_all, rows = (["in all"] if decision.population else []), []
     for name, attribute in _ALTERNATIVES.items():
@@ -258,14 +258,14 @@ def choose_weights(
 
 
 def print_weights(decision: Any) -> None:
-    """Print class weights, and say what they change."""
+    """Print class weights and their effect."""
     print_records(f"Class weights for {decision.model}, {decision.method}", _weights(decision))
     value, at_one = alike(decision.value, decision.value_at_one)
     note(f"{decision.objective}: {value}; with equal weights {at_one}")
 
 
 def _requirement(condition: Any, classes: tuple[Any, ...]) -> tuple[Any, float]:
-    """Return a class and its least recall."""
+    """Return a class and its minimum recall."""
     from rocscope.figures.registry import known
 
     figure = known(condition.quantity)

@@ -34,7 +34,7 @@ def compare(
     fail_if: list[str] | None = None,
     json: opt.Json = False,
 ) -> int:
-    """Show each model's AUC with its interval, and each two models' difference with its test.
+    """Show each model's AUC with an interval, and the difference of each pair with a test.
 
     Example: rocscope compare scores.csv --label y --score a --score b --fail-if "auc(b)-auc(a)<-0.01 at 95%"
 
@@ -100,7 +100,7 @@ def compare(
 
 
 def _figure_of(condition: "Condition", at_context: bool) -> str:
-    """Return the name of what a gate judges, or raise InputError where the comparison cannot give it."""
+    """Return the figure that a gate judges; InputError if the comparison does not compute it."""
     from rocscope.figures.registry import known, statistic_named
 
     figure = known(condition.quantity)
@@ -120,7 +120,7 @@ def _require_models(gates: list[Gate], models: list[str]) -> None:
 
 
 def _estimate(condition: "Condition", result: "Comparisons") -> "Estimate":
-    """Return what a condition is about; a difference the way round that the condition has it."""
+    """Return the estimate of a condition, with the sign of a difference as the condition has it."""
     assert condition.model is not None
     if condition.minus is None:
         return result.estimates[condition.model]

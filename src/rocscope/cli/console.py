@@ -1,4 +1,4 @@
-"""Where output goes: data to stdout; progress, warnings and errors to stderr.
+"""Output: data to stdout; progress, warnings and errors to stderr.
 
 The uncertainty of a decision or a plan, as `choose` and `campaign` print it.
 """
@@ -31,12 +31,12 @@ MOST_WIDE = 10_000
 _PIPED = 200  # columns, where there is no terminal to ask and COLUMNS does not say
 _GAP = "  "  # between columns without frames
 READER_HAS_LEFT = (errno.EPIPE, errno.EINVAL) if os.name == "nt" else (errno.EPIPE,)
-"""Windows has the second for a pipe that is closed."""
+"""Error numbers of a closed pipe; Windows uses the second."""
 
 
 @contextmanager
 def written() -> Iterator[None]:
-    """Say of stdout what is wrong with it, once what is done within has been written there.
+    """Run a block that writes to stdout, and report errors of the stream.
 
     A reader that leaves early, as `head` does, is no fault, and changes nothing of what a command finds.
     """
@@ -54,7 +54,7 @@ def written() -> Iterator[None]:
 
 
 def discard() -> None:
-    """Let what is still to be written are discarded, so that the end of the process does not fail on it."""
+    """Discard pending output, so that exiting does not fail on it."""
     with suppress(OSError, ValueError, AttributeError):  # a stream that is closed, or none at all
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
@@ -78,7 +78,7 @@ def print_json(command: str, content: dict[str, Any]) -> None:
 
 
 def write_text(content: str) -> None:
-    """Write to stdout what programs read: UTF-8, whatever a terminal would show."""
+    """Write machine-readable text to stdout as UTF-8, whatever the terminal's encoding."""
     write(content.rstrip("\n").encode() + b"\n")
 
 
@@ -90,7 +90,7 @@ def print_rows(
     left: Collection[str] | None = None,
     bold: int | None = None,
 ) -> None:
-    """Print a table of texts; `left` are the headings of columns that are no numbers, by default the first."""
+    """Print a table of texts; `left` names the columns to align left, by default the first."""
     from rich.table import Table
     from rich.text import Text
 
@@ -103,12 +103,12 @@ def print_rows(
 
 
 def print_records(title: str, records: Sequence[Mapping[str, str]]) -> None:
-    """Print rows that name their cells."""
+    """Print rows given as dicts."""
     print_rows(title, list(records[0]), (record.values() for record in records))
 
 
 def print_table(table: "Table") -> None:
-    """Print a table on stdout, on its side or in parts where that is too narrow; its title stands above by itself.
+    """Print a titled table on stdout, transposed or split if it is too wide.
 
     A title that its first heading repeats is left out. On a terminal a blank line follows.
     """
@@ -129,7 +129,7 @@ def print_table(table: "Table") -> None:
 
 
 def _fitting(table: "Table", console: "Console") -> "list[Table]":
-    """Return tables in which no number is broken: as it is, on its side, close, or in parts, whichever fits first."""
+    """Return tables in which no number is broken: unchanged, transposed, compact or split, whichever fits first."""
 
     def fits(candidate: "Table") -> bool:
         return console.measure(candidate, options=console.options.update(width=MOST_WIDE)).maximum <= console.width
@@ -167,12 +167,12 @@ def _on_its_side(table: "Table") -> "Table":
 
 
 def _least(columns: "Sequence[Column]") -> int:
-    """Return how wide columns are at least, beside each other."""
+    """Return the minimum width of adjacent columns."""
     return sum(_widths(column)[0] for column in columns) + len(_GAP) * (len(columns) - 1)
 
 
 def _widths(column: "Column") -> tuple[int, int]:
-    """Return the width that a column needs, if numbers stay whole and texts break between words; and its own."""
+    """Return the width that a column needs if numbers stay whole and text wraps at spaces, and its full width."""
     from rich.cells import cell_len
 
     cells, heading = [str(cell) for cell in column.cells], str(column.header)
@@ -182,7 +182,7 @@ def _widths(column: "Column") -> tuple[int, int]:
 
 
 def _close(columns: "Sequence[Column]", width: int) -> "Table":
-    """Return a table without frames, whose columns are as wide as there is room; what is still too wide is folded."""
+    """Return a table without frames whose columns share the available width; longer text is folded."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Column, Table
 
@@ -206,12 +206,12 @@ def _close(columns: "Sequence[Column]", width: int) -> "Table":
 
 
 def markdown_records(records: Sequence[Mapping[str, str]]) -> str:
-    """Return a Markdown table of rows that name their cells."""
+    """Return a Markdown table of rows given as dicts."""
     return markdown_table(list(records[0]), [list(record.values()) for record in records])
 
 
 def markdown_table(headings: list[str], rows: list[list[str]]) -> str:
-    """Return a Markdown table, its first column to the left."""
+    """Return a Markdown table with its first column aligned left."""
 
     def line(cells: list[str]) -> str:
         return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
@@ -221,7 +221,7 @@ def markdown_table(headings: list[str], rows: list[list[str]]) -> str:
 
 
 def note(message: str, *, to_be_copied: bool = False) -> None:
-    """Say something on stderr; on a terminal its lines end between words, unless it is to be copied from there."""
+    """Print a note on stderr; in a terminal it is wrapped at spaces, unless it is meant to be copied."""
     if sys.stderr is not None:
         if sys.stderr.isatty() and not to_be_copied:
             width = {"width": shutil.get_terminal_size().columns, "break_long_words": False, "break_on_hyphens": False}
@@ -231,7 +231,7 @@ def note(message: str, *, to_be_copied: bool = False) -> None:
 
 
 def interval_of(result: Any) -> Any:
-    """Return the interval of a decision or plan, or None after saying why there is none."""
+    """Return the interval of a decision or plan, or None after printing why there is none."""
     try:
         return result.interval()
     except InputError as error:
@@ -240,12 +240,12 @@ def interval_of(result: Any) -> Any:
 
 
 def as_json(interval: Any) -> dict[str, Any]:
-    """Return what is added to the object that a command prints."""
+    """Return the fields that are added to a command's JSON object."""
     return {"interval": None if interval is None else interval.to_dict()}
 
 
 def print_interval(interval: Any, what: str, apparent: str) -> None:
-    """Print the estimate for new cases beside the figure on the rows of the choice."""
+    """Print the estimate for new cases beside the figure on the rows used to choose."""
     if interval is None:
         return
     rows = {what: interval.words, "on the rows it was chosen on": apparent}
@@ -262,7 +262,7 @@ _DPI = 300
 
 
 def check_figure(path: str | None, width: float, *, force: bool) -> None:
-    """Refuse a figure that could not be written, of a width in millimetres."""
+    """Raise unless a figure of a given width in millimetres can be written to a file."""
     if path is None:
         return
     suffix = Path(path).suffix.lower()
@@ -277,12 +277,12 @@ def check_figure(path: str | None, width: float, *, force: bool) -> None:
 
 
 def _latex() -> str | None:
-    """Return a LaTeX that is installed: .pgf is text that it has measured."""
+    """Return an installed LaTeX, which .pgf needs to measure text."""
     return next((name for name in _LATEX if shutil.which(name)), None)
 
 
 def write_figure(path: str, draw: Callable[[Any], Any], width: float, *, title: str, force: bool) -> Path:
-    """Draw on new axes and write the figure, of a width in millimetres."""
+    """Draw on new axes and write the figure with a width in millimetres."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 

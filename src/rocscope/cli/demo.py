@@ -1,4 +1,4 @@
-"""rocscope demo: the demonstration of Vuk & Curk (2006), §7, from data to report."""
+"""rocscope demo: the example of Vuk & Curk (2006), §7, from data to report."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -25,7 +25,7 @@ def demo(
     random_state: int = 0,
     force: opt.Force = False,
 ) -> None:
-    """Naive Bayes and a decision tree on tic-tac-toe and wdbc: cross-validated predictions, then the report.
+    """Cross-validate naive Bayes and a decision tree on tic-tac-toe and wdbc, and write the report.
 
     Parameters
     ----------
@@ -89,7 +89,9 @@ def cross_validated(name: str, random_state: int) -> "dict[str, Array]":
 
 
 def _learners(numeric: bool, random_state: int) -> dict[str, Any]:
-    """Naive Bayes over categories or five bins of equal frequency, learned in each fold; a tree of leaves of two."""
+    """Naive Bayes over categories or five equal-frequency bins, fitted in each fold; a tree with leaves of at least
+    two.
+    """
     from sklearn.naive_bayes import CategoricalNB
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import KBinsDiscretizer, OneHotEncoder

@@ -96,7 +96,7 @@ class JudgedGate:
         return self.gate.text + (f" in {self.segment}" if self.segment else "")
 
     def to_dicts(self) -> list[dict[str, Any]]:
-        """Return the gate and its outcome, with each estimate that it asks for, safe for JSON."""
+        """Return the gate and its outcome with the estimates used, safe for JSON."""
         from rocscope.core.result import jsonable
 
         outcome = {"condition": self.gate.text, "failed": self.failed}

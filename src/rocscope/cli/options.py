@@ -1,4 +1,4 @@
-"""Options that several commands share: each declared once, with its help and its panel, and what is made of them."""
+"""Options shared by several commands: each is declared once, with its help and panel."""
 
 import re
 import shlex
@@ -127,7 +127,7 @@ _PROBA = (
 @Parameter(name="*", group=COLUMNS)
 @dataclass(frozen=True, kw_only=True)
 class LayoutOptions:
-    """Which rows of a file are meant, and how it is written."""
+    """Which rows of a file to read, and how the file is encoded."""
 
     where: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None
     """Keep the rows for which this SQL condition holds."""
@@ -142,16 +142,16 @@ class LayoutOptions:
 
     @property
     def layout(self) -> FileLayout:
-        """How the file is written."""
+        """Return the layout of the file."""
         return FileLayout(self.format, self.decimal, self.delimiter, self.encoding)
 
     @property
     def reading(self) -> dict[str, Any]:
-        """What readers take of them."""
+        """Return the arguments for readers."""
         return {"where": self.where} | asdict(self.layout)
 
     def require(self, file: str, **columns: Sequence[str | None]) -> None:
-        """Refuse a file that is not there, and columns that it lacks, before any library is loaded."""
+        """Raise unless the file and its columns exist; called before any library is loaded."""
         if file == "-" or is_pipe(file):
             return
         named = named_columns(find_files(file, self.format), self.layout)
@@ -166,7 +166,7 @@ class LayoutOptions:
 @Parameter(name="*", group=COLUMNS)
 @dataclass(frozen=True, kw_only=True)
 class RowOptions(LayoutOptions):
-    """Which rows and columns of a file are meant."""
+    """Which rows and columns of a file to read."""
 
     label: Annotated[str | None, Parameter(alias="-l")] = None
     """Column of the true labels."""
@@ -174,7 +174,7 @@ class RowOptions(LayoutOptions):
     """Column of a model's scores; repeat it for several models."""
 
     def require(self, file: str, *needed: str, **others: str | None) -> None:
-        """Refuse a file that is not there, and columns that it lacks, before any library is loaded.
+        """Raise unless the file and its columns exist; called before any library is loaded.
 
         Parameters
         ----------
@@ -197,19 +197,19 @@ class RowOptions(LayoutOptions):
 
     @property
     def roles(self) -> dict[str, list[str | None]]:
-        """Columns by what they are used for."""
+        """Return columns by role."""
         return {"label": [self.label], "score": [*(self.score or [])]}
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """What readers of any kind take."""
+        """Return the arguments for readers of any kind."""
         return {"label": self.label} | self.reading
 
 
 @Parameter(name="*", group=COLUMNS)
 @dataclass(frozen=True, kw_only=True)
 class SampleOptions(RowOptions):
-    """What makes a sample of the rows."""
+    """How rows form a sample."""
 
     weight: str | None = None
     """Column of row weights."""
@@ -255,7 +255,7 @@ class SampleOptions(RowOptions):
         return super().arguments | {"weight": self.weight, "missing": self.missing}
 
     def predictions(self, file: str, **columns: Any) -> Any:
-        """Read the rows of two classes, or those at a horizon."""
+        """Read the rows of two classes, or their outcomes at a horizon."""
         from rocscope.engines import read, read_at_horizon
 
         if self.time is not None:
@@ -269,7 +269,7 @@ class SampleOptions(RowOptions):
         return self._told(found)
 
     def _told(self, sample: Any) -> Any:
-        """Say how many rows were left out, if that was asked for."""
+        """Print how many rows were dropped, if requested."""
         if self.missing == "drop":
             dropped, rows = sample.source.rows_dropped, sample.source.rows_read
             note(f"Left out: {dropped:,} of {rows:,} rows, for a missing or infinite value")
@@ -279,12 +279,12 @@ class SampleOptions(RowOptions):
 @Parameter(name="*", group=COLUMNS)
 @dataclass(frozen=True, kw_only=True)
 class CountOptions(SampleOptions):
-    """A sample whose rows may be too many to be held."""
+    """A sample that may be larger than memory."""
 
     memory: Annotated[str | None, Parameter(group=OPTIONS, help=_MEMORY)] = None
 
     def sample(self, file: str, **columns: Any) -> Any:
-        """Read the predictions; of a large file, only their counts, which are exact too."""
+        """Read the predictions; of a large file only the counts, which are exact as well."""
         from rocscope.engines.sources.file_formats import is_large
 
         if self.time is not None or (self.memory is None and not is_large(file, format=self.format)):
@@ -298,7 +298,7 @@ class CountOptions(SampleOptions):
 @Parameter(name="*", group=COLUMNS)
 @dataclass(frozen=True, kw_only=True)
 class ClassOptions(CountOptions):
-    """A sample of two classes, or of more."""
+    """A sample of two or more classes."""
 
     proba: Annotated[list[str] | None, Parameter(help=_PROBA)] = None
     predicted: list[str] | None = None
@@ -308,7 +308,7 @@ class ClassOptions(CountOptions):
 
     @property
     def has_classes(self) -> bool:
-        """Whether there are more than two."""
+        """Whether there are more than two classes."""
         return bool(self.proba or self.predicted)
 
     @property
@@ -320,7 +320,7 @@ class ClassOptions(CountOptions):
         super().require(file, *(set(needed) - {"scores"} if self.has_classes else needed), **others)
 
     def guessed(self, file: str) -> "ClassOptions":
-        """Return these options with what was not named guessed, and say so as it could have been typed."""
+        """Return these options with missing ones guessed, and print the guess as options."""
         if file == "-" or is_pipe(file):
             raise InputError("--guess", expected="a file, which can be read twice", got="a stream")
         from rocscope.engines.description import guess
@@ -371,7 +371,7 @@ class ClassOptions(CountOptions):
 @Parameter(name="*", group=CONTEXT)
 @dataclass(frozen=True, kw_only=True)
 class CostOptions:
-    """What errors cost, and how many positives there will be."""
+    """Costs of errors, and prevalence."""
 
     cost_fp: float | str = 1
     """Cost of a false positive; of choose also the column that holds it."""
@@ -391,7 +391,7 @@ class CostOptions:
         return columns_of(**costs)
 
     def context(self, *, of_rows: bool = False) -> Any:
-        """Return the Context that they describe; of costs that differ from row to row, if the command takes them."""
+        """Return the Context; costs that differ by row only if the command supports them."""
         self.columns  # noqa: B018 (refuses numbers with signs)
         from rocscope.core.context import Context
 
@@ -406,7 +406,7 @@ class CostOptions:
 @Parameter(name="*", group=CHOICE)
 @dataclass(frozen=True, kw_only=True)
 class ReviewOptions:
-    """A third action beside acting and leaving."""
+    """A third action between acting and leaving."""
 
     review_cost: float | None = None
     """What a closer look at a case costs, as a third action."""
@@ -414,7 +414,7 @@ class ReviewOptions:
     """Largest number of such looks."""
 
     def review(self) -> Any:
-        """Return the Review that they describe, if any."""
+        """Return the Review, if any."""
         if self.review_cost is None:
             if self.review_capacity is not None:
                 raise InputError("--review-capacity", expected="--review-cost too", got="none")
@@ -436,7 +436,7 @@ REVIEW = ReviewOptions()
 
 
 def require_output(path: str | None, *, force: bool) -> None:
-    """Refuse a file that could not be written, before any work is spent on it."""
+    """Raise unless the output can be written; called before any work."""
     if path not in (None, "-"):
         check_writable(path, force=force)
 
@@ -445,7 +445,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def for_two_classes(*options: str, instead: str) -> Callable[[Command], Command]:
-    """Declare which options of a command mean nothing with more than two classes, and what to do instead."""
+    """Declare which options of a command do not apply to more than two classes, and the alternative."""
 
     def declare(command: Command) -> Command:
         command.for_two_classes = (options, instead)  # pyright: ignore[reportFunctionMemberAccess]
@@ -455,7 +455,7 @@ def for_two_classes(*options: str, instead: str) -> Callable[[Command], Command]
 
 
 def refuse_for_more_classes(app: App, _commands: tuple[str, ...], arguments: ArgumentCollection) -> None:
-    """Refuse what was typed for two classes where there are more; settings and the environment may stay.
+    """Raise for options typed for two classes when there are more; settings and the environment may stay.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""rocscope report, page and explore: the page as one file, without data, and over live rows in the browser."""
+"""rocscope report, page and explore: the interactive page as a file, without data, and over live rows."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -80,7 +80,7 @@ def explore(
     title: str | None = None,
     browser: Annotated[opt.Flag, Parameter(negative="--no-browser")] = True,
 ) -> None:
-    """Explore rows of any number in the browser: filters in SQL, segments, tests and bands when asked; Ctrl-C ends it.
+    """Explore any number of rows in the browser, with SQL filters, segments, tests and bands; Ctrl-C ends it.
 
     Of several files, such as last month's and this one, the models stand beside each other.
 
@@ -110,7 +110,7 @@ def explore(
 
 
 def _named(files: tuple[str, ...]) -> dict[str, str]:
-    """Return the files by their names, or by their paths where these are alike."""
+    """Return the files by name, or by path if names coincide."""
     stems = [Path(each).stem for each in files]
     names = stems if len(set(stems)) == len(files) else list(files)
     if len(set(names)) < len(names):
@@ -119,7 +119,7 @@ def _named(files: tuple[str, ...]) -> dict[str, str]:
 
 
 def page(*, output: Annotated[str, opt.OUTPUT] = "open.html", force: opt.Force = False) -> None:
-    """Write a page that makes a report of any file that is dropped on it, in any browser and offline.
+    """Write an offline page that makes a report of any file dropped on it, in any browser.
 
     Example: rocscope page -o open.html
 

@@ -1,4 +1,4 @@
-"""rocscope summary: performance of each model and its best threshold."""
+"""rocscope summary: performance of each model, and its best threshold."""
 
 from typing import Annotated, Any
 
@@ -54,7 +54,7 @@ def summary(
     json: opt.Json = False,
     markdown: Annotated[opt.Flag, Parameter(name="--md")] = False,
 ) -> int:
-    """Show how good each model is, in five domains with intervals, the best threshold, and what 0.5 would give.
+    """Summarise each model in five domains with intervals, the best threshold, and the result at 0.5.
 
     Example: rocscope summary scores.parquet --label y --score a --score b
 
@@ -117,7 +117,7 @@ def _thresholds_of(data: Any) -> dict[str, float]:
 
 
 def _threshold(texts: list[str]) -> Any:
-    """Return what was typed as the threshold of `rs.summary`: a number, a word, or a number for each model."""
+    """Parse the threshold of `rs.summary`: a number, a word, or a number for each model."""
     pairs = [text.rpartition("=")[::2] for text in texts]
     try:
         if pairs and all(model for model, _ in pairs):
@@ -131,7 +131,7 @@ def _threshold(texts: list[str]) -> Any:
 
 
 def _thresholds_said(found: Any) -> list[str]:
-    """Return which threshold was fixed beforehand for each model; the verdict names those that were chosen."""
+    """Return the pre-specified thresholds as text; the verdict names those that were chosen."""
     rows = [] if found is None else [row for row in found if row.part == "all"]
     return [f"{row.model}: {row.notes[0]}." for row in rows if row.threshold_source in ("given", "costs")]
 
@@ -161,7 +161,7 @@ def _markdown(data: Any) -> str:
 
 
 def _of_classes(file: str, rows: opt.ClassOptions, detail: bool | None, json: bool, markdown: bool) -> None:
-    """Print how good each model of more than two classes is, and each class by the best one."""
+    """Print the performance of each model for more than two classes, and each class by the best model."""
     predictions = rows.classes(file)
     from rocscope.report.multiclass import by_class, multiclass_data, overview
 

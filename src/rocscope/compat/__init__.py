@@ -1,1 +1,1 @@
-"""Other libraries' functions, with their signatures and results, computed here."""
+"""Functions of other libraries, with their signatures and results, computed here."""

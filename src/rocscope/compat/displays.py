@@ -165,7 +165,7 @@ class _Display:
         name: str | None = None,
         **options: Any,
     ) -> Self:
-        """Draw the curve of a fitted classifier of two classes.
+        """Draw the curve of a fitted binary classifier.
 
         Parameters
         ----------
@@ -246,7 +246,7 @@ def _scored(estimator: Any, name: str, rows: Any, response_method: str, pos_labe
 
 
 class RocCurveDisplay(_Display):
-    """ROC curve; the legend names its area."""
+    """Display of a ROC curve; the legend shows its area."""
 
     _make = staticmethod(roc)
 
@@ -263,12 +263,12 @@ class RocCurveDisplay(_Display):
 
     @property
     def fpr(self) -> Any:
-        """False-positive rates, a point for each threshold."""
+        """False-positive rate at each threshold."""
         return self._of_each("x")
 
     @property
     def tpr(self) -> Any:
-        """True-positive rates."""
+        """True-positive rate at each threshold."""
         return self._of_each("y")
 
     def _fact(self, curve: Any) -> str:
@@ -276,7 +276,7 @@ class RocCurveDisplay(_Display):
 
 
 class PrecisionRecallDisplay(_Display):
-    """Precision–recall curve; the legend names its average precision."""
+    """Display of a precision–recall curve; the legend shows its average precision."""
 
     _make = staticmethod(precision_recall)
 
@@ -302,12 +302,12 @@ class PrecisionRecallDisplay(_Display):
 
     @property
     def precision(self) -> Any:
-        """Precisions, a point for each threshold."""
+        """Precision at each threshold."""
         return self._of_each("y")
 
     @property
     def recall(self) -> Any:
-        """Recalls."""
+        """Recall at each threshold."""
         return self._of_each("x")
 
     def _fact(self, curve: Any) -> str:
@@ -315,7 +315,7 @@ class PrecisionRecallDisplay(_Display):
 
 
 class DetCurveDisplay(_Display):
-    """Miss rate against false-positive rate, on axes of normal deviates."""
+    """Display of miss rate against false-positive rate, on normal deviate axes."""
 
     _make = staticmethod(det)
 
@@ -327,7 +327,7 @@ class DetCurveDisplay(_Display):
 
     @property
     def fpr(self) -> Any:
-        """False-positive rates, a point for each threshold."""
+        """False-positive rate at each threshold."""
         return self._of_each("x")
 
     @property

@@ -1,4 +1,4 @@
-"""scikit-learn's ranking metrics, to change one import and keep everything else.
+"""scikit-learn's ranking metrics as drop-in replacements.
 
 Signatures, results, warnings and exceptions are those of the installed scikit-learn (1.7 or newer). What is common,
 labels 0/1 or false/true with one finite score each, is ranked here; everything else (several classes or labels, one
@@ -50,7 +50,7 @@ def _is_part(value: Any) -> bool:
 
 
 def _takes_over(original: Callable[..., Any], **accepts: Callable[[Any], bool]) -> Callable[[Answer], Any]:
-    """Make a function of counts and options answer in place of `original` wherever all options are accepted."""
+    """Decorate a function of counts to replace `original` for all inputs that it supports."""
     signature = inspect.signature(original)
 
     def decorate(answer: Answer) -> Callable[..., Any]:
@@ -73,7 +73,7 @@ def _takes_over(original: Callable[..., Any], **accepts: Callable[[Any], bool]) 
 
 
 def _plain_counts(chosen: dict[str, Any]) -> ThresholdCounts | None:
-    """Return counts if labels are 0/1 (both there), scores finite numbers and weights positive; else None."""
+    """Return counts if labels are 0/1 with both present, scores finite and weights positive; otherwise None."""
     pos_label = chosen.get("pos_label")
     if not (pos_label is None or (isinstance(pos_label, int) and pos_label == 1)):
         return None
@@ -92,7 +92,7 @@ def _plain_counts(chosen: dict[str, Any]) -> ThresholdCounts | None:
 
 
 def _column(values: Any, kinds: str) -> Array | None:
-    """Return a list, Series or array as a column of native numbers of these kinds, or None."""
+    """Return a list, Series or array as a column of native numbers, or None."""
     if not isinstance(values, np.ndarray | list) and type(values).__name__ != "Series":
         return None
     if isinstance(values, np.ma.MaskedArray):

@@ -17,7 +17,7 @@ CELLS = ("tp", "fp", "fn", "tn")
 
 
 class HasContext(Protocol):
-    """What a context is taken from, such as a campaign."""
+    """An object that has a context, such as a campaign."""
 
     @property
     def context(self) -> "Context": ...
@@ -25,7 +25,7 @@ class HasContext(Protocol):
 
 @dataclass(frozen=True)
 class Context(Result):
-    """Prevalence and costs: what turns the geometry of a curve into a choice.
+    """Prevalence and costs, which turn a curve into a choice.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ class Context(Result):
 
     @classmethod
     def given(cls, context: "Context | HasContext | None" = None) -> "Context":
-        """Return the context that was passed, be it that of a campaign; costs of 1 for each error where none was.
+        """Return the given context, or that of a campaign; by default equal costs of 1.
 
         Raises
         ------
@@ -140,7 +140,7 @@ class Context(Result):
 
     @classmethod
     def from_cost_ratio(cls, cost_ratio: float, *, target_prevalence: float | None = None) -> "Context":
-        """Return the context in which a false positive costs `cost_ratio` times a false negative, which costs 1.
+        """Return the context in which a false positive costs `cost_ratio` times a false negative.
 
         Examples
         --------
@@ -154,7 +154,7 @@ class Context(Result):
     def from_profit(
         cls, *, unit_benefit: float | str, unit_cost: float, target_prevalence: float | None = None
     ) -> "Context":
-        """Return the context in which acting on a case costs `unit_cost` and on a positive one brings `unit_benefit`.
+        """Return the context in which acting on a case costs `unit_cost` and earns `unit_benefit` if it is positive.
 
         A benefit that is a column of the rows counts as a cost where it is missed.
 
@@ -173,13 +173,13 @@ class Context(Result):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Names of the columns of the rows that hold costs."""
+        """Names of columns that hold costs."""
         costs = (getattr(self, f"cost_{cell}") for cell in CELLS)
         return tuple(dict.fromkeys(cost for cost in costs if isinstance(cost, str)))
 
     @property
     def costs(self) -> dict[str, float]:
-        """Cost of one case of each kind, by "tp", "fp", "fn" and "tn"; InputError where one differs from row to row."""
+        """Cost of each of "tp", "fp", "fn" and "tn"; InputError if one differs from row to row."""
         if self.columns:
             hint = "rocscope.decisions.in_money(predictions, context) gives rows in money, which anything takes"
             raise InputError("context", expected="costs that are the same in every row", got=repr(self), hint=hint)
@@ -187,24 +187,24 @@ class Context(Result):
 
     @property
     def false_alarm_cost(self) -> Fraction:
-        """What it costs to predict a negative case positive rather than negative, cost_fp − cost_tn."""
+        """Extra cost of predicting a negative case positive, cost_fp − cost_tn."""
         costs = self.costs
         return decimal(costs["fp"]) - decimal(costs["tn"])
 
     @property
     def miss_cost(self) -> Fraction:
-        """What it costs to predict a positive case negative rather than positive, cost_fn − cost_tp."""
+        """Extra cost of predicting a positive case negative, cost_fn − cost_tp."""
         costs = self.costs
         return decimal(costs["fn"]) - decimal(costs["tp"])
 
     @property
     def cost_ratio(self) -> float:
-        """What a false alarm costs over what a miss costs; NaN where neither costs anything."""
+        """Ratio of the cost of a false alarm to that of a miss; NaN if neither costs anything."""
         return _quotient(self.false_alarm_cost, self.miss_cost)
 
     @property
     def always_right(self) -> Literal["all positive", "all negative"] | None:
-        """The action that no classifier can improve on, if the costs make it so.
+        """The action that is always optimal under these costs, if any.
 
         Examples
         --------
@@ -217,7 +217,7 @@ class Context(Result):
         return "all negative" if miss <= 0 else None
 
     def _require_sense(self) -> None:
-        """Raise InputError if errors of both kinds are rewarded: then the best classifier is a bad one."""
+        """Raise InputError if errors of both kinds are rewarded, which would make the worst classifier best."""
         if self.false_alarm_cost < 0 and self.miss_cost < 0:
             raise InputError(
                 "context",
@@ -267,7 +267,7 @@ class Context(Result):
 
     @property
     def probability_threshold(self) -> float:
-        """The calibrated probability from which predicting positive is the cheaper action."""
+        """The calibrated probability above which predicting positive is cheaper."""
         return self.lift_slope(1)
 
     def cost(self, point: OperatingPoint) -> float:
@@ -275,7 +275,7 @@ class Context(Result):
         return sum(cost * getattr(point, cell) for cell, cost in self.costs.items())
 
     def expected_cost(self, tpr: Any, fpr: Any, prevalence: float) -> Any:
-        """Return the expected cost per case of rates, numbers or arrays.
+        """Return the expected cost per case for given rates, numbers or arrays.
 
         Parameters
         ----------
@@ -320,7 +320,7 @@ class Context(Result):
         return cost * Fraction(n_neg) / (gain * Fraction(n_pos))
 
     def rates_of_exchange(self, n_pos: float, n_neg: float) -> tuple[Fraction, Fraction]:
-        """Return what one more true positive gains and one more false positive costs, in one common unit.
+        """Return the gain of one more true positive and the cost of one more false positive, in a common unit.
 
         Exact fractions, so that a comparison of two points with whole counts is never decided by rounding.
         """
@@ -341,7 +341,7 @@ def _is_name(cost: Any) -> bool:
 
 
 def decimal(number: float) -> Fraction:
-    """Return the fraction that a number means as it is written: 0.2 is one fifth."""
+    """Return a number's decimal representation as an exact fraction: 0.2 is one fifth."""
     return Fraction(number) if isinstance(number, Rational) else Fraction(repr(float(number)))
 
 
@@ -352,7 +352,7 @@ def _quotient(numerator: Fraction, denominator: Fraction) -> float:
 
 
 def nearest(number: Fraction) -> float:
-    """Return the float nearest to a fraction, infinity where it is beyond all of them."""
+    """Return the float nearest to a fraction, or infinity if it overflows."""
     try:
         return float(number)
     except OverflowError:

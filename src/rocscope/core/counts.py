@@ -20,7 +20,7 @@ from rocscope.errors import OneClassError, ScoreError, ShapeError, WeightError
 
 
 class CumulativeCounts(Result):
-    """True and false positives at some thresholds, and the totals: what exact counts and counts in ranges share.
+    """True and false positives at some thresholds, and the totals; the base of exact counts and counts in ranges.
 
     Curves are made of it. What needs more asks for it, and gets InexactCountsError where it is not known: every level
     (`require_levels`), the vertices of the ROC hull (`on_hull`), or the pairs that are ranked right (`pairs`).
@@ -63,7 +63,7 @@ class CumulativeCounts(Result):
 
     @cached_property
     def remaining(self) -> tuple[Array, Array]:
-        """False and true negatives from (n_pos, n_neg) on: one point more than there are thresholds."""
+        """False and true negatives, starting at (n_pos, n_neg): one point more than there are thresholds."""
         tp, fp = self.cumulative
         return self.n_pos - tp, self.n_neg - fp
 
@@ -78,7 +78,7 @@ class CumulativeCounts(Result):
         return self.remaining[1][1:]
 
     def whole(self, index: Array) -> Sums:
-        """Return true and false positives at increasing points of `cumulative`, as whole numbers of `unit`.
+        """Return true and false positives at increasing points of `cumulative`, as integers in multiples of `unit`.
 
         Nothing is rounded, so of two points it is certain which is better.
         """
@@ -87,18 +87,18 @@ class CumulativeCounts(Result):
 
     @cached_property
     def whole_totals(self) -> tuple[int, int]:
-        """Positives and negatives as whole numbers of `unit`."""
+        """Positives and negatives as integers in multiples of `unit`."""
         (n_pos,), (n_neg,) = self.whole(np.array([len(self)]))
         return n_pos, n_neg
 
     @cached_property
     def climbs(self) -> tuple[Array, Array]:
-        """Counts of points that increase where `cumulative` does."""
+        """Counts that increase wherever `cumulative` does."""
         return self.cumulative
 
     @property
     def unit(self) -> int:
-        """How many units of `whole` count as 1."""
+        """The number of units of `whole` in a count of 1."""
         return 1
 
     @property
@@ -132,11 +132,11 @@ class CumulativeCounts(Result):
         raise NotImplementedError
 
     def on_hull(self, what: str = "ROC hull") -> "ThresholdCounts":
-        """Return points among which all vertices of the ROC hull are, or raise InexactCountsError."""
+        """Return points that include all vertices of the ROC hull, or raise InexactCountsError."""
         raise NotImplementedError
 
     def pairs(self) -> Pairs:
-        """Count the pairs of a positive and a negative that are ranked right, and those that are tied."""
+        """Count concordant and tied pairs of a positive and a negative."""
         raise NotImplementedError
 
     def at(self, threshold: float) -> OperatingPoint:
@@ -170,7 +170,7 @@ _LEAST_PRODUCT = 1e-200
 
 
 class ThresholdCounts(CumulativeCounts):
-    """How many positives and negatives have each distinct score: all that any curve needs to know.
+    """Numbers of positives and negatives at each distinct score, from which every curve is computed.
 
     Parameters
     ----------
@@ -223,7 +223,7 @@ class ThresholdCounts(CumulativeCounts):
 
     @classmethod
     def from_ranking(cls, ranking: Ranking) -> "ThresholdCounts":
-        """Wrap levels that are ranked already."""
+        """Wrap levels that are already ranked."""
         counts = cls.__new__(cls)
         counts._ranking = ranking
         return counts
@@ -264,12 +264,12 @@ class ThresholdCounts(CumulativeCounts):
 
     @classmethod
     def from_checked(cls, positive: NDArray[np.bool_], scores: Array, weight: Array | None = None) -> "ThresholdCounts":
-        """Count columns that have passed `_validation` already."""
+        """Count columns that have already been checked by `_base.validation`."""
         return cls.from_ranking(rank(positive, scores, weight))
 
     @classmethod
     def from_point(cls, point: OperatingPoint) -> "ThresholdCounts":
-        """Return the two levels, 1 and 0, of a crisp classifier with only a confusion matrix known.
+        """Return the two levels, 1 and 0, of a classifier known only by its confusion matrix.
 
         Examples
         --------
@@ -289,7 +289,7 @@ class ThresholdCounts(CumulativeCounts):
 
     @cached_property
     def threshold(self) -> Array:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """The k distinct scores, strictly decreasing, in the type they came in."""
+        """The k distinct scores, strictly decreasing, in their original type."""
         return check.read_only(self._ranking.thresholds())
 
     @property
@@ -304,13 +304,13 @@ class ThresholdCounts(CumulativeCounts):
 
     @cached_property
     def cumulative(self) -> tuple[Array, Array]:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """True and false positives from (0, 0) on: one point more than there are levels."""
+        """True and false positives, starting at (0, 0): one point more than there are levels."""
         tp, fp = self._ranking.cumulative()
         return check.read_only(tp), check.read_only(fp)
 
     @cached_property
     def remaining(self) -> tuple[Array, Array]:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """False and true negatives from (n_pos, n_neg) on; summed from below, so that small weights count there."""
+        """False and true negatives, starting at (n_pos, n_neg); summed from below, which keeps small weights."""
         if not self._ranking.weighted:
             return super().remaining
         fn, tn = self._ranking.remaining()
@@ -318,13 +318,13 @@ class ThresholdCounts(CumulativeCounts):
 
     @cached_property
     def climbs(self) -> tuple[Array, Array]:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Counts of points that increase where `cumulative` does, be it by less than rounded sums show."""
+        """Counts that increase wherever `cumulative` does, even by less than rounded sums show."""
         if not self._ranking.weighted:
             return super().climbs
         return running((self.pos > 0).astype(np.intp)), running((self.neg > 0).astype(np.intp))
 
     def whole(self, index: Array) -> Sums:
-        """Return true and false positives at increasing points of `cumulative`, as whole numbers of `unit`."""
+        """Return true and false positives at increasing points of `cumulative`, as integers in multiples of `unit`."""
         if not self._ranking.weighted:
             return super().whole(index)
         tp, fp = self._ranking.whole(self._ranking.codes_at(index[index > 0] - 1))
@@ -332,7 +332,7 @@ class ThresholdCounts(CumulativeCounts):
 
     @property
     def unit(self) -> int:
-        """How many units of `whole` count as 1."""
+        """The number of units of `whole` in a count of 1."""
         return UNIT if self._ranking.weighted else 1
 
     @cached_property
@@ -341,11 +341,11 @@ class ThresholdCounts(CumulativeCounts):
 
     @property
     def ranking(self) -> Ranking:
-        """The levels as a stream of blocks, for algorithms that need one pass."""
+        """The levels as a stream of blocks, for single-pass algorithms."""
         return self._ranking
 
     def points(self) -> Iterator[tuple[Array, Array]]:
-        """Yield true and false positives cumulatively, in blocks.
+        """Yield cumulative true and false positives in blocks.
 
         The first block begins with (0, 0), every other one with the last point of the block before it, so that
         differences within blocks are all there are. What is yielded is valid until the next block is asked for.
@@ -363,25 +363,25 @@ class ThresholdCounts(CumulativeCounts):
 
     @property
     def attained(self) -> "ThresholdCounts":  # pyright: ignore[reportIncompatibleVariableOverride]
-        """The counts as they are: every level is one of the curve."""
+        """The counts themselves: every level is a point of the curve."""
         return self
 
     @property
     def best_case(self) -> "ThresholdCounts":  # pyright: ignore[reportIncompatibleVariableOverride]
-        """The counts as they are: no point is missing."""
+        """The counts themselves: no point is missing."""
         return self
 
     def require_levels(self, what: str) -> "ThresholdCounts":  # noqa: ARG002
-        """Return the counts as they are: every level is known."""
+        """Return the counts unchanged: every level is known."""
         return self
 
     def on_hull(self, what: str = "ROC hull") -> "ThresholdCounts":  # noqa: ARG002
-        """Return the counts as they are: all vertices of the hull are among their points."""
+        """Return the counts unchanged: their points include all vertices of the hull."""
         return self
 
     @property
     def is_exact(self) -> bool:
-        """Whether counts are whole numbers that 64 bits hold, so that geometry is decided in integers."""
+        """Whether counts are 64-bit integers, so that geometry is decided in integer arithmetic."""
         return isinstance(self.n, int) and self.n_pos * self.n_neg < 2**63
 
     def require_probabilities(self, what: str) -> None:
@@ -414,7 +414,7 @@ class ThresholdCounts(CumulativeCounts):
         return tp, fp, (n_pos - above) / UNIT, (n_neg - false_above) / UNIT
 
     def pairs(self) -> Pairs:
-        """Count the pairs of a positive and a negative that are ranked right, and those that are tied.
+        """Count concordant and tied pairs of a positive and a negative.
 
         Examples
         --------
@@ -434,7 +434,7 @@ class ThresholdCounts(CumulativeCounts):
         return Pairs(concordant, tied, total)
 
     def _weighted_pairs(self) -> Pairs:
-        """Return pairs in units of a power of two, where products of weights are beyond a float."""
+        """Return pairs in units of a power of two, for weights whose products overflow."""
         right, tied, *totals = self._ranking.weigh_pairs(1.0, 1.0)
         if not (right + tied > _LEAST_PRODUCT and all(map(is_moderate, totals))):
             right, tied, *totals = self._ranking.weigh_pairs(*map(scale_of, self._totals))
@@ -483,7 +483,7 @@ def _check_counts(values: Any, name: str, n: int) -> Array:
 
 
 def _mergeable(counts: ThresholdCounts, other: ThresholdCounts) -> np.dtype[Any]:
-    """Return a type that holds the thresholds of both exactly."""
+    """Return a type that represents the thresholds of both exactly."""
     mine, theirs = counts.threshold.dtype, other.threshold.dtype
     common = np.promote_types(mine, theirs)
     widest_integer = max((dtype.itemsize for dtype in (mine, theirs) if dtype.kind != "f"), default=0)

@@ -21,7 +21,7 @@ _PAIRS = "_pairs"
 
 @dataclass(frozen=True)
 class Block:
-    """Consecutive levels: a code for each threshold, and the positives and negatives at or above it.
+    """Consecutive levels: codes of their thresholds, and the positives and negatives at or above each.
 
     `steps`, which weighted ones have, tells of each level whether it has positives (1) and negatives (2): beside large
     sums small weights do not show.
@@ -35,7 +35,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Pairs:
-    """Pairs of a positive and a negative: how many are ranked right, tied, and in all.
+    """Pairs of a positive and a negative: concordant, tied and in total.
 
     Where rows are weighted, products of their weights; in units of a power of two, where that is beyond a float.
 
@@ -56,47 +56,49 @@ class Pairs:
         return 2 * self.concordant + credit[ties] * self.tied, 2 * self.total
 
     def auc(self, ties: Ties = "half") -> float:
-        """Share of pairs ranked right, a tied pair counting 1/2, 0 (`lower`) or 1 (`upper`)."""
+        """Share of concordant pairs; a tied pair counts 1/2, 0 (`lower`) or 1 (`upper`)."""
         right, total = self._right(ties)
         return right / total
 
     def fraction(self, ties: Ties = "half") -> Fraction:
-        """The same as an exact fraction of the counts."""
+        """Return the AUC as an exact fraction of the counts."""
         right, total = self._right(ties)
         return Fraction(right) / Fraction(total)
 
 
 class Ranking:
-    """Levels by decreasing score; what makes them anew at each pass tells `blocks`, and the `dtype` of the scores."""
+    """Levels by decreasing score; subclasses that recompute them at each pass define `blocks` and the `dtype` of
+    scores.
+    """
 
     dtype: np.dtype[Any]
 
     @property
     def few(self) -> bool:
-        """Whether the levels are at hand, and few."""
+        """Whether the levels are in memory, and few."""
         return False
 
     @property
     def weighted(self) -> bool:
-        """Whether weights are no whole numbers."""
+        """Whether weights are not whole numbers."""
         return False
 
     def blocks(self) -> Iterator[Block]:
-        """Yield the levels; a block is valid until the next one is asked for."""
+        """Yield the levels in blocks; each block is valid until the next one is requested."""
         raise NotImplementedError
 
     def ranges(self) -> list[Iterator[Block]]:
-        """Return blocks of ranges of scores, decreasing and each counted from (0, 0), for as many threads."""
+        """Return blocks for ranges of decreasing scores, each counted from (0, 0), to be processed in threads."""
         return [self.blocks()]
 
     def count_pairs(self) -> tuple[float, float]:
-        """Return the pairs of a positive and a negative that are ranked right, and those that are tied."""
+        """Count the concordant and tied pairs of a positive and a negative."""
         if _PAIRS not in vars(self):
             in_threads(lambda blocks: deque(blocks, maxlen=0), self.counted_ranges())
         return vars(self)[_PAIRS]
 
     def counted_ranges(self) -> list[Iterator[Block]]:
-        """Return `ranges`; anyone who goes through all of them leaves to `count_pairs` nothing to do."""
+        """Return `ranges`; iterating over all of them also computes what `count_pairs` returns."""
         ranges = self.ranges()
         found: list[Any] = [None] * len(ranges)
 
@@ -120,7 +122,7 @@ class Ranking:
         return Levels(threshold, np.diff(tp, prepend=tp.dtype.type(0)), np.diff(fp, prepend=fp.dtype.type(0)))
 
     def levels(self) -> "Levels":
-        """Return all levels as arrays, if memory holds them."""
+        """Return all levels as arrays; MemoryError if they do not fit."""
         return self._levels
 
     def thresholds(self) -> Array:
@@ -128,11 +130,13 @@ class Ranking:
         return self.levels().threshold
 
     def cumulative(self) -> tuple[Array, Array]:
-        """Return true and false positives, from (0, 0) on: one more than there are levels."""
+        """Return true and false positives, starting at (0, 0): one more than there are levels."""
         return self.levels().cumulative()
 
     def remaining(self) -> tuple[Array, Array]:
-        """Return false and true negatives, from all on; of weights summed from below, where small ones count."""
+        """Return false and true negatives, starting with all; weights are summed from below, so that small ones are not
+        lost.
+        """
         return self.levels().remaining()
 
     def codes_at(self, level: Array) -> Array:
@@ -140,19 +144,19 @@ class Ranking:
         return encode(self.thresholds()[level]).astype(np.uint64)
 
     def decode(self, code: Array) -> Array:
-        """Return the thresholds that codes stand for."""
+        """Return the thresholds of codes."""
         return decode(code, self.dtype)
 
     def rows(self) -> tuple[Array, Array]:
-        """Return scores, and weights, negative for negatives, that sum exactly to the levels."""
+        """Return scores and signed weights (negative for negatives) that sum exactly to the levels."""
         return self.levels().rows()
 
     def whole(self, code: Array) -> Sums:
-        """Return exact true and false positives at weighted levels from (0, 0) on, in units of `_base.exact_sums`."""
+        """Return exact true and false positives at weighted levels, from (0, 0), in units of `_base.exact_sums`."""
         raise NotImplementedError
 
     def weigh_pairs(self, scale_pos: float, scale_neg: float) -> tuple[float, float, float, float]:
-        """Return concordant and tied pairs, positives and negatives of weighted levels, taken times a scale."""
+        """Return concordant and tied pairs, positives and negatives of weighted levels, multiplied by a scale."""
         raise NotImplementedError
 
     def totals(self) -> tuple[float, float]:
@@ -165,7 +169,7 @@ class Ranking:
 
 @dataclass(frozen=True)
 class Vertices:
-    """What is known of levels beyond their weights where they are the steps between points of a longer curve."""
+    """Further facts of levels that are steps between points of a longer curve."""
 
     cumulative: tuple[Array, Array]
     whole: Sums
@@ -173,7 +177,7 @@ class Vertices:
 
 @dataclass(frozen=True)
 class Levels(Ranking):
-    """Ranked levels as arrays: thresholds strictly decreasing, every level with a count above 0."""
+    """Ranked levels as arrays: thresholds strictly decreasing, every level with a positive count."""
 
     threshold: Array
     pos: Array
@@ -207,7 +211,7 @@ class Levels(Ranking):
         return self.blocks_of(np.arange(self.threshold.size, dtype=np.uint64))
 
     def blocks_of(self, code: Array) -> Iterator[Block]:
-        """Yield the levels by other codes."""
+        """Yield the levels with other codes."""
         tp, fp = self._cumulative
         steps = (self.pos > 0) + np.uint8(2) * (self.neg > 0) if self.weighted else None
         yield Block(code, tp[1:], fp[1:], steps)
@@ -248,7 +252,7 @@ class Levels(Ranking):
 
 
 def all_pairs(found: list[tuple[float, float, float, float]]) -> tuple[float, float]:
-    """Add up concordant and tied pairs, given with the positives and negatives of ranges by decreasing score."""
+    """Sum concordant and tied pairs over ranges of decreasing scores, given the positives and negatives of each."""
     concordant = tied = above = 0
     for right, equal, pos, neg in found:
         concordant, tied, above = concordant + right + neg * above, tied + equal, above + pos
@@ -256,7 +260,7 @@ def all_pairs(found: list[tuple[float, float, float, float]]) -> tuple[float, fl
 
 
 def collapse(score: Array, pos: Array, neg: Array) -> Levels:
-    """Sum the entries of equal score; `score` decreases, every entry has a count above 0."""
+    """Sum the entries of equal score; `score` is decreasing, and every entry has a positive count."""
     differs = score[1:] != score[:-1]
     if np.count_nonzero(differs) == differs.size:
         return Levels(score, pos, neg)

@@ -95,7 +95,7 @@ class OperatingPoint(Result):
 
     @property
     def informedness(self) -> float:
-        """Another name of `youden`, the counterpart of `markedness`."""
+        """Another name for `youden`; the counterpart of `markedness`."""
         return self.youden
 
     def macro_average(self, mean: Literal["arithmetic", "geometric", "harmonic"] = "arithmetic") -> float:

@@ -168,7 +168,7 @@ class Predictions(Rows):
         return ThresholdCounts.from_checked(self.y_true, self.scores[self._model(model)], self.sample_weight)
 
     def point(self, model: str | None = None, *, threshold: float | None = None) -> OperatingPoint:
-        """Return the four counts of a model as it decides itself, or at a threshold that is asked for.
+        """Return the confusion matrix of a model: of its own decisions, or at a threshold.
 
         Raises
         ------
@@ -223,7 +223,7 @@ class Predictions(Rows):
 
 
 def with_groups(predictions: Predictions, groups: Any) -> Predictions:
-    """Return predictions whose groups are these; the same ones for None, and without groups for False."""
+    """Return predictions with other groups; None keeps them, False removes them."""
     if groups is None:
         return predictions
     columns: dict[str, Any] = predictions.row_columns() | {"groups": None if groups is False else groups}
@@ -232,7 +232,7 @@ def with_groups(predictions: Predictions, groups: Any) -> Predictions:
 
 
 def _decided(labels: Any, y_true: Any, pos_label: Any, name: str) -> NDArray[np.bool_]:
-    """Return where labels are the positive one; they are held against those of the rows, so that none is a third."""
+    """Return a boolean array of decisions; their labels must be among those of the rows."""
     actual = check.check_column(y_true, "y_true")
     own = check.check_column(labels, name, actual.size)
     if pos_label is None and own.dtype == actual.dtype == np.bool_:

@@ -25,7 +25,7 @@ _BLOCK = 16_384
 
 @dataclass(frozen=True)
 class SortedKeys(Ranking):
-    """Unweighted rows as sorted integers, a score's ordered bits and its label in each; parts by decreasing score."""
+    """Unweighted rows as sorted integers of a score's ordered bits and its label, in parts of decreasing score."""
 
     parts: tuple[KeyPart, ...]
     dtype: np.dtype[Any]
@@ -53,7 +53,7 @@ class SortedKeys(Ranking):
 
     @cached_property
     def _points(self) -> tuple[Array, Array, Array]:
-        """Thresholds, and counts from (0, 0) on, as if in one block."""
+        """Thresholds, and counts starting at (0, 0), as a single block."""
         sizes = in_threads(lambda part: kernels.ranks.count_levels(part.load()), self.parts)
         ends = np.cumsum([(0, 0, 0), *sizes], axis=0).tolist()
         levels = ends[-1][0]
@@ -81,7 +81,7 @@ class SortedKeys(Ranking):
 
 
 def key_parts(upper: Sequence[KeyPart], lower: Sequence[KeyPart], dtype: np.dtype[Any]) -> tuple[KeyPart, ...]:
-    """Return parts that ascend, of scores whose highest ordered bit is 1 and of others, by decreasing score."""
+    """Return ascending parts: scores whose highest ordered bit is 1 and the others, by decreasing score."""
     top = np.asarray(1 << (dtype.itemsize * 8 - 1), f"u{dtype.itemsize}")[()]
     halves = (upper, top), (lower, top ^ top)
     return tuple(replace(part, high_bit=bit) for parts, bit in halves for part in reversed(parts))
@@ -90,7 +90,7 @@ def key_parts(upper: Sequence[KeyPart], lower: Sequence[KeyPart], dtype: np.dtyp
 def scan_parts(
     parts: Iterable[tuple[Array, Any]], width: np.dtype[Any], positives: int = 0, rows: int = 0
 ) -> Generator[Block, None, tuple[int, int]]:
-    """Yield the levels of parts, downwards, after so many positives and rows; return these numbers at the end.
+    """Yield the levels of parts in decreasing order, starting from given counts; return the final counts.
 
     A part is sorted keys and their highest bit. Blocks depend on the levels alone, not on how these are parted.
     """

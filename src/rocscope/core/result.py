@@ -20,7 +20,7 @@ from rocscope._base.wrong_calls import MissingAttributeError
 
 
 class Result:
-    """Facts by name: plain data by `to_dict`, and shown in a notebook by their one line.
+    """A result: named facts with `to_dict`, shown as one line in a notebook.
 
     Plain data has the fields of the dataclass and the properties named in `_also`; or only what `_content` names.
     """
@@ -47,7 +47,7 @@ class Result:
 
 
 def html_table(rows: Iterable[Sequence[Any]], head: Sequence[Any] = ()) -> str:
-    """Return a table in HTML, escaped; the first cell of a row is its name.
+    """Return an escaped HTML table; the first cell of a row is its header.
 
     Examples
     --------
@@ -89,7 +89,7 @@ def jsonable(value: Any) -> Any:
 
 
 def number(value: float) -> str:
-    """Return a whole number in full, any other to six digits.
+    """Format a whole number in full, any other with six significant digits.
 
     Examples
     --------
@@ -139,14 +139,14 @@ class Band(Result):
 
     @property
     def label(self) -> str:
-        """What a legend says."""
+        """Text of the legend."""
         if self.level == 1:
             return self.method
         kind = "simultaneous" if self.simultaneous else "pointwise"
         return f"{100 * self.level:g} % {kind}, {self.method}"
 
     def drawn(self) -> tuple[Array, Array, Array]:
-        """Return x, low and high that look like the band when straight lines join them.
+        """Return x, low and high for drawing the band with straight lines.
 
         Examples
         --------

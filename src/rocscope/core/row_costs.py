@@ -19,22 +19,22 @@ from rocscope.core.predictions import Predictions
 from rocscope.errors import ColumnError, InputError, OneClassError
 
 PARTS = 10_000
-"""Amounts are counted in so many parts of 1: those of up to four decimals are whole numbers, whose sums are exact."""
+"""Amounts are multiplied by this, so that amounts of up to four decimals are whole numbers with exact sums."""
 
 UNIT = 2.0**-40
-"""Of weights in money that are added up batch by batch."""
+"""Unit of monetary weights that are summed in batches."""
 
 _WHOLE = 2**53  # from here on float64 rounds some whole numbers
 
 
 def cost_of(cell: str, context: Context, columns: Mapping[str, Array]) -> Any:
-    """Return what each row would cost in a cell: a number, or a column of the rows."""
+    """Return the cost of each row in a cell of the confusion matrix: a number, or a column."""
     cost = getattr(context, f"cost_{cell}")
     return column_of(f"cost_{cell}", cost, columns) if isinstance(cost, str) else cost
 
 
 def column_of(argument: str, name: str, columns: Mapping[str, Array]) -> Array:
-    """Return the column of the rows that an argument names."""
+    """Return the column of the rows that an argument refers to."""
     if name not in columns:
         got = check.listing(list(columns)) or "no columns"
         hint = "Predictions(…, columns={name: amounts}), or rocscope.read(…, columns=[name])"
@@ -45,7 +45,7 @@ def column_of(argument: str, name: str, columns: Mapping[str, Array]) -> Array:
 def costs_of_rows(
     positive: NDArray[np.bool_], context: Context, columns: Mapping[str, Array], whole: bool = False
 ) -> tuple[Array, Array]:
-    """Return what each row costs if it is acted on, and if it is left; in ten thousandths, if that is asked for."""
+    """Return the cost of each row if acted on and if left; optionally in ten-thousandths."""
     amounts = (np.asarray(cost_of(cell, context, columns), np.float64) for cell in CELLS)
     tp, fp, fn, tn = map(in_parts, amounts) if whole else amounts
     with np.errstate(over="ignore"):
@@ -57,7 +57,7 @@ def costs_of_rows(
 
 
 def in_parts(amount: Array) -> Array:
-    """Return amounts in ten thousandths: whole ones where their decimals are, be they no binary fractions."""
+    """Return amounts in ten-thousandths, as whole numbers if they have at most four decimals."""
     with np.errstate(over="ignore"):
         parts = amount * PARTS
         whole = np.rint(parts)
@@ -82,7 +82,7 @@ class Stakes:
 
     @classmethod
     def of(cls, rows: Predictions, context: Context) -> "Stakes":
-        """Return the amount at stake in rows.
+        """Return the amounts at stake in rows.
 
         Raises
         ------
@@ -105,17 +105,17 @@ class Stakes:
 
     @property
     def gain(self) -> Array:
-        """What acting gains in each row; below 0 where it loses."""
+        """Gain of acting on each row; negative for a loss."""
         return self.left - self.acted
 
     def cost(self, acts: NDArray[np.bool_]) -> float:
-        """Return the cost per case of acting on some rows, of the cases of the sample, or at the target prevalence."""
+        """Return the cost per case of acting on some rows, for the sample or at the target prevalence."""
         cost, weight = np.where(acts, self.acted, self.left), self.weight
         total = cost.sum() / cost.size if weight is None else (cost * weight).sum() / weight.sum()
         return float(total / PARTS)
 
     def rows(self, predictions: Predictions, context: Context) -> Predictions:
-        """Return rows as `rocscope.decisions.in_money` describes them."""
+        """Return rows as documented in `rocscope.decisions.in_money`."""
         gain = self.gain
         weight = np.abs(gain) if self.weight is None else np.abs(gain) * self.weight
         kept: Any = weight > 0
@@ -131,7 +131,7 @@ class Stakes:
 
 
 def class_weights(rows: Predictions, context: Context) -> Array | None:
-    """Return the weights of rows; at a target prevalence each class is given its share before it is priced."""
+    """Return the weights of rows; for a target prevalence, each class is reweighted first."""
     weight, target = rows.sample_weight, context.target_prevalence
     if target is None:
         return weight
@@ -140,7 +140,7 @@ def class_weights(rows: Predictions, context: Context) -> Array | None:
 
 
 def weights_of_classes(n_pos: float, n_neg: float, target: float) -> tuple[float, float]:
-    """Return what a positive and a negative row count at a target prevalence: whole numbers where there are such."""
+    """Return the weights of a positive and a negative row at a target prevalence, as whole numbers where possible."""
     if not (n_pos and n_neg):
         raise OneClassError("a target prevalence", expected="both classes", got="one")
     odds = decimal(target) / (1 - decimal(target)) * Fraction(n_neg) / Fraction(n_pos)
@@ -150,13 +150,13 @@ def weights_of_classes(n_pos: float, n_neg: float, target: float) -> tuple[float
 
 
 def below_one(of_classes: tuple[float, float]) -> tuple[float, float]:
-    """Return two factors by a power of two lower, which rounds nothing."""
+    """Scale two factors by a power of two to below 1, without rounding."""
     by = -frexp(max(of_classes))[1]
     return ldexp(of_classes[0], by), ldexp(of_classes[1], by)
 
 
 def rows_in_money(predictions: Predictions, context: Context) -> Predictions:
-    """Return rows as `rocscope.decisions.in_money` describes them."""
+    """Return rows as documented in `rocscope.decisions.in_money`."""
     return Stakes.of(predictions, context).rows(predictions, context)
 
 
@@ -167,7 +167,7 @@ def gains_in_batch(
     weight: Array | None,
     of_classes: tuple[float, float] | None = None,
 ) -> tuple[NDArray[np.bool_], Array]:
-    """Return where acting gains, and the amount at stake, in a unit in which all batches of rows can be added.
+    """Return the sign of the gain and the amount at stake, in a unit in which all batches can be added.
 
     It is a power of two below which whole amounts of money do not lie, so that none is taken for a number of rows;
     and what rows of both classes count at a target prevalence is brought below 1.

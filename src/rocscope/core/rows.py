@@ -23,7 +23,7 @@ from rocscope.errors import brief as brief
 
 @dataclass(frozen=True, repr=False)
 class Provenance(Result):
-    """Source of predictions that were read, and what became of its rows.
+    """Source of predictions that were read, and the number of rows read and dropped.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class Provenance(Result):
 
     @property
     def name(self) -> str:
-        """The origin in a few words: the first file, and how many more there are."""
+        """Short name of the source: the first file, and the number of further ones."""
         return brief(self.origin)
 
     def __repr__(self) -> str:
@@ -77,7 +77,7 @@ class CountedModels(dict[Any, Any]):
 
 
 class Rows(Result):
-    """The columns that rows have beside labels and scores, and the parts that they make.
+    """The columns of rows besides labels and scores, and the subsets that they define.
 
     Attributes
     ----------
@@ -102,7 +102,7 @@ class Rows(Result):
     def _keep(
         self, n: int, sample_weight: Any, source: Provenance | None, weighting: Any = None, **columns: Any
     ) -> None:
-        """Check the columns and keep them."""
+        """Check and store the columns."""
         self.weighting = weighting
         weight = check.check_weights(sample_weight, n)
         self.sample_weight = None if weight is None else check.read_only(weight)
@@ -122,7 +122,7 @@ class Rows(Result):
         raise NotImplementedError
 
     def select(self, rows: Any = None, *, models: Sequence[str] | None = None) -> Self:
-        """Return the rows where a mask is true, of the models named; everything when both are left out.
+        """Return the rows where a mask is true, for the named models; by default all.
 
         Raises
         ------
@@ -141,26 +141,26 @@ class Rows(Result):
         return self._take(mask, self.models if models is None else [model_name(self.models, each) for each in models])
 
     def _take(self, rows: Any, models: Sequence[str]) -> Self:
-        """Return some rows, by a mask, a slice or their numbers, of some models."""
+        """Return some rows (by mask, slice or indices) of some models."""
         raise NotImplementedError
 
     @cached_property
     def repeated(self) -> bool:
-        """True where a case has several entries, as after repeated cross-validation: they are not independent."""
+        """Whether a case has several entries, as after repeated cross-validation; these are not independent."""
         return self.row is not None and np.unique(self.row).size < self.row.size
 
     @cached_property
     def n_groups(self) -> int | None:
-        """Number of groups; None where rows have none."""
+        """Number of groups, or None."""
         return None if self.groups is None else len(check.distinct(self.groups))
 
     @property
     def grouped(self) -> bool:
-        """True where a group has several rows: they are not independent."""
+        """Whether a group has several rows; these are not independent."""
         return self.groups is not None and self.n_groups != self.groups.size
 
     def by_segment(self) -> Parts[Self]:
-        """Return a mapping from segment to its rows, made when asked for.
+        """Return a mapping from segment to its rows, computed on access.
 
         Raises
         ------
@@ -170,11 +170,11 @@ class Rows(Result):
         return self._by("segment")
 
     def by_fold(self) -> Parts[Self]:
-        """Return the rows of each fold; folds of different repeats have different numbers. Raises as `by_segment`."""
+        """Return the rows of each fold; folds of different repeats are distinct. Raises as `by_segment`."""
         return self._by("fold")
 
     def by_repeat(self) -> Parts[Self]:
-        """Return the rows of each repeat of an evaluation, in which a case occurs once. Raises as `by_segment`."""
+        """Return the rows of each repeat of an evaluation, in which each case occurs once. Raises as `by_segment`."""
         return self._by("repeat")
 
     def _by(self, name: str) -> Parts[Self]:
@@ -210,7 +210,7 @@ def independent_units(rows: Rows, groups: Any = None) -> NDArray[np.intp] | None
 
 
 def refuse_repeats(rows: Any, what: str) -> None:
-    """Refuse several entries of one case, also of one of several models."""
+    """Raise if a case has several entries, whether for one model or several."""
     if any(one.repeated for one in _containers(rows)):
         raise InputError(
             what,
@@ -221,7 +221,7 @@ def refuse_repeats(rows: Any, what: str) -> None:
 
 
 def require_distinct(rows: Any, what: str) -> None:
-    """Refuse entries of one case, for inference that takes entries to be independent; warn of groups of rows."""
+    """Raise if a case has several entries, for inference that assumes independence; warn of groups."""
     refuse_repeats(rows, what)
     if any(one.grouped for one in _containers(rows)):
         warn(f"{what} takes rows to be independent and knows no groups: its result looks surer than it is")
@@ -233,7 +233,7 @@ def _containers(rows: Any) -> list[Rows]:
 
 
 def model_name(models: Sequence[str], model: Any) -> str:
-    """Return the model meant, which may be left out when there is only one."""
+    """Return the model's name, which may be omitted if there is only one."""
     if model is None and len(models) == 1:
         return models[0]
     if model is None:
@@ -255,5 +255,5 @@ def row_mask(rows: Any, n: int) -> Array:
 
 
 def take(column: Array | None, mask: Any) -> Array | None:
-    """Return the selected rows of a column that may not be there."""
+    """Return the selected rows of an optional column."""
     return None if column is None else column[mask]

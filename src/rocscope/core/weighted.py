@@ -19,10 +19,10 @@ _CROWDED = 4
 
 
 class WeightedRows(Ranking):
-    """Weighted rows as sorted codes, a score's ordered bits, and the weight of each, negative for negatives."""
+    """Weighted rows as sorted codes (a score's ordered bits) and signed weights, negative for negatives."""
 
     def parts_of_rows(self) -> Iterator[tuple[Array, Array]]:
-        """Yield increasing codes, and weights, of ranges of scores, the highest first; no score is in two of them."""
+        """Yield increasing codes and weights for ranges of decreasing scores; equal scores are never split."""
         raise NotImplementedError
 
     def blocks(self) -> Iterator[Block]:
@@ -54,7 +54,7 @@ class WeightedRows(Ranking):
         return add_up(self._whole_between(code))
 
     def _whole_between(self, code: Array) -> Iterator[tuple[int, int]]:
-        """Yield the sums from each code up to the one before it."""
+        """Yield the sums between consecutive codes."""
         pos_over = neg_over = 0
         for codes, signed in self.parts_of_rows():
             below = np.searchsorted(code[::-1], codes[:1])
@@ -86,7 +86,7 @@ class WeightedRows(Ranking):
 
 @dataclass(frozen=True)
 class SortedRows(WeightedRows):
-    """Rows in memory."""
+    """Weighted rows in memory."""
 
     codes: Array
     signed: Array
@@ -108,7 +108,7 @@ class SortedRows(WeightedRows):
 
     @cached_property
     def _points(self) -> tuple[Array, Array, Array]:
-        """Thresholds, and sums from (0, 0) on, as if in one block."""
+        """Thresholds, and sums starting at (0, 0), as a single block."""
         size, zero = self.codes.size, self.signed[:1] * 0
         code, tp, fp = np.empty(size, np.uint64), np.empty(size + 1, zero.dtype), np.empty(size + 1, zero.dtype)
         tp[0] = fp[0] = 0
@@ -129,7 +129,7 @@ class SortedRows(WeightedRows):
 
 
 def rank_weighted(positive: NDArray[np.bool_], scores: Array, weight: Array) -> SortedRows:
-    """Rank rows of weights above 0."""
+    """Rank rows with positive weights."""
     if scores.size < kernels.SMALL:
         codes = encode(scores)
         order = np.argsort(codes)
@@ -139,7 +139,7 @@ def rank_weighted(positive: NDArray[np.bool_], scores: Array, weight: Array) -> 
 
 
 def _sum_rows(codes: Array, signed: Array) -> tuple[Array, Array, Array]:
-    """Return code, positives and negatives of each level, downwards."""
+    """Return code, positives and negatives of each level, in decreasing order."""
     if codes.size >= kernels.SMALL:
         code, pos, neg = (np.empty_like(column) for column in (codes, signed, signed))
         size = kernels.weights.sum_rows(codes, signed, code, pos, neg)
@@ -153,14 +153,14 @@ def _sum_rows(codes: Array, signed: Array) -> tuple[Array, Array, Array]:
 
 
 def sums_from(weights: Array, starts: Array) -> Array:
-    """Sum weights from each start up to the next, in two parts of their digits, with the upper part not rounded."""
+    """Sum weights from each start to the next in two parts; the upper part is exact."""
     least = 2.0 ** min(np.frexp(weights.sum())[1] + 1, 1023) if weights.dtype.kind == "f" else 0
     upper = (weights + least) - least
     return np.add.reduceat(upper, starts) + np.add.reduceat(weights - upper, starts)
 
 
 def _scan(codes: Array, signed: Array, sums: Array) -> Iterator[Block]:
-    """Yield the levels of sorted rows after the sums, which go on."""
+    """Yield the levels of sorted rows, continuing from given sums."""
     code = np.empty(_BLOCK, codes.dtype)
     tp, fp, steps = np.empty(_BLOCK, signed.dtype), np.empty(_BLOCK, signed.dtype), np.empty(_BLOCK, np.uint8)
     last = codes.size - 1

@@ -1,4 +1,4 @@
-"""Curves: each a pair of functions of the counts."""
+"""Curves, each a pair of functions of the counts."""
 
 from rocscope._base.public_names import attach
 

@@ -51,22 +51,22 @@ class CostCurve(Curve):
         super().__init__(x, x * fnr[owner] + (1 - x) * fpr[owner], threshold[owner])
 
     def recount(self, counts: ThresholdCounts) -> "CostCurve":
-        """Return the curve of other counts, such as those of a resample."""
+        """Return the curve for other counts, such as those of a resample."""
         return CostCurve(counts)
 
     @property
     def fpr(self) -> Array:
-        """False-positive rate of each threshold: height of its line at x = 0."""
+        """False-positive rate of each threshold: the height of its line at x = 0."""
         return cumulative(self.counts)[1] / self.counts.n_neg
 
     @property
     def fnr(self) -> Array:
-        """False-negative rate of each threshold: height of its line at x = 1."""
+        """False-negative rate of each threshold: the height of its line at x = 1."""
         return (self.counts.n_pos - cumulative(self.counts)[0]) / self.counts.n_pos
 
     @staticmethod
     def probability_cost(context: Context, prevalence: float) -> float:
-        """Return where a context stands on the x axis: x = 1/(1 + m) for the slope m of its iso-performance line.
+        """Return the position of a context on the x axis: x = 1/(1 + m) for the slope m of its iso-performance line.
 
         Examples
         --------
@@ -77,19 +77,18 @@ class CostCurve(Curve):
 
     @property
     def trivial(self) -> Curve:
-        """The better of "nobody" and "everybody" positive, min(x, 1 − x)."""
+        """The better of predicting nobody and everybody positive, min(x, 1 − x)."""
         return Curve([0.0, 0.5, 1.0], [0.0, 0.5, 0.0], [np.inf, np.inf, -np.inf])
 
     def _facts(self) -> str:
         return f"area={self.area():.6g}, n_pos={self.counts.n_pos:g}, n_neg={self.counts.n_neg:g}"
 
 
-@contract
 @answering
 def cost_curve(
     y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
 ) -> Any:
-    """Compute the cost curve: expected cost of the best threshold for every prevalence and ratio of costs.
+    """Compute the cost curve: expected cost of the best threshold for every prevalence and cost ratio.
 
     Parameters
     ----------
@@ -127,7 +126,7 @@ def cost_curve(
 
 
 class BrierCurve(Curve):
-    """Expected loss (y) of using probabilities as they are, against the cost proportion (x).
+    """Expected loss (y) of acting on the probabilities, by cost proportion (x).
 
     Made by `rocscope.curves.brier_curve`. A case is predicted positive iff its probability is at least x. The curve
     jumps where cases lie: at such an x the first of its two points holds, the second just beyond.
@@ -153,7 +152,7 @@ class BrierCurve(Curve):
         super().__init__(x, loss, x)
 
     def recount(self, counts: ThresholdCounts) -> "BrierCurve":
-        """Return the curve of other counts, such as those of a resample."""
+        """Return the curve for other counts, such as those of a resample."""
         return BrierCurve(counts)
 
     def at(self, x: Any) -> Any:
@@ -172,7 +171,7 @@ class BrierCurve(Curve):
 def brier_curve(
     y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
 ) -> BrierCurve:
-    """Compute the Brier curve: expected loss of acting on the probabilities, for every ratio of costs.
+    """Compute the Brier curve: expected loss of acting on the probabilities, for every cost ratio.
 
     Parameters
     ----------
@@ -244,7 +243,7 @@ class NetBenefitCurve(Curve):
         super().__init__(threshold, self._net_benefit(threshold), threshold)
 
     def recount(self, counts: ThresholdCounts) -> "NetBenefitCurve":
-        """Return the curve that is made in the same way from other counts, such as those of a resample."""
+        """Return the curve for other counts, such as those of a resample."""
         how = {"target_prevalence": self._target, "standardized": self.standardized, "harm": self.harm}
         return NetBenefitCurve(counts, self.x, **how)
 
@@ -263,7 +262,7 @@ class NetBenefitCurve(Curve):
         return self._weigh(threshold, *self._rates(threshold)) - harm
 
     def at(self, x: Any) -> Any:
-        """Return the net benefit at a threshold probability, computed there and not between points."""
+        """Return the net benefit at a threshold probability, computed exactly rather than interpolated."""
         wanted = np.asarray(x, dtype=np.float64)
         inside = (wanted > 0) & (wanted < 1)
         return scalar(np.where(inside, self._net_benefit(np.where(inside, wanted, 0.5)), np.nan))
@@ -280,7 +279,7 @@ class NetBenefitCurve(Curve):
 
     @property
     def interventions_avoided(self) -> Curve:
-        """Treatments spared for each 100 cases, against treating everybody, without one positive missed more.
+        """Treatments avoided per 100 cases compared with treating everybody, at the same number of missed positives.
 
         Notes
         -----
@@ -304,7 +303,6 @@ class NetBenefitCurve(Curve):
         return f"{kind}prevalence={self.prevalence:.4g}, {super()._facts()}"
 
 
-@contract
 @answering
 def net_benefit(
     y_true: Any,

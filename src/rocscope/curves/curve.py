@@ -25,7 +25,7 @@ _ROOM = 0.4  # of what 0 to 1 is: what fills less of it is shown by its own rang
 
 
 def _picture(x: Array, y: Array, chance: tuple[Array, Array] | None, *, axes: tuple[str, str], title: str) -> str:
-    """Return an inline SVG of a line of at most 200 points, evenly along it.
+    """Return an inline SVG of a line, thinned to at most 200 points.
 
     Examples
     --------
@@ -69,7 +69,7 @@ def _finite(x: Array, y: Array) -> Array:
 
 
 def _ends(axis: Array) -> tuple[float, float]:
-    """Return from 0 to 1 where the numbers fill some of that; else from the least, or 0, to the largest."""
+    """Return axis limits: 0 to 1 if the numbers fill part of it, otherwise from the minimum (or 0) to the maximum."""
     least, largest = float(axis.min(initial=0.0)), float(axis.max(initial=0.0))
     if least == 0 and _ROOM < largest <= 1:
         return 0.0, 1.0
@@ -81,7 +81,7 @@ def _number(value: float) -> str:
 
 
 def _thinned(points: Array, span: Array) -> Array:
-    """Return as many points as are seen, evenly along the line, the last included."""
+    """Return evenly spaced points of the line, including the last."""
     if len(points) <= _MOST:
         return points
     along = np.concatenate([[0], np.hypot(*(np.diff(points, axis=0) / span).T).cumsum()])
@@ -94,7 +94,7 @@ def _text(x: float, y: float, words: str, anchor: str, *, weight: str = "normal"
 
 
 class Curve(Result):
-    """Points (x, y), each with the threshold that it belongs to.
+    """Points (x, y), each with its threshold.
 
     Parameters
     ----------
@@ -121,14 +121,14 @@ class Curve(Result):
     threshold: Array
 
     def at(self, x: Any) -> Any:
-        """Return y at `x` on the straight lines between points; where the curve is vertical, its last point.
+        """Return y at `x` by linear interpolation; on a vertical piece, the last point.
 
         NaN outside the range of the curve.
         """
         return interpolate(self.x, self.y, x)
 
     def area(self) -> float:
-        """Return the area under the straight lines between points."""
+        """Return the area under the curve, linearly interpolated."""
         return float(np.trapezoid(self.y, self.x))
 
     def plot(self, ax: Any = None, *, band: Band | None = None, **line: Any) -> Any:
@@ -151,7 +151,7 @@ class Curve(Result):
         return reach("plotting").plot_curve(self, ax, band=band, **line)
 
     def drawn(self) -> tuple[Array, Array]:
-        """Return points that look like the curve when straight lines join them."""
+        """Return points for drawing the curve with straight lines."""
         return self.x, self.y
 
     def columns(self) -> dict[str, Array]:
@@ -190,16 +190,16 @@ class Curve(Result):
         return f"<figure>{drawing}<figcaption>{facts}</figcaption></figure>"
 
     def _headline(self) -> str:
-        """Return what a notebook says of the curve first."""
+        """Return the first line of the notebook display."""
         return ""
 
     def _by_chance(self) -> tuple[Array, Array] | None:
-        """Return the curve of a ranking by chance, if there is one."""
+        """Return the curve of a random ranking, if there is one."""
         return None
 
 
 class CountCurve(Curve):
-    """A curve as a pair of functions of the counts, evaluated at every level when first asked for.
+    """A curve as a pair of functions of the counts, evaluated at every level on first access.
 
     Subclasses give `_xy`, and in `needs` which cases there must be: "both classes", or what the positives are called.
     The first point predicts nothing positive and has the threshold infinity.
@@ -219,7 +219,7 @@ class CountCurve(Curve):
         raise NotImplementedError
 
     def recount(self, counts: CumulativeCounts) -> Self:
-        """Return the curve that is made in the same way from other counts, such as those of a resample."""
+        """Return the curve for other counts, such as those of a resample."""
         twin = copy(self)
         for name in list(vars(twin)):
             if isinstance(getattr(type(self), name, None), cached_property):
@@ -234,21 +234,21 @@ class CountCurve(Curve):
 
     @property
     def x(self) -> Array:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Abscissae, from the highest threshold to the lowest."""
+        """x values, from the highest threshold to the lowest."""
         return self._points[0]
 
     @property
     def y(self) -> Array:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Ordinates, from the highest threshold to the lowest."""
+        """y values, from the highest threshold to the lowest."""
         return self._points[1]
 
     @cached_property
     def threshold(self) -> Array:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Infinity, then the scores in decreasing order (Python integers where float64 would round)."""
+        """Infinity, then the scores in decreasing order (Python integers if float64 would round them)."""
         return check.read_only(after_infinity(self.counts.threshold))
 
     def of(self, tp: Array, fp: Array) -> tuple[Array, Array]:
-        """Return x and y of cumulative counts, also of such that no threshold gives.
+        """Return x and y for cumulative counts, including counts between thresholds.
 
         Counts between those of two neighbouring thresholds are what a random mixture of the two attains.
 
@@ -269,7 +269,7 @@ class CountCurve(Curve):
         return super().area()
 
     def envelope(self, *, most: int | None = None) -> Band | None:
-        """Return between which values the curve is guaranteed to lie where bins leave it open; None where it is exact.
+        """Return guaranteed bounds of a curve from binned counts; None if it is exact.
 
         Parameters
         ----------
@@ -295,12 +295,12 @@ class CountCurve(Curve):
 
 
 def cumulative(counts: CumulativeCounts) -> tuple[Array, Array]:
-    """Return true and false positives from (0, 0) on, one point more than there are levels."""
+    """Return true and false positives starting at (0, 0): one point more than there are levels."""
     return counts.cumulative
 
 
 def interpolate(x: Array, y: Array, at: Any) -> Any:
-    """Interpolate between points of non-decreasing x; the last of several points of one x counts."""
+    """Interpolate between points of non-decreasing x; of several points with equal x, the last is used."""
     at = np.asarray(at, dtype=np.float64)
     after = cast(Array, np.searchsorted(x, at, side="right"))
     left = (after - 1).clip(0, x.size - 1)
@@ -313,12 +313,12 @@ def interpolate(x: Array, y: Array, at: Any) -> Any:
 
 
 def scalar(array: Array) -> Any:
-    """Return the number in an array without dimensions; any other array as it is."""
+    """Return a zero-dimensional array as a number; other arrays unchanged."""
     return array.item() if array.ndim == 0 else array
 
 
 class Curves(Mapping[str, Curve], Result):
-    """The curves of several models, each under the name of its model.
+    """The curves of several models, by model name.
 
     Examples
     --------
@@ -343,7 +343,7 @@ class Curves(Mapping[str, Curve], Result):
         return len(self._curves)
 
     def plot(self, ax: Any = None, **line: Any) -> Any:
-        """Draw all curves with matplotlib in one figure, each named in the legend; return its Axes."""
+        """Draw all curves in one matplotlib figure with a legend; return its Axes."""
         for model, curve in self._curves.items():
             ax = curve.plot(ax, label=model, **line)
         return ax
@@ -373,7 +373,7 @@ def of_one_or_several(
     pos_label: Any,
     sample_weight: Any,
 ) -> Any:
-    """Return the curve of one model, or `Curves` of data with several models if `model` is not given."""
+    """Return the curve of one model, or `Curves` if data have several models and `model` is not given."""
     if isinstance(y_score, Mapping) and model is None:
         y_true = with_scores(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
         y_score = pos_label = sample_weight = None

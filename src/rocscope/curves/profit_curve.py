@@ -10,7 +10,6 @@ import numpy as np
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
-from rocscope._base.contract import contract
 from rocscope._base.wrong_calls import answering
 from rocscope.core.context import Context, decimal
 from rocscope.core.counts import ThresholdCounts
@@ -24,7 +23,7 @@ from rocscope.geometry.hull import score_of
 
 @dataclass(frozen=True)
 class Campaign(Result):
-    """A mailing, call or offer to some of a population, each contact at a cost and each response of a benefit.
+    """A mailing, call or offer to part of a population, with a cost per contact and a benefit per response.
 
     Parameters
     ----------
@@ -82,13 +81,13 @@ class Campaign(Result):
 
     @property
     def context(self) -> Context:
-        """The costs as a context: the threshold of highest profit is the one of lowest cost in it."""
+        """The costs as a context, in which the threshold of highest profit has the lowest cost."""
         return Context.from_profit(
             unit_benefit=self.unit_benefit, unit_cost=self.unit_cost, target_prevalence=self.response_rate
         )
 
     def require_one_benefit(self) -> float:
-        """Return what one response brings, or raise InputError where that differs from customer to customer."""
+        """Return the benefit of one response, or raise InputError if it differs between customers."""
         if isinstance(self.unit_benefit, str):
             hint = "rocscope.plan_campaign takes rows with that column"
             raise InputError("campaign", expected="one unit_benefit for all", got=repr(self), hint=hint)
@@ -96,7 +95,7 @@ class Campaign(Result):
 
     @property
     def break_even_rate(self) -> float:
-        """Response rate from which a contact pays for itself."""
+        """Response rate above which a contact is profitable."""
         benefit = self.require_one_benefit()
         return self.unit_cost / benefit if benefit else float("inf")
 
@@ -110,7 +109,7 @@ _DECILES = 10
 
 @dataclass(frozen=True)
 class CampaignRow(Result):
-    """One row of the table of a campaign: what contacting a share of the customers, best scores first, gives.
+    """One row of a campaign's table: the result of contacting a share of the customers, best scores first.
 
     Attributes
     ----------
@@ -139,7 +138,7 @@ class CampaignRow(Result):
 
 
 class ProfitCurve(CountCurve):
-    """Profit of a campaign (y) against the share of customers contacted (x), best scores first.
+    """Profit of a campaign (y) by share of customers contacted (x), best scores first.
 
     Made by `rocscope.profit`.
 
@@ -192,7 +191,7 @@ class ProfitCurve(CountCurve):
         return decimal(campaign.population) * per_head - decimal(campaign.fixed_cost)
 
     def best(self) -> CampaignRow:
-        """Return what brings the highest profit within the capacity.
+        """Return the row of highest profit within the capacity.
 
         Of equally profitable ones the one with fewest contacts is taken; to contact everybody has the threshold −∞. The
         profit is below 0 where no campaign at all is the better idea; see `worthwhile`.
@@ -218,7 +217,7 @@ class ProfitCurve(CountCurve):
 
     @cached_property
     def rule(self) -> ConvexCombination:
-        """The threshold of highest profit, or the two between which a capacity is filled at random."""
+        """The threshold of highest profit, or the two thresholds between which a capacity is filled at random."""
         choices, campaign = [all_choices(self.title, self.counts)], self.campaign
         if campaign.capacity is not None:
             share = decimal(campaign.capacity) / decimal(campaign.population)
@@ -228,12 +227,12 @@ class ProfitCurve(CountCurve):
         return ConvexCombination(best, best)
 
     def end(self, touch: Touch) -> OperatingPoint:
-        """Return the counts of the customers from a threshold of the rule on."""
+        """Return the counts of the customers at or above a threshold of the rule."""
         return touch.point
 
     @property
     def point(self) -> OperatingPoint:
-        """The counts that the best rule has, or is expected to have, in the sample."""
+        """The (expected) counts of the best rule in the sample."""
         if not self.rule.randomized:
             return self.rule.second.point
         (tpr, fpr), counts = self.rule.rates, self.counts
@@ -257,12 +256,12 @@ class ProfitCurve(CountCurve):
 
     @property
     def worthwhile(self) -> bool:
-        """Whether the best campaign is better than none."""
+        """Whether the best campaign has a positive profit."""
         return self.best().profit > 0
 
     @property
     def break_even_depths(self) -> list[float]:
-        """Depths at which the profit is 0, on the straight lines between points."""
+        """Depths at which the profit is 0, by linear interpolation."""
         x, y = self.x, self.y
         crossing = np.flatnonzero((y[:-1] < 0) & (y[1:] > 0) | (y[:-1] > 0) & (y[1:] < 0))
         share = y[crossing] / (y[crossing] - y[crossing + 1])
@@ -270,7 +269,7 @@ class ProfitCurve(CountCurve):
         return sorted({*between.tolist(), *x[y == 0].tolist()})
 
     def table(self, steps: int = _DECILES) -> list[CampaignRow]:
-        """Return the table of the campaign at equal steps of depth: deciles, by default.
+        """Return the campaign's table at equal steps of depth, by default deciles.
 
         A step that ends within a tie takes its share of the tie.
 
@@ -288,7 +287,7 @@ class ProfitCurve(CountCurve):
         return rows
 
     def _gain_at(self, depth: Fraction) -> tuple[int, Fraction]:
-        """Return the level in which a depth lies and the exact share of responders found to there."""
+        """Return the level that contains a depth, and the exact share of responders found up to it."""
         tp, fp = cumulative(self.counts)
 
         def depth_of(level: int) -> Fraction:
@@ -303,12 +302,12 @@ class ProfitCurve(CountCurve):
 
     @property
     def random(self) -> Curve:
-        """The profit of contacting customers at random."""
+        """Profit of contacting customers in random order."""
         return self._reference([0.0, 1.0], [0.0, 1.0])
 
     @property
     def perfect(self) -> Curve:
-        """The profit of contacting responders first, as a perfect model would."""
+        """Profit of contacting all responders first, as a perfect model would."""
         return self._reference([0.0, self.response_rate, 1.0], [0.0, 1.0, 1.0])
 
     def _reference(self, depth: list[float], gain: list[float]) -> Curve:
@@ -317,7 +316,7 @@ class ProfitCurve(CountCurve):
         return Curve(depth, self.campaign.profit(size, responders), np.full(len(depth), np.nan))
 
     def iso_profit_line(self, profit: float | None = None) -> Line:
-        """Return the line of one profit in the lift chart of the sample: through the best point, unless another.
+        """Return a line of equal profit in the sample's lift chart, by default through the best point.
 
         Raises
         ------
@@ -350,7 +349,6 @@ class ProfitCurve(CountCurve):
         return f"best depth={best.depth:.4g}, size={best.size:,.6g}, profit={best.profit:,.6g}"
 
 
-@contract
 @answering
 def profit(
     y_true: Any,
@@ -361,7 +359,7 @@ def profit(
     pos_label: Any = None,
     sample_weight: Any = None,
 ) -> Any:
-    """Compute the profit curve of a campaign: profit against the share of customers contacted.
+    """Compute the profit curve of a campaign: profit by share of customers contacted.
 
     Parameters
     ----------

@@ -6,7 +6,6 @@ from typing import Any, Literal
 import numpy as np
 
 from rocscope._base.arrays import Array
-from rocscope._base.contract import contract
 from rocscope._base.exact_sums import dot
 from rocscope._base.wrong_calls import answering
 from rocscope.core.context import Context
@@ -19,7 +18,7 @@ from rocscope.sample import points_of
 
 
 class DetCurve(CountCurve):
-    """False-negative rate (y) against false-positive rate (x), drawn on normal-deviate axes.
+    """False-negative rate (y) against false-positive rate (x), on normal deviate axes.
 
     Made by `rocscope.det`.
     """
@@ -35,7 +34,7 @@ class DetCurve(CountCurve):
 
     @cached_property
     def equal_error_rate(self) -> float:
-        """The rate at which fpr equals fnr, on the straight line between the two points around it."""
+        """The rate at which fpr equals fnr, interpolated between the two adjacent points."""
         for tp, fp in self.counts.require_levels("equal error rate").points():
             x, y = self._xy(tp, fp)
             if x[-1] < y[-1]:
@@ -50,7 +49,6 @@ class DetCurve(CountCurve):
         return f"equal_error_rate={self.equal_error_rate:.6g}, {super()._facts()}"
 
 
-@contract
 @answering
 def det(
     y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
@@ -103,7 +101,7 @@ class PrecisionRecallCurve(CountCurve):
 
     @cached_property
     def average_precision(self) -> float:
-        """Sum over levels of the recall gained times the precision there (no interpolation)."""
+        """Sum over levels of the gained recall times the precision (without interpolation)."""
         points = self.counts.require_levels("average precision").points()
         gained = ((np.diff(tp) * (tp[1:] / (tp + fp)[1:])).sum() for tp, fp in points)
         return float(sum(gained)) / self.counts.n_pos
@@ -138,7 +136,6 @@ class PrecisionRecallCurve(CountCurve):
         return f"average_precision={self.average_precision:.6g}, {super()._facts()}"
 
 
-@contract
 @answering
 def precision_recall(
     y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
@@ -256,7 +253,7 @@ def _at_sample_prevalence(context: Context | Campaign | None) -> Context:
 
 
 class GainCurve(CountCurve):
-    """Share of all positives that are found (y) against the share of cases contacted (x).
+    """Share of all positives found (y) against the share of cases contacted (x).
 
     Made by `rocscope.gain`. Also called cumulative gains, CAP, or lift chart.
     """
@@ -297,7 +294,6 @@ class LiftCurve(CountCurve):
             return scalar(np.asarray(GainCurve(self.counts).at(x)) / np.asarray(x, dtype=np.float64))
 
 
-@contract
 @answering
 def lift_chart(
     y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
@@ -331,7 +327,6 @@ def lift_chart(
     return LiftChart(points_of(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight))
 
 
-@contract
 @answering
 def gain(
     y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
@@ -360,7 +355,6 @@ def gain(
     return GainCurve(points_of(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight))
 
 
-@contract
 @answering
 def lift(
     y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None

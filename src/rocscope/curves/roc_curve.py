@@ -8,7 +8,6 @@ import numpy as np
 from rocscope import kernels
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Ties
-from rocscope._base.contract import contract
 from rocscope._base.registry import reach
 from rocscope._base.threads import in_threads
 from rocscope._base.wrong_calls import answering
@@ -78,7 +77,7 @@ class RocCurve(CountCurve):
 
     @cached_property
     def ks(self) -> float:
-        """Kolmogorov–Smirnov distance: the largest tpr − fpr, which is 0 at least, at "nobody positive"."""
+        """Kolmogorov–Smirnov distance: the largest tpr − fpr, at least 0."""
         counts = self.counts.on_hull("largest difference of the rates")
         n_pos, n_neg = counts.n_pos, counts.n_neg
         return max(float((tp / n_pos - fp / n_neg).max()) for tp, fp in counts.points())
@@ -185,13 +184,12 @@ def _ends(part: Any) -> tuple[Any, ...]:
 
 
 def _area_between(x: Array, y: Array, low: float, high: float) -> float:
-    """Area under straight lines between points of non-decreasing x, within [low, high]."""
+    """Area under straight lines between points of non-decreasing x, restricted to [low, high]."""
     inside = (x > low) & (x < high)
     start, stop = interpolate(x, y, low), -interpolate(-x[::-1], -y[::-1], -high)
     return float(np.trapezoid(np.concatenate([[start], y[inside], [stop]]), np.concatenate([[low], x[inside], [high]])))
 
 
-@contract
 @answering
 def roc(
     y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
@@ -227,7 +225,6 @@ def roc(
     return RocCurve(points_of(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight))
 
 
-@contract
 @answering
 def auc(
     y_true: Any,

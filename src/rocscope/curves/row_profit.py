@@ -21,7 +21,7 @@ from rocscope.geometry import Bound, ConvexCombination, Line, Touch, all_choices
 
 
 class RowProfitCurve(ProfitCurve):
-    """Profit of a campaign (y) against the share of customers contacted (x), where each response brings its own.
+    """Profit of a campaign (y) by share of customers contacted (x), with a benefit per row.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class RowProfitCurve(ProfitCurve):
 
     @staticmethod
     def _benefit(rows: Predictions, campaign: Campaign) -> Array:
-        """Return what each row brings if it is contacted, in ten thousandths."""
+        """Return the benefit of contacting each row, in ten-thousandths."""
         found = column_of("unit_benefit", str(campaign.unit_benefit), rows.columns)
         wrong = rows.y_true & (found < 0)
         if wrong.any():
@@ -55,12 +55,12 @@ class RowProfitCurve(ProfitCurve):
         return np.where(rows.y_true, in_parts(found), 0.0)
 
     def recount(self, counts: CumulativeCounts) -> NoReturn:  # noqa: ARG002
-        """Refuse other counts, which do not hold what each response brings."""
+        """Raise: other counts do not contain the benefit of each response."""
         raise InputError("profit curve", expected="one unit_benefit for all", got=repr(self.campaign))
 
     @property
     def _scale(self) -> Fraction:
-        """What the campaign brings in all if everybody is contacted."""
+        """Total benefit of contacting everybody."""
         population = decimal(self.campaign.population)
         return population * Fraction(self.counts.n_pos) / PARTS / Fraction(self.counts.n_neg)
 
@@ -124,7 +124,7 @@ class RowProfitCurve(ProfitCurve):
 
     @property
     def perfect(self) -> Curve:
-        """The profit of contacting those first whose responses bring most, as a perfect model would."""
+        """Profit of contacting the most profitable responders first, as a perfect model would."""
         benefit, customers = self._benefits
         order = np.argsort(-benefit)
         depth = np.cumsum(customers[order]) / self.counts.n_neg
@@ -132,5 +132,5 @@ class RowProfitCurve(ProfitCurve):
         return self._reference([0.0, *depth.tolist(), 1.0], [0.0, *gain.tolist(), 1.0])
 
     def iso_profit_line(self, profit: float | None = None) -> Line:  # noqa: ARG002
-        """Refuse: in a lift chart of responders no line has one profit."""
+        """Raise: a lift chart of responders has no lines of equal profit here."""
         raise InputError("iso-profit line", expected="one unit_benefit for all", got=repr(self.campaign))

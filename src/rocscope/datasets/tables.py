@@ -14,7 +14,7 @@ LabelledColumns = tuple[Columns, Array]
 
 
 def _combinations(levels: Mapping[str, Sequence[Any]]) -> tuple[Columns, Columns]:
-    """Every combination of levels, the last attribute varying fastest.
+    """Return every combination of levels, the last attribute varying fastest.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def _combinations(levels: Mapping[str, Sequence[Any]]) -> tuple[Columns, Columns
 
 
 def _table(*pages: str) -> NDArray[np.int64]:
-    """Array of one-digit numbers; blanks separate the rows of a page, and several pages add a first axis.
+    """Parse one-digit numbers; blanks separate rows, and several pages add a first axis.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def _table(*pages: str) -> NDArray[np.int64]:
 
 
 def _car() -> LabelledColumns:
-    """All cars of the hierarchy, with the class that its tables give them."""
+    """Return all cars of the hierarchy with their class."""
     car, at = _combinations(
         {
             "buying": ["vhigh", "high", "med", "low"],
@@ -76,7 +76,7 @@ def _car() -> LabelledColumns:
 
 
 def _nursery() -> LabelledColumns:
-    """All applications of the hierarchy, with the class that its tables give them."""
+    """Return all applications of the hierarchy with their class."""
     family, at = _combinations(
         {
             "parents": ["usual", "pretentious", "great_pret"],
@@ -133,7 +133,7 @@ _MISLABELLED = [5, 61, 203, 213, 214, 391]
 
 
 def _monks(problem: int) -> LabelledColumns:
-    """The training robots of problem 1, 2 or 3, then all robots, which are the published test set."""
+    """Return the training robots of problem 1, 2 or 3, then all robots, which are the published test set."""
     sizes = {"a": 3, "b": 3, "c": 2, "d": 3, "e": 4, "f": 2}
     robot, _ = _combinations({name: range(1, size + 1) for name, size in sizes.items()})
     truth = _MONKS_RULES[problem](robot)
@@ -152,7 +152,7 @@ _LANDING_RULES = """
 
 
 def _shuttle() -> LabelledColumns:
-    """Every situation that a rule decides; three of the 256 fall under none."""
+    """Return every situation that a rule decides; three of the 256 are undecided."""
     sizes = {"stability": 2, "serr": 4, "sign": 2, "wind": 2, "magnitude": 4, "visibility": 2}
     situation, _ = _combinations({name: range(1, size + 1) for name, size in sizes.items()})
     attributes = np.column_stack(list(situation.values()))
@@ -169,7 +169,7 @@ _LINES = [(0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 
 
 
 def _tic_tac_toe() -> LabelledColumns:
-    """The boards that x has won, those that o has won, the draws; each sorted, x before o before blank."""
+    """Return the boards that x won, that o won and the draws; each sorted, x before o before blank."""
     x_won, o_won, draws = (
         sorted(boards, key=lambda board: ["xob".index(cell) for cell in board]) for boards in _final_boards()
     )
@@ -179,7 +179,7 @@ def _tic_tac_toe() -> LabelledColumns:
 
 
 def _final_boards() -> tuple[set[str], set[str], set[str]]:
-    """Boards on which a game can end: x has won, o has won, it is a draw."""
+    """Return the boards on which a game can end: x won, o won, or a draw."""
     won: dict[str, set[str]] = {"x": set(), "o": set()}
     open_boards = {"b" * len(_CELLS)}
     for move in range(len(_CELLS)):
@@ -209,7 +209,7 @@ _ABOARD = """
 
 
 def _titanic() -> LabelledColumns:
-    """One row for each person whom the table counts, survivors of a group before its dead."""
+    """Return one row per person, survivors of a group first."""
     counts = np.array(_ABOARD.split()).reshape(-1, 5)
     groups, persons = np.repeat(counts[:, :3], 2, axis=0), counts[:, 3:].astype(int).ravel()
     status, age, sex = np.repeat(groups, persons, axis=0).T.copy()
@@ -218,7 +218,7 @@ def _titanic() -> LabelledColumns:
 
 
 def _wdbc() -> LabelledColumns:
-    """scikit-learn's rows under the names and the class labels of the published file."""
+    """Return scikit-learn's rows with the names and class labels of the published file."""
     from sklearn.datasets import load_breast_cancer
 
     bunch: Any = load_breast_cancer()
@@ -231,7 +231,7 @@ def _wdbc() -> LabelledColumns:
 
 
 class Definition(NamedTuple):
-    """How the rows of a data set are made, its positive class (None: more than two), and what is said of it."""
+    """How a data set's rows are made, its positive class (None for several classes), and its description."""
 
     make: Callable[[], LabelledColumns]
     positive: str | int | None

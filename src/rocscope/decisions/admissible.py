@@ -21,7 +21,7 @@ _DESCRIBED = 5
 
 @dataclass(frozen=True)
 class Admissible:
-    """The thresholds of each model that may be chosen; models without any are left out."""
+    """The admissible thresholds of each model; models without any are left out."""
 
     choices: tuple[Choices, ...]
 
@@ -31,7 +31,7 @@ class Admissible:
         return slope_ranges(self.choices)
 
     def highest(self, criterion: Criterion, target_prevalence: float | None) -> list[HullVertex]:
-        """Return the best choice by a criterion, then those of other models or thresholds that are as good."""
+        """Return the best choice by a criterion, followed by equally good ones."""
         goodness = [criterion.goodness(at_mix(each.cells, target_prevalence)) for each in self.choices]
         best = max(values.max() for values in goodness)
         if best == -np.inf:
@@ -58,7 +58,7 @@ def _vertex(choices: Choices, index: int) -> HullVertex:
 def admissible(
     hull: Hull, constraints: tuple[Constraint, ...], target_prevalence: float | None, population: float | None
 ) -> Admissible:
-    """Return the thresholds of the models of a hull that satisfy all constraints.
+    """Return the thresholds of a hull's models that satisfy all constraints.
 
     Raises
     ------
@@ -110,7 +110,7 @@ def _closest(
     others: list[Constraint],
     value: Callable[[Constraint, Choices], Array],
 ) -> tuple[float, Choices, int] | None:
-    """Return the value closest to the bound of one constraint where the others hold, and where it is."""
+    """Return the value closest to one constraint's bound where the others hold, and its threshold."""
     found: tuple[float, Choices, int] | None = None
     for choices in every:
         values = np.asarray(value(constraint, choices), dtype=np.float64).copy()

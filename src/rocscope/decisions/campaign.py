@@ -1,4 +1,4 @@
-"""Campaigns compared: which model to mail by, how deep, and in which campaign."""
+"""Campaign plans: which model, depth and campaign have the highest profit."""
 
 import math
 import os
@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
-from rocscope._base.contract import contract
 from rocscope._base.formatting import about
 from rocscope._base.progress import Progress
 from rocscope._base.registry import reach
@@ -59,7 +58,7 @@ class Offer(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CampaignPlan(Plan):
-    """What each model brings in each campaign, and which pair is best.
+    """The result of each model in each campaign, and the best pair.
 
     Made by `rocscope.plan_campaign`.
 
@@ -95,13 +94,13 @@ class CampaignPlan(Plan):
 
     @cached_property
     def profit(self) -> ChosenEstimate:
-        """The profit of the best offer on other customers, with an interval that allows for its having been chosen."""
+        """Profit of the best offer on new customers, with an interval that allows for the selection."""
         return self.interval(self.level)
 
     def interval(
         self, level: float = 0.95, *, replicates: int = 2000, random_state: Any = 0, progress: Progress = None
     ) -> ChosenEstimate:
-        """Return `profit` at another level; the probability of acting is that of a profit above 0.
+        """Return `profit` at another level; the probability of acting is that of a positive profit.
 
         Parameters
         ----------
@@ -135,7 +134,7 @@ class CampaignPlan(Plan):
 
     @property
     def _by_row(self) -> SamplingModel:
-        """The sampling model of the best offer, where the benefit of a response differs from row to row."""
+        """Sampling model of the best offer if the benefit differs between rows."""
         assert self.samples is not None
         model, campaign = self.best.model, self.campaign
         rows = self.samples.rows or self.samples[model].require_rows("models")
@@ -150,12 +149,12 @@ class CampaignPlan(Plan):
 
     @property
     def best(self) -> Offer:
-        """The offer of highest profit; of several, that of fewest contacts, then the first."""
+        """The offer of highest profit; among equals the one with fewest contacts, then the first."""
         return _best(self.offers)
 
     @property
     def worthwhile(self) -> bool:
-        """Whether the best campaign is better than none."""
+        """Whether the best campaign has a positive profit."""
         return self.best.best.profit > 0
 
     @property
@@ -244,7 +243,7 @@ class CampaignPlan(Plan):
         return f"Contact {chosen:,} of {cases:,} customers ({float(self.depth):.2%} by {self.best.model}; {planned})"
 
     def _contacts(self, customers: int) -> int:
-        """Return how many of some customers are contacted."""
+        """Return how many of a number of customers are contacted."""
         if not self.worthwhile:
             return 0
         most = self.campaign.capacity
@@ -253,7 +252,7 @@ class CampaignPlan(Plan):
 
     @property
     def verdict(self) -> str:
-        """The advice in one sentence."""
+        """The recommendation in one sentence."""
         offer, row = self.best, self.best.best
         if not self.worthwhile:
             return f"No campaign: the best would bring {about(row.profit)}."
@@ -268,7 +267,7 @@ class CampaignPlan(Plan):
 
     @property
     def _by_lot(self) -> str:
-        """The cases that are always contacted, and those chosen at random."""
+        """Cases that are always contacted, and those chosen at random."""
         row, model, rule = self.best.best, self.best.model, self.rule
         sure, reach = (self._size(end.point) for end in rule.ends)
         lower = "others" if row.threshold == -math.inf else f"next, down to {row.threshold:.6g}"
@@ -279,7 +278,7 @@ class CampaignPlan(Plan):
         return f"the {about(sure)} {above} and {drawn} {lower}"
 
     def _size(self, point: OperatingPoint) -> float:
-        """Return how many customers of the population a threshold takes."""
+        """Return the number of customers in the population that a threshold selects."""
         rate = None if isinstance(self.campaign.unit_benefit, str) else self.campaign.response_rate
         return self.campaign.population * (point if rate is None else point.at_prevalence(rate)).depth
 
@@ -293,7 +292,7 @@ class CampaignPlan(Plan):
         return plan
 
     def to_dict(self, steps: int = _TENTHS) -> dict[str, Any]:
-        """Return all offers and the table of the best one in so many steps, safe for JSON."""
+        """Return all offers and the table of the best one, safe for JSON."""
         names = ("verdict", "worthwhile", "best", "offers", "campaigns")
         table = self.steps if steps == _TENTHS else self.curve.table(steps)
         return jsonable({name: getattr(self, name) for name in names} | {"table": table})
@@ -313,7 +312,6 @@ def _candidate(label: str, model: str, curve: ProfitCurve) -> Candidate:
     return Candidate(label, model, rule, times=campaign.population, fixed=campaign.fixed_cost)
 
 
-@contract
 @answering
 def plan_campaign(
     models: Models | Labels,
@@ -375,7 +373,7 @@ def plan_campaign(
 
 
 def _best(offers: Sequence[Offer]) -> Offer:
-    """Return the offer of highest profit; of several, that of fewest contacts, then the first."""
+    """Return the offer of highest profit; among equals the one with fewest contacts, then the first."""
     return max(offers, key=lambda offer: (offer.best.profit, -offer.best.size))
 
 

@@ -1,4 +1,4 @@
-"""Choose a model and threshold for a context, by a criterion, under constraints; and write the notes of the choice."""
+"""choose: select model and threshold for a context, by a criterion, under constraints."""
 
 from __future__ import annotations  # so that help() shows the short names of types
 
@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from rocscope._base import validation as check
-from rocscope._base.contract import contract
 from rocscope._base.wrong_calls import answering
 from rocscope.core.context import Context, decimal
 from rocscope.core.counts import CumulativeCounts
@@ -44,7 +43,6 @@ DEFAULT_THRESHOLD = 0.5
 _ROUNDED = 1e-12
 
 
-@contract
 @answering
 def choose(
     models: Models | Hull | Labels,
@@ -184,7 +182,7 @@ def _capacity(campaign: Campaign | None) -> tuple[Constraint, ...]:
 
 
 def _worthwhile(found: Decision, campaign: Campaign, task: _Task) -> Decision:
-    """Return a decision that brings more than the fixed cost of its campaign; else that to act on nobody."""
+    """Return the decision if it gains more than its campaign's fixed cost; otherwise acting on nobody."""
     saved = (found.treat_none_cost - found.expected_cost) * campaign.population
     if not campaign.fixed_cost or saved > campaign.fixed_cost:
         return found
@@ -201,7 +199,7 @@ def _require_independent(across: Hull) -> None:
 
 
 def _certain(context: Context | Campaign | UncertainContext | None, across: Hull) -> tuple[Context, tuple[str, ...]]:
-    """Return the context to decide in, and notes about it."""
+    """Return the context for an uncertain one, with notes."""
     if not isinstance(context, UncertainContext):
         return Context.given(context), ()
     mean = context.mean
@@ -212,7 +210,7 @@ def _certain(context: Context | Campaign | UncertainContext | None, across: Hull
 def _priced(
     data: Samples | Hull, context: Context | Campaign | UncertainContext | None, asked: dict[str, bool]
 ) -> PricedRows | None:
-    """Return the rows with costs of their own, where the context names columns."""
+    """Return the rows with their own costs if the context names columns."""
     if isinstance(context, UncertainContext) or not (context := Context.given(context)).columns:
         return None
     for name in (name for name, is_asked in asked.items() if is_asked):
@@ -227,7 +225,7 @@ def _priced(
 
 @dataclass(frozen=True)
 class _Choice:
-    """What was chosen, and why."""
+    """The choice and its reasons."""
 
     model: str
     point: OperatingPoint
@@ -243,7 +241,7 @@ class _Choice:
 
 @dataclass(frozen=True)
 class _Task:
-    """One choice to make."""
+    """One choice problem."""
 
     hull: Hull
     context: Context
@@ -254,7 +252,7 @@ class _Task:
     randomized: bool
 
     def choose(self) -> _Choice:
-        """Return the best threshold of all models: of all there are, or of those that satisfy the constraints."""
+        """Return the best threshold of all models, among those that satisfy the constraints."""
         if not self.criterion.equivalent:
             return self._highest(self._admissible())
         if self.priced and self.criterion.name == "min_cost":
@@ -268,7 +266,7 @@ class _Task:
         return self._cheapest(context, touch, options.slope_ranges)
 
     def with_review(self, review: Review, alone: bool) -> _Choice:
-        """Return the model that is best with a third action, and where it is taken."""
+        """Return the best model with a review action, and the range of scores to review."""
         if self.constraints or not alone:
             raise InputError("review", expected="no criterion, constraint or lot beside it", got="one")
         prevalence, cases = self._mix
@@ -291,7 +289,7 @@ class _Task:
         )
 
     def randomize(self) -> _Choice:
-        """Return the best of all randomised rules; the best threshold, where that is as good."""
+        """Return the best randomised rule, or the best threshold if it is as good."""
         try:
             best = self._best_rule()
         except InfeasibleError:
@@ -314,14 +312,14 @@ class _Task:
 
     @property
     def _mix(self) -> tuple[Fraction, Fraction]:
-        """Exact prevalence and number of the cases that constraints count."""
+        """Exact prevalence and number of cases that constraints refer to."""
         n_pos, n_neg = (Fraction(total) for total in self.hull.totals(self.context))
         target = self.context.target_prevalence
         prevalence = n_pos / (n_pos + n_neg) if target is None else decimal(target)
         return prevalence, n_pos + n_neg if self.population is None else decimal(self.population)
 
     def _filled(self, best: ConvexCombination) -> Fraction | None:
-        """Return the share of cases that constraints allow, where a lot takes all of it."""
+        """Return the share of cases that the constraints allow, if a randomised rule fills it."""
         prevalence, cases = self._mix
         tpr, fpr = best.rates
         depth = prevalence * tpr + (1 - prevalence) * fpr
@@ -330,7 +328,7 @@ class _Task:
         return depth if any(filled) else None
 
     def _sampling_model(self, choice: _Choice) -> SamplingModel:
-        """Return what the value of the choice on new cases is estimated from."""
+        """Return the sampling model from which the value of the choice on new cases is estimated."""
         if self.priced:
             acts = self.priced.acts(choice.model, choice.point.threshold)
             if self.criterion.name == "min_cost" and not self.constraints:
@@ -352,7 +350,7 @@ class _Task:
         return model_of_hull(self.hull, self.criterion, self.context, constraints, self.population, limit)
 
     def _defined(self, point: OperatingPoint) -> bool:
-        """Return whether all that is bounded has a value, as precision has none where nobody is predicted positive."""
+        """Return whether all constrained figures are defined; precision is not if nobody is predicted positive."""
         cells = tuple(np.array([getattr(point, name)], np.float64) for name in ("tp", "fp", "fn", "tn"))
         values = (each.value(cells, self.context.target_prevalence, None) for each in self.constraints)  # pyright: ignore[reportArgumentType]
         return not any(np.isnan(value).any() for value in values)
@@ -400,7 +398,7 @@ class _Task:
         return _Choice(first.model, first.point, slopes, self._value(first.point), first.negated, tied)
 
     def left_open(self) -> tuple[str, ...]:
-        """Return notes where only the ends of ranges of the score could be compared."""
+        """Return notes if only the ends of score ranges could be compared."""
         if self.hull.holds_levels:
             return ()
         if not self.hull.is_exact:
@@ -420,7 +418,7 @@ class _Task:
         return self.priced.cheapest(self.hull.every_choice)
 
     def _costs(self, model: str, point: OperatingPoint, default: OperatingPoint) -> list[float]:
-        """Return the cost per case of a point, of the default, of the best threshold, of everybody and of nobody."""
+        """Return the cost per case of a point, the default, the best threshold, everybody and nobody."""
         if self.priced:
             best = self._cheapest_of_rows
             cuts = [(model, at) for at in (point.threshold, default.threshold, -math.inf, math.inf)]
@@ -433,7 +431,7 @@ class _Task:
         return [float(self.context.exact_cost(each)) for each in points]
 
     def decision(self, choice: _Choice, notes: tuple[str, ...]) -> Decision:
-        """Return the choice with what it costs and what the alternatives would."""
+        """Return the choice with its cost and the costs of the alternatives."""
         counts, point = self.hull.counts[choice.model], choice.point
         default = _default_point(counts)
         own, standard, least, all_cost, none_cost = self._costs(choice.model, point, default)
@@ -466,7 +464,7 @@ class _Task:
 
 
 def _default_point(counts: CumulativeCounts) -> OperatingPoint:
-    """Return the point at the default threshold, or at the next one above that splits no range of the score."""
+    """Return the point at the default threshold, or at the next one above that splits no range of scores."""
     try:
         return counts.at(DEFAULT_THRESHOLD)
     except InexactCountsError:
@@ -475,13 +473,13 @@ def _default_point(counts: CumulativeCounts) -> OperatingPoint:
 
 
 def constant(model: str, counts: CumulativeCounts) -> tuple[str, ...]:
-    """Return the note that a model tells no case from another."""
+    """Return a note for a model with a constant score."""
     one_level = len(counts) == 1 and counts.holds_levels
     return (f"all scores of {model} are equal: it can only say yes to all or to none",) if one_level else ()
 
 
 def trivial(context: Context, touch: Touch) -> tuple[str, ...]:
-    """Return the note that one action is right whatever the scores, or would be if it were admissible."""
+    """Return a note if one action is optimal for all scores, or would be if it were admissible."""
     always = context.always_right
     if not always:
         return ()
@@ -492,11 +490,11 @@ def trivial(context: Context, touch: Touch) -> tuple[str, ...]:
 
 
 def as_good(touch: Touch) -> tuple[str, ...]:
-    """Return how choices are called that cost the same."""
+    """Return the text for choices of equal cost."""
     labels = ((other, other.choices.label) for other in touch.tied)
     return tuple(name if other.rates == touch.rates else described(name, other.point) for other, name in labels)
 
 
 def described(model: str, point: OperatingPoint) -> str:
-    """Return how a threshold of a model is called."""
+    """Return the text for a model's threshold."""
     return f"{model} at {point.threshold:.6g}"

@@ -82,7 +82,7 @@ class Constraint(Condition):
 
     @property
     def figure(self) -> Figure:
-        """The figure that is bounded; of costs, in the context of the choice."""
+        """The constrained figure; costs are those of the context."""
         figure = figure_named(self.quantity, "constraint", expected=_EXPECTED, suits=_suits)
         return figure if self.context is None else in_context(figure, self.context)
 
@@ -96,7 +96,7 @@ class Constraint(Condition):
 
     @classmethod
     def parse(cls, text: "str | Constraint") -> "Constraint":
-        """Return the constraint that a text such as ``"tpr >= .9"`` or ``"cases <= 800"`` means."""
+        """Parse a constraint such as ``"tpr >= .9"`` or ``"cases <= 800"``."""
         if isinstance(text, Constraint):
             return text
         found, *more = cls.read(text, "constraint")
@@ -106,12 +106,12 @@ class Constraint(Condition):
 
     @classmethod
     def capacity(cls, cases: float) -> "Constraint":
-        """Return the constraint of at most that many positive predictions in the population."""
+        """Return the constraint of at most a number of positive predictions in the population."""
         return cls("cases", "<=", check.check_number(cases, "capacity", "a number of at least 0", least=0))
 
     @classmethod
     def budget(cls, amount: float, *, unit_cost: float, fixed_cost: float = 0) -> "Constraint":
-        """Return the constraint of as many positive predictions as an amount of money pays for."""
+        """Return the constraint on positive predictions that an amount of money can pay for."""
         check.check_number(unit_cost, "unit_cost", "a number above 0", above=0)
         check.check_number(fixed_cost, "fixed_cost", "a number of at least 0", least=0)
         check.check_number(amount, "budget", f"a number of at least the fixed cost, {fixed_cost:g}", least=fixed_cost)
@@ -120,7 +120,7 @@ class Constraint(Condition):
     def value(
         self, cells: FourCells, target_prevalence: float | None, population: float | None, at_once: int = 1
     ) -> Array:
-        """Return the bounded quantity at points of the sample, or the limit of it, of so many that hold at once.
+        """Return the constrained quantity at points of the sample, or its confidence limit (adjusted for several).
 
         Notes
         -----
@@ -136,7 +136,7 @@ class Constraint(Condition):
         return value * (population / sum(cell[..., :1] for cell in cells))
 
     def _limit(self, cells: FourCells, level: float) -> Array:
-        """Return the one-sided confidence limit that has to keep the bound; of nobody and everybody, the rate."""
+        """Return the one-sided confidence limit to compare with the bound; for nobody and everybody, the rate."""
         from rocscope.inference.proportions import of_share
 
         counted, n = self._counted(cells)
@@ -154,7 +154,7 @@ class Constraint(Condition):
     def admits(
         self, cells: FourCells, target_prevalence: float | None, population: float | None, at_once: int = 1
     ) -> Array:
-        """Return where the bound is kept; a limit keeps it where so many cases would be rare at the bound."""
+        """Return where the constraint holds; a confidence limit by an exact binomial test at the bound."""
         if self.level is None:
             return self.holds(self.value(cells, target_prevalence, population))
         (counted, n), bound = self._counted(cells), min(max(self.bound, 0.0), 1.0)
@@ -166,7 +166,7 @@ class Constraint(Condition):
             return np.where(_sure(cells), counted >= share * n, kept)
 
     def straight(self, prevalence: Fraction, cases: Fraction) -> Bound:
-        """Return the same bound on the rates, as a straight line, at a prevalence and in so many cases.
+        """Return the constraint as a linear inequality in the rates, at a prevalence and number of cases.
 
         Raises
         ------
@@ -194,13 +194,13 @@ def _suits(figure: Figure) -> bool:
 
 
 def _sure(cells: FourCells) -> Array:
-    """Return where nobody or everybody is positive, with known rates."""
+    """Return where nobody or everybody is positive, so that rates are known."""
     tp, fp, fn, tn = cells
     return (tp + fp == 0) | (fn + tn == 0)
 
 
 def at_mix(cells: FourCells, target_prevalence: float | None) -> FourCells:
-    """Return the counts that the sample would have if the share `target_prevalence` of it was positive."""
+    """Return the sample's counts reweighted to a prevalence of `target_prevalence`."""
     if target_prevalence is None:
         return cells
     tp, fp, fn, tn = cells
@@ -211,7 +211,7 @@ def at_mix(cells: FourCells, target_prevalence: float | None) -> FourCells:
 
 
 def constraints_of(subject_to: Any, context: Context | None = None) -> tuple[Constraint, ...]:
-    """Return constraints given as texts or as objects, on costs in a context; one alone will do."""
+    """Return constraints from texts or objects (one or several), with costs in a context."""
     given: Sequence[Any] = [subject_to] if isinstance(subject_to, str | Constraint) else subject_to
     if not isinstance(given, list | tuple) or not all(isinstance(each, str | Constraint) for each in given):
         expected = "constraints such as 'tpr >= 0.9'"

@@ -19,7 +19,7 @@ Function = Callable[..., Any]
 
 @dataclass(frozen=True)
 class Criterion:
-    """What is maximised.
+    """A figure to maximise.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class Criterion:
     equivalent: Callable[[Context], Context] | None = None
 
     def goodness(self, cells: tuple[Array, Array, Array, Array]) -> Array:
-        """Return what is to be maximised at each of several points; −∞ where it is not defined."""
+        """Return the value to maximise at several points; −∞ where it is undefined."""
         value = np.asarray(self.value(*cells), dtype=np.float64)
         if value.shape != cells[0].shape:
             raise InputError(
@@ -51,7 +51,7 @@ class Criterion:
 
 
 def criterion_of(criterion: str | Function | None) -> Criterion:
-    """Return the criterion of that name, or made of a function of tp, fp, fn and tn.
+    """Return the criterion of a name, or of a function of tp, fp, fn and tn.
 
     Raises
     ------
@@ -90,4 +90,4 @@ _EQUIVALENT: dict[str, Callable[[Context], Context]] = {
     # Only the height above the diagonal decides: accuracy if both classes were equally frequent.
     **dict.fromkeys(("youden", "ks", "balanced_accuracy", "macro_average"), _even),
 }
-"""The context in which the choice by a figure has the lowest cost, where it is linear in the counts."""
+"""Contexts for figures that are linear in the counts: the choice of lowest cost is the best by the figure."""

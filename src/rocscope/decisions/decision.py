@@ -1,4 +1,4 @@
-"""Decision: the model and threshold that were chosen, what they cost, and when they stay the best choice."""
+"""Decision: the chosen model and threshold, their cost, and the range of costs in which they stay best."""
 
 import math
 import os
@@ -36,7 +36,7 @@ Interval = tuple[float, float]
 
 @dataclass(frozen=True, repr=False)
 class Decision(Plan):
-    """The model and threshold that were chosen in a context.
+    """The model and threshold chosen in a context.
 
     Made by `rocscope.choose`, or read from a file by `Decision.load`.
 
@@ -189,18 +189,18 @@ class Decision(Plan):
 
     @property
     def trivial(self) -> str:
-        """The rule in words if it needs no model: everybody or nobody is positive, whatever the scores."""
+        """The rule in words if it needs no scores: everybody or nobody is positive."""
         words = {"always": "everybody positive, whatever the scores", "never": "nobody positive, whatever the scores"}
         return words.get(self.rule, "")
 
     @property
     def regret(self) -> float:
-        """Expected cost per case above that of the best of all thresholds of all models; below 0 only with reviews."""
+        """Expected cost per case above the best of all thresholds of all models; negative only with reviews."""
         return self.expected_cost - self.hull_cost
 
     @property
     def regrets(self) -> dict[str, float]:
-        """Expected cost per case beyond each alternative; below 0 where the decision is the cheaper one."""
+        """Expected cost per case relative to each alternative; negative where the decision is cheaper."""
         others = {
             "hull": self.hull_cost,
             "treat_all": self.treat_all_cost,
@@ -211,7 +211,7 @@ class Decision(Plan):
 
     @property
     def prevalence(self) -> float:
-        """Share of positives that costs and expected counts are computed at."""
+        """Prevalence used for costs and expected counts."""
         return self.context.prevalence(self.point.prevalence)
 
     @property
@@ -221,21 +221,21 @@ class Decision(Plan):
 
     @property
     def in_population(self) -> OperatingPoint | None:
-        """Expected counts in the population, if its size is known."""
+        """Expected counts in the population, if its size is given."""
         return None if self.population is None else self.expected(self.population)
 
     def expected(self, cases: float) -> OperatingPoint:
-        """Return the expected counts among that many cases at the target prevalence."""
+        """Return the expected counts among a number of cases at the target prevalence."""
         return self.point.at_prevalence(self.prevalence, cases)
 
     @property
     def total_cost(self) -> float | None:
-        """Expected cost of the whole population, if its size is known."""
+        """Expected cost of the whole population, if its size is given."""
         return None if self.population is None else self.expected_cost * self.population
 
     @property
     def prevalence_interval(self) -> Interval | None:
-        """Prevalences for which it stays the best admissible choice at these costs.
+        """Range of prevalences in which it stays the best admissible choice at these costs.
 
         Notes
         -----
@@ -249,7 +249,7 @@ class Decision(Plan):
 
     @property
     def cost_ratio_interval(self) -> Interval | None:
-        """Ratios of false-alarm to miss cost for which it stays the best admissible choice at this prevalence."""
+        """Range of cost ratios in which it stays the best admissible choice at this prevalence."""
         if self.slope_interval is None:
             return None
         odds = self.prevalence / (1 - self.prevalence)
@@ -390,7 +390,7 @@ class Decision(Plan):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Decision":
-        """Read a decision that `save` wrote.
+        """Load a decision saved with `save`.
 
         Raises
         ------
@@ -403,7 +403,7 @@ class Decision(Plan):
         return decision
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the decision, safe for JSON (infinities and what is not defined become None)."""
+        """Return the decision, safe for JSON (infinite and undefined values become None)."""
         names = (
             "model threshold rule negated expected_cost default_cost hull_cost treat_all_cost treat_none_cost regret "
             "criterion criterion_value slope_interval cost_ratio_interval prevalence_interval prevalence subject_to "
@@ -447,7 +447,7 @@ class Decision(Plan):
 def at_threshold(
     decision: Decision, counts: CumulativeCounts, threshold: float, criterion: str, notes: tuple[str, ...] = ()
 ) -> Decision:
-    """Return what the decision would be at a threshold that was not chosen as the best, and how it was found."""
+    """Return the decision at another threshold, with a description of its origin."""
     point = counts.at(threshold)
     return replace(
         decision,

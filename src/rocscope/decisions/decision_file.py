@@ -1,4 +1,4 @@
-"""The file of a decision, described in docs/guide/decisions/decision-json.md: what each of its fields must be."""
+"""The decision file, documented in docs/guide/decisions/decision-json.md: types and ranges of its fields."""
 
 import math
 import re
@@ -24,7 +24,7 @@ _COSTS = ("expected_cost", "default_cost", "hull_cost", "treat_all_cost", "treat
 
 
 def arguments(fields: Fields) -> dict[str, Any]:
-    """Return the arguments of a Decision, each checked for its type and range."""
+    """Return the arguments of a Decision, checked for type and range."""
     negated = fields.take("negated", bool, "true or false")
     value = fields.optional_number("criterion_value")
     model, point = fields.text("model"), _point(fields, "point", _threshold(fields, negated))
@@ -82,7 +82,7 @@ def _mixture(fields: Fields, name: str, point: OperatingPoint, owner: tuple[str,
 
 
 def read_vertex(fields: Fields) -> HullVertex:
-    """Return a threshold of a model with its counts."""
+    """Return a model's threshold with its counts."""
     cells = {name: fields.number(name) for name in ("tp", "fp", "fn", "tn")}
     threshold = fields.optional_number("threshold")
     if threshold is None:
@@ -94,7 +94,7 @@ def read_vertex(fields: Fields) -> HullVertex:
 
 
 def read_fraction(fields: Fields, name: str, *, zero: bool = False) -> Fraction:
-    """Return a share that is stored as the text of a fraction."""
+    """Return a share stored as the text of a fraction."""
     text = fields.text(name)
     share = Fraction(text) if _FRACTION.fullmatch(text) else Fraction(-1)
     known = 0 <= share <= 1 and (zero or share > 0)

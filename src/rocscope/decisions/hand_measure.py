@@ -1,4 +1,4 @@
-"""H-measure: how much of the loss without a classifier is saved, over a fixed distribution of costs.
+"""H-measure: the share of loss avoided, averaged over a fixed distribution of costs.
 
 Distributions of a cost ratio or a prevalence, with what an exact integral over an interval needs.
 """
@@ -21,7 +21,7 @@ from rocscope.sample import counts_of
 
 @dataclass(frozen=True)
 class Beta:
-    """Beta distribution of a share: as if `a` − 1 cases of a kind and `b` − 1 others had been seen.
+    """Beta distribution of a share, as after observing `a` − 1 cases of one kind and `b` − 1 of the other.
 
     Examples
     --------
@@ -42,21 +42,21 @@ class Beta:
         return self.a / (self.a + self.b)
 
     def mass_below(self, value: Array) -> Array:
-        """Return the probability of less than each value."""
+        """Return the probability below each value."""
         return special.betainc(self.a, self.b, np.clip(value, 0, 1))
 
     def moment_below(self, value: Array) -> Array:
-        """Return the expectation of the part that is less than each value."""
+        """Return the partial expectation below each value."""
         return self.mean * special.betainc(self.a + 1, self.b, np.clip(value, 0, 1))
 
     def quantile(self, mass: float) -> float:
-        """Return the value below which a share `mass` lies."""
+        """Return the quantile at probability `mass`."""
         return float(special.betaincinv(self.a, self.b, mass))
 
 
 @dataclass(frozen=True)
 class LogNormal:
-    """Log-normal distribution of a ratio: its logarithm is normal around log `median` with deviation `sigma`.
+    """Log-normal distribution of a ratio with median `median`; its logarithm has standard deviation `sigma`.
 
     Examples
     --------
@@ -83,15 +83,15 @@ class LogNormal:
             return np.log(np.maximum(value, 0) / self.median) / self.sigma
 
     def mass_below(self, value: Array) -> Array:
-        """Return the probability of less than each value."""
+        """Return the probability below each value."""
         return special.ndtr(self._standard(value))
 
     def moment_below(self, value: Array) -> Array:
-        """Return the expectation of the part that is less than each value."""
+        """Return the partial expectation below each value."""
         return self.mean * special.ndtr(self._standard(value) - self.sigma)
 
     def quantile(self, mass: float) -> float:
-        """Return the value below which a share `mass` lies."""
+        """Return the quantile at probability `mass`."""
         return self.median * math.exp(self.sigma * float(special.ndtri(mass)))
 
 

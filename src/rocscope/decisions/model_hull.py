@@ -1,4 +1,4 @@
-"""The convex hull across models: which model and threshold can ever be best, and for which contexts."""
+"""The convex hull across models: which models and thresholds can be optimal, and in which contexts."""
 
 import math
 from collections.abc import Mapping
@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from rocscope._base.arrays import Array
-from rocscope._base.contract import contract
 from rocscope._base.wrong_calls import answering
 from rocscope.core.context import Context
 from rocscope.core.counts import CumulativeCounts
@@ -82,14 +81,14 @@ class Hull(Curve):
 
     @property
     def contenders(self) -> list[str]:
-        """Models that are the best choice for some slope (or equal to one that is), other than at a corner."""
+        """Models that are optimal (or tied) for some slope, other than at a corner."""
         inner = [v for v in self.vertices if 0 < v.point.tp + v.point.fp < v.point.n]
         named = {name for vertex in inner for name in (vertex.label, *vertex.tied)}
         sure = {model for model in self.models if named & {model, f"not {model}"}}
         return [model for model in self.models if model in sure or self._may_contend(model)]
 
     def _may_contend(self, model: str) -> bool:
-        """Whether bins of a model may hide a point beyond the known ones of all models."""
+        """Whether bins of a model may hide a point outside the known hull."""
         if self.counts[model].holds_hull:
             return False
         others = {name: counts.attained for name, counts in self.counts.items()}
@@ -97,7 +96,7 @@ class Hull(Curve):
 
     @property
     def is_exact(self) -> bool:
-        """Whether no model can have a point beyond these vertices; always, unless bins leave that open."""
+        """Whether no model can have a point outside this hull; False only for binned counts."""
         return all(counts.holds_hull for counts in self.counts.values())
 
     @property
@@ -107,31 +106,31 @@ class Hull(Curve):
 
     @cached_property
     def outer(self) -> "Hull":
-        """A hull that certainly has no point of any model above it: this one, unless bins leave something open."""
+        """A hull that no model can exceed: this one, unless binned counts leave points unknown."""
         return self if self.is_exact else hull({name: counts.best_case for name, counts in self.counts.items()})
 
     @property
     def area_bounds(self) -> tuple[float, float]:
-        """Between which values the area under the hull of all thresholds lies."""
+        """Bounds of the area under the hull of all thresholds."""
         return super().area(), Curve.area(self.outer)
 
     def cost_bounds(self, context: Context | Campaign | None = None) -> tuple[float, float]:
-        """Return between which values the lowest expected cost of all thresholds of all models lies."""
+        """Return bounds of the lowest expected cost over all thresholds of all models."""
         return self.outer.expected_cost(context), self.expected_cost(context)
 
     @property
     def dominated(self) -> list[str]:
-        """Models that no class mix and no costs make better than the others and the two trivial decisions."""
+        """Models that are never better than the others and the two trivial decisions, at any prevalence and costs."""
         return [model for model in self.models if model not in self.contenders]
 
     @property
     def prevalence(self) -> float | None:
-        """Share of positives in the sample; None where the models come from samples that differ in it."""
+        """Share of positives in the sample; None if models have samples with different shares."""
         shares = [counts.prevalence for counts in self.counts.values()]
         return shares[0] if max(shares) - min(shares) <= _SAME_PREVALENCE else None
 
     def totals(self, context: Context) -> tuple[float, float]:
-        """Return the numbers of positives and negatives from which a context takes its class mix.
+        """Return the numbers of positives and negatives that determine a context's default prevalence.
 
         Raises
         ------
@@ -150,7 +149,7 @@ class Hull(Curve):
         return first.n_pos, first.n_neg
 
     def whole_totals(self, context: Context) -> tuple[int, int]:
-        """Return the same, in units in which nothing is rounded."""
+        """Return the same as exact integers."""
         self.totals(context)
         return next(iter(self.counts.values())).whole_totals
 
@@ -178,13 +177,13 @@ class Hull(Curve):
         return HullVertex(choices.model, point, slope, slope, choices.negated, equal)
 
     def touching(self, context: Context) -> Touch:
-        """Return where the line of equal cost of a context touches the hull, and what else it touches."""
+        """Return where the iso-performance line of a context touches the hull, with all ties."""
         choices = self._choices if not needs_every_threshold(context) else self.every_choice
         return touching(choices, context, self.whole_totals(context))
 
     @property
     def every_choice(self) -> tuple[Choices, ...]:
-        """All thresholds of all models, and of their negations where these may be used."""
+        """All thresholds of all models, and of their negations if allowed."""
         return tuple(
             choice
             for name, counts in self.counts.items()
@@ -195,7 +194,7 @@ class Hull(Curve):
         )
 
     def regions(self) -> tuple[HullVertex, ...]:
-        """Return which model and threshold is best for which slopes, from the steepest to the flattest.
+        """Return the best model and threshold for each range of slopes, from steepest to flattest.
 
         The intervals tile the slopes from infinity to 0; at a border both neighbours cost the same.
 
@@ -225,7 +224,7 @@ class Hull(Curve):
         return region_map(self.slope_ranges, cost_ratio, prevalence, review, every)
 
     def expected_cost(self, context: "Context | Campaign | UncertainContext | None" = None) -> float:
-        """Return the expected cost per case of always taking the best vertex.
+        """Return the expected cost per case of the best vertex for each context.
 
         In an uncertain context that is the cost of a user who will know the context when the time comes, integrated
         exactly over the slope intervals; a choice that is made now costs `choose(hull, context).expected_cost`.
@@ -255,7 +254,7 @@ class Hull(Curve):
         return mixture_on(self.vertices, **target)
 
     def add(self, model: str, counts: Counted) -> "Hull":
-        """Return the hull with one model more; the same as computing it anew, at the cost of that model alone."""
+        """Return the hull with one more model, which equals a new computation at the cost of that model alone."""
         if model in self.counts:
             raise InputError(f"model {model!r} is in the hull already", hint="give it another name")
         (added,) = samples_of({model: counts}, name="counts").points().values()
@@ -267,7 +266,7 @@ class Hull(Curve):
         return super().area()
 
     def area(self) -> float:
-        """Return the area under the hull: no classifier made of these models has a larger AUC.
+        """Return the area under the hull, an upper bound for the AUC of any combination of these models.
 
         Raises
         ------
@@ -281,7 +280,7 @@ class Hull(Curve):
         return self._area
 
     def columns(self) -> dict[str, Array]:
-        """Return one row a vertex."""
+        """Return one row per vertex."""
         return super().columns() | {
             name: np.array([getattr(vertex, name) for vertex in self.vertices])
             for name in ("model", "negated", "slope_low", "slope_high")
@@ -305,7 +304,6 @@ class Hull(Curve):
         )
 
 
-@contract
 @answering
 def hull(
     models: Models | Labels,
@@ -367,14 +365,14 @@ def hull(
 
 
 def hull_of(samples: Samples, *, negate: bool = False) -> Hull:
-    """Return the hull of data that are open already."""
+    """Return the hull of prepared data."""
     counts = samples.points()
     choices = tuple(choice for name, each in counts.items() for choice in _choices(name, each, negate))
     return Hull(counts, choices, negate=negate, samples=samples)
 
 
 def _choices(model: str, counts: CumulativeCounts, negate: bool) -> tuple[Choices, ...]:
-    """Return the hull of one model, and that of its negation if wanted."""
+    """Return the hull of one model, and of its negation if requested."""
     counts.require_both_classes(f"hull of {model!r}")
     pooled = all_choices(model, pool(counts.attained))
     if not negate or len(counts) < 2:  # of a constant score the negation is everybody and nobody, as it is itself

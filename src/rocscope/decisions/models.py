@@ -14,7 +14,7 @@ from rocscope.errors import ColumnError, ShapeError
 
 
 def scores_of(models: Iterable[str], scores: Any) -> dict[str, Array]:
-    """Return the checked scores of the models that are needed.
+    """Return the checked scores of the required models.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def scores_of(models: Iterable[str], scores: Any) -> dict[str, Array]:
 
 
 def size_of(scores: Any) -> int:
-    """Return the number of cases of scores of any models, in any form that `scores_of` takes."""
+    """Return the number of cases in scores, in any form that `scores_of` accepts."""
     if isinstance(scores, Predictions):
         return len(scores)
     columns = scores if isinstance(scores, Mapping) else getattr(scores, "columns", None)
@@ -61,7 +61,7 @@ def size_of(scores: Any) -> int:
 
 
 def predict(scores: Array, threshold: float, negated: bool = False) -> NDArray[np.bool_]:
-    """Return whether each score is at least the threshold, compared exactly; below it, if negated.
+    """Return whether each score is at least the threshold (compared exactly); below it, if negated.
 
     Examples
     --------

@@ -19,7 +19,7 @@ _SAMPLED = "Horvitz–Thompson"
 
 
 class PartialLiftChart(Curve):
-    """Number of positives found (y) against the share of all rows contacted (x), labelled or not.
+    """Number of positives found (y) by share of all rows contacted (x), labelled or not.
 
     Made by `rocscope.decisions.partial_lift_chart`.
 
@@ -50,13 +50,13 @@ class PartialLiftChart(Curve):
         self.reach = float(depth[-1])
 
     def band(self, level: float = 0.95) -> Band:
-        """Return the normal interval around each point, within 0 and the rows contacted."""
+        """Return the normal interval around each point, clipped to the number of rows contacted."""
         half = special.ndtri((1 + check.check_share(level, "level")) / 2) * self.standard_error
         low, high = np.maximum(self.y - half, 0), np.minimum(self.y + half, self.x * self.n)
         return Band(self.x, low, high, level, self.method)
 
     def profit(self, campaign: Campaign) -> "PartialProfitCurve":
-        """Return the profit of a campaign as far as this chart is known.
+        """Return the profit of a campaign where this chart is known.
 
         Raises
         ------
@@ -73,7 +73,7 @@ class PartialLiftChart(Curve):
 
 
 class PartialProfitCurve(Curve):
-    """Profit of a campaign (y) against the share of customers contacted (x), of outcomes known in part.
+    """Profit of a campaign (y) by share of customers contacted (x), for partially known outcomes.
 
     Attributes
     ----------
@@ -98,7 +98,7 @@ class PartialProfitCurve(Curve):
         super().__init__(chart.x, campaign.profit(size, self._scale * chart.y), chart.threshold)
 
     def band(self, level: float = 0.95) -> Band:
-        """Return the interval of the profit that follows from that of the responders."""
+        """Return the interval of the profit, from that of the responders."""
         found = self.chart.band(level)
         size = self.campaign.population * self.x
         low, high = (self.campaign.profit(size, self._scale * end) for end in (found.low, found.high))
@@ -129,7 +129,7 @@ class PartialProfitCurve(Curve):
 
 @contract
 def partial_lift_chart(y_true: Any, y_score: Any, *, inclusion: Any = None, pos_label: Any = None) -> PartialLiftChart:
-    """Compute a lift chart if only some rows have a label.
+    """Compute a lift chart when only some rows have a label.
 
     Parameters
     ----------
@@ -209,12 +209,12 @@ def partial_lift_chart(y_true: Any, y_score: Any, *, inclusion: Any = None, pos_
 
 
 def _plain(labels: Array) -> Array:
-    """Return labels in a type of their own where None among them had made them objects."""
+    """Return labels in their own type if None among them had made them objects."""
     return np.array(labels.tolist()) if labels.dtype.kind == "O" else labels
 
 
 def _weights(inclusion: Any, known: NDArray[np.bool_]) -> Array:
-    """Return 1/π of labelled rows and 1 of others, which carry no outcome."""
+    """Return 1/π for labelled rows and 1 for the others, which carry no outcome."""
     single = np.ndim(inclusion) == 0
     column = np.full(known.size, inclusion) if single else check.check_column(inclusion, "inclusion", known.size)
     if column.dtype.kind not in "iuf":

@@ -1,4 +1,4 @@
-"""Prior shift: the class mix changes, while cases of each class keep their scores."""
+"""Prior shift: prevalence changes while the score distribution of each class stays the same."""
 
 import math
 from collections.abc import Callable
@@ -198,7 +198,7 @@ def _by_likelihood(probability: Array, prior: float, level: float) -> Estimate:
 
 
 def _root(falling: Callable[[float], float], low: float, high: float) -> float:
-    """Return where a falling function crosses 0, or the end of the interval that is closest to it."""
+    """Return the zero of a decreasing function, or the nearer end of the interval."""
     if not falling(low) > 0:
         return low
     if not falling(high) < 0:

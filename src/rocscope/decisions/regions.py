@@ -55,7 +55,7 @@ class RegionMap(Result):
         return np.array([vertex.threshold for vertex in self.vertices])[self.index]
 
     def border(self, vertex: int) -> Array:
-        """Return the prevalence, one for each cost ratio, at which a vertex and the next one cost the same.
+        """Return, for each cost ratio, the prevalence at which a vertex and the next one cost the same.
 
         Notes
         -----
@@ -72,7 +72,7 @@ class RegionMap(Result):
 def region_map(
     slope_ranges: SlopeRanges, cost_ratio: Any, prevalence: Any, review: Review | None, every: Sequence[Choices]
 ) -> RegionMap:
-    """Return the best vertex for each pair, and how many of `every` model's cases to look at; see `Hull.region_map`."""
+    """Return the best vertex for each pair, and the share of reviews with `every` model; see `Hull.region_map`."""
     if cost_ratio is None:
         cost_ratio = np.logspace(-_DECADES, _DECADES, _STEPS)
     if prevalence is None:
@@ -96,7 +96,7 @@ def region_map(
 
 
 def _looked(every: Sequence[Choices], ratio: Array, prevalence: Array, review: Review) -> Array:
-    """Return the share of cases to look at with the cheapest model, where a miss costs 1 and a false alarm `ratio`.
+    """Return the share of cases reviewed with the best model, if a miss costs 1 and a false alarm `ratio`.
 
     Of each step between two vertices of a model's hull positives are missed, negatives disturbed, or all looked at.
     """

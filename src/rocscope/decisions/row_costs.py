@@ -1,4 +1,4 @@
-"""Decisions where costs differ from row to row: the cheapest threshold, and the rule that looks at each row's own."""
+"""Costs that differ by row: the best threshold, and the rule that uses each row's own costs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -29,7 +29,7 @@ from rocscope.sample import rows_of
 
 @dataclass(frozen=True, eq=False)
 class PricedRows:
-    """Rows that each have costs of their own, and what thresholds cost on them."""
+    """Rows with their own costs, and the costs of thresholds on them."""
 
     rows: Predictions
     context: Context
@@ -45,7 +45,7 @@ class PricedRows:
         return self.stakes.rows(self.rows, self.context)
 
     def cheapest(self, options: Sequence[Choices]) -> Touch:
-        """Return which of some thresholds costs least; among equals that of fewest positive rows, then the first."""
+        """Return the cheapest of some thresholds; among equals the one with fewest positive rows, then the first."""
         priced = {each.model: (each, *_in_money(each, self.in_money.counts(each.model))) for each in options}
         found = touching([money for _, money, _ in priced.values()], Context())
         order = list(priced)
@@ -61,7 +61,7 @@ class PricedRows:
         return replace(best, tied=tuple(others))
 
     def acts(self, model: str, threshold: float) -> NDArray[np.bool_]:
-        """Return which rows a threshold acts on."""
+        """Return the rows that a threshold acts on."""
         return predict(self.rows.scores[model], threshold)
 
     def cost(self, model: str, threshold: float) -> float:
@@ -70,7 +70,7 @@ class PricedRows:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Notes of the rows."""
+        """Notes on the rows."""
         gain, positive = self.stakes.gain, self.rows.y_true
         said = {
             "in {} of {} rows acting makes no difference": gain == 0,
@@ -81,7 +81,7 @@ class PricedRows:
 
 
 def _in_money(choices: Choices, money: ThresholdCounts) -> tuple[Choices, Array]:
-    """Return thresholds of rows as points of the same rows in money, and at which position each is reached first."""
+    """Return thresholds as points of the same rows weighted by money, and the position where each is first reached."""
     levels = choices.counts.threshold
     priced = np.zeros(levels.size + 1, np.intp)
     priced[levels.size - np.searchsorted(levels[::-1], money.threshold)] = 1  # every level in money is one of the rows
@@ -194,7 +194,7 @@ def compare_row_rule(
     groups: Any = None,
     weights: WeightKind = "auto",
 ) -> Comparisons:
-    """Compare one threshold for all rows with the rule that looks at the costs of each, on the same rows.
+    """Compare one threshold for all rows with the rule that uses each row's costs, on the same rows.
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ from rocscope.geometry.hull import label
 
 @dataclass(frozen=True)
 class HullVertex(Result):
-    """A model at a threshold that has the lowest expected cost in some contexts.
+    """A threshold of a model that has the lowest expected cost in some contexts.
 
     Attributes
     ----------
@@ -67,12 +67,12 @@ class HullVertex(Result):
 
     @property
     def label(self) -> str:
-        """Name of the model, with "not" where its decisions are reversed."""
+        """Name of the model, with "not" if its decisions are reversed."""
         return label(self.model, self.negated)
 
     @property
     def has_zone(self) -> bool:
-        """Whether it is the best choice for any slope between 0 and infinity."""
+        """Whether it is optimal for some slope between 0 and infinity."""
         return self.slope_low < self.slope_high
 
     def to_dict(self) -> dict[str, Any]:
@@ -104,7 +104,7 @@ class SlopeRanges:
 
 @dataclass(frozen=True, order=True)
 class _Candidate:
-    """A point in a common scale, ordered from left to right, then from the top, then by model."""
+    """A point on a common scale, ordered from left to right, then from the top, then by model."""
 
     x: Any
     minus_y: Any
@@ -164,7 +164,7 @@ def _in_common_scale(choices: Sequence[Choices], all_pos: int, all_neg: int) -> 
 
 
 def _distinct(candidates: Iterable[_Candidate]) -> list[tuple[_Candidate, list[int]]]:
-    """Return each point once, with the other choices that have it."""
+    """Return each distinct point once, with the other choices at it."""
     groups: list[tuple[_Candidate, list[int]]] = []
     for candidate in candidates:
         if groups and (groups[-1][0].x, groups[-1][0].minus_y) == (candidate.x, candidate.minus_y):

@@ -1,4 +1,4 @@
-"""Uncertain contexts: a distribution over cost ratio and prevalence in place of one value of each."""
+"""Uncertain contexts: a distribution of cost ratio and prevalence instead of single values."""
 
 import math
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ _RELATIVE_ERROR = 1e-10
 
 @runtime_checkable
 class Distribution(Protocol):
-    """A distribution whose mass and first moment below any value are known."""
+    """A distribution with known mass and partial first moment below any value."""
 
     @property
     def mean(self) -> float: ...
@@ -32,7 +32,7 @@ class Distribution(Protocol):
 
 @dataclass(frozen=True)
 class Uniform:
-    """Equally likely from `low` to `high`.
+    """Uniform distribution from `low` to `high`.
 
     Examples
     --------
@@ -53,15 +53,15 @@ class Uniform:
         return (self.low + self.high) / 2
 
     def mass_below(self, value: Array) -> Array:
-        """Return the probability of less than each value."""
+        """Return the probability below each value."""
         return (np.clip(value, self.low, self.high) - self.low) / (self.high - self.low)
 
     def moment_below(self, value: Array) -> Array:
-        """Return the expectation of the part that is less than each value."""
+        """Return the partial expectation below each value."""
         return (np.clip(value, self.low, self.high) ** 2 - self.low**2) / (2 * (self.high - self.low))
 
     def quantile(self, mass: float) -> float:
-        """Return the value below which a share `mass` lies."""
+        """Return the quantile at probability `mass`."""
         return self.low + mass * (self.high - self.low)
 
 
@@ -70,7 +70,7 @@ Uncertain = float | tuple[float, float] | Distribution
 
 @held_to_contract
 class UncertainContext:
-    """A context whose cost ratio, prevalence or both are known up to a distribution only.
+    """A context whose cost ratio, prevalence or both are given as distributions.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ class UncertainContext:
 
     @property
     def mean(self) -> Context:
-        """The context of mean ratio and mean prevalence."""
+        """The context with the mean ratio and mean prevalence."""
         return Context(_mean(self.target_prevalence), cost_fp=_mean(self.cost_ratio), cost_fn=1)
 
     def __repr__(self) -> str:
@@ -131,7 +131,7 @@ def _mean(value: Any) -> Any:
 
 @dataclass(frozen=True)
 class Weights:
-    """What the two error rates weigh, each a straight line in one uncertain number u: constant + rate · u."""
+    """Weights of both error rates as linear functions of one uncertain number u: constant + rate · u."""
 
     miss: tuple[float, float]
     false_alarm: tuple[float, float]
@@ -144,7 +144,7 @@ class Weights:
 
 @dataclass(frozen=True)
 class Envelope:
-    """Error rates of the vertices of a hull, by falling slope, and the slopes between them."""
+    """Error rates of a hull's vertices by decreasing slope, and the slopes between them."""
 
     fnr: Array
     fpr: Array
@@ -171,7 +171,7 @@ class Envelope:
 
 
 def adaptive_cost(envelope: Envelope, context: UncertainContext, sample_prevalence: float) -> float:
-    """Return the expected cost per case of taking the best vertex whatever the context turns out to be.
+    """Return the expected cost per case of using the best vertex for each realised context.
 
     Notes
     -----

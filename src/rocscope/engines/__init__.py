@@ -1,4 +1,4 @@
-"""Where rows come from: files, streams, data frames, databases."""
+"""Engines: files, streams, data frames and databases as sources of rows."""
 
 from rocscope._base.public_names import attach
 

@@ -1,4 +1,4 @@
-"""Applying a plan to new cases: scores in memory, files and folders, frames, relations and tables of a cluster."""
+"""Apply a plan to new cases: arrays, files and folders, frames, relations and cluster tables."""
 
 import csv
 import io
@@ -30,7 +30,7 @@ from rocscope.errors import ColumnError, InputError, LabelError, ScoreError
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AppliedPlan(Result):
-    """The list of the cases that a plan acts on.
+    """The list of cases that a plan acts on.
 
     Made by `Plan.apply`.
 
@@ -56,7 +56,7 @@ class AppliedPlan(Result):
 
     @property
     def ids(self) -> Array:
-        """The identifiers of the list."""
+        """Identifiers of the list."""
         return next(iter(self.columns.values()))
 
     def to_frame(self, backend: str = "pandas") -> Any:
@@ -73,7 +73,7 @@ class AppliedPlan(Result):
         return text.getvalue()
 
     def save(self, path: str | os.PathLike[str], *, force: bool = True) -> Path:
-        """Write the list as a CSV file; an existing file is replaced, unless `force` is False."""
+        """Save the list as a CSV file; an existing file is replaced unless `force` is False."""
         return write_file(path, self.to_csv(), force=force)
 
     def __len__(self) -> int:
@@ -95,7 +95,7 @@ def apply_plan(
     random_state: Any = 0,
     **layout: Any,
 ) -> AppliedPlan:
-    """Return the list of the cases of a source that a plan acts on; see `Plan.apply`."""
+    """Return the list of cases of a source that a plan acts on; see `Plan.apply`."""
     keep = [keep] if isinstance(keep, str) else list(keep)
     if isinstance(source, Predictions):
         segment = source.segment if segment is None else segment
@@ -180,7 +180,7 @@ _LAYOUT = ("format", "decimal", "delimiter", "encoding")
 
 @dataclass(frozen=True)
 class _Cases:
-    """The cases of a source: their scores, identifiers and segments, and the columns that are kept."""
+    """The cases of a source: scores, identifiers, segments, and columns to keep."""
 
     n: int
     scores: dict[str, Array]
@@ -191,7 +191,7 @@ class _Cases:
 
 
 def _is_array(source: Any) -> bool:
-    """Whether scores were given by themselves, and not a source of columns."""
+    """Whether scores are an array, and not a source of columns."""
     if isinstance(source, list | tuple):
         return not source or not isinstance(source[0], str | os.PathLike)
     known = isinstance(source, np.ndarray) or hasattr(source, "__array__") or hasattr(source, "__dlpack__")
@@ -248,7 +248,7 @@ def _columns_of(plan: Any, source: Source, scores: Any) -> dict[str, str]:
 
 
 def _nobody(size: int) -> dict[str, Array]:
-    """Return scores where everybody or nobody is acted on, whatever they are."""
+    """Return placeholder scores if everybody or nobody is acted on."""
     return {"score": np.zeros(size)}
 
 
@@ -262,7 +262,7 @@ def _scores(source: Source, table: pa.Table, column: str) -> Array:
 
 
 def _values(column: pa.ChunkedArray, source: Source, name: str) -> Array:
-    """Return a column as it is written: text of a text file stays text, whole numbers stay whole."""
+    """Return a column without conversion: text stays text, whole numbers stay whole."""
     if column.null_count == 0 and not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
         try:
             return columns.groups(column, f"column {name!r} of {brief(source.origin)}").decoded()

@@ -1,4 +1,4 @@
-"""read_counts: from any source straight to counts, by the engine that suits it."""
+"""read_counts: count any source with the engine that suits it."""
 
 from collections.abc import Callable
 from importlib import import_module
@@ -27,7 +27,7 @@ def _is_relation(source: Any) -> bool:
 
 
 def _is_lazy(source: Any) -> bool:
-    """Return whether rows are kept or made elsewhere, so that counting there is cheaper than fetching them."""
+    """Return whether rows are stored or computed elsewhere, so that counting there is cheaper than fetching them."""
     if isinstance(source, str | PathLike | list | tuple):
         return False
     import narwhals as nw
@@ -41,13 +41,13 @@ _ENGINES: tuple[tuple[Callable[[Any], bool], str], ...] = (
     (_is_relation, "sql.relation"),
     (_is_lazy, "sql.lazy"),
 )
-"""Which sources an engine is for, and its module, whose `count(source, question)` returns a CountedModels.
+"""Sources of an engine, and its module, whose `count(source, question)` returns a CountedModels.
 
 The first that fits answers; sources that none is for are streamed column by column (`streaming`)."""
 
 
 def _in_money(context: Context | None) -> Context | None:
-    """Return a context in which rows can be counted one by one."""
+    """Return a context in which rows can be counted batch by batch."""
     if context is None:
         return None
     context = Context.given(context)

@@ -1,4 +1,4 @@
-"""describe: what a source holds, before anything is computed from it.
+"""describe: the content of a source, before anything is computed from it.
 
 What each column of a file is for, as far as names and first rows tell: the twin of the open page's `guess.ts`.
 """
@@ -30,7 +30,7 @@ _AT_ONCE = 8  # columns in memory: few enough for wide data, many enough to pars
 
 @dataclass(frozen=True)
 class ColumnFacts(Result):
-    """What a column holds.
+    """Facts about one column.
 
     Attributes
     ----------
@@ -83,14 +83,14 @@ class ColumnFacts(Result):
         return self.distinct > 2 and self.minimum >= 0 and self.maximum <= 1
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the facts, safe for JSON; classes as a list, so that 1 and "1" stay apart."""
+        """Return the facts, safe for JSON; classes as a list, which keeps 1 and "1" distinct."""
         classes = self.classes and [{"value": _plain(value), "rows": n} for value, n in self.classes.items()]
         return super().to_dict() | {"classes": jsonable(classes)}
 
 
 @dataclass(frozen=True, repr=False)
 class Description(Result):
-    """What a source holds, column by column.
+    """The content of a source, column by column.
 
     Attributes
     ----------
@@ -205,7 +205,7 @@ def describe(
 
 
 def facts_of(name: str, column: pa.ChunkedArray, *, decimal: str) -> ColumnFacts:
-    """Return what a column holds, or a part of it."""
+    """Return the facts about a column, or part of it."""
     try:
         numbers = columns.numbers(column, name, ScoreError, decimal=decimal)
     except InputError:
@@ -294,7 +294,7 @@ _FEW_SEGMENTS, _FEW_ROWS = 12, 20
 
 @dataclass(frozen=True)
 class Guess:
-    """Columns of a sample of two classes, the positive label where labels do not determine it, and the decimal mark."""
+    """Guessed columns of a binary sample, the positive label if labels do not determine it, and the decimal mark."""
 
     label: str
     scores: list[str]
@@ -313,7 +313,7 @@ def guess(
     pos_label: str | None = None,
     where: str | None = None,
 ) -> Guess:
-    """Return what the columns that are not named are for, from the first rows of a file.
+    """Guess the roles of unnamed columns from the first rows of a file.
 
     Parameters
     ----------
@@ -356,7 +356,7 @@ def guess(
 
 
 def uses_of(columns: Sequence[ColumnFacts], rows: int, *, known: dict[str, str] | None = None) -> dict[str, str]:
-    """Return what each column is for: label, weight, fold, segment, score, or nothing."""
+    """Return the role of each column: label, weight, fold, segment, score, or none."""
     uses = dict.fromkeys((column.name for column in columns), "") | (known or {})
 
     def free(test: Callable[[ColumnFacts], Any]) -> list[ColumnFacts]:
@@ -389,7 +389,7 @@ def _is_whole(column: ColumnFacts) -> bool:
 
 
 def tells_positive(label: ColumnFacts) -> bool:
-    """Return whether labels identify the positive one: {0, 1}, {-1, 1} or {False, True}."""
+    """Return whether labels determine the positive one: {0, 1}, {-1, 1} or {False, True}."""
     texts = {str(value).lower().removesuffix(".0") for value in label.classes or ()}
     return any(texts <= set(two) and two[1] in texts for two in _TELLING)
 

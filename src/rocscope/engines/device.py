@@ -14,7 +14,7 @@ from rocscope.core.levels import Levels, Ranking
 
 @dataclass(frozen=True, eq=False)
 class DeviceScores(Ranking):
-    """Scores of positives and of negatives, each sorted on their device; levels come to the host when asked for.
+    """Scores of positives and negatives, each sorted on their device; levels are copied to the host on request.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class DeviceScores(Ranking):
 
 
 def rank(y_true: Any, y_score: Any) -> DeviceScores | None:
-    """Return labels and scores that are on one device, ranked there.
+    """Rank labels and scores on their device.
 
     None where they are not, or where they cannot be used as they are: what then fails states why, from a copy.
     """

@@ -19,7 +19,7 @@ BY_ROWS = "make what is at stake a weight and whether acting gains the label, or
 
 @dataclass(frozen=True)
 class Question:
-    """The arguments of `read_counts`, as they were given; see there.
+    """The arguments of `read_counts` as given.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class Question:
     context: Context | None = None
 
     def refuse(self, origin: str, **hints: str) -> None:
-        """Raise InputError for arguments that mean nothing to an engine; `hints` say of each how to go on.
+        """Raise InputError for arguments that do not apply to an engine, with hints.
 
         Examples
         --------
@@ -57,12 +57,12 @@ class Question:
 
 
 def bar_of(source: Any) -> str:
-    """Return what a bar says of reading a source."""
+    """Return the text of the progress bar for a source."""
     return f"Reading {fspath(source)}" if isinstance(source, str | PathLike) else "Reading"
 
 
 SHARE = 0.5
-"""Of the free memory, what rows may take where nothing was said."""
+"""Share of the free memory that rows may take by default."""
 
 _UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 _LEAST = 1 << 20
@@ -70,7 +70,7 @@ _UNKNOWN = 4 << 30
 
 
 def memory_limit(memory: int | str | None) -> int:
-    """Return a number of bytes from a number, a text such as "2 GB", or None, which is half of what is free.
+    """Parse a memory limit: a number of bytes, a text such as "2 GB", or None for half of the free memory.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def memory_limit(memory: int | str | None) -> int:
 
 
 def available() -> int:
-    """Return the bytes that can be had without swapping, as far as the system tells."""
+    """Return the bytes available without swapping, as reported by the system."""
     found = [free for free in (_of_machine(), _of_group()) if free is not None]
     return min(found, default=_UNKNOWN)
 
@@ -104,7 +104,7 @@ def _of_machine() -> int | None:
 
 
 def _of_group() -> int | None:
-    """Return what a container may still use."""
+    """Return the remaining memory of the container."""
     try:
         most = Path("/sys/fs/cgroup/memory.max").read_text().strip()
         used = Path("/sys/fs/cgroup/memory.current").read_text().strip()

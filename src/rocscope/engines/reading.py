@@ -39,7 +39,7 @@ _PREDICTIONS_ARGUMENT = {"weight": "sample_weight", "fold": "fold", "segment": "
 
 
 class _Rows(TypedDict, total=False):
-    """What is said of rows, of however many classes."""
+    """Columns and options for reading rows of any number of classes."""
 
     label: str | None
     weight: str | None
@@ -256,7 +256,7 @@ def read_at_horizon(
 def _fetch(
     opened: Source, roles: Sequence[Role], where: str | None, missing: str
 ) -> tuple[dict[Role, Column], dict[str, Any]]:
-    """Return the complete rows of the columns of some roles, and what Predictions take beside labels and scores."""
+    """Return the complete rows of the columns of some roles, and further arguments of Predictions."""
     for role in roles:
         require_columns(opened, [role.column], role.argument)
     table = opened.fetch(list(dict.fromkeys(role.column for role in roles)), where)
@@ -277,7 +277,7 @@ def _fetch(
 def _roles_of_classes(
     source: Source, proba: Proba | None, predicted: Scores | None, *, taken: Sequence[str | None]
 ) -> list[Role]:
-    """Return the columns of the probabilities of classes and of predicted classes."""
+    """Return the columns of class probabilities and of predicted classes."""
     roles = []
     if proba is not None:
         by_model = probability_columns(list(source.columns), proba, taken)
@@ -307,7 +307,7 @@ def _by_model(found: Mapping[Role, Column]) -> tuple[dict[str, dict[str, Any]], 
 
 
 def _complete(source: Source, found: dict[Role, Column], *, drop: bool) -> tuple[dict[Role, Column], int]:
-    """Return the rows in which no value is missing or infinite, and the number of others, which must be allowed."""
+    """Return the rows without missing or infinite values, and the number of others, which must be allowed."""
     complete: NDArray[np.bool_] | None = None
     for role, column in found.items():
         if column.missing is None:
@@ -332,7 +332,7 @@ def add_column(
     where: str | None = None,
     layout: FileLayout = AS_IT_TELLS,
 ) -> pa.Table:
-    """Return all columns of a source, and a last one computed from the scores.
+    """Return all columns of a source and a last one computed from the scores.
 
     Parameters
     ----------

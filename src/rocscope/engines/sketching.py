@@ -1,4 +1,4 @@
-"""read_sketch: from any source, in one pass, to sketches of a fixed size."""
+"""read_sketch: read any source in one pass into sketches of fixed size."""
 
 from collections.abc import Hashable
 from contextlib import closing
@@ -103,7 +103,7 @@ def read_sketch(
 
 @dataclass(frozen=True)
 class _Ranker:
-    """Checks batches and ranks their rows, in any thread."""
+    """Checks and ranks batches of rows, in any thread."""
 
     reader: Reader
 
@@ -113,7 +113,7 @@ class _Ranker:
 
 
 def _ranked(rows: Packed) -> Packed:
-    """Sort keys, which is most of the work; their levels would take more memory while they wait."""
+    """Sort keys; levels are made later because they take more memory."""
     for half in (rows.lower, rows.upper):
         if half is not None:
             kernels.parts.sort_rows(half, None)

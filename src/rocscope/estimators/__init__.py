@@ -1,4 +1,4 @@
-"""Classifiers for scikit-learn whose thresholds, mixtures and class weights are fitted inside folds."""
+"""scikit-learn classifiers with thresholds, mixtures and class weights fitted inside folds."""
 
 from rocscope._base.public_names import attach
 

@@ -113,7 +113,7 @@ class _Rule:
         if score.min() < search < math.inf:
             rarer = min(np.count_nonzero(y), np.count_nonzero(~y))
             share = rarer / (rarer + self.rows) if rarer + self.rows else 1.0
-            found[PREFERRED] = scale.back(share * float(scale.of(np.float64(search))) + (1 - share) * bayes)
+            found[PREFERRED] = scale.back(share * float(scale.of(np.asarray([search]))[0]) + (1 - share) * bayes)
         return found
 
     def _cheapest(self, y: NDArray[np.bool_], score: Array, weight: Array | None) -> float:

@@ -1,4 +1,4 @@
-"""ClassWeightClassifier and ResampledClassifier: classes weighted, or over- and under-sampled, before fitting."""
+"""ClassWeightClassifier and ResampledClassifier: class weights, or over- and undersampling before fitting."""
 
 from collections.abc import Mapping
 from typing import Any, Self
@@ -22,7 +22,7 @@ from rocscope.multiclass.weight_search import Name
 
 @held_to_contract
 class ClassWeightClassifier(WrappingClassifier):
-    """Classifier of two classes or more that predicts argmax of w·p, with weights chosen from merged out-of-fold rows.
+    """Classifier that predicts argmax of w·p, with class weights chosen on pooled out-of-fold rows.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ class ClassWeightClassifier(WrappingClassifier):
         return self
 
     def predict(self, X: Any) -> Array:
-        """Return the class of largest weighted probability, or of least expected cost."""
+        """Return the class with the largest weighted probability, or the lowest expected cost."""
         proba = class_scores(self._fitted(), X, self.classes_.tolist())
         return self.classes_[self.decision_.predict_index(proba)]
 
@@ -134,7 +134,7 @@ _BY_NAME = {"under": "RandomUnderSampler", "over": "RandomOverSampler"}
 
 @held_to_contract
 class ResampledClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
-    """Classifier fitted to resampled rows, whose probabilities are corrected back to the class mix of all rows.
+    """Classifier fitted to resampled rows, with probabilities corrected to the original prevalence.
 
     Parameters
     ----------
@@ -217,7 +217,7 @@ class ResampledClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return self
 
     def predict_proba(self, X: Any) -> Array:
-        """Return the probabilities of the classes (n × k) at the class mix of all rows."""
+        """Return the class probabilities (n × k) at the prevalence of all rows."""
         check_is_fitted(self)
         proba = class_scores(self.estimator_, X, self.classes_.tolist())
         if self.classes_.size == 2:
@@ -228,7 +228,7 @@ class ResampledClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return corrected / corrected.sum(axis=1, keepdims=True)
 
     def predict(self, X: Any) -> Array:
-        """Return the most probable class of each row at the class mix of all rows."""
+        """Return the most probable class of each row at the prevalence of all rows."""
         proba = self.predict_proba(X)
         return self.classes_[proba.argmax(axis=1)]
 

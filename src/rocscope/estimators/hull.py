@@ -1,4 +1,4 @@
-"""HullClassifier: of several models the one, or the mixture of two, that is best in a context."""
+"""HullClassifier: the best of several models, or a mixture of two, for a context."""
 
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
@@ -40,7 +40,7 @@ def _one_decides(classifier: "HullClassifier") -> bool:
 
 @held_to_contract
 class HullClassifier(TwoClasses, FoldedClassifier, _BaseComposition):
-    """Binary classifier made of several models: the one, and the threshold, that is best in a context.
+    """Binary classifier that combines several models: the best model and threshold for a context.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ class HullClassifier(TwoClasses, FoldedClassifier, _BaseComposition):
         subject_to: str | Constraint | Sequence[str | Constraint] = (),
         mixture: Mapping[str, float] | None = None,
     ) -> Self:
-        """Return a copy that decides for another context, with the same fitted models.
+        """Return a copy for another context, with the same fitted models.
 
         Raises
         ------
@@ -186,7 +186,7 @@ class HullClassifier(TwoClasses, FoldedClassifier, _BaseComposition):
 
     @available_if(_one_decides)
     def predict_proba(self, X: Any) -> Array:
-        """Return the probabilities of the model that decides; there are none where a mixture does."""
+        """Return the probabilities of the chosen model; a mixture has none."""
         check_is_fitted(self, "hull_")
         return self.named_estimators_[self.decision_.model].predict_proba(X)
 

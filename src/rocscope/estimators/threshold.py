@@ -1,4 +1,4 @@
-"""ThresholdClassifier: a classifier that cuts its scores where cross-validation finds it best."""
+"""ThresholdClassifier: a classifier with a cross-validated decision threshold."""
 
 import math
 from collections.abc import Callable, Sequence

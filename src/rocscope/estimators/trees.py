@@ -1,4 +1,4 @@
-"""A binary tree in arrays, and its growth by the AUC of splits.
+"""A binary tree in arrays, grown by the AUC of its splits.
 
 Probabilities of leaves: counts of classes, drawn towards what is known without them.
 
@@ -29,7 +29,7 @@ KINDS = ("laplace", "m", "none")
 
 
 def _smoothed(counts: Array, smoothing: Smoothing, m: float) -> Array:
-    """Return probabilities of k classes from counts (leaves × k), the first row is the root's.
+    """Return probabilities of k classes from counts (leaves × k); the first row is the root's.
 
     See `SmoothedTreeClassifier` for how.
 
@@ -56,7 +56,7 @@ def _smoothed(counts: Array, smoothing: Smoothing, m: float) -> Array:
 LEAF = -1
 
 _TIE = 1e-12
-"""Areas that differ by less are equal: two ways to compute one may round differently."""
+"""Areas closer than this are equal up to rounding."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -103,7 +103,7 @@ class Tree:
 
 
 class Growth(NamedTuple):
-    """When to stop growing."""
+    """Stopping rules of the growth."""
 
     max_depth: float
     min_leaf: float
@@ -118,7 +118,7 @@ class Cut(NamedTuple):
 
 
 def grow(X: Array, code: NDArray[np.intp], weight: Array, k: int, growth: Growth) -> Tree:
-    """Return the tree of rows of class `code`, each node split where the AUC of the split is largest."""
+    """Return the tree for class `code`, each node split at the largest AUC."""
     onehot = np.zeros((len(X), k))
     onehot[np.arange(len(X)), code] = weight
     nodes: list[list[Any]] = []
@@ -139,7 +139,7 @@ def grow(X: Array, code: NDArray[np.intp], weight: Array, k: int, growth: Growth
 
 
 def best_split(X: Array, counts: Array, min_leaf: float) -> Cut | None:
-    """Return the split of largest AUC of a node, or None where it must be a leaf.
+    """Return the split of a node with the largest AUC, or None for a leaf.
 
     Parameters
     ----------
@@ -174,7 +174,7 @@ def best_split(X: Array, counts: Array, min_leaf: float) -> Cut | None:
 
 
 def _area(share: Array) -> Array:
-    """Return the AUC of splits from the share of each class that goes left, mean over pairs of classes.
+    """Return the AUC of splits from the share of each class that goes left, averaged over pairs of classes.
 
     Notes
     -----
@@ -195,7 +195,7 @@ def _area(share: Array) -> Array:
 
 @held_to_contract
 class AUCTreeClassifier(ClassifierMixin, BaseEstimator):
-    """Decision tree that takes at each node the split of largest AUC.
+    """Decision tree that splits each node at the largest AUC.
 
     Parameters
     ----------
@@ -278,7 +278,7 @@ class AUCTreeClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def apply(self, X: Any) -> NDArray[np.intp]:
-        """Return the node of `tree_` that is the leaf of each row."""
+        """Return the leaf of each row, as a node of `tree_`."""
         check_is_fitted(self)
         rows: Any = validate_data(self, X, dtype=np.float64, reset=False)
         return self.tree_.apply(rows)
@@ -289,12 +289,12 @@ class AUCTreeClassifier(ClassifierMixin, BaseEstimator):
         return _smoothed(self.tree_.counts, self.smoothing, self.m)[leaf]
 
     def predict(self, X: Any) -> Array:
-        """Return the most probable class of each row, the first of several."""
+        """Return the most probable class of each row; of ties, the first."""
         proba = self.predict_proba(X)
         return self.classes_[proba.argmax(axis=1)]
 
     def get_depth(self) -> int:
-        """Return the most splits between the root and a leaf."""
+        """Return the depth of the tree."""
         check_is_fitted(self)
         return int(self.tree_.depth.max())
 
@@ -314,7 +314,7 @@ class AUCTreeClassifier(ClassifierMixin, BaseEstimator):
 
 @held_to_contract
 class SmoothedTreeClassifier(DecisionTreeClassifier):
-    """Decision tree whose leaves give Laplace or m-estimates of the class probabilities.
+    """Decision tree whose leaves have Laplace or m-estimates of the class probabilities.
 
     Parameters
     ----------
@@ -411,7 +411,7 @@ random_state, max_leaf_nodes, min_impurity_decrease, class_weight, ccp_alpha, mo
         return self._leaf_probabilities()[self.apply(X, check_input=check_input)]
 
     def predict(self, X: Any, check_input: bool = True) -> Array:
-        """Return the most probable class of each row, the first of several."""
+        """Return the most probable class of each row; of ties, the first."""
         proba = self.predict_proba(X, check_input=check_input)
         return np.asarray(self.classes_)[proba.argmax(axis=1)]
 

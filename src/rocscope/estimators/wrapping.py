@@ -1,4 +1,4 @@
-"""What classifiers that fit others have in common: routing of metadata, delegation, checks of rows and labels."""
+"""Base of classifiers that fit others: metadata routing, delegation, checks of rows and labels."""
 
 from collections.abc import Callable
 from dataclasses import is_dataclass, replace
@@ -44,11 +44,11 @@ class FoldedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     __metadata_request__fit: ClassVar = {"groups": True}  # what scikit-learn's routing sends unless told otherwise
 
     def _models(self) -> dict[str, Any]:
-        """Return the models that are fitted, by the name under which metadata reach them."""
+        """Return the models to fit, by their name in metadata routing."""
         raise NotImplementedError
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Return where `fit` sends its metadata: to the models' `fit` and the splitter's `split`."""
+        """Return the metadata routing of `fit`: to the models' `fit` and the splitter's `split`."""
         to_fit = MethodMapping().add(caller="fit", callee="fit")
         to_split = MethodMapping().add(caller="fit", callee="split")
         router = MetadataRouter(owner=self).add_self_request(self).add(**self._models(), method_mapping=to_fit)
@@ -66,7 +66,7 @@ class FoldedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         response: str,
         positive: int | None,
     ) -> tuple[Any, dict[str, Any]]:
-        """Return predictions by models that were not fitted to the rows, and the models fitted to all rows."""
+        """Return out-of-fold predictions, and the models fitted to all rows."""
         models = self._named()
         groups = None if groups is None else check.check_column(groups, "groups", y.size)
         routed = self._routed(weight, groups, params)
@@ -86,11 +86,11 @@ class FoldedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return assembled(task, splits, scored, list(models)), fitted
 
     def _named(self) -> dict[str, Any]:
-        """Return the models by the names that predictions give them."""
+        """Return the models by their names in predictions."""
         return self._models()
 
     def _routed(self, weight: Array | None, groups: Array | None, params: dict[str, Any]) -> Bunch:
-        """Return what goes to each model's `fit`, in their order, and to the splitter."""
+        """Return the metadata for each model's `fit`, in order, and for the splitter."""
         models = self._models()
         if _routing_enabled():
             routed = process_routing(self, "fit", sample_weight=weight, groups=groups, **params)
@@ -114,7 +114,7 @@ class FoldedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
 @held_to_contract
 class TwoClasses(BaseEstimator):
-    """What a classifier of two classes has that knows which of them is the positive one."""
+    """Attributes of a binary classifier that knows its positive class."""
 
     classes_: Array
     pos_label_: Any
@@ -122,11 +122,11 @@ class TwoClasses(BaseEstimator):
     context: Any
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters; with `deep` those of inner models, and of the context as ``context__cost_fn``."""
+        """Return the parameters; with `deep` also those of inner models, and of the context as ``context__cost_fn``."""
         return self._costs(deep) | super().get_params(deep=deep)
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters; ``context__cost_fn`` replaces one cost of the context, so that a search can vary it."""
+        """Set parameters; ``context__cost_fn`` replaces one cost of the context, which lets a search vary it."""
         return super().set_params(**self._with_costs(params))
 
     def _costs(self, deep: bool) -> dict[str, Any]:
@@ -135,7 +135,7 @@ class TwoClasses(BaseEstimator):
         return {f"context__{name}": value for name, value in costs.items()}
 
     def _with_costs(self, params: dict[str, Any]) -> dict[str, Any]:
-        """Return parameters with single costs made a context: one is not changed, others may hold it."""
+        """Return parameters with single costs merged into a new context, since others may hold the old one."""
         costs = {name.removeprefix("context__"): params[name] for name in params if name.startswith("context__")}
         if not costs:
             return params
@@ -148,15 +148,15 @@ class TwoClasses(BaseEstimator):
 
     @property
     def _positive(self) -> int:
-        """The place of the positive class."""
+        """Index of the positive class."""
         return self.classes_.tolist().index(self.pos_label_)
 
     def _scores(self, fitted: Any, X: Any, response: str) -> Array:
-        """Return one score a row, higher for the positive class."""
+        """Return one score per row, higher for the positive class."""
         return positive_scores(fitted, X, self.classes_.tolist(), self._positive, response)
 
     def _labels(self, positive: NDArray[np.bool_]) -> Array:
-        """Return the positive label where a case is predicted positive, else the other one."""
+        """Return the positive label for positive predictions, the other one otherwise."""
         return self.classes_[(positive ^ (self._positive == 0)).astype(np.intp)]
 
     def __sklearn_tags__(self) -> Any:
@@ -166,7 +166,7 @@ class TwoClasses(BaseEstimator):
 
 
 def _has(method: str) -> Callable[[Any], bool]:
-    """Return the condition under which a wrapper has a method: that what it wraps has it."""
+    """Return the condition that a wrapper has a method if the wrapped model does."""
 
     def condition(wrapper: Any) -> bool:
         getattr(getattr(wrapper, "estimator_", wrapper.estimator), method)
@@ -176,19 +176,19 @@ def _has(method: str) -> Callable[[Any], bool]:
 
 
 class WrappingClassifier(FoldedClassifier):
-    """A classifier that fits one other, has its scores, and decides differently from them."""
+    """A classifier that fits another one and makes different decisions from its scores."""
 
     estimator: Any
     estimator_: Any
 
     @available_if(_has("predict_proba"))
     def predict_proba(self, X: Any) -> Array:
-        """Return the probabilities that the fitted model gives each class."""
+        """Return the fitted model's probability of each class."""
         return self._fitted().predict_proba(X)
 
     @available_if(_has("predict_log_proba"))
     def predict_log_proba(self, X: Any) -> Array:
-        """Return the logarithms of the probabilities that the fitted model gives each class."""
+        """Return the logarithm of the fitted model's probability of each class."""
         return self._fitted().predict_log_proba(X)
 
     @available_if(_has("decision_function"))
@@ -212,7 +212,7 @@ _SYMMETRIC = {"accuracy", "error", "balanced_accuracy", "youden", "ks", "mcc", "
 
 
 def check_aim(context: Any, criterion: Any, subject_to: Any) -> bool:
-    """Return whether a choice is the same whichever of two classes is called the positive one.
+    """Return whether a choice does not depend on which class is called positive.
 
     Raises
     ------
@@ -234,7 +234,7 @@ def check_rows(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Array, Array | 
 
 
 def check_two_classes(y: Array, pos_label: Any, *, symmetric: bool) -> tuple[Array, Any]:
-    """Return both classes, sorted, and which of them is the positive one.
+    """Return both classes, sorted, and the positive one.
 
     Where the decision treats both alike, the second one is, as in scikit-learn; else it is inferred only from 0/1,
     −1/1 and False/True.
@@ -260,7 +260,7 @@ def check_two_classes(y: Array, pos_label: Any, *, symmetric: bool) -> tuple[Arr
 
 
 def check_response(estimator: Any, wanted: str = "auto") -> str:
-    """Return the method that scores come from.
+    """Return the method that provides scores.
 
     Raises
     ------
@@ -275,7 +275,7 @@ def check_response(estimator: Any, wanted: str = "auto") -> str:
 
 
 def _folds(y: Array, k: int) -> Folds:
-    """Return folds over which rare classes are spread, no more than the largest class has members.
+    """Return folds that spread rare classes; at most as many as the largest class has members.
 
     Raises
     ------
@@ -294,7 +294,7 @@ def _folds(y: Array, k: int) -> Folds:
 
 
 def take_over_features(wrapper: Any, fitted: Any) -> None:
-    """Give a wrapper the number and names of the features that a fitted model has seen."""
+    """Copy number and names of features from a fitted model."""
     for name in ("n_features_in_", "feature_names_in_"):
         if hasattr(fitted, name):
             setattr(wrapper, name, getattr(fitted, name))

@@ -1,4 +1,4 @@
-"""Evaluation on unseen data: models fitted to some rows and judged on others."""
+"""Evaluation on unseen data: models are fitted on some rows and evaluated on others."""
 
 from rocscope._base.public_names import attach
 

@@ -1,4 +1,4 @@
-"""From the scores of splits to predictions."""
+"""Assemble the scores of splits into predictions."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeGuard, cast
@@ -24,7 +24,7 @@ def assembled(
     groups: Array | None = None,
     source: Any = None,
 ) -> Judged:
-    """Return the predictions of all splits, sorted by repeat and row, with the columns that state which is which."""
+    """Return the predictions of all splits, sorted by repeat and row, with index columns."""
     sizes = [split.test.size for split in splits]
     row = np.concatenate([split.test for split in splits])
     repeat = np.repeat([split.repeat for split in splits], sizes)
@@ -57,7 +57,7 @@ def _all_decide(labels: Sequence[Array | None]) -> TypeGuard[Sequence[Array]]:
 def predictions_of(
     task: Task, labels: Array, scores: Mapping[str, Array], decisions: Mapping[str, Array], columns: Mapping[str, Any]
 ) -> Judged:
-    """Return the predictions of two classes, or of more."""
+    """Return predictions of two or more classes."""
     if task.positive is not None:
         positive = task.classes[task.positive]
         own = {name: np.asarray(given == positive) for name, given in decisions.items()}

@@ -37,7 +37,7 @@ _MOST_BINS = 60
 
 
 class ThresholdDistribution(Curve):
-    """Share of replicates (y) that choose a threshold around x.
+    """Share of replicates (y) whose threshold is around x.
 
     Attributes
     ----------
@@ -77,7 +77,7 @@ class ThresholdDistribution(Curve):
 
 
 def _edges(values: Array) -> Array:
-    """Return the edges of equally wide bins: as many as there is detail for, within what an eye can tell apart."""
+    """Return edges of equally wide bins, as many as the data support and the eye can distinguish."""
     if not values.size:
         return np.array([0.0, 1.0])
     low, high = values.min(), values.max()
@@ -89,7 +89,7 @@ def _edges(values: Array) -> Array:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Optimism(Result):
-    """How good a chosen threshold looks, how good it is likely to be on new cases, and how much the choice varies.
+    """Apparent and expected performance of a chosen threshold, and the variability of the choice.
 
     Made by `rocscope.evaluation.optimism`.
 
@@ -119,27 +119,27 @@ class Optimism(Result):
 
     @property
     def corrected(self) -> ChosenEstimate:
-        """The same as `estimate`."""
+        """Same as `estimate`."""
         return self.estimate
 
     @property
     def cross_validated(self) -> ChosenEstimate:
-        """The same as `estimate`."""
+        """Same as `estimate`."""
         return self.estimate
 
     @property
     def expected_loss(self) -> Estimate:
-        """By how much the choice is expected to be worse than the truly best one: the regret of `estimate`."""
+        """Expected loss relative to the truly best choice: the regret of `estimate`."""
         return cast(Estimate, self.estimate.regret)
 
     @property
     def models(self) -> Mapping[str, float]:
-        """The probability that each model is the best, at the threshold chosen for it."""
+        """Probability that each model is best, at its chosen threshold."""
         return self.estimate.models
 
     @property
     def distribution(self) -> ThresholdDistribution:
-        """The distribution of the chosen threshold over bootstrap replicates."""
+        """Distribution of the chosen threshold over bootstrap replicates."""
         return ThresholdDistribution(self.decision.model, self.threshold, self.threshold.replicates)
 
     def plot(self, ax: Any = None, **line: Any) -> Any:
@@ -311,7 +311,7 @@ def _predictions(data: Any, X: Any, y: Any, cv: Any, seed: int, progress: Progre
 
 
 def _candidates(models: Any, seed: int) -> dict[str, Any]:
-    """Return models by name, and in place of a search of scikit-learn its estimator at each of its settings.
+    """Return models by name; a scikit-learn search is replaced by its estimator at each setting.
 
     Examples
     --------
@@ -329,7 +329,7 @@ def _candidates(models: Any, seed: int) -> dict[str, Any]:
 
 
 def _settings(model: Any, seed: int) -> list[dict[str, Any]]:
-    """Return the settings of a search that is to be fitted; one without parameters of anything else."""
+    """Return the settings that a search will fit; raises for anything but a search over parameters."""
     from sklearn.model_selection import ParameterGrid, ParameterSampler
 
     if hasattr(model, "param_grid"):

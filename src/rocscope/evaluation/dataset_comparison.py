@@ -27,7 +27,7 @@ from rocscope.inference.hypothesis import ADJUSTMENTS, Alternative, Hypothesis, 
 from rocscope.sample import is_segmented, refusal
 
 ROUNDING = 2.0**-44
-"""Of the largest value: what is nearer is equal, as rounding of a difference touches the lowest of 52 bits."""
+"""Relative tolerance below which values are equal, since rounding affects the lowest of 52 bits."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +50,7 @@ class ResultTable:
 
 
 def result_table(results: Any, metric: Metric = "auc") -> ResultTable:
-    """Return the table from arrays by model, a frame of a column a model, or predictions by data set.
+    """Return the table from arrays by model, a frame with a column per model, or predictions by data set.
 
     Raises
     ------
@@ -194,7 +194,7 @@ def compare_datasets(
 
 
 def _difference(first: Array, second: Array) -> Array:
-    """Return second − first without what rounding adds, so that equal differences tie and none is a difference."""
+    """Return second − first with rounding removed, so that equal differences are ties."""
     largest = max(abs(first).max(), abs(second).max())
     if largest == 0:
         return second - first
@@ -227,7 +227,7 @@ def _signed_ranks(excess: Array, side: str, zeros: Zeros) -> tuple[float, float]
 
 
 def _hodges_lehmann(difference: Array, level: float, method: str) -> Estimate:
-    """Return the median of the Walsh averages, and those that a test of this level does not reject."""
+    """Return the median of the Walsh averages, and the interval of values not rejected at this level."""
     n = difference.size
     i, j = np.triu_indices(n)
     walsh = np.sort((difference[i] + difference[j]) / 2)
@@ -238,7 +238,7 @@ def _hodges_lehmann(difference: Array, level: float, method: str) -> Estimate:
 
 @lru_cache(maxsize=256)
 def _quantile(n: int, tail: float) -> int:
-    """Return how many Walsh averages to leave out on either side: the least t with P(T ≤ t) > tail."""
+    """Return how many Walsh averages to omit on either side: the smallest t with P(T ≤ t) > tail."""
     if n > _MOST_EXACT:
         centre, spread = n * (n + 1) / 4, (n * (n + 1) * (2 * n + 1) / 24) ** 0.5
         return max(int(np.floor(centre + stats.norm.ppf(tail) * spread)), 0)

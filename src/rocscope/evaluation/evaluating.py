@@ -1,4 +1,4 @@
-"""evaluate: predictions for rows that the models have not seen.
+"""evaluate: predictions on rows that the models were not trained on.
 
 from_estimator: predictions of models that are fitted already.
 """
@@ -24,7 +24,6 @@ from rocscope.evaluation.task import Task, response_for, task_of
 from rocscope.protocols.splits import Split
 
 
-@contract
 @answering
 def evaluate(
     models: Any,
@@ -179,7 +178,7 @@ def from_estimator(
     groups: Any = None,
     response: Response = "auto",
 ) -> Judged:
-    """Return the predictions of fitted models for rows that they were not trained on.
+    """Return predictions of fitted models for rows that they were not trained on.
 
     Parameters
     ----------
@@ -228,7 +227,7 @@ def from_estimator(
 
 
 def _known_classes(named: Mapping[str, Any]) -> list[Any]:
-    """Return the classes that the models have seen: rows to be judged need not hold them all."""
+    """Return the classes known to the models, which evaluated rows need not all contain."""
     return [label for model in named.values() for label in getattr(model, "classes_", ())]
 
 

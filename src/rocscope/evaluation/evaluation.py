@@ -15,7 +15,7 @@ from rocscope.errors import InputError, warn
 
 @dataclass(frozen=True)
 class Failure(Result):
-    """A model that could not be fitted, or gave no scores, in one fold.
+    """A model that failed to fit or to give scores in one fold.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class Failure(Result):
 
 @dataclass(frozen=True, repr=False)
 class Evaluation(Provenance):
-    """Source of predictions that `rocscope.evaluate` made.
+    """Source of predictions made by `rocscope.evaluate`.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Fitting a copy of a model to some rows, and scoring others with it.
+"""Fit a clone of a model to training rows, and score test rows.
 
 Running the fits of all models on all splits, one after the other or side by side, with the same result.
 """
@@ -22,12 +22,12 @@ from rocscope.protocols.splits import Split, SplitRows
 from rocscope.protocols.splitters import splits_of
 
 _WANTS_NUMBERS = "Invalid classes inferred from unique values of `y`"
-"""What XGBoost says of labels that are not 0, 1, 2, …, and a search around it repeats."""
+"""XGBoost's message for labels other than 0, 1, 2, …, which searches repeat."""
 
 
 @dataclass(frozen=True)
 class Scored:
-    """Scores of the test rows of one split: one a row; or k a row, or predicted labels. And the model's own labels.
+    """Scores of a split's test rows (n or n × k), and the model's own labels.
 
     `seconds` are those of the fit, and of all that was asked of it. `values` are those of the scorers, or why there is
     none.
@@ -44,14 +44,14 @@ class Scored:
 
 @dataclass(frozen=True)
 class Failed:
-    """Where a model failed, and its own error."""
+    """Place and error of a failed fit."""
 
     failure: Failure
     cause: Exception
 
 
 def named_models(models: Any) -> dict[str, Any]:
-    """Return models by name: that of a mapping or pair, or of their classes; equal ones are numbered.
+    """Return models by name, from a mapping, pairs or class names; duplicates are numbered.
 
     Raises
     ------
@@ -87,7 +87,7 @@ def _is_pair(model: Any) -> bool:
 
 
 def class_name(model: Any) -> str:
-    """Return the name of a model's class; of a pipeline that of its last step."""
+    """Return the name of a model's class; for a pipeline, that of its last step."""
     while getattr(model, "steps", None) and not isinstance(model, type):
         model = model.steps[-1][1]
     return type(model).__name__
@@ -98,7 +98,7 @@ def _distinct(names: Sequence[str]) -> list[str]:
 
 
 def attempt(name: str, model: Any, task: Task, split: Split) -> Scored | Failed:
-    """Fit and score as `fit_and_score` does, but return what goes wrong: one model must not lose the others."""
+    """Fit and score, but return errors: one failing model must not stop the others."""
     try:
         return fit_and_score(name, model, task, split)
     except Exception as error:  # noqa: BLE001 (a model may raise anything)
@@ -107,7 +107,7 @@ def attempt(name: str, model: Any, task: Task, split: Split) -> Scored | Failed:
 
 
 def fit_and_score(name: str, model: Any, task: Task, split: Split) -> Scored:
-    """Fit a copy of a model to the training rows and score the test rows; an error gets a note of where it was."""
+    """Fit a clone of a model to the training rows and score the test rows; errors get a note with their place."""
     try:
         begin = perf_counter()
         fitted = fit(name, model, task, split)
@@ -141,12 +141,12 @@ def _values(fitted: Any, scored: Scored, X: Any, task: Task) -> dict[str, float 
 
 
 def first_line(error: Exception) -> str:
-    """Return the first line of what an error says."""
+    """Return the first line of an error message."""
     return (str(error).strip() or "no message").splitlines()[0]
 
 
 def fit(name: str, model: Any, task: Task, split: Split | None = None) -> Any:
-    """Return a copy of a model that is fitted to the training rows of a split, or to all rows."""
+    """Return a clone of a model fitted to a split's training rows, or to all rows."""
     from sklearn.base import clone
     from sklearn.utils.validation import _check_method_params
 
@@ -161,7 +161,7 @@ def fit(name: str, model: Any, task: Task, split: Split | None = None) -> Any:
 
 
 def _fitted(model: Any, X: Any, labels: Array, arguments: Mapping[str, Any]) -> Any:
-    """Return a fitted model; one that takes no classes but 0, 1, 2, … is given numbers, and names what it answers."""
+    """Return a fitted model; one that requires classes 0, 1, 2, … is wrapped to translate labels."""
     try:
         return model.fit(X, labels, **arguments)
     except ValueError as error:
@@ -172,7 +172,7 @@ def _fitted(model: Any, X: Any, labels: Array, arguments: Mapping[str, Any]) -> 
 
 
 class Numbered:
-    """A fitted model that knows its classes by number, and answers by name.
+    """A fitted model with numbered classes that answers with the original labels.
 
     Parameters
     ----------
@@ -185,7 +185,7 @@ class Numbered:
         self.classes_ = classes
 
     def predict(self, X: Any) -> Array:
-        """Return the label that the model gives each row."""
+        """Return the model's label for each row."""
         return self.classes_[np.asarray(self.model.predict(X), dtype=np.intp)]
 
     def __getattr__(self, name: str) -> Any:
@@ -195,7 +195,7 @@ class Numbered:
 
 
 def _set_seeds(model: Any, seeds: np.random.SeedSequence) -> None:
-    """Give a seed to each part of a model that draws and has none."""
+    """Seed every random part of a model that has no seed."""
     parameters = model.get_params(deep=True)
     open_ = sorted(n for n, v in parameters.items() if n.rpartition("__")[2] == "random_state" and v is None)
     model.set_params(**dict(zip(open_, (int(s) >> 1 for s in seeds.generate_state(len(open_))), strict=True)))
@@ -203,7 +203,7 @@ def _set_seeds(model: Any, seeds: np.random.SeedSequence) -> None:
 
 @dataclass(frozen=True)
 class Fitting:
-    """Models, the rows that they are fitted to and judged on, and how their fits run."""
+    """Models, the rows for fitting and evaluation, and how fits run."""
 
     models: Mapping[str, Any]
     task: Task
@@ -213,18 +213,18 @@ class Fitting:
 
     @classmethod
     def of(cls, models: Any, task: Task, groups: Any, n_jobs: int | None, progress: Progress) -> Self:
-        """Check what all functions take that fit models; see `rocscope.evaluate`."""
+        """Check the common arguments of functions that fit models; see `rocscope.evaluate`."""
         named = named_models(models)
         groups = None if groups is None else check.check_column(groups, "groups", task.labels.size)
         sample = sample_of(task, groups)
         return cls(named, replace(task, arguments=fit_arguments(named, task.weight, groups)), sample, n_jobs, progress)
 
     def splits(self, cv: Any, repeats: int = 1) -> tuple[list[Split], str]:
-        """Return the splits of whatever `cv` may be, and the protocol in words."""
+        """Return the splits for any `cv`, and a description of the protocol."""
         return splits_of(cv, self.sample, repeats, self.task.seed)
 
     def run(self, splits: Iterable[Split], what: str, work: Callable[..., Any] = attempt) -> list[Any]:
-        """Return what `work` makes of each split and model, in their order."""
+        """Apply `work` to each split and model, and return the results in order."""
         from sklearn.utils.parallel import Parallel, delayed
 
         calls = [(name, model, self.task, split) for split in splits for name, model in self.models.items()]
@@ -252,6 +252,6 @@ def without_failures(results: Sequence[Any], models: Iterable[str]) -> tuple[lis
 
 
 def raise_first(failed: Sequence[Failed]) -> NoReturn:
-    """Raise the first of failures that leave nothing to return."""
+    """Raise the first failure if no results are left."""
     more = f" (and {len(failed) - 1} more failures)" if len(failed) > 1 else ""
     raise ModelError(f"{failed[0].failure}{more}") from failed[0].cause

@@ -22,7 +22,7 @@ from rocscope.evaluation.measures import Metric
 from rocscope.inference.estimate import Comparison, Comparisons, Estimate
 
 FEW_DATASETS, FEW_MODELS = 10, 5
-"""Up to so many all orders are counted; the approximations are for more (Demšar 2006)."""
+"""Up to this size all orders are counted; the approximations are for more (Demšar 2006)."""
 
 
 def is_few(ranks: Array) -> bool:
@@ -32,7 +32,7 @@ def is_few(ranks: Array) -> bool:
 
 
 def _exact_p_value(ranks: Array) -> float:
-    """Return the share of all orders within the rows (n × m) in which the sums of ranks differ as much or more.
+    """Return the share of all orders within rows (n × m) whose rank sums differ at least as much.
 
     Friedman's χ² and Iman & Davenport's F grow with the sum of squares of these sums alone, ties being as they are, so
     that both have this p-value.
@@ -65,7 +65,7 @@ def _exact_p_value(ranks: Array) -> float:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RankComparison(Result):
-    """Ranks of m models on N data sets, Friedman's test, and Nemenyi's of each pair.
+    """Ranks of m models on N data sets, with Friedman's test and Nemenyi's test of each pair.
 
     Made by `rocscope.evaluation.friedman`; `rocscope.plotting.plot_critical_difference` draws it.
 
@@ -111,7 +111,7 @@ class RankComparison(Result):
 
     @property
     def groups(self) -> list[tuple[str, ...]]:
-        """Largest sets of neighbours, by mean rank, that the critical difference does not tell apart."""
+        """Largest sets of neighbours by mean rank within the critical difference."""
         best_first = sorted(self.mean_rank.items(), key=lambda item: item[1])
         found: list[tuple[str, ...]] = []
         reached = 0
@@ -138,7 +138,7 @@ class RankComparison(Result):
 def friedman(
     results: Any, *, metric: Metric = "auc", larger_is_better: bool | None = None, level: float = 0.95
 ) -> RankComparison:
-    """Test whether several models differ over several data sets, by their ranks, and which of them do.
+    """Test whether several models differ over several data sets by their ranks, and which of them do.
 
     Parameters
     ----------
@@ -209,7 +209,7 @@ def friedman(
 
 
 def _ranks(values: Array) -> Array:
-    """Rank each row, neighbours that rounding alone may part being equal."""
+    """Rank each row; values that differ only by rounding are tied."""
     order = np.argsort(values, axis=1)
     steps = np.diff(np.take_along_axis(values, order, axis=1), axis=1)
     apart = steps > abs(values).max(axis=1, keepdims=True) * ROUNDING

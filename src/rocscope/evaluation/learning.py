@@ -30,7 +30,7 @@ from rocscope.protocols.splitters import Holdout, OutOfBag
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LearningCurve(Result):
-    """How good models are, by how many rows they were fitted to.
+    """Performance of models by number of training rows.
 
     Attributes
     ----------
@@ -71,18 +71,18 @@ class LearningCurve(Result):
 
     @property
     def runs(self) -> int:
-        """Times that each size was tried."""
+        """Number of runs of each size."""
         return self.fold.size
 
     def mean(self, model: str | None = None) -> Array:
-        """Return the mean over runs at each size; of those runs that have a value."""
+        """Return the mean over runs at each size, over runs with a value."""
         values = self.values[model_name(self.models, model)]
         known = ~np.isnan(values)
         with np.errstate(invalid="ignore"):
             return np.where(known, values, 0.0).sum(axis=0) / known.sum(axis=0)
 
     def band(self, model: str | None = None, *, share: float = 0.8) -> Band:
-        """Return between which values that share of further runs on these rows lies: how much a single run varies.
+        """Return limits that contain that share of further runs on these rows.
 
         Quantiles of (n + 1)·p among n runs, which hold one run more with just that probability if they are enough, nine
         for 80 %; of fewer, least and greatest. Runs share rows, so this is no confidence interval of the mean.
@@ -95,11 +95,11 @@ class LearningCurve(Result):
         return Band(self.size, ends[0], ends[1], level=share, method=f"spread of {self.runs} runs")
 
     def plot(self, ax: Any = None, *, share: float | None = 0.8) -> Any:
-        """Draw the means over sizes, a line a model, with the band of each; see `plotting.plot_learning_curve`."""
+        """Draw the mean of each model over sizes with its band; see `plotting.plot_learning_curve`."""
         return reach("plotting").plot_learning_curve(self, ax, share=share)
 
     def to_frame(self, backend: str = "pandas") -> Any:
-        """Return a frame with a row for each model, run and size: model, fold, repeat, size, value."""
+        """Return a frame with one row per model, run and size: model, fold, repeat, size, value."""
         k, m = self.size.size, len(self.models)
         columns = {
             "model": np.repeat(self.models, self.runs * k),
@@ -239,7 +239,7 @@ def _repeats(cv: Any) -> int:
 
 
 def _check_sizes(sizes: Any, steps: int, most: int, least: int) -> NDArray[np.intp]:
-    """Return increasing numbers of training rows.
+    """Return the numbers of training rows in increasing order.
 
     Examples
     --------
@@ -263,14 +263,14 @@ def _check_sizes(sizes: Any, steps: int, most: int, least: int) -> NDArray[np.in
 
 
 def _nested(split: Split, classes: NDArray[np.intp], sizes: NDArray[np.intp], seed: int | None) -> list[Split]:
-    """Return splits of one run whose training rows hold those of each smaller one."""
+    """Return the splits of one run, with nested training rows."""
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(2, split.fold)))
     order = split.train[_stratified_order(classes[split.train], rng)]
     return [replace(split, train=order[:size], training_rows=size) for size in sizes.tolist()]
 
 
 def _stratified_order(classes: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.intp]:
-    """Return an order whose every beginning has about the shares of all rows, and a row of each class first."""
+    """Return a row order whose every prefix is approximately stratified, starting with one row of each class."""
     place = np.empty(classes.size)
     for cls in np.unique(classes):
         rows = rng.permutation(np.flatnonzero(classes == cls))
@@ -280,6 +280,6 @@ def _stratified_order(classes: NDArray[np.intp], rng: np.random.Generator) -> ND
 
 
 def _by_factors(sizes: NDArray[np.intp]) -> bool:
-    """Whether sizes are spaced more evenly by factors than by differences."""
+    """Whether sizes are spaced more evenly on a log scale."""
     steps = [np.diff(spaced) for spaced in (np.log(sizes), sizes)]
     return sizes.size > 2 and bool(steps[0].std() / steps[0].mean() < steps[1].std() / steps[1].mean())

@@ -44,7 +44,7 @@ _MEANS_OF_ROWS = {"accuracy", "error", "brier", "log_loss"}
 
 @dataclass(frozen=True)
 class Measure:
-    """What models are judged by.
+    """What models are evaluated by.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class Measure:
     needs_scores: bool = False
 
     def of(self, preds: Judged, response: str) -> float:
-        """Return the number; NaN where a class is missing that it needs.
+        """Return the value; NaN if a required class is missing.
 
         Raises
         ------
@@ -83,7 +83,7 @@ class Measure:
 
 
 def measure_of(metric: Metric, *, several_classes: bool, larger_is_better: bool | None = None) -> Measure:
-    """Return the measure of that name, the expected cost in a context, or what a function of predictions makes.
+    """Return the measure of a name, the expected cost in a context, or a function of predictions.
 
     Raises
     ------
@@ -110,7 +110,7 @@ def measure_of(metric: Metric, *, several_classes: bool, larger_is_better: bool 
 
 
 def _of_scorer(scorer: Any) -> Measure:
-    """Return what a scorer of scikit-learn judges by, `make_scorer(…)` or `get_scorer(…)`: its own function's value.
+    """Return the measure of a scikit-learn scorer, `make_scorer(…)` or `get_scorer(…)`: the value of its function.
 
     The function is given the labels of the rows as 0 and 1 (or as the numbers of the classes), and what the scorer asks
     for: labels, scores or probabilities.
@@ -163,7 +163,7 @@ def _expected_cost(context: Context, point: OperatingPoint) -> float:
 
 
 def decided(preds: Predictions, threshold: float) -> OperatingPoint:
-    """Return the counts of one model as it decides itself; at a threshold where it brought no decisions."""
+    """Return the counts of one model's own decisions, or at a threshold if it has none."""
     return preds.point(threshold=None if preds.decisions else threshold)
 
 

@@ -14,7 +14,7 @@ _STOPS_BEYOND = 10_000
 def fit_arguments(
     models: Mapping[str, Any], weight: Array | None, groups: Array | None = None
 ) -> dict[str, dict[str, Any]]:
-    """Return the arguments of each model's `fit` that bring weights and groups to it.
+    """Return the arguments that pass weights and groups to each model's `fit`.
 
     Raises
     ------
@@ -30,7 +30,9 @@ def fit_arguments(
     found = {name: _arguments(name, model, given) if given else {} for name, model in models.items()}
     if without := unweighted(found, weight):
         warn(f"fitted without the sample weights, which they do not take: {', '.join(without)}")
-    for name, model in models.items() if groups is not None else ():
+    if groups is None:
+        return found
+    for name, model in models.items():
         torn = list(_tearing(model, _brings(found[name], groups)))
         if torn:
             hint = _hint(model)
@@ -42,7 +44,7 @@ def fit_arguments(
 
 
 def unweighted(arguments: Mapping[str, Mapping[str, Any]], weight: Array | None) -> tuple[str, ...]:
-    """Return the models whose fit is not given the weights."""
+    """Return the models whose fit does not receive the weights."""
     return () if weight is None else tuple(name for name, own in arguments.items() if not _brings(own, weight))
 
 
@@ -57,7 +59,7 @@ def _routes() -> bool:
 
 
 def _arguments(name: str, model: Any, given: Mapping[str, Array]) -> dict[str, Any]:
-    """With scikit-learn's metadata routing it is the model that states which of its parts asks for what."""
+    """Return the arguments according to scikit-learn's metadata routing, in which the model declares its requests."""
     if _routes():
         return _routed(name, model, given)
     own = {"sample_weight": _weight_name(model), "groups": _groups_name(model)}
@@ -108,14 +110,14 @@ def _of_last(steps: Any, name_of: Any) -> str | None:
 
 
 def _asks_for_groups(splitter: Any) -> bool:
-    """Whether a splitter of scikit-learn keeps groups together."""
+    """Whether a scikit-learn splitter keeps groups together."""
     if not hasattr(splitter, "get_metadata_routing"):
         return False
     return splitter.get_metadata_routing().split.requests.get("groups") is True
 
 
 def _tearing(model: Any, reached: bool) -> Iterator[str]:
-    """Yield the models in a model whose own folds part groups; `reached` states whether groups come to it."""
+    """Yield the nested models whose own folds split groups; `reached` is True if groups are passed to the model."""
     cv = getattr(model, "cv", "prefit")
     keeps = getattr(model, "keeps_groups", False)
     if cv != "prefit" and not (reached and (keeps or _asks_for_groups(cv))):
@@ -154,7 +156,7 @@ def _everywhere(model: Any) -> Iterator[Any]:
 
 
 def _members(model: Any) -> Iterator[Any]:
-    """Yield the models that a model is made of."""
+    """Yield the models that a model consists of."""
     named = [*(getattr(model, "estimators", None) or ()), *(getattr(model, "steps", None) or ())]
     alone = [getattr(model, name, None) for name in ("estimator", "final_estimator")]
     yield from (each for each in [*(each[1] for each in named), *alone] if hasattr(each, "fit"))

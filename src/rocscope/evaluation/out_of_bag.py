@@ -23,12 +23,12 @@ from rocscope.protocols.splits import Split
 from rocscope.protocols.splitters import OutOfBag
 
 _KEPT = 0.632
-"""About 1 − 1/e: the share of distinct rows in a bootstrap sample, as the rules write it."""
+"""About 1 − 1/e: the expected share of distinct rows in a bootstrap sample."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Corrected(Result):
-    """What one model is worth, by the bootstrap.
+    """Bootstrap estimate of one model's performance.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class Corrected(Result):
 
     @classmethod
     def of(cls, apparent: float, out_of_bag: float, no_information: float, sign: int, replicates: Any = ()) -> Any:
-        """Apply both rules; `sign` is −1 where a small number is good."""
+        """Apply both rules; `sign` is −1 if smaller is better."""
         overfitting = _relative_overfitting(apparent, out_of_bag, no_information, sign)
         clipped = sign * max(sign * out_of_bag, sign * no_information)
         point632 = (1 - _KEPT) * apparent + _KEPT * out_of_bag
@@ -71,7 +71,7 @@ class Corrected(Result):
 
 
 def _relative_overfitting(apparent: float, out_of_bag: float, no_information: float, sign: int = -1) -> float:
-    """Return how far a number is on the way from what it appears to be to what it is without information, 0 to 1.
+    """Return the relative overfitting rate, from 0 (none) to 1 (no information).
 
     Examples
     --------
@@ -88,7 +88,7 @@ def _relative_overfitting(apparent: float, out_of_bag: float, no_information: fl
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Bootstrap632(Mapping[str, Corrected], Result):
-    """What each model is worth, by the bootstrap; a mapping from model name.
+    """Bootstrap estimates of performance by model name.
 
     Attributes
     ----------
@@ -236,14 +236,14 @@ def _corrected(scored: Sequence[Scored], task: Task, measure: Measure) -> Correc
 
 
 def _by_rows(scored: Sequence[Scored], task: Task) -> Judged:
-    """Return all predictions, weighted so that each row counts once, however often it was left out."""
+    """Return all out-of-bag predictions, weighted so that each row counts once."""
     rows = np.concatenate([each.split.test for each in scored])
     weight = 1 / np.bincount(rows)[rows] * (1.0 if task.weight is None else task.weight[rows])
     return of_one(task, task.labels[rows], _joined(scored), weight)
 
 
 def _without_information(own: Scored, task: Task) -> Judged:
-    """Return every score with every class, weighted by how many rows are of it: all pairs of a label and a score."""
+    """Return all pairs of a score and a class, weighted by class size: the no-information distribution."""
     weight = np.ones(task.labels.size, np.int64) if task.weight is None else task.weight.astype(np.float64)
     labels = np.array(task.classes, dtype=task.labels.dtype)
     total = [weight[task.labels == cls].sum() for cls in labels]
@@ -253,7 +253,7 @@ def _without_information(own: Scored, task: Task) -> Judged:
 
 
 def _joined(scored: Sequence[Scored]) -> Scored:
-    """Return what one model said in several splits, one after the other."""
+    """Concatenate one model's predictions from several splits."""
     own = [each.decisions for each in scored if each.decisions is not None]
     scores = np.concatenate([each.scores for each in scored])
     return replace(scored[0], scores=scores, decisions=np.concatenate(own) if len(own) == len(scored) else None)

@@ -7,7 +7,7 @@ predictions.
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from inspect import Parameter, signature
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -17,7 +17,7 @@ from rocscope._base.arrays import Array
 from rocscope.core.context import Context
 from rocscope.errors import InputError
 from rocscope.evaluation.assembly import of_one
-from rocscope.evaluation.measures import Measure, measure_of, sklearn_scorer
+from rocscope.evaluation.measures import Measure, Metric, measure_of, sklearn_scorer
 from rocscope.evaluation.task import Task, TestRows
 from rocscope.multiclass.cost_matrix import CostMatrix
 
@@ -59,14 +59,14 @@ def _named(scorer: Any, task: Task) -> tuple[str, Any]:
     fetched = sklearn_scorer(scorer) if isinstance(scorer, str) else None
     if fetched is not None:
         return scorer, _OfModel(fetched, coded=task.positive is not None)
-    if hasattr(scorer, "_score_func"):
-        return getattr(scorer._score_func, "__name__", "scorer"), _OfModel(scorer)
+    if (function := getattr(scorer, "_score_func", None)) is not None:
+        return getattr(function, "__name__", "scorer"), _OfModel(scorer)
     if callable(scorer) and _positional(scorer) >= 3:
         return getattr(scorer, "__name__", type(scorer).__name__), _OfModel(scorer)
     if not (isinstance(scorer, str | Context | CostMatrix) or callable(scorer)):
         expected = "a name such as 'roc_auc', a scorer, a Context or CostMatrix, or a function of Predictions"
         raise InputError("scoring", expected=expected, got=repr(scorer))
-    measure = measure_of(scorer, several_classes=task.positive is None)
+    measure = measure_of(cast(Metric, scorer), several_classes=task.positive is None)
     return measure.name, _OfPredictions(measure, task)
 
 

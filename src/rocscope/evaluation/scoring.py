@@ -18,14 +18,14 @@ RESPONSES = ("auto", "predict_proba", "decision_function", "predict")
 
 
 def response_of(model: Any, wanted: str, known: Sequence[str]) -> str | None:
-    """Return the method that scores come from, if the model has it: the one wanted, or the first of those known."""
+    """Return the method that provides scores: the requested one, or the first known one that the model has."""
     return next((method for method in (known if wanted == "auto" else (wanted,)) if hasattr(model, method)), None)
 
 
 def score(
     fitted: Any, name: str, X: Any, classes: Sequence[Hashable], positive: int | None, wanted: str
 ) -> tuple[Array, str]:
-    """Return what a fitted model says of rows, and which of its methods said it.
+    """Return a fitted model's scores for rows, and the method used.
 
     `positive` is the place of the positive class, or None where each class has an entry.
     """
@@ -45,7 +45,7 @@ def score(
 
 
 def positive_scores(fitted: Any, X: Any, classes: Sequence[Hashable], positive: int, response: str) -> Array:
-    """Return a score a row; a model that was fitted without the positive class gives it probability 0."""
+    """Return one score per row; a model fitted without the positive class gives it probability 0."""
     values = np.asarray(getattr(fitted, response)(X))
     label = classes[positive]
     if response == "predict":
@@ -60,7 +60,7 @@ def positive_scores(fitted: Any, X: Any, classes: Sequence[Hashable], positive: 
 
 
 def own_labels(fitted: Any, X: Any, classes: Sequence[Hashable]) -> Array | None:
-    """Return the labels that a fitted model gives rows itself; None where it gives no labels of the classes."""
+    """Return a fitted model's own labels for rows; None if they are not the classes."""
     if not hasattr(fitted, "predict") or _is_regressor(fitted):
         return None
     labels = np.asarray(fitted.predict(X))
@@ -77,7 +77,7 @@ def _is_regressor(fitted: Any) -> bool:
 
 
 def class_scores(fitted: Any, X: Any, classes: Sequence[Hashable], response: str = "predict_proba") -> Array:
-    """Return a probability a class, 0 for those that the model was fitted without; or the predicted labels."""
+    """Return a probability per class, 0 for classes missing in fitting; or the predicted labels."""
     if response == "decision_function":
         expected = "predict_proba or predict for more than two classes"
         raise InputError("response", expected=expected, got="'decision_function'")

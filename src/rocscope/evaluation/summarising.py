@@ -11,7 +11,6 @@ import numpy as np
 
 from rocscope import __version__
 from rocscope._base import validation as check
-from rocscope._base.contract import contract
 from rocscope._base.wrong_calls import answering
 from rocscope.calibration.intervals import ONE_CLASS, ClosedForms, logarithmic, squared
 from rocscope.calibration.outcomes import Evidence, Shift, evidence
@@ -53,14 +52,14 @@ _NO_PROBABILITIES = "scores are no probabilities (rocscope.calibration.recalibra
 
 
 class Measured(NamedTuple):
-    """Estimates by name, and what to keep in mind."""
+    """Estimates by name, and caveats."""
 
     estimates: dict[str, Estimate]
     notes: tuple[str, ...]
 
 
 class _Threshold(NamedTuple):
-    """Threshold of a model, None for its own decisions; where it is from; and what to keep in mind.
+    """A model's threshold (None for its own decisions), its origin, and caveats.
 
     `odds` is how many true positives a false positive outweighs in net benefit, NaN where acting gains nothing.
     """
@@ -74,7 +73,7 @@ class _Threshold(NamedTuple):
 def measure(
     sample: Sample, at: _Threshold, context: Context, level: float, random_state: int, *, many: bool = False
 ) -> Measured:
-    """Return all measures of a model; what cannot be had has no interval, or no value, and states why."""
+    """Return all measures of a model; unavailable ones have no interval or value, and a reason."""
     threshold = at.value
     data = sample.counts if sample.rows is None else sample.rows
     known, counts = evidence(sample, probabilities=False), sample.counts
@@ -106,7 +105,7 @@ def measure(
 
 
 def _as_scores(rows: Predictions) -> Predictions:
-    """Return the decisions of a model as scores of 1 and 0."""
+    """Return a model's decisions as scores of 1 and 0."""
     scores = {name: decided.astype(np.int8) for name, decided in rows.decisions.items()}
     return Predictions(rows.y_true, scores, **rows.row_columns())
 
@@ -134,7 +133,7 @@ def _of_probabilities(known: Evidence, forms: ClosedForms, random_state: int, *,
 
 
 def _cost_of_miscalibration(known: Evidence, forms: ClosedForms, context: Context, random_state: int) -> Estimate:
-    """Return what it costs to act on the probabilities themselves beyond acting on recalibrated ones."""
+    """Return the cost of acting on the probabilities minus that of acting on recalibrated ones."""
     options = {"level": forms.level, "draws": _DRAWS, "random_state": random_state}
     try:
         return miscalibration_cost_at(known, forms.shift.target, context, **options)
@@ -179,7 +178,7 @@ def _at_threshold(
 
 
 def _mean(forms: ClosedForms, predicted: Any, amounts: dict[str, float]) -> Estimate:
-    """Return a mean of what each case brings, with Wald's interval."""
+    """Return a mean over cases with Wald's interval."""
     sample = forms.sample
     of_positive = np.where(predicted, amounts["tp"], amounts["fn"])
     of_negative = np.where(predicted, amounts["fp"], amounts["tn"])
@@ -192,7 +191,7 @@ def _mean(forms: ClosedForms, predicted: Any, amounts: dict[str, float]) -> Esti
 
 
 MOST_PARTS = 1_000
-"""A column of more values than these names single cases, or nearly: its values are no parts to be shown."""
+"""A column with more values than this identifies cases rather than segments."""
 
 By = Literal["segment", "fold"]
 _FACTS = (
@@ -208,7 +207,6 @@ _SHARED = (
 )
 
 
-@contract
 @answering
 def summary(
     predictions: Models | Labels,
@@ -351,7 +349,7 @@ def _parts(sample: Sample, by: str | None, segments: SegmentedCounts | None) -> 
 def _thresholds(
     samples: Samples, asked: Thresholds | str | None, context: Context, *, costs_given: bool
 ) -> dict[str, _Threshold]:
-    """Return the threshold of each model that classification and utility are at."""
+    """Return each model's threshold for classification and utility."""
     if asked is None or isinstance(asked, str):
         if asked is not None:
             check.check_choice("threshold", asked, ("costs", "cheapest"))
@@ -390,7 +388,7 @@ def _found_threshold(model: str, sample: Sample, asked: str | None, context: Con
 
 
 def _odds(context: Context) -> float:
-    """Return how many true positives a false positive outweighs; NaN where acting on a positive gains nothing."""
+    """Return how many true positives one false positive outweighs; NaN if acting on a positive gains nothing."""
     return float(context.false_alarm_cost) / float(context.miss_cost) if context.miss_cost > 0 else nan
 
 

@@ -21,7 +21,7 @@ from rocscope.inference.estimate import Estimate
 
 
 class SummaryMeasure(NamedTuple):
-    """A number of the summary: its heading, its domain, and what it is where all is as it should be."""
+    """A measure of the summary: heading, domain, and ideal value."""
 
     heading: str
     domain: str
@@ -47,7 +47,7 @@ def _measure(name: str, domain: str) -> SummaryMeasure:
 
 
 MEASURES = {name: _measure(name, domain) for domain, names in _MEASURES.items() for name in names.split()}
-"""Every number of a summary, in the order in which it is shown."""
+"""All measures of a summary in display order."""
 
 NEEDS_PROBABILITIES = tuple(
     name
@@ -56,7 +56,7 @@ NEEDS_PROBABILITIES = tuple(
 )
 
 ThresholdSource = Literal["given", "costs", "cheapest", "decisions"]
-"""Where a threshold is from: given as a number or by the costs, both beforehand; chosen on the rows; the model."""
+"""Origins of a threshold: a number or the costs, both fixed beforehand; chosen on the rows; the model's own."""
 
 TRIPOD = {
     "12d": "heterogeneity of performance: how it was handled and quantified",
@@ -67,7 +67,7 @@ TRIPOD = {
     "23a": "performance with confidence intervals, in key subgroups too",
     "23b": "heterogeneity of performance across clusters",
 }
-"""Items of TRIPOD+AI (Collins et al. 2024) that a summary can answer; the others are for authors alone."""
+"""Items of TRIPOD+AI (Collins et al. 2024) that a summary can answer; all others need the authors."""
 
 REFERENCES = (
     "Van Calster et al. 2025, Lancet Digital Health, performance measures in predictive AI (STRATOS)",
@@ -79,7 +79,7 @@ _NOTHING = 1e-12  # what rounding leaves of 0
 
 
 def _estimate_named(estimates: dict[str, Estimate], name: str) -> Estimate:
-    """Return the estimate of a measure, by its name or by another name of that figure."""
+    """Return the estimate of a measure by its name or a synonym."""
     if name in estimates:
         return estimates[name]
     figure = known(str(name))
@@ -91,7 +91,7 @@ def _estimate_named(estimates: dict[str, Estimate], name: str) -> Estimate:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SummaryRow(Result):
-    """One model on all rows, or on one segment or fold.
+    """Results of one model on all rows, or on one segment or fold.
 
     Attributes
     ----------
@@ -126,7 +126,7 @@ class SummaryRow(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FoldsRow(Result):
-    """One model over folds that each count alike.
+    """Results of one model averaged over folds with equal weight.
 
     Attributes
     ----------
@@ -151,7 +151,7 @@ class FoldsRow(Result):
 
     @classmethod
     def of(cls, rows: Sequence[SummaryRow], level: float, seconds: Sequence[tuple[float, float]] = ()) -> "FoldsRow":
-        """Return the mean of the rows of one model's folds."""
+        """Return the mean of one model's rows over folds."""
         values = np.array([[row[name].value for name in MEASURES] for row in rows])
         with np.errstate(invalid="ignore"):  # a log loss may be infinite
             found = mean(values, level)
@@ -173,7 +173,7 @@ class FoldsRow(Result):
         return f"FoldsRow({self.model}: {shown}, {self.folds} folds)"
 
     def line(self, names: Sequence[str]) -> dict[str, str]:
-        """Return a line of text: mean, deviation and interval of measures, and seconds."""
+        """Return a line of text: mean, standard deviation and interval of measures, and seconds."""
         cells = {
             MEASURES[name].heading: f"{cell(self[name])}, sd {_plain(self.deviations[name])}"
             for name in names
@@ -186,7 +186,7 @@ class FoldsRow(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Summary(Result, Sequence[SummaryRow]):
-    """Everything that a validation reports: a row for each model and part.
+    """The results of a validation: one row for each model and part.
 
     A sequence of `SummaryRow`; one is also found by its model, or by model and part.
 
@@ -252,12 +252,12 @@ class Summary(Result, Sequence[SummaryRow]):
 
     @property
     def checklist(self) -> str:
-        """The same in words, a line an item."""
+        """The same as text, one line per item."""
         ticks = self.tripod.items()
         return "\n".join(f"[{'x' if done else ' '}] {item} {TRIPOD[item]}" for item, done in ticks)
 
     def table(self, domain: str | None = None) -> list[dict[str, str]]:
-        """Return a line of text for each row: value and interval of the measures of a domain, or of all.
+        """Return one line of text per row, with values and intervals of a domain's measures, or of all.
 
         Parameters
         ----------
@@ -269,7 +269,7 @@ class Summary(Result, Sequence[SummaryRow]):
         return [self._named(row) | {shown[name]: cell(row[name]) for name in shown} for row in self.rows]
 
     def fold_table(self, domain: str | None = None) -> list[dict[str, str]]:
-        """Return a line of text for each model: mean, interval and deviation over folds, and seconds.
+        """Return one line of text per model: mean, interval and standard deviation over folds, and seconds.
 
         Parameters
         ----------
@@ -281,7 +281,7 @@ class Summary(Result, Sequence[SummaryRow]):
         return [row.line(names) for row in self.over_folds]
 
     def sheet(self, domain: str) -> list[dict[str, str]]:
-        """Return a line of text for each measure of a domain that is defined for some row, and a cell for each row."""
+        """Return one line of text per defined measure of a domain, with a cell per row."""
         check.check_choice("domain", domain, DOMAINS)
         names = [row.model if row.part == "all" else f"{row.model}, {row.part}" for row in self.rows]
         return [
@@ -295,7 +295,7 @@ class Summary(Result, Sequence[SummaryRow]):
         return {"model": row.model} | part | {"n": number(row.n), "events": number(row.n_pos)}
 
     def to_frame(self, backend: str = "pandas") -> Any:
-        """Return a data frame with a row for each model, part and measure: value, low, high, method.
+        """Return a data frame with one row per model, part and measure: value, low, high, method.
 
         Parameters
         ----------
@@ -330,7 +330,7 @@ class Summary(Result, Sequence[SummaryRow]):
 
 
 def cell(estimate: Estimate) -> str:
-    """Return value and interval in few characters, with † where it is not reliable; the estimate states why.
+    """Return value and interval as short text, with † if not reliable; the estimate states the reason.
 
     All three have as many decimals: three, or more where they are small.
     """
@@ -343,7 +343,7 @@ def cell(estimate: Estimate) -> str:
 
 
 def _plain(value: float, decimals: int | None = None) -> str:
-    """Return a number with three decimals, more where it is small, never as -0.
+    """Return a number with three decimals, or more if it is small; never -0.
 
     Examples
     --------
@@ -360,7 +360,7 @@ def _decimals(value: float) -> int:
 
 
 def _thresholds_used(rows: Sequence[SummaryRow], costs: str) -> str:
-    """Return at which thresholds classification and net benefit are, and which of them were fixed beforehand."""
+    """Return the thresholds of classification and net benefit, and which were fixed beforehand."""
     said = {
         "decisions": "of the decisions of the models themselves",
         "given": "at a threshold fixed beforehand",
@@ -378,7 +378,7 @@ def _thresholds_used(rows: Sequence[SummaryRow], costs: str) -> str:
 def methods_paragraph(
     version: str, context: Context, by: str | None, level: float, facts: Sequence[str], rows: Sequence[SummaryRow]
 ) -> str:
-    """Return the words for a methods section."""
+    """Return a paragraph for the methods section of a paper."""
     mix = "the sample's prevalence" if context.target_prevalence is None else f"{context.target_prevalence:.3g}"
     cost = context.costs
     costs = f"a false positive costing {cost['fp']:g} and a false negative {cost['fn']:g}"

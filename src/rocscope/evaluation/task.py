@@ -18,7 +18,7 @@ from rocscope.protocols.splits import SplitRows
 
 
 def attributes(X: Any, n: int) -> Any:
-    """Return attributes of n rows as what `rows_of` takes: a sparse matrix, a frame of any library, or an array."""
+    """Return attributes of n rows in a form for `rows_of`: a sparse matrix, a frame of any library, or an array."""
     if hasattr(X, "tocsr"):
         X = X.tocsr()
     elif not _is_frame(X):
@@ -44,7 +44,7 @@ def _is_frame(X: Any) -> bool:
 
 
 def rows_of(X: Any, index: Array) -> Any:
-    """Return some rows, in the order of `index`, as the same kind of table.
+    """Return rows in the order of `index`, in the same kind of table.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def rows_of(X: Any, index: Array) -> Any:
 
 @dataclass(frozen=True)
 class Task:
-    """What all fits share.
+    """Settings shared by all fits.
 
     `labels` are as the user gave them and `positive` is the place of the positive class among `classes`, or None
     where each class has a score. `decided` states whether models are asked for labels, too. `scorers` judge each
@@ -104,7 +104,7 @@ def task_of(
     seed: int | None = None,
     known: Sequence[Any] = (),
 ) -> Task:
-    """Return checked data. `known` are classes that y need not hold."""
+    """Check the data; `known` are classes that y need not contain."""
     for each in response.values() if isinstance(response, Mapping) else [response]:
         check.check_choice("response", each, RESPONSES)
     labels = label_column(y, "y")
@@ -128,6 +128,6 @@ def response_for(task: Task, model: str) -> str:
 
 
 def sample_of(task: Task, groups: Any = None) -> SplitRows:
-    """Return what protocols see of the data."""
+    """Return what protocols need to know about the data."""
     codes = None if groups is None else check.check_groups(groups, "groups", task.labels.size)
     return SplitRows(task.X, class_index(task.labels, task.classes, "y"), task.classes, codes)

@@ -1,4 +1,4 @@
-"""Conditions on figures: one grammar for constraints, gates and limits of a monitor.
+"""Conditions on figures: one grammar for constraints, gates and monitoring limits.
 
 quantity[(model)] <|<=|>|>= bound[%] [at level]
 quantity(b) - quantity(a) < bound          the difference of two models
@@ -31,7 +31,7 @@ RELATIONS: dict[str, Callable[[Any, Any], Any]] = {
 _WRITTEN = {"≥": ">=", "≤": "<="}
 _TURNED = {">=": "<=", "<=": ">=", ">": "<", "<": ">"}
 _SLACK = 1e-12
-"""Relative; forgives the rounding of a rate at the bound: a thousand times 2⁻⁵³, yet less than one case in 10¹¹."""
+"""Relative tolerance for rounding at the bound: a thousand times 2⁻⁵³, less than one case in 10¹¹."""
 
 _NUMBER = r"[-+−]?(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][-+−]?\d+)?\s*%?"
 _NAME = r"[A-Za-z][^<>=≤≥()]*?"
@@ -47,7 +47,7 @@ _AND = re.compile(r"\s+and\s+(?![^()]*\))", re.IGNORECASE)
 @held_to_contract
 @dataclass(frozen=True)
 class Condition:
-    """A bound on a figure, or on the difference of a figure between two models.
+    """A bound on a figure, or on its difference between two models.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ class Condition:
 
     @classmethod
     def read(cls, text: Any, subject: str = "condition", example: str = "tpr >= 0.9") -> tuple[Self, ...]:
-        """Return the conditions that a text sets; all of them have to hold.
+        """Parse a text into conditions that all have to hold.
 
         Raises
         ------
@@ -110,18 +110,18 @@ class Condition:
         return ">" in self.relation
 
     def holds(self, value: Any) -> Any:
-        """Return whether, or where, a value keeps the bound; never where it is not defined."""
+        """Return whether (or where) a value satisfies the bound; undefined values never do."""
         slack = _SLACK * max(1.0, abs(self.bound))
         inwards = self.upwards == (self.relation in (">=", "<="))
         return RELATIONS[self.relation](value, self.bound - slack if inwards else self.bound + slack)
 
     def beyond_doubt(self, estimate: Any) -> bool:
-        """Return whether an estimate satisfies it: with a level the whole interval does; False if it is undefined."""
+        """Return whether an estimate satisfies it, with a level whether the whole interval does; False if undefined."""
         end = estimate.low if self.upwards else estimate.high
         return bool(RELATIONS[self.relation](estimate.value if self.level is None else end, self.bound))
 
     def closest(self, values: Array) -> int | None:
-        """Return the position of the value closest to satisfying it, or None where none is defined."""
+        """Return the index of the value closest to satisfying it, or None if none is defined."""
         if np.isnan(values).all():
             return None
         return int(np.nanargmax(values) if self.upwards else np.nanargmin(values))
@@ -132,7 +132,7 @@ class Condition:
 
     @property
     def surely(self) -> str:
-        """The confidence level, in words."""
+        """The confidence level as text."""
         return "" if self.level is None else f" at {100 * self.level:.10g} %"
 
     def __str__(self) -> str:
@@ -146,7 +146,7 @@ class Condition:
 
 
 def _number(text: str) -> float:
-    """Return what a text says, be it in percent.
+    """Parse a number, possibly in percent.
 
     Examples
     --------

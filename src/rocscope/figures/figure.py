@@ -26,7 +26,7 @@ _WORDS = {
 
 @dataclass(frozen=True)
 class Figure:
-    """A named number that a classifier is judged by.
+    """A named measure of a classifier.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class Figure:
 
     @property
     def words(self) -> str:
-        """What kind of figure it is, for an error.
+        """The kind of figure, for errors.
 
         Examples
         --------
@@ -88,7 +88,7 @@ class Figure:
         return float(self.counts(counts))
 
     def at_mix(self, share: Fraction) -> tuple[LinearForm, LinearForm] | None:
-        """Return the two lines in tpr and fpr whose quotient it is where such a share of cases is positive.
+        """Return the two lines in tpr and fpr whose quotient it is at a prevalence.
 
         Notes
         -----
@@ -109,7 +109,7 @@ class Figure:
 
 
 def line(weights: FourNumbers, share: Any) -> LinearForm:
-    """Return a sum of weights of the four counts per case as a line in tpr and fpr, at a share of positives.
+    """Express a weighted sum of the four counts per case as a line in tpr and fpr, at a prevalence.
 
     Examples
     --------

@@ -132,7 +132,7 @@ class Smooth:
 
 @dataclass(frozen=True)
 class CountShares:
-    """Counts as shares of all rows: of each level and class, cumulated from the highest score on."""
+    """Counts as shares of all rows: by level and class, cumulated from the highest score."""
 
     counts: ThresholdCounts
     pos: Array
@@ -144,7 +144,7 @@ class CountShares:
 
     @classmethod
     def of(cls, counts: ThresholdCounts) -> "CountShares":
-        """Return the shares of counts of both classes."""
+        """Return the counts as shares."""
         counts.require_both_classes("a statistic of both classes")
         n = float(counts.n)
         tpr, fpr = counts.tp / float(counts.n_pos), counts.fp / float(counts.n_neg)
@@ -153,21 +153,21 @@ class CountShares:
 
     @property
     def tpr_before(self) -> Array:
-        """The tpr without the level itself."""
+        """The tpr excluding the level itself."""
         return self.tpr - self.pos / self.prevalence
 
     @property
     def fpr_before(self) -> Array:
-        """The fpr without the level itself."""
+        """The fpr excluding the level itself."""
         return self.fpr - self.neg / (1 - self.prevalence)
 
     @property
     def depth_before(self) -> Array:
-        """The depth without the level itself."""
+        """The depth excluding the level itself."""
         return self.depth - self.pos - self.neg
 
     def linear(self, value: Any, of_pos: Any, of_neg: Any) -> Linear:
-        """Return a Linear, with what rounding leaves of the mean influence taken off."""
+        """Return a Linear with influences centred, which removes rounding errors."""
         k = self.pos.size
         of_pos, of_neg = (np.broadcast_to(np.asarray(each, float), (k,)) for each in (of_pos, of_neg))
         mean = float(self.pos @ of_pos + self.neg @ of_neg)
@@ -175,7 +175,7 @@ class CountShares:
 
 
 def swapped(statistic: Callable[[ThresholdCounts], Linear]) -> Callable[[ThresholdCounts], Linear]:
-    """Return a statistic of counts whose classes, and whose order, are turned round."""
+    """Return a statistic of counts with classes and order reversed."""
 
     def linearise(counts: ThresholdCounts) -> Linear:
         threshold = -np.arange(len(counts), dtype=np.float64)

@@ -28,7 +28,7 @@ def area() -> Smooth:
 
 @contract
 def partial_area(*, max_fpr: float | None = None, min_tpr: float | None = None, standardized: bool = False) -> Smooth:
-    """Return the statistic: area under the ROC curve up to an fpr, or from a tpr upwards.
+    """Return the statistic: area under the ROC curve up to an fpr, or from a tpr.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def partial_area(*, max_fpr: float | None = None, min_tpr: float | None = None, 
 
 
 def _partial(counts: ThresholdCounts, part: float) -> Linear:
-    """Area up to an fpr of `part`: a positive adds the fpr that is left of its own; a negative the tpr above it."""
+    """Area up to fpr `part`: a positive adds the remaining fpr, a negative the tpr above it."""
     s = CountShares.of(counts)
     low, high = s.fpr_before, s.fpr
     width = high - low
@@ -86,7 +86,7 @@ def _partial(counts: ThresholdCounts, part: float) -> Linear:
 
 
 def _at(x: float, along: Array, of: Array) -> float:
-    """Return the height of a curve that begins at the origin."""
+    """Return the height of a curve that starts at the origin."""
     return float(np.interp(x, np.concatenate(([0.0], along)), np.concatenate(([0.0], of))))
 
 
@@ -144,14 +144,14 @@ def fpr_at(tpr: float) -> Smooth:
 
 
 def _inside(before: Array, after: Array, part: float) -> Array:
-    """Return how much of each level lies before a place on an axis: 1, 0, or a share of one level."""
+    """Return how much of each level lies before a position on an axis: 1, 0, or a share of one level."""
     width = after - before
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(width > 0, np.clip((part - before) / width, 0, 1), (after <= part).astype(float))
 
 
 def _height_and_slope(x: float, along: Array, of: Array, n: float) -> tuple[float, float]:
-    """Return the height of a curve, and its slope as far as the place of x on the axis is uncertain with n rows.
+    """Return the height of a curve, and its slope averaged over the sampling error of x with n rows.
 
     That is the slope of the line that fits the curve best where the quantile falls, a normal law around x.
     """

@@ -24,21 +24,21 @@ _ALL = "tp fp fn tn"
 
 
 def _sums(parts: str) -> tuple[FourNumbers, FourNumbers]:
-    """Return the weights of the four counts in "tp / tp fp"."""
+    """Parse the weights of the four counts in a text such as "tp / tp fp"."""
     top, bottom = (part.split() for part in parts.split("/"))
     weights = (tuple(int(cell in part) for cell in _CELLS) for part in (top, bottom))
     return tuple(weights)  # pyright: ignore[reportReturnType]
 
 
 def _share(name: str, title: str, parts: str, *aliases: str, sign: int = 1) -> Figure:
-    """Return a share of cases."""
+    """Return a figure that is a share of cases."""
     ideal = None if sign == 0 or name == "depth" else int(sign > 0)
     sums = _sums(parts)
     return Figure(name, title, "cells", sign, "share", ideal, aliases, metrics.METRICS[name], parts=sums)
 
 
 def _cases(name: str, title: str, parts: str, *aliases: str, sign: int) -> Figure:
-    """Return a number of cases."""
+    """Return a figure that is a number of cases."""
     top, bottom = _sums(f"{parts} / {_ALL}")
 
     def count(*cells: Any) -> Any:
@@ -52,12 +52,12 @@ def _of_cells(name: str, title: str, *aliases: str, lines: Any = None, **options
 
 
 def _closest_topleft(tp: Array, fp: Array, fn: Array, tn: Array) -> Array:
-    """Distance in ROC space from the point (0, 1) of a perfect classifier."""
+    """Distance in ROC space from the perfect point (0, 1)."""
     return np.hypot(metrics.fpr(tp, fp, fn, tn), metrics.fnr(tp, fp, fn, tn))
 
 
 def _ks(counts: ThresholdCounts) -> float:
-    """Largest tpr − fpr of all thresholds."""
+    """Largest tpr − fpr over all thresholds."""
     return max(float(np.max(metrics.youden(counts.tp, counts.fp, counts.fn, counts.tn))), 0.0)
 
 
@@ -67,7 +67,7 @@ def _auc(counts: ThresholdCounts) -> float:
 
 
 def _calibrated(name: str, title: str, function: str, attribute: str = "", *aliases: str, **options: Any) -> Figure:
-    """Return a figure that a function of `rocscope.calibration` computes; a small one is good unless options say."""
+    """Return a figure computed by a function of `rocscope.calibration`; smaller is better by default."""
 
     def value(counts: ThresholdCounts) -> float:
         found = getattr(reach("calibration"), function)(counts)
@@ -189,7 +189,7 @@ _TABLE = (
 )  # fmt: skip
 
 FIGURES: dict[str, Figure] = {figure.name: figure for figure in _TABLE}
-"""Every figure by its name; those with a number in it, such as f2 and lift@0.1, are made when they are asked for."""
+"""All figures by name; those with a number, such as f2 and lift@0.1, are created on request."""
 
 _BETA = re.compile(r"f(\d+(?:\.\d+)?)")
 _F1_ALIASES = ("f_score", "f measure", "dice", "f1_score")
@@ -197,7 +197,7 @@ _AT_DEPTH = re.compile(r"(lift|gain|precision)@(0?\.\d+|1(?:\.0*)?|\d+(?:\.\d+)?
 
 
 def _f_score(text: str) -> Figure:
-    """Return F_β of a β, (1 + β²)·tp over (1 + β²)·tp + fp + β²·fn."""
+    """Return F_β: (1 + β²)·tp over (1 + β²)·tp + fp + β²·fn."""
     beta, square = float(text), Fraction(text) ** 2
     if not beta > 0:
         raise InputError("beta", expected="a number above 0", got=text)
@@ -211,7 +211,7 @@ def _f_score(text: str) -> Figure:
 
 
 def _at_depth(kind: str, text: str) -> Figure:
-    """Return lift, gain or precision among the share of cases with the highest scores.
+    """Return lift, gain or precision among a share of cases with the highest scores.
 
     Of a threshold it is that of its positives among the whole share, as if no more were found in it; NaN where the
     threshold selects more than that share. So the best threshold is the one that finds most positives within it.
@@ -238,7 +238,7 @@ _BY_NAME |= {_folded(alias): _f_score("1") for alias in ("f1", *_F1_ALIASES)}
 
 
 def known(name: str) -> Figure | None:
-    """Return the figure of a name, whatever its case, or None.
+    """Return the figure with a name in any case, or None.
 
     Examples
     --------
@@ -279,7 +279,7 @@ def spelled(metric: Any) -> Any:
 
 
 def figure_named(name: Any, subject: str, *, expected: str, suits: Callable[[Figure], Any], hint: str = "") -> Figure:
-    """Return the figure of a name, if the caller can use it.
+    """Return the figure with a name if the caller supports it.
 
     Parameters
     ----------
@@ -320,7 +320,7 @@ def figure_named(name: Any, subject: str, *, expected: str, suits: Callable[[Fig
 
 
 def statistic_named(name: str, subject: str = "statistic") -> tuple[Figure, Callable[[ThresholdCounts], float]]:
-    """Return a figure of a whole ranking, and the function of counts that computes it: a Smooth where it has one.
+    """Return a figure of a whole ranking and the function that computes it, as a Smooth where possible.
 
     Examples
     --------
@@ -342,7 +342,7 @@ def statistic_named(name: str, subject: str = "statistic") -> tuple[Figure, Call
 
 
 def in_context(figure: Figure, context: Context) -> Figure:
-    """Return a figure of costs as one of the four counts; any other as it is.
+    """Return a cost figure in a context as one of the four counts; others unchanged.
 
     Notes
     -----

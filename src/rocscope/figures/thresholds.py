@@ -91,7 +91,7 @@ def _value_and_slopes(function: Callable[..., Any], cells: Array) -> tuple[float
 
 
 def _slope(function: Callable[..., Any], cells: Array, i: int) -> float:
-    """Return the derivative by one cell, from both sides where the cell is not empty."""
+    """Return the derivative with respect to one cell, two-sided if the cell is not empty."""
     step = np.zeros(4)
     step[i] = _STEP
     back = step if cells[i] > _STEP else 0 * step
@@ -100,7 +100,7 @@ def _slope(function: Callable[..., Any], cells: Array, i: int) -> float:
 
 @contract
 def cost_at(threshold: float, context: Context | HasContext | None = None) -> Smooth:
-    """Return the statistic: expected cost per case at a threshold, at the target prevalence if there is one.
+    """Return the statistic: expected cost per case at a threshold, at the context's target prevalence if set.
 
     Returns
     -------

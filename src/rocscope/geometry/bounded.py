@@ -18,24 +18,24 @@ from rocscope.geometry.hull import Choices, corners_of
 from rocscope.geometry.tangent import Touch, stakes
 
 _ROUNDED = Fraction(1, 10**12)
-"""Shares that differ less are those of a threshold at its bound, of which the sums of weights are rounded."""
+"""Tolerance for shares of thresholds at a bound, whose sums of weights are rounded."""
 
 
 class Bound(NamedTuple):
-    """What may be attained: tpr_weight · tpr + fpr_weight · fpr ≤ most."""
+    """A linear bound: tpr_weight · tpr + fpr_weight · fpr ≤ most."""
 
     tpr_weight: Fraction
     fpr_weight: Fraction
     most: Fraction
 
     def room(self, corner: "_Corner") -> Fraction:
-        """Return how far a point is within it."""
+        """Return the slack of a point within the bound."""
         return self.most - self.tpr_weight * corner.tpr - self.fpr_weight * corner.fpr
 
 
 @dataclass(frozen=True)
 class ConvexCombination:
-    """A point between two thresholds, each of which decides a share of the cases; twice the same where it is one.
+    """A point between two thresholds that each decide a share of the cases; both are equal for a single one.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class ConvexCombination:
 
     @property
     def randomized(self) -> bool:
-        """Whether both decide some cases."""
+        """Whether both thresholds decide some cases."""
         return 0 < self.share < 1
 
     @property
@@ -68,14 +68,14 @@ class ConvexCombination:
 
 @dataclass(frozen=True)
 class _Corner:
-    """A point and what it is mixed of: how much of which threshold."""
+    """A point and its convex combination of thresholds."""
 
     tpr: Fraction
     fpr: Fraction
     parts: tuple[tuple[Fraction, Touch], ...]
 
     def towards(self, other: "_Corner", share: Fraction) -> "_Corner":
-        """Return the point at a share of the way to another."""
+        """Return the point a share of the way to another one."""
         amounts: dict[tuple[int, int], tuple[Fraction, Touch]] = {}
         for scale, corner in ((1 - share, self), (share, other)):
             for amount, touch in corner.parts:
@@ -88,7 +88,7 @@ class _Corner:
 def touching_within(
     choices: Sequence[Choices], context: Context, bounds: Sequence[Bound], totals: tuple[int, int] | None = None
 ) -> ConvexCombination:
-    """Return the rule of lowest expected cost within bounds; among equals that of fewest positive predictions.
+    """Return the rule of lowest expected cost within bounds; among equals the one with fewest positive predictions.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def touching_within(
 
 
 def _corners(choices: Choices) -> list[_Corner]:
-    """Return the thresholds of one model that are corners of the outline of all of them."""
+    """Return the thresholds of one model that are vertices of the convex outline."""
     size = choices.index.size
     mirrored = replace(choices, index=choices.index[::-1], negated=not choices.negated)
     index = np.union1d(corners_of(choices), size - 1 - corners_of(mirrored))
@@ -150,7 +150,7 @@ def _corners(choices: Choices) -> list[_Corner]:
 
 
 def _outline(corners: list[_Corner]) -> list[_Corner]:
-    """Return the convex outline of points, in order around it; of equal points the one given first."""
+    """Return the convex outline of points in order; of equal points, the one given first."""
     right, up = lcm(*(each.fpr.denominator for each in corners)), lcm(*(each.tpr.denominator for each in corners))
     places = {(int(each.fpr * right), int(each.tpr * up)): each for each in reversed(corners)}  # in whole numbers
     ordered = sorted(places)
@@ -172,7 +172,7 @@ def _turns_left(a: tuple[int, int], b: tuple[int, int], c: tuple[int, int]) -> b
 
 
 def _cut(polygon: list[_Corner], bound: Bound) -> list[_Corner]:
-    """Return what a bound leaves of a polygon."""
+    """Return the part of a polygon within a bound."""
     kept = []
     for here, there in zip(polygon, polygon[1:] + polygon[:1], strict=True):
         room, beyond = bound.room(here), bound.room(there)
@@ -184,7 +184,7 @@ def _cut(polygon: list[_Corner], bound: Bound) -> list[_Corner]:
 
 
 def settled(between: ConvexCombination) -> ConvexCombination:
-    """Return the combination of the two nearest thresholds on the line, or the one that is there."""
+    """Return the combination of the two nearest thresholds on the line, or a single one there."""
     if between.randomized and between.first.choices is between.second.choices:
         between = _nearest(between)
     if between.share < _ROUNDED:
@@ -193,7 +193,7 @@ def settled(between: ConvexCombination) -> ConvexCombination:
 
 
 def _nearest(between: ConvexCombination) -> ConvexCombination:
-    """Return the combination of neighbours, where thresholds between the two lie on the line between them."""
+    """Return the combination of neighbouring thresholds on the line between two."""
     choices, start, end = between.first.choices, between.first.index, between.second.index
     tp, fp = choices.whole(np.arange(start, end + 1))
     up, right = tp[-1] - tp[0], fp[-1] - fp[0]

@@ -54,19 +54,19 @@ class Choices:
 
     @property
     def label(self) -> str:
-        """Name of the model, with "not" where its decisions are reversed."""
+        """Name of the model, with "not" if its decisions are reversed."""
         return label(self.model, self.negated)
 
     @cached_property
     def cells(self) -> tuple[Array, Array, Array, Array]:
-        """True and false positives, false and true negatives, k of each."""
+        """True and false positives, false and true negatives, k each."""
         above, below = self.counts.cumulative, self.counts.remaining
         tp, fp, fn, tn = (axis[self.index] for axis in ((*below, *above) if self.negated else (*above, *below)))
         return tp, fp, fn, tn
 
     @property
     def climbs(self) -> tuple[Array, Array]:
-        """Counts of points that increase where true and false positives do, be it by less than rounded sums show."""
+        """Counts that increase wherever true and false positives do, even by less than rounded sums show."""
         ups, rights = ((-axis if self.negated else axis)[self.index] for axis in self.counts.climbs)
         return ups, rights
 
@@ -81,12 +81,12 @@ class Choices:
         return tp, fp
 
     def point(self, index: int) -> OperatingPoint:
-        """Return the operating point at a position; where everybody is predicted positive its threshold is −∞."""
+        """Return the operating point at a position; its threshold is −∞ where everybody is predicted positive."""
         tp, fp, fn, tn = (cell[index].item() for cell in self.cells)
         return OperatingPoint(tp, fp, fn, tn, score_of(self.counts, int(self.index[index])) if fn or tn else -math.inf)
 
     def rates(self, index: int) -> tuple[Fraction, Fraction]:
-        """Return the exact true and false positive rate at a position; that of a class without cases is 0."""
+        """Return the exact true and false positive rate at a position; 0 for a class without cases."""
         ((tp,), (fp,)), (n_pos, n_neg) = self.whole(np.array([index])), self.counts.whole_totals
         return Fraction(tp, n_pos or 1), Fraction(fp, n_neg or 1)
 
@@ -96,12 +96,12 @@ class Choices:
         return Fraction(tp + fp, sum(self.counts.whole_totals))
 
     def take(self, index: Array) -> "Choices":
-        """Return the choices at some positions."""
+        """Return the choices at given positions."""
         return replace(self, index=self.index[index])
 
 
 def label(model: str, negated: bool) -> str:
-    """Return how a model is called where it may be negated."""
+    """Return a model's name, with "not" if negated."""
     return f"not {model}" if negated else model
 
 
@@ -124,18 +124,18 @@ def negation(model: str, counts: CumulativeCounts) -> Choices:
 
 
 def score_of(counts: CumulativeCounts, index: int) -> float:
-    """Return the score at a point of `counts.cumulative`, in the type that the scores have."""
+    """Return the score at a point of `counts.cumulative`, in the scores' type."""
     return math.inf if index == 0 else counts.threshold[index - 1].item()
 
 
 Made = TypeVar("Made")
 
 _FEW = 50
-"""Points that plain Python goes through sooner than NumPy."""
+"""Below this number of points plain Python is faster than NumPy."""
 
 
 def remembered(make: Callable[[ThresholdCounts], Made]) -> Callable[[ThresholdCounts], Made]:
-    """Have counts, which never change, keep what was made of them: of a figure a dozen parts need the same hull."""
+    """Cache a result on counts, which are immutable: a figure needs the same hull in a dozen places."""
     name = f"_{make.__name__}"
 
     @functools.wraps(make)
@@ -183,7 +183,7 @@ def _pooled(counts: ThresholdCounts) -> ThresholdCounts:
 
 
 def _push(blocks: Iterator[Block], dtype: type, *scales: float) -> tuple[Array, Array, Array]:
-    """Return true and false positives of the hull's vertices, from (0, 0) on, and their codes.
+    """Return true and false positives of the hull's vertices, starting at (0, 0), and their codes.
 
     With the `scales` of weights there may be more of them; see `kernels.weights.push_hull`.
     """
@@ -202,14 +202,14 @@ def _push(blocks: Iterator[Block], dtype: type, *scales: float) -> tuple[Array, 
 
 
 def _grown(stack: Array, used: int, size: int) -> Array:
-    """Return a longer stack; only the used part takes memory."""
+    """Return a stack with doubled capacity; only the used part takes memory."""
     longer = np.empty(size, stack.dtype)
     longer[:used] = stack[:used]
     return longer
 
 
 def _joined(hulls: list[tuple[Array, Array, Array]]) -> Iterator[Block]:
-    """Yield hulls of ranges that follow each other, each from the last point of the one before."""
+    """Yield hulls of consecutive ranges, each starting at the last point of the previous one."""
     above_tp = above_fp = 0
     for tp, fp, code in hulls:
         yield Block(code[1:], tp[1:] + above_tp, fp[1:] + above_fp)
@@ -217,7 +217,7 @@ def _joined(hulls: list[tuple[Array, Array, Array]]) -> Iterator[Block]:
 
 
 def _pool_weighted(counts: ThresholdCounts) -> ThresholdCounts:
-    """Leave out what rounded sums say is certainly no vertex, and decide on the rest by exact ones."""
+    """Discard points that rounded sums exclude with certainty, and decide on the rest with exact sums."""
     ranking = counts.ranking
     if ranking.few:
         tp, fp = counts.cumulative
@@ -245,7 +245,7 @@ def _pool_levels(levels: Levels) -> ThresholdCounts:
 
 
 def corners_of(choices: Choices) -> NDArray[np.intp]:
-    """Return which of some thresholds of a model are vertices of their upper hull, the two ends included.
+    """Return which thresholds of a model are vertices of their upper hull, including both ends.
 
     Examples
     --------
@@ -260,7 +260,7 @@ def corners_of(choices: Choices) -> NDArray[np.intp]:
 
 
 def upper_corners(tp: Array, fp: Array) -> NDArray[np.intp]:
-    """Return which of the points of a monotone chain are vertices of its upper hull, the two ends included.
+    """Return which points of a monotone chain are vertices of its upper hull, including both ends.
 
     Parameters
     ----------
@@ -284,7 +284,7 @@ def upper_corners(tp: Array, fp: Array) -> NDArray[np.intp]:
 
 
 def _corners(tp: list[int], fp: list[int]) -> NDArray[np.intp]:
-    """Do what `upper_corners` does for whole numbers of any size."""
+    """Same as `upper_corners`, for whole numbers of any size."""
     tp, fp, size = _shortened(tp), _shortened(fp), len(tp)
     up, right, code = tp.copy(), fp.copy(), [0] * size
     top = kernels.ranks.push_hull.python(up, right, code, 0, tp[1:], fp[1:], range(1, size)) if size > 1 else 0
@@ -292,14 +292,14 @@ def _corners(tp: list[int], fp: list[int]) -> NDArray[np.intp]:
 
 
 def _shortened(numbers: list[int]) -> list[int]:
-    """Return numbers without the binary zeros that all of them end in: weights have a thousand of them."""
+    """Return numbers without their common trailing binary zeros: exact weights have a thousand of them."""
     digits = functools.reduce(operator.or_, numbers)
     zeros = (digits & -digits).bit_length() - 1 if digits else 0
     return [number >> zeros for number in numbers] if zeros > 0 else numbers.copy()
 
 
 def _unsure(tp: Array, fp: Array, climbs: tuple[Array, Array]) -> NDArray[np.intp]:
-    """Return the points that rounded sums of weights do not show to be no vertices, the two ends included.
+    """Return the points that rounded sums do not exclude from the hull, including both ends.
 
     `climbs` increase where the exact sums do, be it by less than the rounded ones show.
     """
@@ -311,7 +311,7 @@ def _unsure(tp: Array, fp: Array, climbs: tuple[Array, Array]) -> NDArray[np.int
 
 
 def _without_dents(tp: Array, fp: Array, kept: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return the points left after dropping those on or below the line between their neighbours, while many go.
+    """Repeatedly drop points on or below the line between their neighbours, while many are dropped.
 
     Of sums of weights only those that are certainly below, as in `kernels.weights.push_hull`.
     """

@@ -36,12 +36,12 @@ class Line:
 
 @dataclass(frozen=True)
 class Touch:
-    """One threshold of one model: where a line of equal cost touches its points."""
+    """The threshold of one model at which a line of equal cost touches its points."""
 
     choices: Choices
     index: int
     tied: tuple["Touch", ...] = ()
-    """Others that cost the same: of each model the one with fewest and that with most positive predictions."""
+    """Ties: for each model, those with fewest and with most positive predictions."""
 
     @property
     def point(self) -> OperatingPoint:
@@ -55,7 +55,7 @@ class Touch:
 
 
 def touching(choices: Sequence[Choices], context: Context, totals: tuple[int, int] | None = None) -> Touch:
-    """Return the choice of lowest cost; among equals the one of fewest positive predictions, then the one given first.
+    """Return the choice of lowest cost; among equals the one with fewest positive predictions, then the first.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def touching(choices: Sequence[Choices], context: Context, totals: tuple[int, in
 def stakes(
     choices: Sequence[Choices], context: Context, totals: tuple[int, int] | None = None
 ) -> tuple[Fraction, Fraction]:
-    """Return what the true positive rate gains and the false positive rate costs; see `touching`."""
+    """Return the gain per unit of tpr and the cost per unit of fpr; see `touching`."""
     n_pos, n_neg = totals or choices[0].counts.whole_totals
     hit, alarm = context.rates_of_exchange(n_pos, n_neg)
     return hit * Fraction(n_pos), alarm * Fraction(n_neg)
@@ -137,7 +137,7 @@ def best_point(counts: CumulativeCounts, context: Context | HasContext | None = 
 
 
 def needs_every_threshold(context: Context) -> bool:
-    """Whether the best point may lie below the hull: where false alarms are rewarded and hits are not.
+    """Whether the best point may lie below the hull, which is possible if false alarms are rewarded and hits are not.
 
     Examples
     --------
@@ -148,7 +148,7 @@ def needs_every_threshold(context: Context) -> bool:
 
 
 def _ends(choices: Choices, gain: Fraction, cost: Fraction) -> list[int]:
-    """Return the first and, if it is another, the last of the cheapest choices of one model."""
+    """Return the first and the last (if different) of the cheapest choices of one model."""
     if gain == 0 > cost:  # all false alarms are wanted, hits do not count: the one line that touches the lower hull
         rights = choices.climbs[1]
         return sorted({int(rights.searchsorted(rights[-1])), rights.size - 1})

@@ -20,7 +20,7 @@ from rocscope.kernels import ranks
 
 @dataclass(frozen=True)
 class Thinned:
-    """The points of a curve that are enough to draw it.
+    """Points of a curve that suffice to draw it.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class Thinned:
 
     @cached_property
     def deviation(self) -> float:
-        """How far any point left out lies from the lines between those kept, in tpr and fpr alike."""
+        """Largest distance of any omitted point from the lines between kept points, in tpr and fpr."""
         every = self.index.size == len(self.counts) + 1
         return 0.0 if every else _deviation(self.counts, self.index, self.tp, self.fp)
 
@@ -98,7 +98,7 @@ def thin(
 
 
 def _reached(counts: ThresholdCounts, block: Block, wanted: Array) -> NDArray[np.intp]:
-    """Return the first level at each place along the curve that is wanted, of those that a block reaches."""
+    """Return the first level at or after each requested position along the curve, for one block."""
     if counts.ranking.few:
         along = _along(counts, block.tp, block.fp)
         return np.searchsorted(along, wanted[: np.searchsorted(wanted, along[-1], side="right")])
@@ -111,7 +111,7 @@ def _along(counts: ThresholdCounts, tp: Array, fp: Array) -> Array:
 
 
 def _deviation(counts: ThresholdCounts, index: Array, tp: Array, fp: Array) -> float:
-    """Return how far points lie from the lines between those of an index, block by block.
+    """Return the distance of points from the lines between selected ones, block by block.
 
     On the line from (a, b) a rise of tp by 1 / n_pos moves d by 1 and the line's d by its slope, and fp likewise.
     """
@@ -128,14 +128,14 @@ def _deviation(counts: ThresholdCounts, index: Array, tp: Array, fp: Array) -> f
 
 
 def _off(tp: Array, fp: Array, ends: Array, start_tp: Array, start_fp: Array, up: Array, right: Array) -> float:
-    """Do what the compiled loop does, sooner where points are few."""
+    """Same as the compiled loop, faster for few points."""
     line = np.repeat(np.arange(up.size), np.diff(ends.clip(0, tp.size)))
     return np.abs(up[line] * (tp - start_tp[line]) - right[line] * (fp - start_fp[line])).max(initial=0.0)
 
 
 @dataclass(frozen=True)
 class Simplified:
-    """The points of a polyline that were kept, and how far any other lies at most from the lines between them."""
+    """The kept points of a polyline, and the largest distance of any other from the lines between them."""
 
     index: Array
     deviation: float
@@ -144,7 +144,7 @@ class Simplified:
 def simplify(
     x: Any, y: Any, *, most: int = 2000, keep: Sequence[int] | Array = (), tolerance: float = 0.0
 ) -> Simplified:
-    """Choose points of a polyline so that it looks the same when only they are joined.
+    """Choose points of a polyline that reproduce its appearance.
 
     Parameters
     ----------
@@ -194,7 +194,7 @@ def _in_own_range(axis: Array) -> Array:
 
 
 def _farthest(x: Array, y: Array, first: int, last: int) -> tuple[float, int, int, int]:
-    """Return minus the distance, so that a heap has the worst on top, and the point that is farthest from a chord."""
+    """Return the negative distance (for a heap) and index of the point farthest from a chord."""
     if last - first < 2:
         return 0.0, first, first, last
     start_x, start_y = float(x[first]), float(y[first])
@@ -209,7 +209,7 @@ def _farthest(x: Array, y: Array, first: int, last: int) -> tuple[float, int, in
 
 
 def distance_to_chord(points: Array, start: Array, end: Array) -> Array:
-    """Return how far points lie from the straight piece between `start` and `end`; the last axis holds x and y.
+    """Return the distance of points from the segment between `start` and `end`; the last axis holds x and y.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Bands around curves: pointwise and simultaneous."""
+"""Confidence bands around curves: pointwise and simultaneous."""
 
 from collections.abc import Callable
 from functools import lru_cache
@@ -162,7 +162,7 @@ def band(
 
 
 def _with_numbers(drawn: Array) -> Array:
-    """Return the replicates that gave a curve at all; the others are counted in a warning."""
+    """Return the replicates with a curve; the others are counted in a warning."""
     failed = np.isnan(drawn).all(axis=1)
     if failed.all():
         raise InputError("band", expected="a number in some replicates", got=f"NaN in all {failed.size}")
@@ -204,7 +204,7 @@ def _cells_at_threshold(counts: ThresholdCounts, threshold: Array) -> tuple[Arra
 
 
 def _cells_at_depth(counts: ThresholdCounts, depth: Array) -> tuple[Array, Array, Array, Array]:
-    """Return cells at shares of cases; within a tie its positives are spread evenly."""
+    """Return cells at shares of cases; the positives of a tie are spread evenly over it."""
     tp, fp = cumulative(counts)
     chosen = depth * counts.n
     found = np.interp(chosen, tp + fp, tp)
@@ -231,12 +231,12 @@ def _pointwise(drawn: Array, centre: Array, level: float, *, widen: bool) -> tup
 
 
 def _spread(drawn: Array) -> Array:
-    """Return the standard deviation of each column; 0 where no replicate has a number."""
+    """Return the standard deviation of each column; 0 without values."""
     return np.nanstd(np.where(np.isnan(drawn).all(axis=0), 0.0, drawn), axis=0)
 
 
 def _ignoring_nan(drawn: Array, tails: Any) -> Array:
-    """Return quantiles of each column; NaN where no replicate has a number."""
+    """Return quantiles of each column; NaN without values."""
     empty = np.isnan(drawn).all(axis=0)
     return np.where(
         empty, np.nan, np.nanquantile(np.where(empty, 0.0, drawn), tails, axis=0, method=quantile_method(drawn))
@@ -244,7 +244,7 @@ def _ignoring_nan(drawn: Array, tails: Any) -> Array:
 
 
 def _simultaneous(drawn: Array, centre: Array, level: float) -> tuple[Array, Array]:
-    """Return centre ± q·s, q so that the stated share of whole replicates lies inside."""
+    """Return centre ± q·s, with q such that the given share of replicates lies entirely inside."""
     if np.isinf(drawn).any():
         raise InputError("a simultaneous band", expected="finite values", got="infinite ones in some replicates")
     known = ~np.isnan(drawn).all(axis=0)

@@ -1,4 +1,4 @@
-"""Is B better than A: the differences of several models, paired or not, with their tests."""
+"""compare: differences between several models, paired or not, with tests."""
 
 from collections.abc import Callable, Mapping
 from itertools import combinations
@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from rocscope._base import validation as check
-from rocscope._base.contract import contract
 from rocscope._base.wrong_calls import answering
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.predictions import Predictions
@@ -24,7 +23,6 @@ from rocscope.inference.resampling.bootstrap import differences
 from rocscope.sample import Labels, Models, Samples, Scores, samples_of, with_scores
 
 
-@contract
 @answering
 def compare(
     predictions: Models | Labels,
@@ -151,7 +149,7 @@ def compare(
 
 
 def _arms(predictions: Models, paired: bool | None, groups: Any) -> tuple[Samples, Any]:
-    """Return the arms, with their rows where they are paired; and the groups of either."""
+    """Return the arms, with their rows if paired, and the groups of each."""
     arms = samples_of(predictions, name="predictions")
     if arms.rows is not None and paired is False:
         hint = "pass a mapping from name to Predictions to treat them as two samples"
@@ -172,7 +170,7 @@ def _samples(
 
 
 def join_rows(arms: Samples, groups: Any = None) -> tuple[Samples, Any]:
-    """Return models that come with their own rows as models of the same ones, once all rows prove the same."""
+    """Return models with separate rows as models of common rows, after checking that all rows agree."""
     rows = {name: arm.require_rows(f"a paired comparison with {name!r}", PairingError) for name, arm in arms.items()}
     groups = _by_arm(arms, groups)
     first_name, *others = rows

@@ -33,7 +33,7 @@ with these, intervals of differences cover 94 % or more (tests/decisions/general
 
 @dataclass(frozen=True)
 class MeanSample:
-    """Means of m values on the same rows and the m × m covariance of these means.
+    """Means of m values on the same rows, and the m × m covariance of these means.
 
     `moves` says how far each independent unit moves each mean, `times` how many equal units it stands for.
     """
@@ -46,12 +46,12 @@ class MeanSample:
     note: str = ""
 
     def skewness(self, number: int) -> float:
-        """Return that of one mean, which is that of its units divided by the root of how many they are."""
+        """Return the skewness of one mean: that of its units divided by the root of their number."""
         variance = self._moment(number, 2)
         return self._moment(number, 3) / variance**1.5 if variance else 0.0
 
     def worth(self, number: int) -> float:
-        """Return how many units that all move one mean alike would be as many as these: few where some are large."""
+        """Return the effective number of units: how many with equal influence would give the same variance."""
         fourth = self._moment(number, 4)
         return self._moment(number, 2) ** 2 / fourth if fourth else float(self.times.sum())
 
@@ -62,7 +62,7 @@ class MeanSample:
 def sample_of_means(
     predictions: Predictions, values: Array, target_prevalence: float | None, groups: Any, weights: WeightKind
 ) -> MeanSample:
-    """Return the means of the columns of `values`; at a target prevalence each class has that share of the mean."""
+    """Return the means of the columns of `values`, with classes weighted to a target prevalence."""
     check.check_choice("weights", weights, WEIGHTS)
     weight = np.ones(len(predictions)) if predictions.sample_weight is None else predictions.sample_weight
     weighting = predictions.weighting
@@ -100,7 +100,7 @@ def sample_of_means(
 
 
 def _covariance(influence: Array, weight: Array, frequency: bool) -> Array:
-    """Covariance of a sum of influences: of rows, or of as many equal rows as the weights say."""
+    """Return the covariance of a sum of influences over rows, which weights may repeat."""
     rows = weight.sum() if frequency else (weight > 0).sum()
     factor = weight if frequency else weight**2
     scale = rows / (rows - 1) if rows > 1 else np.nan
@@ -214,7 +214,7 @@ def _mean(sample: MeanSample, i: int, hypothesis: Hypothesis) -> Estimate:
 def _each_chosen(
     predictions: Predictions, context: Context, groups: Any, weights: WeightKind, level: float
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the choice among the thresholds of each model, and its cost on new cases."""
+    """Return the best threshold of each model, and its expected cost on new cases."""
     predictions = with_groups(predictions, groups)
     chosen = {name: reach("choices").choose(predictions.select(models=[name]), context) for name in predictions.models}
     return chosen, {

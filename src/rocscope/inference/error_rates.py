@@ -1,4 +1,4 @@
-"""Tests of two classifiers at their thresholds: McNemar on the same rows, two error rates on different ones."""
+"""Tests of two classifiers at their thresholds: McNemar (paired), and two independent error rates."""
 
 from collections.abc import Mapping
 from math import sqrt
@@ -119,7 +119,7 @@ def _whole_weights(predictions: Predictions) -> Array:
 
 
 def predict(predictions: Predictions, thresholds: Thresholds | None) -> dict[str, NDArray[np.bool_]]:
-    """Return which rows each model predicts positive; a threshold is compared exactly, not rounded to the scores."""
+    """Return each model's positive predictions; thresholds are compared exactly."""
     own = predictions.decisions
     cut = {} if thresholds is None else check.by_name(thresholds, predictions.models)
     missing = [model for model in predictions.models if model not in (own if thresholds is None else cut)]

@@ -1,4 +1,4 @@
-"""Estimate and Comparison: a number with its uncertainty, and a difference of two with its test."""
+"""Estimate and Comparison: a value with its interval, and a difference with its test."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -55,7 +55,7 @@ class Estimate(Result):
 
     @property
     def reliable(self) -> bool:
-        """Whether the interval holds what its level promises, as far as simulations tell; `reason` states why not."""
+        """Whether the interval has its nominal coverage, according to simulations; `reason` states why not."""
         return not self.reason
 
     def __contains__(self, value: float) -> bool:
@@ -70,14 +70,14 @@ class Estimate(Result):
 
     @property
     def words(self) -> str:
-        """The value, and its interval where it has one."""
+        """The value, with its interval if there is one."""
         if isnan(self.low) and isnan(self.high):
             return f"{self.value:.4g}"
         return f"{self.value:.4g}, {100 * self.level:g} % interval {self.low:.4g} to {self.high:.4g}"
 
     @property
     def cells(self) -> tuple[str, str]:
-        """Value and interval, as a table shows them."""
+        """Value and interval as table cells."""
         return f"{self.value:.4g}", f"{self.low:.4g} to {self.high:.4g}"
 
     def __repr__(self) -> str:
@@ -85,13 +85,13 @@ class Estimate(Result):
 
     @property
     def doubt(self) -> str:
-        """What a line about the estimate ends with where it is not reliable."""
+        """Suffix of a line about the estimate if it is not reliable."""
         return f"; not reliable: {self.reason}" if self.reason else ""
 
 
 @dataclass(frozen=True, repr=False)
 class Comparison(Result):
-    """The difference of two models in one quantity, its interval and its test.
+    """The difference of two models in a quantity, with interval and test.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ class Comparison(Result):
 
     @property
     def aim(self) -> str:
-        """What the test would show, in words."""
+        """The hypothesis to be shown, as text."""
         return self.alternative if self.test == "difference" else f"{self.test} by {self.margin:g}"
 
     def __repr__(self) -> str:
@@ -144,7 +144,7 @@ class Comparison(Result):
 
 @dataclass(frozen=True, repr=False)
 class Omnibus(Result):
-    """The test that several models are all equal in a quantity.
+    """The test that several models are equal in a quantity.
 
     Attributes
     ----------
@@ -174,7 +174,7 @@ class Omnibus(Result):
 
     @property
     def reliable(self) -> bool:
-        """Whether the test holds its level, as far as simulations tell; `reason` states why not."""
+        """Whether the test has its nominal size, according to simulations; `reason` states why not."""
         return not self.reason
 
     def __repr__(self) -> str:

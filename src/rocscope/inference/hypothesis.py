@@ -83,7 +83,7 @@ def compare_each_two(
     adjust: Adjust,
     omnibus: Omnibus | None = None,
 ) -> Comparisons:
-    """Compare each two of m estimates, by their places, with p-values adjusted for all pairs."""
+    """Compare each pair of m estimates, by index, with p-values adjusted for all pairs."""
     pairs = [compare(i, j) for i, j in combinations(range(len(estimates)), 2)]
     p = np.array([pair.p_value for pair in pairs])
     if adjust == "max-t" and pairs:
@@ -96,7 +96,7 @@ def compare_each_two(
 
 
 def max_t(p: Array, covariance: Array, one_sided: bool) -> Array:
-    """Return p-values by the law of the largest of several correlated differences, step by step down from the largest.
+    """Return step-down p-values from the distribution of the maximum of several correlated differences.
 
     Notes
     -----
@@ -133,7 +133,7 @@ TESTS = ("difference", "superiority", "noninferiority", "equivalence")
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """What is to be shown of second − first.
+    """A hypothesis about second − first.
 
     Parameters
     ----------
@@ -177,18 +177,18 @@ class Hypothesis:
 
     @property
     def aim(self) -> str:
-        """What is to be shown, in words."""
+        """The hypothesis, as text."""
         return self.alternative if self.test == "difference" else f"{self.test} by {self.margin:g}"
 
     @property
     def nulls(self) -> tuple[float | None, float | None]:
-        """What the difference is to be shown to be above, and below; None where that is not asked."""
+        """Values that the difference should exceed, and stay below; None if not tested."""
         lower = {"difference": 0.0, "superiority": self.margin}.get(self.test, -self.margin)
         upper = {"difference": 0.0, "equivalence": self.margin}.get(self.test)
         return (None if self.alternative == "less" else lower), (None if self.alternative == "greater" else upper)
 
     def judge(self, above: Callable[[float], float], below: Callable[[float], float]) -> float:
-        """Return the p-value, from the one-sided ones of being above and below a value."""
+        """Return the p-value, given those of the one-sided tests of being above and below a value."""
         lower, upper = self.nulls
         found = [p(null) for p, null in ((above, lower), (below, upper)) if null is not None]
         if self.test == "difference" and len(found) == 2:
@@ -196,11 +196,11 @@ class Hypothesis:
         return max(found)
 
     def p_value(self, statistic: float, df: float = inf) -> float:
-        """Return the p-value of a statistic that is normal, or Student's t with `df` degrees of freedom."""
+        """Return the p-value of a normal or t statistic (with `df` degrees of freedom)."""
         return self.judge(lambda _: _below(-statistic, df), lambda _: _below(statistic, df))
 
     def compare(self, first: str, second: str, difference: Estimate, *, df: float = inf, method: str) -> Comparison:
-        """Test a difference by its standard error."""
+        """Test a difference, given its standard error."""
 
         def standardised(null: float) -> float:
             # Where nothing varies a difference of nothing shows nothing, and any other cannot be judged.
@@ -221,7 +221,7 @@ class Hypothesis:
         method: str,
         df: float = inf,
     ) -> Comparison:
-        """Return a comparison that says what it was to show."""
+        """Return a comparison with its hypothesis."""
         return Comparison(
             first, second, difference, statistic, p_value, method, self.alternative, self.margin, df, test=self.test
         )
@@ -237,5 +237,5 @@ class Hypothesis:
 
 
 def _below(value: float, df: float) -> float:
-    """Return the chance of less in a normal distribution, or in Student's t with `df` degrees of freedom."""
+    """Return the normal or Student's t distribution function (with `df` degrees of freedom)."""
     return float(special.ndtr(value) if isinf(df) else special.stdtr(df, value))

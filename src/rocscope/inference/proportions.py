@@ -1,4 +1,4 @@
-"""Intervals of the rates of one operating point.
+"""Confidence intervals of the rates of one operating point.
 
 Intervals that counts, standard errors or other intervals say at once.
 """
@@ -85,7 +85,7 @@ def wilson_of(share: float, worth: float, level: float, df: float = inf) -> tupl
 
 
 def _mover(parts: Sequence[tuple[float, Estimate]]) -> tuple[float, float, float]:
-    """Return a sum of independent estimates with factors, and its interval from theirs.
+    """Return a linear combination of independent estimates with its MOVER interval.
 
     For dependent ones, such as of models on the same rows, it can only be too wide.
 
@@ -106,7 +106,7 @@ def _mover(parts: Sequence[tuple[float, Estimate]]) -> tuple[float, float, float
 
 
 def mover_difference(first: Estimate, second: Estimate, method: str, n: float) -> Estimate:
-    """Return second − first, both areas, with an interval from theirs, for want of a variance."""
+    """Return the difference second − first of two areas with a MOVER interval, when no variance is available."""
     value, low, high = _mover([(1, second), (-1, first)])
     standard_error = (high - low) / (2 * normal_quantile(first.level))
     return Estimate(value, max(low, -1.0), min(high, 1.0), first.level, method, n, standard_error)
@@ -127,11 +127,11 @@ SHARES = {
     "prevalence": ("tp fn", "fp tn"),
     "depth": ("tp fp", "fn tn"),
 }
-"""The rates that are shares of cases: the cells that count, and those that complete them."""
+"""Rates that are shares of cases: the cells in the numerator, and the others in the denominator."""
 
 
 def share_of(rate: str, tp: Any, fp: Any, fn: Any, tn: Any) -> tuple[Any, Any]:
-    """Return the cases that count towards a rate, and those that it is a share of.
+    """Return the numerator and the denominator of a rate.
 
     Examples
     --------
@@ -146,7 +146,7 @@ def share_of(rate: str, tp: Any, fp: Any, fn: Any, tn: Any) -> tuple[Any, Any]:
 def proportion_interval(
     count: Any, n: Any, *, method: ShareMethod = "wilson", level: float = 0.95
 ) -> tuple[Array, Array]:
-    """Confidence interval of a binomial proportion, of numbers or arrays.
+    """Compute the confidence interval of a binomial proportion, for numbers or arrays.
 
     Parameters
     ----------
@@ -258,7 +258,7 @@ def rate_intervals(
 
 
 def proportion(count: float, n: float, *, method: ShareMethod = "wilson", level: float = 0.95) -> Estimate:
-    """Return a share of n independent cases with its interval and its standard error √(p(1 − p)/n)."""
+    """Return a share of n independent cases with its interval and standard error √(p(1 − p)/n)."""
     low, high = proportion_interval(count, n, method=method, level=level)
     value = count / n if n else float("nan")
     error = sqrt(value * (1 - value) / n) if n else float("nan")
@@ -266,7 +266,7 @@ def proportion(count: float, n: float, *, method: ShareMethod = "wilson", level:
 
 
 def _predictive_value(point: OperatingPoint, prevalence: float, level: float) -> Estimate:
-    """Share of true among positive predictions at a prevalence."""
+    """Share of true among positive predictions, at a prevalence."""
     z = normal_quantile(level)
     name = f"logit at prevalence {prevalence:g}"
     if not (point.n_pos and point.n_neg):
@@ -286,7 +286,7 @@ def _predictive_value(point: OperatingPoint, prevalence: float, level: float) ->
 
 
 def _mixture(of_positives: Estimate, of_negatives: Estimate, prevalence: float) -> Estimate:
-    """Share of cases at a prevalence, from the rates of both classes and their intervals."""
+    """Share of cases at a prevalence, from both classes' rates and their intervals."""
     a, b = of_positives, of_negatives
     value, low, high = _mover([(prevalence, a), (1 - prevalence, b)])
     name = f"{a.method} at prevalence {prevalence:g} (MOVER)"
@@ -295,7 +295,7 @@ def _mixture(of_positives: Estimate, of_negatives: Estimate, prevalence: float) 
 
 @dataclass(frozen=True, repr=False)
 class JointRegion(Result):
-    """A rectangle in ROC space that holds the true point of a threshold, both rates at once.
+    """A rectangle in ROC space that contains both true rates of a threshold.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Rank tests: of the AUC against one half (Wilcoxon, Mann, Whitney), and of two whole ROC curves (Venkatraman)."""
+"""Rank tests: Mann–Whitney test of the AUC against one half, and Venkatraman's test of two ROC curves."""
 
 from dataclasses import dataclass
 from math import sqrt
@@ -99,7 +99,7 @@ def mann_whitney(
 
 
 def _doubled_ranks(counts: ThresholdCounts) -> tuple[Array, Array]:
-    """Return twice the midrank of each level, a whole number, and how many rows have it."""
+    """Return twice the midrank of each level, an integer, and its number of rows."""
     rows = (counts.pos + counts.neg).astype(np.int64)
     below = int(counts.n) - np.cumsum(rows)
     return 2 * below + rows + 1, rows
@@ -119,7 +119,7 @@ def _exact(counts: ThresholdCounts, alternative: Alternative) -> float:
 
 
 def _distribution(rank: Array, size: int) -> Array:
-    """Return the probability of each sum of the ranks of `size` rows that are drawn without replacement."""
+    """Return the probability of each rank sum of `size` rows drawn without replacement."""
     most = int(np.sort(rank)[-size:].sum())
     share = np.zeros((size + 1, most + 1))
     share[0, 0] = 1.0
@@ -163,7 +163,7 @@ def compare_curves(
     random_state: Any = 0,
     progress: Progress = None,
 ) -> Comparison:
-    """Test whether two ROC curves are equal everywhere, not in their area only, by permutation.
+    """Test whether two ROC curves are equal everywhere, and not only in area, by permutation.
 
     Parameters
     ----------
@@ -233,7 +233,7 @@ def compare_curves(
 
 @dataclass(frozen=True)
 class _Paired:
-    """Both models' ranks of the same rows."""
+    """Both models' ranks on the same rows."""
 
     positive: NDArray[np.bool_]
     ranks: tuple[Array, ...]
@@ -250,7 +250,7 @@ class _Paired:
         return self.positive.size
 
     def permuted(self, rng: np.random.Generator, size: int, permute: bool = True) -> Array:
-        """Return E of `size` permutations, or of the data."""
+        """Return the statistic E for `size` permutations, or for the data."""
         first, second = (_break_ties(rank, rng, size) for rank in self.ranks)
         if permute:
             swapped = rng.random(first.shape) < 0.5
@@ -262,7 +262,7 @@ class _Paired:
 
 @dataclass(frozen=True)
 class _Unpaired:
-    """Two samples; `share` is that of positives in the mixture along which both are compared."""
+    """Two samples; `share` is the proportion of positives in the mixture on which both are compared."""
 
     positive: tuple[NDArray[np.bool_], NDArray[np.bool_]]
     rank: tuple[Array, Array]
@@ -284,7 +284,7 @@ class _Unpaired:
         return self.positive[0].size + self.positive[1].size
 
     def permuted(self, rng: np.random.Generator, size: int, permute: bool = True) -> Array:
-        """Return the area between the error curves in `size` permutations, or in the data."""
+        """Return the area between the error curves for `size` permutations, or for the data."""
         places = [self._place(arm, _break_ties(self.rank[arm], rng, size)) for arm in (0, 1)]
         if permute:
             places = self._exchange(places, rng)
@@ -297,7 +297,7 @@ class _Unpaired:
         return np.where(positive, self.share / n_pos, (1 - self.share) / (positive.size - n_pos))
 
     def _place(self, arm: int, rank: Array) -> Array:
-        """Return for each row the share of the mixture that is ranked lower."""
+        """Return, for each row, the share of the mixture that is ranked lower."""
         order = np.argsort(rank, axis=1)
         mass = self._mass(arm)[order]
         place = np.empty(rank.shape)
@@ -315,7 +315,7 @@ class _Unpaired:
         return exchanged
 
     def _error_curve(self, arm: int, place: Array) -> tuple[Array, Array]:
-        """Return where in the mixture the threshold is and the error rate there, from all positive to none."""
+        """Return the thresholds' positions in the mixture and error rates, from all positive to none."""
         order = np.argsort(place, axis=1)
         mass, positive = self._mass(arm)[order], self.positive[arm][order]
         start = np.zeros((place.shape[0], 1))
@@ -335,7 +335,7 @@ def _dense(score: Array) -> Array:
 
 
 def _break_ties(rank: Array, rng: np.random.Generator, size: int) -> Array:
-    """Return `size` rows of ranks from 0 in which no two are equal; those that were are in random order."""
+    """Return `size` rows of ranks from 0 with ties broken at random."""
     if rank.ndim == 1 and np.unique(rank).size == rank.size:
         return np.tile(rank, (size, 1))
     keys = np.broadcast_to(rank, (size, rank.shape[-1])) + (rng.random((size, rank.shape[-1])) - 0.5)

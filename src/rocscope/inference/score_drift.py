@@ -21,7 +21,7 @@ _FITS = 2**31
 
 
 class Bounds(NamedTuple):
-    """The lowest and the highest value that a quantity can have; equal where it is known."""
+    """Bounds of a quantity; equal if it is known."""
 
     low: float
     high: float
@@ -29,7 +29,7 @@ class Bounds(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class Drift(Result):
-    """How far the second of two samples is from the first.
+    """Distances of the second of two samples from the first.
 
     Made by `rocscope.inference.drift`.
 
@@ -123,7 +123,7 @@ def _areas(binned: BinnedCounts) -> tuple[Fraction, Fraction]:
 
 
 def _distance(one: BinnedCounts, other: BinnedCounts, kind: str) -> Bounds | None:
-    """Return the bounds of the largest difference of the shares at or above a threshold, which bins' ends attain."""
+    """Return bounds of the largest difference of shares at or above a threshold, attained at ends of bins."""
     counts = [binned.pos + binned.neg if kind == "n" else getattr(binned, kind) for binned in (one, other)]
     totals = [int(column.sum()) for column in counts]
     if not all(totals):

@@ -29,7 +29,7 @@ _TOLERANCE = 1e-10
 
 @dataclass(frozen=True)
 class Binormal:
-    """Parameters of a binormal curve, with their covariance where the fit gives one.
+    """Parameters of a binormal curve, with their covariance if available.
 
     Examples
     --------
@@ -48,7 +48,7 @@ class Binormal:
 
     @property
     def deviate(self) -> float:
-        """Normal deviate of the area."""
+        """Normal deviate of the area, a/√(1 + b²)."""
         return self.a / sqrt(1 + self.b**2)
 
     @property
@@ -65,7 +65,7 @@ class Binormal:
 
 
 def inner_points(counts: ThresholdCounts) -> tuple[Array, Array]:
-    """Return the points (fpr, tpr) off the sides of ROC space, at least two."""
+    """Return the points (fpr, tpr) inside ROC space, at least two."""
     fpr, tpr = counts.fp / counts.n_neg, counts.tp / counts.n_pos
     inside = (fpr > 0) & (fpr < 1) & (tpr > 0) & (tpr < 1)
     points = np.unique(np.column_stack([fpr, tpr])[inside], axis=0)
@@ -87,7 +87,7 @@ def fit_least_squares(counts: ThresholdCounts) -> Binormal:
 
 
 def fit_maximum_likelihood(counts: ThresholdCounts) -> Binormal:
-    """Fit by maximum likelihood of the ordered categories, by Fisher scoring.
+    """Fit by maximum likelihood of ordered categories, with Fisher scoring.
 
     Notes
     -----
@@ -138,7 +138,7 @@ def _cells(theta: Array) -> tuple[Array, Array]:
 
 
 def _interval_mass(edges: Array) -> Array:
-    """Return the normal mass between edges, from the tail that keeps its digits."""
+    """Return the normal probability between edges, computed from the accurate tail."""
     low, high = edges[:-1], edges[1:]
     upper = low > 0
     return np.where(upper, special.ndtr(-low) - special.ndtr(-high), special.ndtr(high) - special.ndtr(low))
@@ -175,7 +175,7 @@ def _normal_density(x: Array) -> Array:
 
 
 def _climb(theta: Array, step: Array, likelihood: float, pos: Array, neg: Array) -> tuple[Array, float]:
-    """Take the share of the step, halved as long as that helps, that raises the likelihood most.
+    """Take the step with the largest likelihood, halving it as long as that helps.
 
     Full steps can overshoot by nearly their own length for ever, each with the least of gains.
     """
@@ -246,7 +246,7 @@ class SmoothRoc(Curve):
         return self.auc
 
     def recount(self, counts: ThresholdCounts) -> "SmoothRoc":
-        """Return the curve that is smoothed in the same way from other counts."""
+        """Return the curve smoothed in the same way from other counts."""
         return _smooth(counts, self.method, self.bandwidth if self._chosen else None)
 
     def auc_interval(self, *, level: float = 0.95, replicates: int = 2000, random_state: Any = 0) -> Estimate:
@@ -390,7 +390,7 @@ def _smooth_by_kernel(counts: ThresholdCounts, bandwidth: tuple[float, float] | 
 
 
 def _spread(counts: ThresholdCounts) -> tuple[Array, Array, Array]:
-    """Return scores with their positives and negatives; many distinct scores are shared out over an even grid."""
+    """Return scores with positives and negatives; many distinct scores are distributed over a regular grid."""
     score = counts.threshold.astype(np.float64)
     pos, neg = counts.pos.astype(np.float64), counts.neg.astype(np.float64)
     if score.size <= _MOST_SCORES:

@@ -16,7 +16,7 @@ _TOP = 64  # the width, in bits, of the cell that holds every score
 
 @Kernel
 def count_levels(keys, high_bit, size, code, pos, neg):
-    """Append the levels of sorted rows (see `parts.pack`), downwards, to the first `size`; returns how many."""
+    """Append the levels of sorted rows (see `parts.pack`) in decreasing order; return the new number of levels."""
     one = keys.dtype.type(1)
     previous = np.uint64(0)
     fresh = True
@@ -35,7 +35,7 @@ def count_levels(keys, high_bit, size, code, pos, neg):
 
 @Kernel
 def absorb(start, shift, pos, neg, low, high, code, code_pos, code_neg, per_pos, per_neg, most):
-    """Add levels to the innermost cells that contain them, as long as a wide cell holds at most the mass `most`.
+    """Add levels to the innermost cells that contain them, while a wide cell holds at most the mass `most`.
 
     Levels come in descending order and are gone through in ascending order. Those that no cell took are gathered at
     the end of their arrays; returns how many.
@@ -72,7 +72,7 @@ def absorb(start, shift, pos, neg, low, high, code, code_pos, code_neg, per_pos,
 
 @Kernel
 def coarsen(start, shift, pos, neg, low, high, sum_pos, sum_neg, per_pos, per_neg, light, grown):
-    """Join the cells of each widest cell that holds at most the mass `light`, in place; returns how many are left.
+    """Merge the cells of each widest cell that holds at most the mass `light`, in place; return the number left.
 
     A cell with rows of its own keeps the rows inside it up to the mass `grown`, so that evenly spread rows do not split
     it. `sum_pos` and `sum_neg` are running sums that start at 0. Cells that are too heavy are halved repeatedly,

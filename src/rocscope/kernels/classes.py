@@ -7,7 +7,7 @@ from rocscope.kernels.kernel import Kernel
 
 @Kernel
 def ranks_sum(pos, neg):
-    """Sum, over `neg`, how many of `pos` are below it and how many are not above it; both increase."""
+    """Sum over `neg` the number of `pos` below it and not above it; both are increasing."""
     below = 0
     not_above = 0
     total = 0
@@ -23,7 +23,7 @@ def ranks_sum(pos, neg):
 
 @Kernel
 def count_predicted(y, proba, weight, class_weight, counts):
-    """Add the weight of each row to the cell of its class and of the first largest w·p."""
+    """Add the weight of each row to the cell of its class and of the first class with the largest w·p."""
     one_weight = weight.size == 1
     for row in range(y.size):
         best = -1.0
@@ -38,7 +38,7 @@ def count_predicted(y, proba, weight, class_weight, counts):
 
 @Kernel
 def rivals(y, proba, class_weight, cls, cell, change):
-    """Write for each row k times its class plus the rival, the first other class of largest w·p, and that w·p/p_cls."""
+    """Write for each row k times its class plus the first other class with the largest w·p, and that w·p/p_cls."""
     k = proba.shape[1]
     for row in range(y.size):
         best = -1.0
@@ -63,7 +63,7 @@ def add_cells(cell, weight, counts):
 
 @Kernel
 def climb(order, cell, weight, cls, gain, support, least_hits, hits, predicted, lacking, value):
-    """Change rows to `cls` in order; write what is lacking and the value after each, from the first entries on.
+    """Change rows to `cls` in order; write the missing amount and the value after each.
 
     Without `gain` (no rows) the value is the sum of F1 over the classes with support.
     """

@@ -11,7 +11,7 @@ from types import FunctionType
 from typing import Any
 
 SMALL = 50_000
-"""Below this many rows or levels NumPy and plain Python answer sooner than a compiler is loaded."""
+"""With fewer rows or levels than this, NumPy and plain Python are faster than loading the compiler."""
 
 
 def compiled_pays(numbers: int) -> bool:
@@ -20,7 +20,7 @@ def compiled_pays(numbers: int) -> bool:
 
 
 class Kernel:
-    """A loop compiled when first called, with those that it calls; free of the GIL, cached on disk if it can be."""
+    """A loop compiled on its first call, together with its callees; releases the GIL and is cached on disk."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.python = function

@@ -6,12 +6,12 @@ from rocscope.kernels.kernel import Kernel
 from rocscope.kernels.ranks import SLICE, ordered
 
 TWO_DIGITS = 1 << 19
-"""As many rows as two digits of eleven bits set apart."""
+"""Number of rows that two digits of eleven bits can separate."""
 
 
 @Kernel
 def widen(bits, kind, ends):
-    """Widen the lowest and the highest ordered bits of scores whose highest bit is 0, and those of others."""
+    """Extend the minimum and maximum ordered bits of scores whose highest bit is 0, and of the others."""
     top = np.uint64(1) << np.uint64(bits.itemsize * 8 - 1)
     for i in range(bits.size):
         code = ordered(np.uint64(bits[i]), top, kind)
@@ -22,7 +22,7 @@ def widen(bits, kind, ends):
 
 @Kernel
 def find_buckets(bits, kind, ends, shift, bucket):
-    """Write the bucket of each score, whose ordered bits agree in all but the `shift` lowest.
+    """Write the bucket of each score: its ordered bits without the `shift` lowest.
 
     Buckets go from the first end of scores whose highest bit is 0 to the second, then so for others; what is
     beyond an end is in the bucket there.
@@ -39,7 +39,7 @@ def find_buckets(bits, kind, ends, shift, bucket):
 
 @Kernel
 def make_keys(begin, end, bits, positive, kind, keys):
-    """Write the key of each row from `begin` to `end` (see `pack`); without labels its ordered bits."""
+    """Write the key of each row from `begin` to `end` (see `pack`); without labels, its ordered bits."""
     top = np.uint64(1) << np.uint64(bits.itemsize * 8 - 1)
     bits = bits[begin:end]
     for i in range(bits.size):
@@ -52,7 +52,7 @@ def make_keys(begin, end, bits, positive, kind, keys):
 
 @Kernel
 def has_top(b, top, kind):
-    """Whether the highest of the ordered bits of a score is 1; see `ranks.ordered`."""
+    """Whether the highest ordered bit of a score is 1; see `ranks.ordered`."""
     if kind == 0:
         return b >= top
     return b < top if kind == 1 else b <= top
@@ -60,7 +60,7 @@ def has_top(b, top, kind):
 
 @Kernel
 def pack(bits, positive, kind, keys):
-    """Write the ordered bits of each score with its label in the lowest bit.
+    """Write the ordered bits of each score with its label as lowest bit.
 
     The bits of a score take its whole width, so the top one makes room for the label: scores whose top bit is
     0 are written from the front of `keys`, the others from the back. Returns the border. Where a slice has both, its
@@ -92,7 +92,7 @@ def pack(bits, positive, kind, keys):
 
 @Kernel
 def find_parts(bits, kind, ends, shift, part, where, sizes):
-    """Write the part of each score, and add to the sizes of parts.
+    """Write the part of each score, and count the rows of each part.
 
     What asks nothing of other rows is done by loops of its own, slice by slice: these the compiler turns into
     instructions for many rows at a time, and it takes half of the time.
@@ -108,7 +108,7 @@ def find_parts(bits, kind, ends, shift, part, where, sizes):
 
 @Kernel
 def deal(bits, positive, weight, kind, where, filled, codes, signed):
-    """Bring rows into their parts, to where these are filled, which moves on.
+    """Copy rows to their parts, advancing each part's fill position.
 
     Writes ordered bits, and weights, negative for negatives; without weights the keys of rows (see `pack`), which
     without labels the bits are already.
@@ -132,7 +132,7 @@ def deal(bits, positive, weight, kind, where, filled, codes, signed):
 
 @Kernel
 def begin_digits(keys, lowest, shift, begin):
-    """Write where keys of each next eleven bits begin when sorted by them; returns whether these differ at all."""
+    """Write the start of each digit of eleven bits; return whether the keys differ in it."""
     begin[:] = 0
     for i in range(keys.size):
         begin[np.uint64((keys[i] - lowest) >> shift) & np.uint64(2047)] += 1
@@ -148,7 +148,7 @@ def begin_digits(keys, lowest, shift, begin):
 
 @Kernel
 def deal_digits(keys, values, lowest, shift, begin, spare, spare_values):
-    """Bring keys, and values beside them, to where those of each next eleven bits begin, which moves on."""
+    """Copy keys, and values beside them, to the positions of their digit, advancing these."""
     for i in range(keys.size):
         d = np.uint64((keys[i] - lowest) >> shift) & np.uint64(2047)
         k = begin[d]
@@ -160,7 +160,7 @@ def deal_digits(keys, values, lowest, shift, begin, spare, spare_values):
 
 @Kernel
 def sort_digits(keys, values, spare, spare_values, lowest, first, bits):
-    """Sort rows by eleven bits at a time of what keys are above `lowest`, from the `first` to the last of so many."""
+    """Sort rows by eleven-bit digits of the keys above `lowest`, from digit `first` on."""
     begin = np.empty(2048, np.uint64)
     source, source_values, target, target_values = keys, values, spare, spare_values
     moves = 0
@@ -180,7 +180,7 @@ def sort_digits(keys, values, spare, spare_values, lowest, first, bits):
 
 @Kernel
 def insert_rows(keys, values):
-    """Sort rows that nearly are sorted; returns whether that took no more moves than there are rows, or is not done."""
+    """Insertion sort for nearly sorted rows; return False if it would need more moves than there are rows."""
     moves = 0
     for i in range(1, keys.size):
         key = keys[i]
@@ -200,7 +200,7 @@ def insert_rows(keys, values):
 
 @Kernel
 def sort_rows(keys, values):
-    """Sort rows by their keys, equal ones in order; each has a value beside it, unless `values` is None.
+    """Sort rows stably by key; each has a value beside it, unless `values` is None.
 
     Sorting by the leading bits leaves few rows to be moved; where these are many, rows are sorted by all bits. While
     they fit the processor's cache, that takes less than half of the time of a sort by comparison.

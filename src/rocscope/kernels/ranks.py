@@ -5,12 +5,12 @@ import numpy as np
 from rocscope.kernels.kernel import Kernel
 
 SLICE = 1 << 12
-"""Rows of which all that is made fits the first cache."""
+"""Number of rows whose data fit the first-level cache."""
 
 
 @Kernel
 def ordered(b, top, kind):
-    """Return the bits of a score as a number that grows with it; `top` is the highest bit, and -0.0 becomes 0.0.
+    """Return the bits of a score as an integer of the same order; `top` is the highest bit, and -0.0 becomes 0.0.
 
     `kind` is 0 for unsigned, 1 for signed and 2 for floating-point scores.
     """
@@ -49,7 +49,7 @@ def scan(keys, last, tp, rows, code, block_tp, block_fp):
 
 @Kernel
 def count_levels(keys):
-    """Return how many levels and positives sorted keys have, and how many rows."""
+    """Return the numbers of levels, positives and rows of sorted keys."""
     one = keys.dtype.type(1)
     levels = 1
     pos = np.int64(keys[0] & one)
@@ -61,7 +61,7 @@ def count_levels(keys):
 
 @Kernel
 def count_pairs(tp, fp, block_tp, block_fp):
-    """Return the concordant and the tied pairs of the negatives in a block that begins after `tp` and `fp`."""
+    """Return the concordant and tied pairs of the negatives in a block that starts after `tp` and `fp`."""
     concordant = 0
     tied = 0
     for i in range(len(block_tp)):
@@ -75,7 +75,7 @@ def count_pairs(tp, fp, block_tp, block_fp):
 
 @Kernel
 def count_positives(keys):
-    """Return how many keys have a label: the compiler does many at a time, so the first cache soon holds them all."""
+    """Return the number of keys with a positive label; vectorised, which also loads the cache."""
     one = keys.dtype.type(1)
     n_pos = np.int32(0)
     for i in range(keys.size):
@@ -85,7 +85,7 @@ def count_positives(keys):
 
 @Kernel
 def count_key_pairs(keys):
-    """Return the concordant pairs of increasing keys, those and the tied ones, and the number of negatives.
+    """Return the concordant pairs of increasing keys, those plus the tied ones, and the number of negatives.
 
     Of one score negatives come first, so that those before a positive are ranked below it or tied with it. Nothing is
     decided by a branch. A slice is read at once before that goes row by row, which would wait for memory.
@@ -109,7 +109,7 @@ def count_key_pairs(keys):
 
 @Kernel
 def push_hull(tp, fp, code, top, block_tp, block_fp, block_code):
-    """Extend an upper hull, held as a stack of (tp, fp, code) with its top at `top`, by a block of points.
+    """Extend an upper hull, stored as a stack of (tp, fp, code) with its top at `top`, by a block of points.
 
     A vertex is dropped when the next point lies on or above the line through it, so no three are collinear. Only
     corners, reached upwards and left to the right, can be vertices: sorting them out first without a branch halves
@@ -139,7 +139,7 @@ def push_hull(tp, fp, code, top, block_tp, block_fp, block_code):
 
 @Kernel
 def venn_abers(pos, total, low, high):
-    """Write what isotonic regression gives each level if one row is added to it, a negative (low) or a positive (high).
+    """Write the isotonic fit of each level after adding one row to it: a negative (low) or a positive (high).
 
     Levels by increasing score. The blocks of all levels up to each, and of all from each, are kept as chains: a block
     knows the next one outwards. With the added row only a few of the nearest blocks pool.
@@ -207,7 +207,7 @@ def tally(number, place, size, unit, out):
 
 @Kernel
 def count_right(pos, neg, right):
-    """Write for each row of counts by level twice the pairs ranked right, a tied pair counting once."""
+    """Write for each row of counts twice the concordant plus tied pairs."""
     for r in range(pos.shape[0]):
         above = pos[r, 0] * 0
         total = above * neg[r, 0]
@@ -219,7 +219,7 @@ def count_right(pos, neg, right):
 
 @Kernel
 def farthest(tp, fp, ends, start_tp, start_fp, up, right):
-    """Return how far points of counts lie at most from their lines, each from a start, where a count moves them so far.
+    """Return the largest distance of points of counts from their lines, given starts and scales.
 
     The points before `ends[i + 1]` are of line i, or of one before it.
     """
@@ -236,7 +236,7 @@ def farthest(tp, fp, ends, start_tp, start_fp, up, right):
 
 @Kernel
 def reach(tp, fp, n_pos, n_neg, wanted, level):
-    """Write the first point where tp / n_pos + fp / n_neg, which never falls, is as large as each of rising numbers.
+    """Write the first point at which tp / n_pos + fp / n_neg reaches each of increasing numbers.
 
     Returns how many of these are reached.
     """
@@ -258,7 +258,7 @@ def reach(tp, fp, n_pos, n_neg, wanted, level):
 
 @Kernel
 def gain(tp, fp, before):
-    """Return the sum of precisions, each as often as positives come in with its level, `before` being there already."""
+    """Return the sum of precisions weighted by the positives of each level, after `before`."""
     gained = 0.0
     for i in range(tp.size):
         gained += (tp[i] - before) * (tp[i] / (tp[i] + fp[i]))

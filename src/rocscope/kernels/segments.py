@@ -8,14 +8,14 @@ from rocscope.kernels.ranks import ordered
 
 @Kernel
 def count(slot, shift, sizes):
-    """Add to `sizes` how many entries there are of each slot; `shift` bits are left out."""
+    """Count the entries of each slot into `sizes`, ignoring `shift` low bits."""
     for i in range(slot.size):
         sizes[np.uint64(slot[i] >> shift)] += 1
 
 
 @Kernel
 def deal(slot, values, filled, dealt):
-    """Bring values into their slots, in the order they have; slot s goes on from `filled[s]`, which moves on."""
+    """Copy values to their slots stably; slot s continues at `filled[s]`, which advances."""
     for i in range(slot.size):
         s = np.uint64(slot[i])
         k = np.uint64(filled[s])
@@ -25,7 +25,7 @@ def deal(slot, values, filled, dealt):
 
 @Kernel
 def deal_rows(slot, bits, kind, shift, filled, rest, codes):
-    """Bring rows into buckets of slots that agree in all but the `shift` lowest bits, as `deal` does.
+    """Copy rows to buckets of slots that share all but the `shift` lowest bits, as `deal` does.
 
     Writes these bits of the slot, and the ordered ones of the score.
     """
@@ -40,14 +40,14 @@ def deal_rows(slot, bits, kind, shift, filled, rest, codes):
 
 @Kernel
 def mark(values, low, there):
-    """Note which values there are, by what they are above `low`."""
+    """Record which values occur, relative to `low`."""
     for i in range(values.size):
         there[values[i] - low] = True
 
 
 @Kernel
 def count_pairs(codes, bounds, below, not_above):
-    """Write for each segment the pairs whose negative is below the positive, and whose negative is not above it.
+    """Write for each segment the pairs whose negative is below the positive, and those whose negative is not above it.
 
     Codes are those of `merge`. Which comes next is not asked for by a branch: half of the guesses would be wrong.
     """
@@ -77,7 +77,7 @@ def count_pairs(codes, bounds, below, not_above):
 
 @Kernel
 def merge(codes, bounds, code, tp, fp, start):
-    """Write the levels of segments, downwards, counted from 0 in each, and where those of each segment begin.
+    """Write the levels of segments in decreasing order, counted from 0 in each, and the start of each segment.
 
     Codes of positives (slot 2·segment) and of negatives (the next slot) increase. Returns the number of levels.
     """
@@ -106,7 +106,7 @@ def merge(codes, bounds, code, tp, fp, start):
 
 @Kernel
 def hulls(up, right, start, kept, first):
-    """Write which points of segments are vertices of the upper hull of each, from (0, 0) on, and where each begins.
+    """Write the vertices of each segment's upper hull, starting at (0, 0), and the start of each.
 
     Points go to the right, and the last of a segment is the highest. Returns the number of vertices.
     """

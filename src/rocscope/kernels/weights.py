@@ -5,15 +5,15 @@ import numpy as np
 from rocscope.kernels.kernel import Kernel
 
 MARGIN = 2.0**-44
-"""More than sums of 10⁹ weights and their differences are off by, relative to the sums; see `push_hull`."""
+"""Upper bound of the relative error of sums of 10⁹ weights and of their differences; see `push_hull`."""
 
 LEAST = 1e-290
-"""More than is lost where products of shares are too small for a float."""
+"""Upper bound of the underflow of products of shares."""
 
 
 @Kernel
 def two_sum(a, b):
-    """Return a + b and what rounding left of it, which is exact (Knuth); 0 for whole numbers."""
+    """Return a + b and its exact rounding error (Knuth); 0 for integers."""
     total = a + b
     part = total - a
     return total, (a - (total - part)) + (b - part)
@@ -21,7 +21,7 @@ def two_sum(a, b):
 
 @Kernel
 def running(weights, sums):
-    """Write running sums, each with what rounding left of it until then."""
+    """Write running sums, each with its accumulated rounding error."""
     total, left = weights[0] - weights[0], weights[0] - weights[0]
     for i in range(weights.size):
         total, rest = two_sum(total, weights[i])
@@ -31,7 +31,7 @@ def running(weights, sums):
 
 @Kernel
 def sum_level(codes, signed, last):
-    """Return the row below the level of row `last`, and the level's weights of positives and of negatives.
+    """Return the row below the level of row `last`, and the level's positive and negative weights.
 
     Which class a row has is not asked for by a branch: half of the guesses of the processor would be wrong.
     """
@@ -54,7 +54,7 @@ def sum_level(codes, signed, last):
 
 @Kernel
 def scan(codes, signed, last, sums, code, block_tp, block_fp, steps):
-    """Do what `ranks.scan` does for sorted codes and their weights, which are negative for negatives.
+    """Same as `ranks.scan`, for sorted codes and their weights, which are negative for negatives.
 
     `sums` are true and false positives so far, each with what rounding left of it. `steps` tells of each level whether
     it has positives (1) and negatives (2), be they so few that the sums do not show them.
@@ -79,7 +79,7 @@ def scan(codes, signed, last, sums, code, block_tp, block_fp, steps):
 
 @Kernel
 def sum_rows(codes, signed, code, pos, neg):
-    """Sum the weights of each distinct code, downwards; returns the number of levels."""
+    """Sum the weights of each distinct code, in decreasing order; return the number of levels."""
     level = 0
     i = codes.size - 1
     while i >= 0:
@@ -91,7 +91,7 @@ def sum_rows(codes, signed, code, pos, neg):
 
 @Kernel
 def count_pairs(codes, signed, scale_pos, scale_neg, sums):
-    """Add concordant and tied pairs, positives and negatives to `sums`, each with what rounding left of it.
+    """Add concordant and tied pairs, positives and negatives to `sums`, each with its rounding error.
 
     Weights are taken times a scale, so that no product is beyond a float.
     """
@@ -118,8 +118,7 @@ def count_pairs(codes, signed, scale_pos, scale_neg, sums):
 
 @Kernel
 def push_hull(tp, fp, code, top, block_tp, block_fp, block_code, steps, scale_pos, scale_neg):
-    """Do what `ranks.push_hull` does, but drop only what is certainly below the hull, whatever the sums were rounded
-    by.
+    """Same as `ranks.push_hull`, but drop only points that are below the hull for any rounding of the sums.
 
     What is left are its vertices and perhaps more. Times the scales the totals are about 1.
     """
@@ -154,7 +153,7 @@ def push_hull(tp, fp, code, top, block_tp, block_fp, block_code, steps, scale_po
 
 @Kernel
 def add_whole(bits, bounds, sums):
-    """Add the rows from `bounds[k + 1]` up to `bounds[k]` to `sums[k]`, given by the bits of their signed weights.
+    """Add the rows from `bounds[k + 1]` to `bounds[k]` to `sums[k]`, given the bits of their signed weights.
 
     Of each class there is a sum for every four exponents, of the upper and of the lower half of the digits: whole
     numbers, which 2³³ rows do not fill.

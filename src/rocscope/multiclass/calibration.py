@@ -193,7 +193,7 @@ def multiclass_calibration_error(
 
 
 def top_label(preds: MulticlassPredictions, model: str | None) -> Predictions:
-    """Return whether the most probable class happened, with its probability as the score."""
+    """Return whether the most probable class occurred, with its probability as the score."""
     chance = preds.probabilities(model)
     first = chance.argmax(axis=1)
     score = np.take_along_axis(chance, first[:, None], axis=1)[:, 0]

@@ -23,7 +23,7 @@ from rocscope.multiclass.predictions import predictions_of
 
 @dataclass(frozen=True, eq=False)
 class ClassColumns:
-    """Rows of weight above 0 in the order of their classes, and the probability of each class in that order.
+    """Rows with positive weight sorted by class, and the probability of each class in that order.
 
     `start` has k + 1 entries: rows of class i are ``start[i]:start[i + 1]``.
     """
@@ -53,7 +53,7 @@ class ClassColumns:
         return self.start.size - 1
 
     def groups(self, column: int) -> list[Array]:
-        """Return the probabilities of class `column` that the rows of each class have."""
+        """Return the probabilities of class `column` for the rows of each class."""
         values = self.columns[column][self.order]
         return [values[self._rows(cls)] for cls in range(self.k)]
 
@@ -73,7 +73,7 @@ class ClassColumns:
 
 
 def doubled_concordance(rows: ClassColumns) -> Array:
-    """Return the k × k matrix of twice the pairs ranked right plus the tied ones; whole numbers stay whole."""
+    """Return the k × k matrix of twice the concordant plus the tied pairs; integers stay integers."""
     dtype = np.float64 if rows.weight is not None and rows.weight.dtype.kind == "f" else np.int64
     doubled = np.zeros((rows.k, rows.k), dtype)
     for cls in range(rows.k):
@@ -104,7 +104,7 @@ class _Ranked:
         return np.concatenate([np.zeros(1, self.weight.dtype), np.cumsum(self.weight)])
 
     def doubled_above(self, other: "_Ranked") -> float:
-        """Return twice the pairs in which this class has the higher score plus the tied ones."""
+        """Return twice the pairs in which this class has the higher score, plus the tied ones."""
         pos, neg = self.scores, other.scores
         if self.weight is None or other.weight is None:
             return 2 * pos.size * neg.size - _ranks_sum(pos, neg)
@@ -119,7 +119,7 @@ def _ranks_sum(pos: Array, neg: Array) -> int:
 
 
 def row_components(rows: ClassColumns, weight_of: Array) -> Array:
-    """Return what each row, in class order, contributes to a weighted sum of A(i|j), besides its class mean.
+    """Return each row's contribution (by class) to a weighted sum of A(i|j), minus its class mean.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ def row_components(rows: ClassColumns, weight_of: Array) -> Array:
 
 
 def _share_below(ranked: _Ranked, values: Array) -> Array:
-    """Return the share of a class below each value, which increase: that is sooner than in any order."""
+    """Return the share of a class below each of increasing values, which is faster than in any order."""
     places = [np.searchsorted(ranked.scores, values, side) for side in ("left", "right")]
     if ranked.weight is None:
         return (places[0] + places[1]) / (2 * ranked.scores.size)
@@ -160,7 +160,7 @@ def _share_below(ranked: _Ranked, values: Array) -> Array:
 
 
 def covariance_of_components(rows: ClassColumns, components: Array) -> Array:
-    """Return the m × m covariance of statistics whose row components (n × m) are given; NaN for a class of one row.
+    """Return the m × m covariance of statistics from row components (n × m); NaN for a class of one row.
 
     Notes
     -----
@@ -193,7 +193,7 @@ def _average(variant: Variant, doc: str) -> property:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MulticlassAuc(Result):
-    """How well each class is told from each other, and the averages of it that have a name.
+    """Pairwise AUCs of classes, and their named averages.
 
     Made by `rocscope.multiclass.multiclass_auc`.
 
@@ -245,7 +245,7 @@ class MulticlassAuc(Result):
         return weighted_mean(self.matrix, np.tile(self.support, (len(self.classes), 1)))
 
     def one_vs_one(self, class_weight: ClassWeight = "uniform") -> Average:
-        """Mean over pairs of classes, a pair weighted by the sum of its class weights.
+        """Mean over pairs of classes, weighted by the sum of their class weights.
 
         Parameters
         ----------
@@ -259,7 +259,7 @@ class MulticlassAuc(Result):
         return self._mean(rest_weights(class_weights(class_weight, self.classes, self.support), self.support))
 
     def average(self, variant: Variant) -> Average:
-        """Return an average by its name."""
+        """Return a named average."""
         return self._mean(variant_weights(variant, self.support))
 
     def interval(self, variant: Variant = "hand_till", *, level: float = 0.95) -> Estimate:
@@ -383,7 +383,7 @@ def auc_estimate(variant: str, value: float, variance: float, support: Array, le
 
 
 def class_weights(given: ClassWeight, classes: tuple[Hashable, ...], support: Array) -> Array:
-    """Return the weight of each class; prevalence is its share of the cases."""
+    """Return the weight of each class; by prevalence it is its share of cases."""
     if isinstance(given, str):
         if given not in ("uniform", "prevalence"):
             raise InputError("class_weight", expected="'uniform', 'prevalence' or a mapping", got=repr(given))
@@ -419,7 +419,7 @@ def variant_weights(variant: Variant, support: Array) -> Array:
 
 
 def coefficients(weight: Array, support: Array) -> Array:
-    """Return weights of A(i|j) that are 0 where it is not defined and sum to 1; all 0 if it never is."""
+    """Return weights of A(i|j) that sum to 1, 0 where undefined; all 0 if none is defined."""
     used = np.array(weight, dtype=np.float64)
     absent = support == 0
     used[absent] = 0

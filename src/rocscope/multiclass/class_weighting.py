@@ -42,7 +42,7 @@ _LEAST_WEIGHT, _LEAST_TEMPERATURE = 1e-305, 1e-150  # their reciprocals, the lar
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ClassWeights(Result):
-    """A decision among more than two classes: argmax of w·p, or the least expected cost of recalibrated p.
+    """A decision rule for several classes: argmax of w·p, or lowest expected cost of recalibrated p.
 
     Made by `rocscope.multiclass.class_weights`, or read from a file by `ClassWeights.load`.
 
@@ -88,11 +88,11 @@ class ClassWeights(Result):
         check.settle(self, weight=check.read_only(np.asarray(self.weight, dtype=np.float64)))
 
     def recalibrated(self, proba: Any) -> Array:
-        """Return probabilities (n × k) in proportion to (w·p)^(1/temperature)."""
+        """Return probabilities (n × k) proportional to (w·p)^(1/temperature)."""
         return recalibrate(self._checked(proba), self.weight, self.temperature)
 
     def predict_index(self, proba: Any, *, reject_cost: float | None = None) -> NDArray[np.intp]:
-        """Return the index of the class predicted for each row; −1 where it is left undecided.
+        """Return the index of the predicted class of each row; −1 if rejected.
 
         Parameters
         ----------
@@ -110,7 +110,7 @@ class ClassWeights(Result):
         return (rows * self.weight).argmax(axis=1)
 
     def predict(self, proba: Any, *, reject_cost: float | None = None) -> Array:
-        """Return the class predicted for each row; None where it is left undecided.
+        """Return the predicted class of each row; None if rejected.
 
         Raises
         ------
@@ -152,7 +152,7 @@ class ClassWeights(Result):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "ClassWeights":
-        """Read a decision that `save` wrote.
+        """Load a decision saved with `save`.
 
         Raises
         ------

@@ -16,11 +16,11 @@ from rocscope.inference.estimate import Estimate
 from rocscope.inference.proportions import logit, of_share
 
 SUM_TOLERANCE = 1e-5
-"""How far the probabilities of a row may sum from 1 before they are refused."""
+"""Largest accepted difference from 1 of a row's sum of probabilities."""
 
 
 def check_classes(classes: Any, name: str = "classes") -> tuple[Hashable, ...]:
-    """Return at least two class names, all different, also as text."""
+    """Return at least two distinct class names, distinct also as text."""
     column = check.check_column(list(classes), name)
     check.check_present(column, name, LabelError)
     names = tuple(classes.tolist() if isinstance(classes, np.ndarray) else classes)
@@ -34,14 +34,14 @@ def check_classes(classes: Any, name: str = "classes") -> tuple[Hashable, ...]:
 
 
 def label_column(values: Any, name: str, n: int | None = None) -> Array:
-    """Return a column of labels, one in every row."""
+    """Return a column of labels without missing ones."""
     column = check.check_column(values, name, n)
     check.check_present(column, name, LabelError)
     return column
 
 
 def class_index(labels: Array, classes: Sequence[Hashable], name: str) -> NDArray[np.intp]:
-    """Return the place of each label among the classes."""
+    """Return the index of each label among the classes."""
     seen, inverse = _factorize(labels)
     place = {label: index for index, label in enumerate(classes)}
     strange = [label for label in seen if label not in place]
@@ -66,7 +66,7 @@ def _factorize(labels: Array) -> tuple[list[Any], NDArray[np.intp]]:
 
 
 def position(cls: Any, classes: Sequence[Hashable], name: str = "class") -> int:
-    """Return the place of one class."""
+    """Return the index of one class."""
     if cls not in classes:
         raise LabelError(name, expected=f"one of {check.listing(classes)}", got=repr(cls))
     return classes.index(cls)
@@ -125,7 +125,7 @@ RowsAre = Literal["actual", "predicted"]
 
 
 def rows_actual(matrix: Any, name: str, rows: RowsAre | None) -> Array:
-    """Return a square matrix of finite numbers with actual classes in rows, predicted ones in columns."""
+    """Return a square matrix of finite numbers, with actual classes in rows and predicted ones in columns."""
     array = np.asarray(matrix)
     if array.ndim != 2 or array.shape[0] != array.shape[1] or array.shape[0] < 2:
         raise ShapeError(
@@ -150,7 +150,7 @@ def rows_actual(matrix: Any, name: str, rows: RowsAre | None) -> Array:
 
 @dataclass(frozen=True, repr=False)
 class Average(Result):
-    """A weighted mean over the entries that are defined, and the names of all others.
+    """A weighted mean over defined entries, with the names of undefined ones.
 
     Parameters
     ----------
@@ -183,7 +183,7 @@ class Average(Result):
 
 
 def average(values: Any, *, names: Sequence[Hashable], weight: Any = None) -> Average:
-    """Return the weighted mean of the entries that are not NaN, naming the others."""
+    """Return the weighted mean of entries that are not NaN, naming the others."""
     values = np.asarray(values, dtype=np.float64)
     weight = np.ones(values.size) if weight is None else np.asarray(weight, dtype=np.float64)
     defined = ~np.isnan(values)
@@ -195,7 +195,7 @@ def average(values: Any, *, names: Sequence[Hashable], weight: Any = None) -> Av
 
 
 def weighted_mean(values: Array, weight: Array) -> Any:
-    """Return the mean over the last axis of what is not NaN; NaN where nothing with a weight is left."""
+    """Return the mean of non-NaN values over the last axis; NaN without weight."""
     defined = ~np.isnan(values)
     total = np.where(defined, weight, 0.0).sum(axis=-1)
     with np.errstate(invalid="ignore"):
@@ -216,7 +216,7 @@ def share_of_pairs(value: float, size: float, level: float, unit: str, n: float)
 
 
 def two_smallest(value: float, first: float, second: float, level: float, n: float) -> Estimate:
-    """Return Newcombe's interval for an area that rests on the two smallest classes alone."""
+    """Return Newcombe's interval for an area with the two smallest classes only."""
     name = f"Newcombe's score interval, classes of {first:g} and {second:g}"
     _warn(value, name)
     low, high = newcombe(value, first, second, level)

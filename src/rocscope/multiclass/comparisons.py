@@ -215,7 +215,7 @@ def _paid(
 
 
 def _never_certain(estimate: Estimate, possible: float) -> Estimate:
-    """Widen an interval of no width by what rows that were not seen may cost: Wilson's bound of their share."""
+    """Widen an interval of zero width by the possible cost of unseen rows: Wilson's bound of their share."""
     if estimate.standard_error > 0:
         return estimate
     warn("all rows cost alike, so that the bootstrap does not vary; the interval is Wilson's for rows not seen")
@@ -226,7 +226,7 @@ def _never_certain(estimate: Estimate, possible: float) -> Estimate:
 
 
 def _covariance_of_means(paid: Array, weight: Array | None) -> Array:
-    """Return what the bootstrap covariance tends to with many replicates."""
+    """Return the limit of the bootstrap covariance for many replicates."""
     weight = np.ones(len(paid), np.int64) if weight is None else weight
     total = weight.sum()
     centred = paid - weight @ paid / total
@@ -235,7 +235,7 @@ def _covariance_of_means(paid: Array, weight: Array | None) -> Array:
 
 
 def _mean(values: Array, weight: Array | None, **options: Any) -> Estimate:
-    """Return the weighted mean of a column with its bootstrap interval, kind by kind."""
+    """Return the weighted mean of a column with its bootstrap interval, stratified by kind."""
     weight = np.ones(values.size, np.int64) if weight is None else weight
     whole = is_selection(weight)
     kinds, place = np.unique(

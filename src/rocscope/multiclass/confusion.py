@@ -157,12 +157,12 @@ class ConfusionMatrix(Result):
 
     @property
     def row_shares(self) -> Array:
-        """Share of each actual class that is predicted as each; rows sum to 1, the diagonal is recall."""
+        """Share of each actual class predicted as each; rows sum to 1, the diagonal is recall."""
         return _shares(self.counts, self.support[:, np.newaxis])
 
     @property
     def column_shares(self) -> Array:
-        """Share of each predicted class that is of each; columns sum to 1, the diagonal is precision."""
+        """Share of each predicted class that belongs to each; columns sum to 1, the diagonal is precision."""
         return _shares(self.counts, self.predicted)
 
     tp = _cell(0, "True positives of each class against the rest.")
@@ -183,7 +183,7 @@ class ConfusionMatrix(Result):
         return OperatingPoint(*(cell[index].item() for cell in tables.one_vs_rest(self.counts)))
 
     def as_point(self, pos_label: Any = None) -> OperatingPoint:
-        """Return the counts of a matrix of two classes, as every function takes them that takes a crisp classifier.
+        """Return a 2 × 2 matrix as counts, for functions that take a classifier without scores.
 
         Raises
         ------
@@ -218,24 +218,24 @@ class ConfusionMatrix(Result):
         return self.per_class("f_score", beta=beta)
 
     def macro(self, metric: str, **options: Any) -> Average:
-        """Mean of a metric over the classes, each alike; it names those for which it is undefined."""
+        """Unweighted mean of a metric over classes, naming those for which it is undefined."""
         return average(self.per_class(metric, **options), names=self.classes)
 
     def weighted(self, metric: str, **options: Any) -> Average:
-        """Mean of a metric over the classes, each by its number of cases."""
+        """Mean of a metric over classes, weighted by their number of cases."""
         return average(self.per_class(metric, **options), names=self.classes, weight=self.support)
 
     def micro(self, metric: str, **options: Any) -> float:
-        """Metric of all one-vs-rest tables added up; precision, recall and F1 are then the accuracy."""
+        """Metric of the sum of all one-vs-rest tables; precision, recall and F1 then equal the accuracy."""
         return float(tables.averaged(self.counts, metric, "micro", **options))
 
     @property
     def balanced_accuracy(self) -> Average:
-        """Mean recall of the classes; it names those without cases."""
+        """Mean recall of the classes, naming those without cases."""
         return self.macro("recall")
 
     def kappa(self, weighting: tables.Scheme | None = None) -> float:
-        """Cohen's kappa, plain or with "linear" or "quadratic" weights; see `tables.kappa`."""
+        """Cohen's kappa, unweighted or with "linear" or "quadratic" weights; see `tables.kappa`."""
         return float(tables.kappa(self.counts, weighting))
 
     def interval(
@@ -297,7 +297,7 @@ class ConfusionMatrix(Result):
     __hash__ = None  # type: ignore[assignment]  # an array inside
 
     def to_dict(self) -> dict[str, Any]:
-        """Return counts (rows actual), metrics per class and of the whole, safe for JSON."""
+        """Return counts (rows actual) and metrics per class and overall, safe for JSON."""
         whole = {name: statistic(self.counts) for name, statistic in tables.STATISTICS.items()}
         per_class = {name: self.per_class(name) for name in _SHOWN}
         facts = {"classes": self.classes, "rows": "actual", "counts": self.counts, "per_class": per_class}

@@ -27,7 +27,7 @@ from rocscope.multiclass.confusion import ConfusionMatrix
 from rocscope.multiclass.predictions import MulticlassPredictions, predictions_of
 
 REJECTED = -1
-"""Class index of a case that is left undecided."""
+"""Class index of a rejected case."""
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -90,7 +90,7 @@ class CostMatrix(Result):
 
     @classmethod
     def from_benefits(cls, benefit: Any, *, classes: Any, rows: RowsAre | None = None) -> "CostMatrix":
-        """Make costs of benefits, whose signs are turned.
+        """Return the cost matrix of benefits, with reversed signs.
 
         Examples
         --------
@@ -101,12 +101,12 @@ class CostMatrix(Result):
 
     @classmethod
     def errors(cls, classes: Any) -> "CostMatrix":
-        """Return the matrix in which every error costs 1: its expected cost is the error rate."""
+        """Return the matrix in which every error costs 1; its expected cost is the error rate."""
         names = check_classes(classes)
         return cls(1 - np.eye(len(names), dtype=np.int64), classes=names)
 
     def total(self, matrix: ConfusionMatrix) -> float:
-        """Return the total cost over the counts of a confusion matrix; exact, with costs read as decimals."""
+        """Return the total cost over a confusion matrix; exact, with costs read as decimals."""
         self.require_classes(matrix.classes)
         return _number(_fractions(self.cost, matrix.counts))
 
@@ -132,7 +132,7 @@ class CostMatrix(Result):
         return self._rows(proba) @ self.cost
 
     def decide(self, proba: Any, *, reject_cost: float | None = None) -> NDArray[np.intp]:
-        """Return the index of the class of least expected cost; −1 where leaving a case undecided costs less.
+        """Return the index of the class of lowest expected cost; −1 if rejecting the case is cheaper.
 
         Parameters
         ----------
@@ -163,7 +163,7 @@ class CostMatrix(Result):
         return np.where(risks.min(axis=1) > limit, REJECTED, chosen)
 
     def of_rows(self, actual: Array, decided: Array, *, reject_cost: float | None = None) -> Array:
-        """Return the cost of each row, given indices of its actual and decided class (−1: undecided)."""
+        """Return the cost of each row, given indices of its actual and decided class (−1: rejected)."""
         return np.where(decided == REJECTED, reject_cost or 0.0, self.cost[actual, decided])
 
     def _rows(self, proba: Any) -> Array:
@@ -197,7 +197,7 @@ class CostMatrix(Result):
 
 
 def check_prior(prior: Mapping[Any, float], classes: tuple[Hashable, ...], name: str = "target_prior") -> Array:
-    """Return the share of each class, from a mapping that names every class."""
+    """Return the prior of each class, from a mapping that names every class."""
     if set(check.by_name(prior, ())) != set(classes):
         raise InputError(name, expected=f"a share for each of {check.listing(classes)}", got=repr(prior))
     shares = np.array([prior[cls] for cls in classes], dtype=np.float64)
@@ -208,7 +208,7 @@ def check_prior(prior: Mapping[Any, float], classes: tuple[Hashable, ...], name:
 
 @contract
 def shift_prior(proba: Any, train_prior: Any, target_prior: Any) -> Array:
-    """Return class probabilities (n × k) for another class mix than that in which they were learned.
+    """Return class probabilities (n × k) for class priors other than those of training.
 
     Parameters
     ----------
@@ -330,7 +330,7 @@ def _cost_of(text: str, row: str, column: str, path: str | os.PathLike[str]) -> 
 
 
 class RejectCurve(Curve):
-    """Cost per case (y) against the cost of leaving a case undecided (x), and the share left undecided.
+    """Cost per case (y) by the cost of rejecting a case (x), with the share rejected.
 
     Made by `rocscope.multiclass.reject_curve`. Between points the curve is straight; where a case changes from
     undecided to decided it jumps, and has two points of one x.
@@ -359,12 +359,12 @@ class RejectCurve(Curve):
         return value.item() if value.ndim == 0 else value
 
     def rejected_at(self, reject_cost: float) -> float:
-        """Return the share of cases left undecided at a reject cost."""
+        """Return the share of cases rejected at a reject cost."""
         after = int(np.searchsorted(self.x, reject_cost, side="right"))
         return 1.0 if after == 0 else float(self.rejected[after - 1])
 
     def columns(self) -> dict[str, Array]:
-        """Return one row a point."""
+        """Return one row per point."""
         return {self.x_name: self.x, self.y_name: self.y, "rejected": self.rejected, "decided_cost": self.decided_cost}
 
     def area(self) -> float:
@@ -373,7 +373,7 @@ class RejectCurve(Curve):
 
 @contract
 def reject_curve(predictions: MulticlassPredictions, cost: CostMatrix, *, model: str | None = None) -> RejectCurve:
-    """Compute cost per case and share of rejected cases against the cost of rejecting a case.
+    """Compute cost per case and share of rejected cases by the cost of rejecting a case.
 
     Parameters
     ----------

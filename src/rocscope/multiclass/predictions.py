@@ -1,4 +1,4 @@
-"""MulticlassPredictions: labels of more than two classes and what one or more models predict, row by row."""
+"""MulticlassPredictions: labels of several classes and the predictions of one or more models, row by row."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
@@ -126,7 +126,7 @@ class MulticlassPredictions(Rows):
         return self.proba[name]
 
     def predicted(self, model: str | None = None) -> Array:
-        """Return the index of the class that a model predicts: its own decision, or else the most probable."""
+        """Return the index of a model's predicted class: its own decision, or the most probable class."""
         name = model_name(self.models, model)
         return self.decisions[name] if name in self.decisions else self.proba[name].argmax(axis=1)
 
@@ -135,7 +135,7 @@ class MulticlassPredictions(Rows):
         return ConfusionMatrix.from_index(self.y_true, self.predicted(model), self.classes, self.sample_weight)
 
     def top_k_accuracy(self, k: int, model: str | None = None) -> float:
-        """Return the share of rows whose class is among the k most probable; of equal ones the first count.
+        """Return the share of rows whose class is among the k most probable; ties are broken by class order.
 
         Examples
         --------
@@ -151,13 +151,13 @@ class MulticlassPredictions(Rows):
         return float(np.average(ahead < k, weights=self.sample_weight))
 
     def binary(self, cls: Any) -> Predictions:
-        """Return one class against the rest: its probability is the score (1 or 0 for predicted labels)."""
+        """Return one class against the rest, with its probability (or 1/0 for predicted labels) as score."""
         found = position(cls, self.classes)
         own = {model: column == found for model, column in self.decisions.items()}
         return self._as_predictions(found, slice(None), own)
 
     def pair(self, a: Any, b: Any) -> Predictions:
-        """Return the rows of two classes, `a` being positive and its probability the score.
+        """Return the rows of two classes, with `a` positive and its probability as score.
 
         Its AUC is Hand & Till's A(a|b), which `pair(b, a)` need not equal.
         """
@@ -206,7 +206,7 @@ class MulticlassPredictions(Rows):
 def predictions_of(
     y_true: Any, proba: Any = None, *, name: str = "predictions", classes: Any = None, sample_weight: Any = None
 ) -> MulticlassPredictions:
-    """Return predictions as they are, or those of labels and probabilities; anything else is refused."""
+    """Return predictions unchanged, or make them of labels and probabilities; raise for anything else."""
     columns = {"proba": proba, "classes": classes, "sample_weight": sample_weight}
     if isinstance(y_true, MulticlassPredictions):
         for beside in (each for each, column in columns.items() if column is not None):
@@ -221,7 +221,7 @@ def predictions_of(
 
 
 def _models(proba: Any, decisions: Any) -> tuple[dict[str, tuple[Any, list[str] | None]], dict[str, Any]]:
-    """Return by model the probabilities with their column names (of frames), and the labels predicted."""
+    """Return probabilities by model with column names (from frames), and predicted labels."""
     soft = {name: _values(value) for name, value in _by_text("proba", proba, ("score",)).items()}
     alone = {name: values for name, (values, _) in soft.items() if values.ndim == 1}
     soft = {name: value for name, value in soft.items() if name not in alone}
@@ -250,7 +250,7 @@ def _values(values: Any) -> tuple[Any, list[str] | None]:
 
 
 def _classes(classes: Any, named: dict[str, list[str]], actual: Array, predicted: list[Array]) -> tuple[Hashable, ...]:
-    """Return the classes that were named, or what the columns and labels say they are."""
+    """Return the given classes, or those in columns and labels."""
     if classes is not None:
         return check_classes(classes)
     if named:
@@ -261,7 +261,7 @@ def _classes(classes: Any, named: dict[str, list[str]], actual: Array, predicted
 
 
 def _check_order(names: list[str], classes: tuple[Hashable, ...], model: str) -> None:
-    """Refuse a frame whose columns are not the classes in their order."""
+    """Raise for a frame whose columns are not the classes in order."""
     expected = [str(cls) for cls in classes]
     if names != expected:
         same = sorted(names) == sorted(expected)

@@ -46,7 +46,7 @@ _STRENGTHS = (1.0, 10.0, 100.0, 1000.0)  # tried by cross-validation: from hardl
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ClassRecalibrator(Result):
-    """A map from probabilities of k classes to better ones: softmax of a linear map of their logarithms.
+    """A recalibration map for k classes: softmax of a linear map of log-probabilities.
 
     Made by `rocscope.multiclass.recalibrate_classes`, or read from a file by `ClassRecalibrator.load`.
 
@@ -73,7 +73,7 @@ class ClassRecalibrator(Result):
     intercept: Array
 
     def predict(self, proba: Any) -> Array:
-        """Return recalibrated probabilities of n × k ones."""
+        """Return recalibrated probabilities (n × k)."""
         rows = check.as_array(proba).astype(np.float64)
         checked = check_probabilities(rows, len(rows) if rows.ndim else 1, len(self.classes), "proba")
         if not self.intercept.any() and (self.weight == np.eye(len(self.classes))).all():
@@ -81,7 +81,7 @@ class ClassRecalibrator(Result):
         return softmax(_logarithms(checked) @ self.weight.T + self.intercept, axis=1)
 
     def save(self, path: str | os.PathLike[str], *, force: bool = True) -> Path:
-        """Write it as JSON, whole or not at all.
+        """Save it as JSON.
 
         Raises
         ------
@@ -92,7 +92,7 @@ class ClassRecalibrator(Result):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "ClassRecalibrator":
-        """Read what `save` has written: JSON; nothing in it is executed.
+        """Load a recalibrator saved with `save`; JSON, and nothing in it is executed.
 
         Raises
         ------
@@ -117,7 +117,7 @@ class ClassRecalibrator(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RecalibratedClasses(Result):
-    """Recalibrated probabilities, and the recalibrators for further rows.
+    """Recalibrated probabilities, and the recalibrators to apply to new rows.
 
     Attributes
     ----------
@@ -153,7 +153,7 @@ def recalibrate_classes(
     classes: Any = None,
     sample_weight: Any = None,
 ) -> RecalibratedClasses:
-    """Recalibrate the probabilities of each model on themselves alone, each row by a fit to other rows.
+    """Recalibrate each model's probabilities out of fold.
 
     Parameters
     ----------
@@ -226,7 +226,7 @@ def _logarithms(chance: Array) -> Array:
 def _fit(
     classes: tuple[Hashable, ...], chance: Array, label: Array, weight: Array, method: str, strength: float | None
 ) -> ClassRecalibrator:
-    """Fit some of the rows first where there are many, so that few steps over all remain."""
+    """Fit a sample of many rows first, so that few steps use all rows."""
     size = chance.shape[1]
     if strength is None:
         tried = method != "temperature" and len(chance) <= _MOST_TRIED
@@ -242,7 +242,7 @@ def _fit(
 
 
 def _strength(classes: tuple[Hashable, ...], chance: Array, label: Array, weight: Array, method: str) -> float:
-    """Return the pull of least loss on held-out rows; an infinite one unless that gains more than its error."""
+    """Return the penalty with the lowest held-out loss; infinite unless another gains more than its standard error."""
     if len(chance) < 2 * _FOLDS:
         return np.inf
     fold = np.random.default_rng(0).permutation(np.arange(len(chance)) % _FOLDS)
@@ -261,18 +261,18 @@ def _strength(classes: tuple[Hashable, ...], chance: Array, label: Array, weight
 
 @dataclass(frozen=True)
 class _Rows:
-    """Logarithms of the probabilities (k classes × n cases), number of the class and weight of each case."""
+    """Log-probabilities (k classes × n cases), class index and weight of each case."""
 
     logs: Array
     label: Array
     weight: Array
 
     def every(self, stride: int) -> "_Rows":
-        """Return one row in so many."""
+        """Return every k-th row."""
         return _Rows(self.logs[:, ::stride], self.label[::stride], self.weight[::stride])
 
     def loss(self, matrix: Array, intercept: Array) -> tuple[float, Array, Array]:
-        """Return the sum of the log losses, and its slopes by matrix and by intercepts."""
+        """Return the sum of log losses, and its gradients by matrix and intercepts."""
         value, slope, level = 0.0, np.zeros_like(matrix), np.zeros_like(intercept)
         for start in range(0, self.label.size, _BLOCK):  # which stays in the cache
             block = slice(start, start + _BLOCK)
@@ -300,7 +300,7 @@ class _Rows:
 
 
 def _unpacked(beta: Array, size: int) -> tuple[Array, Array]:
-    """Return matrix and intercepts: a logarithm of one multiple, or what differs from the identity in each class."""
+    """Return matrix and intercepts from parameters: a common factor, or the difference from the identity."""
     if beta.ndim == 1:
         return np.eye(size) * np.exp(beta[0]), np.zeros(size)
     matrix, intercept = beta[:, :-1], beta[:, -1]
@@ -308,7 +308,7 @@ def _unpacked(beta: Array, size: int) -> tuple[Array, Array]:
 
 
 def _minimised(start: Array, rows: _Rows, method: str, strength: float, *, most: int) -> Array:
-    """Return the coefficients of least penalised loss, in steps that bend alike in all directions."""
+    """Return the coefficients of lowest penalised loss, found in preconditioned steps."""
     size, total = len(rows.logs), rows.weight.sum()
     unbent = _unbent(start, rows, strength)
 
@@ -330,7 +330,7 @@ def _minimised(start: Array, rows: _Rows, method: str, strength: float, *, most:
 
 
 def _chances(matrix: Array, intercept: Array, logs: Array) -> tuple[Array, Array, Array]:
-    """Return linear predictors, their largest of each case taken off; their exponentials; and the sums of these."""
+    """Return linear predictors minus their maximum per case, their exponentials, and the sums of these."""
     return _exponentials(matrix @ logs + intercept[:, None])
 
 
@@ -342,7 +342,7 @@ def _exponentials(linear: Array) -> tuple[Array, Array, Array]:
 
 
 def _unbent(beta: Array, rows: _Rows, strength: float) -> Array:
-    """Return what turns such steps into coefficients: the inverse root of the Hessian, by some of the rows."""
+    """Return the preconditioner: the inverse root of the Hessian on some rows."""
     if beta.ndim == 1 or beta.size > _MOST_BENT:
         return np.eye(beta.size)
     part = rows.every(max(rows.label.size * beta.size // _HESSIAN_CELLS, 1))

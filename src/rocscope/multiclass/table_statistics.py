@@ -26,7 +26,7 @@ def _ratio(numerator: Any, denominator: Any) -> Any:
 
 
 def hits(counts: Array) -> Array:
-    """Cases of each class that are predicted as such: the diagonal."""
+    """Correctly predicted cases of each class: the diagonal."""
     return np.diagonal(counts, axis1=-2, axis2=-1)
 
 
@@ -78,7 +78,7 @@ def accuracy(counts: Array) -> Any:
 
 
 def kappa(counts: Array, weights: Scheme | None = None) -> Any:
-    """Cohen's kappa: 1 − (disagreement seen)/(disagreement that the margins alone give).
+    """Cohen's kappa: 1 − (observed disagreement)/(disagreement expected from the margins).
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def kappa(counts: Array, weights: Scheme | None = None) -> Any:
 
 
 def mcc(counts: Array) -> Any:
-    """Matthews correlation of labels and predictions (Gorodkin's R_K); NaN where all cases share one class.
+    """Matthews correlation of labels and predictions (Gorodkin's R_K); NaN if all cases share one class.
 
     References
     ----------
@@ -123,7 +123,7 @@ STATISTICS: dict[str, Callable[[Array], Any]] = {
     "quadratic_kappa": partial(kappa, weights="quadratic"),
     "mcc": mcc,
 }
-"""Statistics of a whole table by name; means over classes are of those for which the metric is defined."""
+"""Statistics of a whole table by name; means over classes skip undefined ones."""
 
 
 _PROPORTIONS = ("tpr", "fnr", "tnr", "fpr", "precision", "npv")
@@ -204,7 +204,7 @@ def resampled(
 
 
 def whole_counts(counts: Array, name: str) -> NDArray[np.int64]:
-    """Return counts of rows, which weights that are not whole do not tell."""
+    """Return counts of rows; raise for weights that are not whole."""
     if (counts % 1 != 0).any():
         raise InputError(
             f"interval of {name}",

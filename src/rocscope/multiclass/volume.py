@@ -33,7 +33,7 @@ _OTHER_WAYS = [way for way in permutations(range(3)) if way != (0, 1, 2)]
 
 @dataclass(frozen=True, eq=False)
 class Volume:
-    """A volume under the surface and what each row adds to it.
+    """A volume under the surface and each row's contribution.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class Volume:
 
 
 def ordinal_volume(groups: list[Array], weights: list[Array]) -> Volume:
-    """Return the volume of one score that should rise with the class, in O(n log n).
+    """Return the volume for one score that should increase with the class, in O(n log n).
 
     A trio counts 1 if its scores rise strictly, 1/2 if two neighbours tie, 1/6 if all three do.
     """
@@ -80,7 +80,7 @@ def ordinal_volume(groups: list[Array], weights: list[Array]) -> Volume:
 
 
 def corner_distances(proba: Array) -> Array:
-    """Return the distance of each triple of probabilities to the three corners of the simplex (n × 3)."""
+    """Return the distances of probability triples to the three corners of the simplex (n × 3)."""
     corner = np.eye(3)
     return np.sqrt(((proba[:, np.newaxis, :] - corner) ** 2).sum(axis=2))
 
@@ -103,7 +103,7 @@ def sorted_right(first: Array, second: Array, third: Array) -> Array:
 
 
 def triple_volume(groups: list[Array], weights: list[Array]) -> Volume:
-    """Return the volume of triples of probabilities over all trios."""
+    """Return the volume of probability triples over all trios."""
     distance = [corner_distances(group) for group in groups]
     total = [float(w.sum()) for w in weights]
     sums = [np.zeros(len(group)) for group in groups]
@@ -120,7 +120,7 @@ def triple_volume(groups: list[Array], weights: list[Array]) -> Volume:
 
 
 def sampled_volume(groups: list[Array], weights: list[Array], per_row: int, rng: np.random.Generator) -> Volume:
-    """Return the volume of triples from `per_row` random trios about each row.
+    """Return the volume from `per_row` random trios per row.
 
     Notes
     -----
@@ -160,7 +160,7 @@ def _variance(components: list[Array], weights: list[Array]) -> float:
 
 
 MOST_TRIOS = 20_000_000
-"""Up to so many trios of probability triples are all looked at."""
+"""Up to this many trios of probability triples all are evaluated."""
 
 _TRIOS_PER_ROW = 200
 
@@ -257,7 +257,7 @@ def vus(
 def _three_groups(
     y_true: Any, score: Any, model: str | None, classes: Any, sample_weight: Any
 ) -> tuple[list[Array], list[Array]]:
-    """Return the scores or triples, and the weights, of each of three classes in their order."""
+    """Return scores (or triples) and weights of each of three classes, in order."""
     if score is None:
         preds = predictions_of(y_true, name="y_true", classes=classes, sample_weight=sample_weight)
         names, index, weight = preds.classes, preds.y_true, preds.sample_weight

@@ -19,12 +19,12 @@ Name = Literal["accuracy", "balanced_accuracy", "macro_f1"]
 NAMES = ("accuracy", "balanced_accuracy", "macro_f1")
 
 Score = tuple[float, float]
-"""Minus the cases that constraints still lack, then the value: more is better, compared in this order."""
+"""Lexicographic score: minus the cases that constraints lack, then the value; more is better."""
 
 
 @dataclass(frozen=True, eq=False)
 class Objective:
-    """A value to be as large as possible, under least recalls.
+    """A value to maximise, subject to minimum recalls.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ class Objective:
         return -self.shortfall(hits).item(), float(value)
 
     def value(self, score: Score) -> float:
-        """Return the value of a score as it is known: a share, or a cost per case."""
+        """Return the value of a score in its usual unit: a share, or a cost per case."""
         total = float(self.support.sum())
         scale = {"accuracy": 1 / total, "cost": -1 / total}.get(self.name, 1.0)
         return score[1] * scale
@@ -79,7 +79,7 @@ class Objective:
         return np.maximum(self.least_hits - hits, 0).sum(axis=-1)
 
     def macro_f1(self, hits: Array, predicted: Array) -> Array:
-        """Return the mean F1 of the classes that have cases; the last axis holds the classes."""
+        """Return the mean F1 of the classes with cases; the last axis holds the classes."""
         present = self.support > 0
         return (2 * hits[..., present] / (self.support + predicted)[..., present]).mean(axis=-1)
 
@@ -106,7 +106,7 @@ _NEXT = 1 + 1e-12  # weights closer than this are one weight but for rounding
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Rows to be predicted as argmax of w·p, and what for.
+    """Rows to predict as argmax of w·p, and the objective.
 
     Attributes
     ----------
@@ -146,7 +146,7 @@ class Problem:
 
     @property
     def is_large(self) -> bool:
-        """Whether the compiled loops are worth their start."""
+        """Whether the compiled loops are worth loading."""
         return self.y.size >= kernels.SMALL
 
     def score(self, class_weight: Array) -> Score:
@@ -154,7 +154,7 @@ class Problem:
         return self.objective.score(self.counts(class_weight))
 
     def rows(self, kept: Array) -> "Problem":
-        """Return the problem of some of the rows; the objective stays."""
+        """Return the problem for some of the rows, with the same objective."""
         return replace(
             self,
             y=self.y[kept],
@@ -164,7 +164,7 @@ class Problem:
 
 
 def line_search(problem: Problem, class_weight: Array, cls: int) -> Array:
-    """Return the class weights with the best weight for one class, all others staying as they are.
+    """Return the class weights with the optimal weight of one class, all others fixed.
 
     Notes
     -----
@@ -202,7 +202,7 @@ class _Ladder:
     value: Array
 
     def best_range(self) -> tuple[float, float]:
-        """Return the ends of the range of weights with the best score; of several the widest as a ratio."""
+        """Return the ends of the range of weights with the best score; of several, the widest ratio."""
         width = np.zeros(self.steps.size)
         inner = self.steps[1:-1]
         width[1:-1] = self.sides[inner] / self.sides[inner - 1]
@@ -249,7 +249,7 @@ def _compiled(problem: Problem, class_weight: Array, cls: int) -> _Ladder:
 
 
 def _vectorised(problem: Problem, class_weight: Array, cls: int) -> _Ladder:
-    """Return the same as `_compiled`."""
+    """Same as `_compiled`, vectorised."""
     weighted = problem.proba * class_weight
     weighted[:, cls] = -1.0
     other = weighted.argmax(axis=1)
@@ -264,7 +264,7 @@ def _vectorised(problem: Problem, class_weight: Array, cls: int) -> _Ladder:
 
 @dataclass(frozen=True, eq=False)
 class _Changes:
-    """Rows in the `order` in which they change from the class `other` to `cls`."""
+    """Rows in the `order` in which they change from class `other` to `cls`."""
 
     problem: Problem
     cls: int
@@ -272,7 +272,7 @@ class _Changes:
     other: Array
 
     def scores(self, steps: Array) -> tuple[Array, Array]:
-        """Return what constraints lack and the value, after each number of steps."""
+        """Return missing cases and value after each number of steps."""
         objective, cls = self.problem.objective, self.cls
         counts = self.problem.table(self.other)
         y, other = self.problem.y[self.order], self.other[self.order]
@@ -292,7 +292,7 @@ class _Changes:
         return lacking, (gain * counts).sum() + _after((gain[y, cls] - gain[y, other]) * amount, steps)
 
     def _by_class(self, of: Array, amount: Array, steps: Array) -> Array:
-        """Return the amounts of the rows of each class (column) after each number of steps."""
+        """Return the cumulative amounts of each class (column) after each number of steps."""
         return np.column_stack([_after(np.where(of == c, amount, 0), steps) for c in range(self.problem.k)])
 
 
@@ -301,7 +301,7 @@ def _after(amount: Array, steps: Array) -> Array:
 
 
 MANY_ROWS = 20_000
-"""Above this number of rows the starts are improved on a random part first."""
+"""Above this number of rows, starts are improved on a random sample first."""
 
 _MOST_SWEEPS = 50  # over all classes; it ends sooner once no single weight gains
 _SWEEPS_OF_MANY = 3  # over all rows, from weights that are the best of a part of them
@@ -309,7 +309,7 @@ _RANDOM_STARTS = 4  # beside equal weights and those given, as coordinate ascent
 
 
 def greedy(problem: Problem) -> Array:
-    """Return class weights set one after another, each for the classes that came before (Lachiche & Flach 2003).
+    """Return class weights optimised one after another, each for the classes so far (Lachiche & Flach 2003).
 
     Notes
     -----
@@ -342,7 +342,7 @@ def _among(objective: Objective, known: Array) -> Objective:
 
 
 def coordinate_ascent(problem: Problem, start: Array, *, sweeps: int = _MOST_SWEEPS) -> Array:
-    """Return class weights that no change of a single one improves, from a start on.
+    """Return class weights that no change of a single one improves, found from a start.
 
     Every step is the exact optimum along one weight and is taken only if the score rises.
     """
@@ -362,7 +362,7 @@ def coordinate_ascent(problem: Problem, start: Array, *, sweeps: int = _MOST_SWE
 
 
 def best_of_starts(problem: Problem, starts: Sequence[Array], seed: Any = 0) -> Array:
-    """Return the best class weights that coordinate ascent reaches from equal, given and random starts.
+    """Return the best class weights of coordinate ascent from equal, given and random starts.
 
     Notes
     -----
@@ -380,7 +380,7 @@ def best_of_starts(problem: Problem, starts: Sequence[Array], seed: Any = 0) -> 
 
 
 def some_rows(problem: Problem, seed: Any) -> tuple[Array, Array, Array]:
-    """Return labels, probabilities and weights of all rows, or of a random part where there are many."""
+    """Return labels, probabilities and weights of all rows, or of a random sample."""
     part = problem if problem.y.size <= MANY_ROWS else _part(problem, seed)
     return part.y, part.proba, part.weight
 
@@ -400,7 +400,7 @@ _LARGEST_LOG = 700.0  # of a weight that float64 holds
 
 @dataclass(frozen=True, eq=False)
 class Recalibration:
-    """Probabilities made anew as softmax of (log p)/temperature + bias.
+    """Recalibrated probabilities, softmax of (log p)/temperature + bias.
 
     Attributes
     ----------
@@ -419,31 +419,31 @@ class Recalibration:
         return _weights(self.bias * self.temperature)
 
     def balanced_weight(self, support: Array) -> Array:
-        """Weights for the class of largest probability divided by its share; `support` is cases by class."""
+        """Weights that divide probabilities by class shares; `support` is cases by class."""
         log_share = np.log(np.where(support > 0, support, support.sum()) / support.sum())
         return _weights((self.bias - log_share) * self.temperature)
 
     def probabilities(self, proba: Array) -> Array:
-        """Return probabilities (n × k) made anew."""
+        """Return the recalibrated probabilities (n × k)."""
         with np.errstate(divide="ignore"):
             score = np.log(proba, dtype=np.float64) / self.temperature + self.bias
         return softmax(score, axis=1)
 
 
 def recalibrate(proba: Array, class_weight: Array, temperature: float) -> Array:
-    """Return probabilities in proportion to (w·p)^(1/temperature)."""
+    """Return probabilities proportional to (w·p)^(1/temperature)."""
     with np.errstate(divide="ignore"):
         score = np.log(proba * class_weight, dtype=np.float64) / temperature
     return softmax(score, axis=1)
 
 
 def _weights(log_weight: Array) -> Array:
-    """Return weights of geometric mean 1, as far as float64 holds them."""
+    """Return weights with geometric mean 1, within the range of float64."""
     return np.exp((log_weight - log_weight.mean()).clip(-_LARGEST_LOG, _LARGEST_LOG))
 
 
 def fit_recalibration(y: Array, proba: Array, weight: Array) -> Recalibration:
-    """Return the temperature and the biases of greatest likelihood.
+    """Return the temperature and biases of maximum likelihood.
 
     Notes
     -----

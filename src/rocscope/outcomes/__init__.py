@@ -1,4 +1,4 @@
-"""Outcomes that not every row shows: censored follow-up, controlled experiments, and labels that are missing."""
+"""Outcomes that are not observed for every row: censored follow-up, experiments and missing labels."""
 
 import lazy_loader
 

@@ -13,7 +13,7 @@ RowNumbers = NDArray[np.intp]
 
 @dataclass(frozen=True, eq=False)
 class CensoringCurve:
-    """The Kaplan–Meier estimate of remaining uncensored, of one stratum, as a function of how often rows count.
+    """Kaplan–Meier estimate of remaining uncensored in one stratum, as a function of row multiplicities.
 
     At tied times events come before censorings: a row with an event at u is not at risk of being censored at u.
 
@@ -49,12 +49,12 @@ class CensoringCurve:
         return cls(happened, event_time, np.searchsorted(at, event_time), censored, np.cumsum(new) - 1, at)
 
     def reached(self, horizon: float) -> tuple[int, int]:
-        """Return how many events, and how many distinct censoring times, come up to a horizon."""
+        """Return the numbers of events and of distinct censoring times up to a horizon."""
         events, censorings = (np.searchsorted(each, horizon, side="right") for each in (self.event_time, self.time))
         return int(events), int(censorings)
 
     def hazard(self, frequency: Array | None, total: float) -> tuple[Array, Array]:
-        """Return the hazard of being censored at each time, h(u) = d(u)/Y(u), and how many are at risk there, Y(u)."""
+        """Return the hazard of censoring at each time, h(u) = d(u)/Y(u), and the number at risk, Y(u)."""
         k = self.time.size
         ended = np.bincount(self.place, None if frequency is None else frequency[self.censored], k)
         happened = np.bincount(self.passed, None if frequency is None else frequency[self.happened], k + 1)
@@ -68,7 +68,7 @@ def _from_each_on(values: Array) -> Array:
 
 
 def inverse_probability(hazard: Array) -> Array:
-    """Return 1/G after none, one, … of the censoring times; 0 where nobody is left."""
+    """Return 1/G after none, one, … of the censoring times; 0 once nobody is at risk."""
     with np.errstate(divide="ignore"):
         inverse = 1 / np.concatenate([[1.0], np.cumprod(1 - hazard)])
     inverse[~np.isfinite(inverse)] = 0
@@ -107,7 +107,7 @@ class CensoringWeights(EstimatedWeights):
     most: float = np.inf
 
     def estimate(self, frequency: Array | None) -> Array:
-        """Return 1/G where the outcome is known, had each row been drawn so many times."""
+        """Return 1/G where the outcome is known, for given row multiplicities."""
         found, after = np.zeros(self.size), np.empty(len(self.curves))
         for number, (curve, total) in enumerate(zip(self.curves, self._totals(frequency), strict=True)):
             events, last = curve.reached(self.horizon)
@@ -120,7 +120,7 @@ class CensoringWeights(EstimatedWeights):
         return found
 
     def through_weights(self, moves: Array) -> Array:
-        """Return what each row does to estimates through the weights of others."""
+        """Return the influence of each row through the weights of others."""
         through = np.zeros(moves.shape)
         for number, (curve, total) in enumerate(zip(self.curves, self._totals(self.base), strict=True)):
             beyond = self.beyond if self.stratum is None else self.beyond & (self.stratum == number)
@@ -142,7 +142,7 @@ class CensoringWeights(EstimatedWeights):
         return through
 
     def _totals(self, frequency: Array | None) -> list[float]:
-        """Return how many rows each stratum has."""
+        """Return the number of rows in each stratum."""
         if self.stratum is None:
             return [self.size if frequency is None else frequency.sum()]
         return np.bincount(self.stratum, frequency, len(self.curves)).tolist()

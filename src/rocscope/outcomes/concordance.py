@@ -95,7 +95,7 @@ PairTerms = tuple[Array, Array, Array, tuple[int, int]]
 
 
 def _value_and_moves(score: Array, pairs: list[PairTerms]) -> tuple[float, Array, Array]:
-    """Return the share of pairs ranked right, and how rows move it: by themselves, and by the weights they have.
+    """Return the share of concordant pairs, and the influence of rows, directly and through weights.
 
     Each kind of pairs has the amounts of rows as the first of a pair and as the second, the key by which the second is
     larger, and the power in which each amount contains the row's weight.
@@ -112,7 +112,7 @@ def _value_and_moves(score: Array, pairs: list[PairTerms]) -> tuple[float, Array
 
 
 def _ranked_right(score: Array, first: Array, second: Array, key: Array) -> tuple[Array, Array]:
-    """Return for each row the amount of pairs ranked right in which it is the first, and in which it is the second.
+    """Return, for each row, the weight of concordant pairs in which it is the earlier, and the later one.
 
     Two keys differ first in one binary digit: pairs are counted there, each digit by one pass in the order of scores.
     """
@@ -138,7 +138,7 @@ def _ranked_right(score: Array, first: Array, second: Array, key: Array) -> tupl
 
 
 def _halved(amount: Array, starts: Array, tied: Array) -> Array:
-    """Return the amount of rows of the same block that are lower, and half of that of ties, for each row."""
+    """Return, for each row, the weight of lower rows of the same block plus half that of ties."""
     of_tie = np.bincount(tied, amount)
     lower = np.cumsum(of_tie) - of_tie
     before = lower[tied[starts]]  # what earlier blocks hold

@@ -29,7 +29,7 @@ from rocscope.outcomes.uplift_curves import Trial, UpliftCurve, UpliftKind
 
 @dataclass(frozen=True)
 class UpliftPart(Result):
-    """The response of controls and treated in a part of the ranking, and their difference.
+    """Responses of control and treated rows in a part of the ranking, and their difference.
 
     Examples
     --------
@@ -46,7 +46,7 @@ class UpliftPart(Result):
 
 @dataclass(frozen=True, repr=False)
 class UpliftTable(Result):
-    """The parts of a ranking from the top.
+    """Parts of a ranking, from the top.
 
     Examples
     --------
@@ -58,7 +58,7 @@ class UpliftTable(Result):
     parts: tuple[UpliftPart, ...]
 
     def to_frame(self, backend: str = "pandas") -> Any:
-        """Return a table with a row a part."""
+        """Return a table with one row per part."""
         names = ("n", "control", "treated")
         columns: dict[str, Any] = {name: [getattr(part, name) for part in self.parts] for name in names}
         columns |= {name: [getattr(part.uplift, name) for part in self.parts] for name in ("value", "low", "high")}
@@ -119,17 +119,17 @@ class Experiment(Result):
         return int(self.treated.sum())
 
     def qini(self, model: str | None = None, *, level: float = 0.95) -> UpliftCurve:
-        """Return the Qini curve of a model: responses that contacting adds among the treated; see `UpliftCurve`."""
+        """Return a model's Qini curve: additional responses among the treated; see `UpliftCurve`."""
         return self._curve("qini", model, level)
 
     def uplift(self, model: str | None = None, *, level: float = 0.95) -> UpliftCurve:
-        """Return the uplift curve of a model: responses that contacting everybody down to a score would add."""
+        """Return a model's uplift curve: additional responses from treating everybody down to a score."""
         return self._curve("uplift", model, level)
 
     def compare(
         self, kind: UpliftKind = "qini", *, normalized: bool = False, level: float = 0.95, adjust: Adjust = "holm"
     ) -> Comparisons:
-        """Compare the areas over random of all models, on the same rows; or, if normalized, their coefficients.
+        """Compare all models' areas over random on the same rows; if normalized, their coefficients.
 
         Examples
         --------
@@ -146,7 +146,7 @@ class Experiment(Result):
         return compare_values(sample, quantity, Hypothesis(level=level), adjust, PLAIN)
 
     def by_decile(self, model: str | None = None, *, parts: int = 10, level: float = 0.95) -> "UpliftTable":
-        """Return the response of both arms, and the uplift with its interval, in parts of the ranking from the top.
+        """Return the responses of both arms and the uplift with its interval, in parts of the ranking from the top.
 
         Rows of one score stay together. Intervals of responses of 0 and 1 are put together from Wilson's of both arms.
         """
@@ -158,7 +158,7 @@ class Experiment(Result):
         return UpliftTable(tuple(uplift(part == number) for number in range(int(part.max()) + 1)))
 
     def in_money(self, *, benefit: float | None = None, cost: float | None = None) -> Predictions:
-        """Return rows in money: positive where contacting gains, weighted by how much.
+        """Return rows in money: positive if contacting gains, weighted by the amount.
 
         Parameters
         ----------
@@ -197,7 +197,7 @@ class Experiment(Result):
         )
 
     def priced(self, *, benefit: float | None = None, cost: float | None = None) -> tuple[Predictions, Context]:
-        """Return rows that count as cases, each with its own costs, and the context that names them.
+        """Return rows with their own costs, and the context that names the columns.
 
         Returns
         -------
@@ -226,7 +226,7 @@ class Experiment(Result):
         return rows, context
 
     def _gain(self, benefit: float | None, cost: float | None) -> tuple[Array, ShareWeights]:
-        """Return what contacting each row gains, and how that rests on the share treated."""
+        """Return the gain of contacting each row, and its dependence on the share treated."""
         benefit = self.benefit if benefit is None else float(check.check_number(benefit, "benefit"))
         cost = self.cost if cost is None else float(check.check_number(cost, "cost"))
         amount = benefit * self.response * np.where(self.treated, 1.0, -1.0)
@@ -257,7 +257,7 @@ class Experiment(Result):
         return Trial(self.response, self.treated, weight)
 
     def _figures(self, kind: UpliftKind, model: str | None) -> tuple[Trial, tuple[Array, Array]]:
-        """Return area over random, coefficient and effect of a model, with how each row moves them."""
+        """Return area over random, coefficient and effect of a model, with the influence of each row."""
         score, trial = self.scores[model_name(self.models, model)], self._trial()
         (area, end), moves = trial.area_and_moves(score, kind)
         over, of_over = area - end / 2, moves[:, 0] - moves[:, 1] / 2
@@ -322,7 +322,7 @@ def from_experiment(
     groups: Any = None,
     segment: Any = None,
 ) -> Any:
-    """Return an experiment in which some cases were contacted at random, for uplift and for decisions.
+    """Return an experiment with random treatment, for uplift curves and decisions.
 
     Parameters
     ----------
@@ -396,7 +396,7 @@ def from_experiment(
 def _by_arm(
     response: Array, arm: Array, scores: Any, control: Any, labels: Mapping[str, Any], **money: float
 ) -> dict[Any, Experiment]:
-    """Return the experiment of each other arm against the control."""
+    """Return an experiment of each treatment arm against the control."""
     names = np.unique(arm).tolist()
     if control not in names:
         raise InputError("control", expected=f"one of the arms {check.listing(names)}", got=repr(control))

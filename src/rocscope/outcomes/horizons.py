@@ -153,7 +153,7 @@ def follow_up_of(time: Any, event: Any) -> tuple[Array, Array]:
 
 
 def _require_follow_up(time: Array, curve: CensoringCurve, horizon: float) -> None:
-    """Raise where all rows of a stratum were censored by the horizon, so that later events do not matter."""
+    """Raise if all rows of a stratum were censored before the horizon."""
     end = time.max()
     if not curve.time.size or end > horizon:
         return
@@ -164,7 +164,7 @@ def _require_follow_up(time: Array, curve: CensoringCurve, horizon: float) -> No
 
 
 def _weights(weighting: CensoringWeights, most: float | None) -> tuple[Array | None, CensoringWeights | None]:
-    """Return the weights at a horizon, and how they were estimated; the user's own where nobody is censored by then."""
+    """Return the weights at a horizon, and how they were estimated; the user's own if nobody is censored before."""
     base, horizon = weighting.base, weighting.horizon
     if not any(curve.reached(horizon)[1] for curve in weighting.curves):
         if weighting.excluded is None:
@@ -188,7 +188,7 @@ def _weights(weighting: CensoringWeights, most: float | None) -> tuple[Array | N
 
 
 def _scores_at(scores: Any, place: int, horizons: int) -> Any:
-    """Return the scores at one of several horizons, for which an array may have a column each."""
+    """Return the scores for one of several horizons; an array may have a column for each."""
     if check.is_frame(scores):
         return scores
     if isinstance(scores, Mapping):

@@ -23,7 +23,7 @@ from rocscope.outcomes.horizons import at_horizon, horizons_of
 
 @dataclass(frozen=True, eq=False, repr=False)
 class OverTime(Result):
-    """A figure of each model at several horizons, and its mean over them.
+    """A figure of each model at several horizons, and its time average.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class OverTime(Result):
         return list(self.integrated.estimates)
 
     def of(self, model: str) -> list[Estimate]:
-        """Return the estimates of a model, one a horizon."""
+        """Return a model's estimates, one per horizon."""
         return [found.estimates[model] for found in self.at.values()]
 
     def plot(self, ax: Any = None) -> Any:
@@ -64,7 +64,7 @@ class OverTime(Result):
         return reach("plotting").plot_over_time(self, ax)
 
     def to_frame(self, backend: str = "pandas") -> Any:
-        """Return a table with a row for each model and horizon."""
+        """Return a table with one row per model and horizon."""
         rows = [(model, t, e) for model in self.models for t, e in zip(self.at, self.of(model), strict=True)]
         columns = {"model": [model for model, _, _ in rows], "horizon": [t for _, t, _ in rows]}
         for name in ("value", "low", "high", "standard_error"):
@@ -91,7 +91,7 @@ def over_time(
     adjust: Adjust = "holm",
     **options: Any,
 ) -> OverTime:
-    """Compute a figure at several horizons, with intervals, its mean over time, and paired tests of models.
+    """Compute a figure at several horizons with intervals, its time average, and paired tests of models.
 
     Parameters
     ----------
@@ -139,13 +139,13 @@ def over_time(
 
 
 def _trapezoid(time: Array) -> Array:
-    """Return the weight of each time in the mean of a function over the time from the first to the last."""
+    """Return trapezoidal weights for the time average from the first to the last horizon."""
     step = np.diff(time) / (time[-1] - time[0])
     return (np.append(step, 0) + np.insert(step, 0, 0)) / 2
 
 
 def _mean(values: list[Values], weight: Array) -> Values:
-    """Return the weighted mean of values of the same rows, and how the rows move it."""
+    """Return a weighted mean of values on the same rows, and the influence of the rows."""
     first, last = values[0], values[-1].stratum
     value = sum((w * each.values for w, each in zip(weight, values, strict=True)), np.zeros(len(first.models)))
     moves = sum((w * each.stratum.moves for w, each in zip(weight, values, strict=True)), np.zeros(last.moves.shape))

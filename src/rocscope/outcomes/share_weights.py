@@ -11,7 +11,7 @@ from rocscope.inference.influence.estimated_weights import EstimatedWeights
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ShareWeights(EstimatedWeights):
-    """Weights |a/q − c|, where q is the observed share p of a stratum that is in a row's arm: p, or 1 − p.
+    """Weights |a/q − c|, where q is the observed share of a stratum in a row's arm: p or 1 − p.
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class ShareWeights(EstimatedWeights):
     cost: float = 0.0
 
     def share(self, frequency: Array | None) -> tuple[Array, Array]:
-        """Return the share of each stratum that is in the arm, and how many rows the stratum has."""
+        """Return the share of each stratum in the arm, and the number of its rows."""
         k = int(self.stratum.max()) + 1
         given = np.ones(self.size) if frequency is None else frequency
         total = np.bincount(self.stratum, given, k)
@@ -42,17 +42,17 @@ class ShareWeights(EstimatedWeights):
         return np.divide(inside, total, out=np.zeros(k), where=total > 0), total
 
     def signed(self, frequency: Array | None) -> Array:
-        """Return a/q − c of each row; 0 where nobody of the arm was drawn."""
+        """Return a/q − c of each row; 0 if nobody of the arm was drawn."""
         share = self.share(frequency)[0][self.stratum]
         own = np.where(self.member, share, 1 - share)
         return np.divide(self.amount, own, out=np.zeros(self.size), where=own > 0) - self.cost
 
     def estimate(self, frequency: Array | None) -> Array:
-        """Return the weights, had each row been drawn so many times."""
+        """Return the weights for given row multiplicities."""
         return np.abs(self.signed(frequency))
 
     def through_weights(self, moves: Array) -> Array:
-        """Return what each row does to estimates through the weights of others."""
+        """Return the influence of each row through the weights of others."""
         share, total = self.share(self.base)
         p = share[self.stratum]
         own, sign = np.where(self.member, p, 1 - p), np.where(self.member, 1.0, -1.0)

@@ -16,7 +16,7 @@ UpliftKind = Literal["qini", "uplift"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class UpliftCurve(Result):
-    """What contacting the best-scored cases adds to the response, against how many are contacted.
+    """Additional responses from contacting the best-scored cases, by number contacted.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class UpliftCurve(Result):
         return self.contacted / self.contacted[-1]
 
     def at(self, depth: float) -> float:
-        """Return the responses gained at a share contacted, on the straight lines between the points."""
+        """Return the additional responses at a share contacted, by linear interpolation."""
         return float(np.interp(depth, self.depth, self.gained))
 
     def plot(self, ax: Any = None) -> Any:
@@ -81,18 +81,18 @@ class UpliftCurve(Result):
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """Responses and treatments with the weight of each row, as a curve cumulates them."""
+    """Responses and treatments with row weights, for cumulation along a ranking."""
 
     response: Array
     treated: NDArray[np.bool_]
     weight: Array
 
     def curve(self, score: Array, kind: UpliftKind) -> tuple[Array, Array]:
-        """Return how many are contacted and what they gain, from nobody on."""
+        """Return the numbers contacted and the additional responses, starting with nobody."""
         return self._cumulated(score, kind)[:2]
 
     def area_and_moves(self, score: Array, kind: UpliftKind) -> tuple[Array, Array]:
-        """Return the area under the curve and its end, per case, and how each row moves them (n × 2).
+        """Return the area under the curve and its end, per case, with the influence of each row (n × 2).
 
         Notes
         -----
@@ -138,7 +138,7 @@ class Trial:
         return contacted, np.insert(gained, 0, 0.0), level, list(zip(slopes, (0, 0, 1, 1), strict=True))
 
     def perfect(self, kind: UpliftKind) -> Array:
-        """Return the score of a perfect ranking, as scikit-uplift defines it for responses of 0 and 1."""
+        """Return the score of a perfect ranking, as scikit-uplift defines it for binary responses."""
         response, treated = self.response == 1, self.treated
         if kind == "qini":
             return np.where(response, np.where(treated, 1, -1), 0)

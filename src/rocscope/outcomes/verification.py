@@ -24,7 +24,7 @@ def from_verified(
     segment: Any = None,
     columns: Any = None,
 ) -> Predictions:
-    """Return partly labelled rows, weighted for those that have none.
+    """Return partly labelled rows, with verified rows weighted for the unverified ones.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Curve.plot: one curve on an Axes, and legends that hide nothing."""
+"""Draw curves on Axes, with legends that do not cover them."""
 
 import textwrap
 from collections.abc import Sequence
@@ -38,7 +38,7 @@ def _look() -> dict[str, Any]:
 
 
 def place_legend(ax: Any, **where: Any) -> None:
-    """Put the legend where it hides least, and never over a rug, unless it is said where."""
+    """Place the legend where it covers least, never over a rug, unless a position is given."""
     if not where:
         where = {"loc": "best"}
         if has_rug(ax):
@@ -49,7 +49,7 @@ def place_legend(ax: Any, **where: Any) -> None:
 
 
 def make_room(ax: Any) -> None:
-    """Widen a figure by its legend, so that the plot keeps its size, and settle the layout."""
+    """Widen a figure by its legend, so that the plot keeps its size."""
     figure = ax.figure
     if len(figure.axes) == 1 and figure.get_layout_engine() is not None:
         figure.set_figwidth(figure.get_figwidth() + ax.get_legend().get_window_extent().width / figure.dpi)
@@ -58,7 +58,7 @@ def make_room(ax: Any) -> None:
 
 
 def legend_below(ax: Any) -> None:
-    """Put the legend of the only Axes of a figure below it, in as many columns as fit, and make the figure higher."""
+    """Place the legend of a figure's only Axes below it in columns, and increase the figure's height."""
     figure = ax.figure
     if ax.get_legend() is not None:
         ax.get_legend().remove()
@@ -73,7 +73,7 @@ def legend_below(ax: Any) -> None:
 
 
 def shared_legend(figure: Any, all_axes: Sequence[Any], models: int) -> None:
-    """Put one legend below: models, marks and reference lines each in columns of their own."""
+    """Place one legend below, with models, marks and reference lines in separate columns."""
     others = {label: artist for axes in all_axes for label, artist in _entries(axes)[models:]}
     marks = [entry for entry in others.items() if entry[1].get_gid() != GUIDE]
     guides = [entry for entry in others.items() if entry[1].get_gid() == GUIDE]
@@ -94,7 +94,7 @@ _LABEL_WIDTH = 36
 
 @contract
 def plot_curve(curve: Curve, ax: Any = None, *, band: Band | None = None, **line: Any) -> Any:
-    """Draw a curve; see `Curve.plot`, which calls it.
+    """Draw a curve; called by `Curve.plot`.
 
     Parameters
     ----------
@@ -178,7 +178,7 @@ def _prepare(ax: Any, curve: Curve) -> None:
 
 
 def _fit(ax: Any, x: Quantity, y: Quantity) -> None:
-    """Set limits to the natural ends of both quantities, or to the data where there is none, with a little margin."""
+    """Set axis limits to the natural range of both quantities, or to that of the data, with a margin."""
     for known, seen, set_limits in ((x, ax.dataLim.intervalx, ax.set_xlim), (y, ax.dataLim.intervaly, ax.set_ylim)):
         if known.low is None:
             continue

@@ -1,4 +1,4 @@
-"""The critical-difference diagram: mean ranks of models, and which of them the data do not tell apart.
+"""Plots of evaluations: critical-difference diagram, learning curves, figures over time, and uplift.
 
 Learning curves: a line a model over training rows, with the spread of runs.
 
@@ -61,7 +61,7 @@ def plot_over_time(found: OverTime, ax: Any = None) -> Any:
 
 
 def plot_uplift(curve: UpliftCurve, ax: Any = None) -> Any:
-    """Draw a Qini or uplift curve over the share contacted, with the line of contacting at random.
+    """Draw a Qini or uplift curve by share contacted, with the line of random contacts.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ def plot_learning_curve(curve: LearningCurve, ax: Any = None, *, share: float | 
 
 
 def _set_ticks(axes: Any, curve: LearningCurve) -> None:
-    """Put ticks at the sizes, from the largest down, where the label of each has room."""
+    """Place ticks at the sizes, from the largest down, where their labels fit."""
     place = np.log(curve.size) if curve.logarithmic else curve.size.astype(np.float64)
     width = float(np.ptp(place)) or 1.0
     shown: list[int] = []
@@ -225,7 +225,7 @@ def plot_critical_difference(result: RankComparison, ax: Any = None) -> Any:
 
 
 def _draw_model(axes: Any, rank: float, row: float, end: float, text: str, align: Literal["left", "right"]) -> None:
-    """Draw the line from a model's rank down to its row and out to its name."""
+    """Draw the line from a model's rank to its row and name."""
     axes.plot([rank, rank, end], [0, row, row], color=theme.palette().muted, linewidth=0.9, clip_on=False, gid="model")
     axes.plot([rank], [0], marker="o", markersize=4.5, color=theme.palette().ink, clip_on=False, zorder=3)
     offset = (3 if align == "left" else -3, 0)
@@ -233,7 +233,7 @@ def _draw_model(axes: Any, rank: float, row: float, end: float, text: str, align
 
 
 def _ends(best: float, worst: float, critical: float, m: int) -> tuple[int, int]:
-    """Return whole ranks between which all models lie, and the critical difference fits."""
+    """Return the range of whole ranks that contains all models and fits the critical difference."""
     low, high = max(floor(best), 1), min(ceil(worst), m)
     while high - low < min(critical, m - 1) or high == low:
         if high < m:
@@ -244,7 +244,7 @@ def _ends(best: float, worst: float, critical: float, m: int) -> tuple[int, int]
 
 
 def _draw_frame(axes: Any, result: RankComparison, best: int, worst: int) -> None:
-    """Draw the axis of ranks, and above it how far apart ranks must be to differ."""
+    """Draw the axis of ranks and the critical difference above it."""
     for side in ("left", "right", "bottom"):
         axes.spines[side].set_visible(False)
     axes.spines["top"].set_position(("data", 0))

@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, get_args
 
 from rocscope._base import validation as check
-from rocscope._base.contract import contract
 from rocscope._base.wrong_calls import answering
 from rocscope.calibration.bins import Strategy
 from rocscope.calibration.curve import CalibrationCurve, Method, calibration_curve
@@ -27,7 +26,6 @@ _MOST_BANDS, _MOST_FACTS = 2, 3
 _LEGENDS: tuple[Legend, ...] = get_args(Legend)
 
 
-@contract
 @answering
 def plot_roc(
     predictions: Models | Labels,
@@ -98,7 +96,6 @@ def plot_roc(
     return _on_axes(ax, lambda axes: draw_counts(axes, curves, _with_auc(curves), what), legend)
 
 
-@contract
 @answering
 def plot_lift_chart(
     predictions: Models | Labels,
@@ -149,7 +146,6 @@ def plot_lift_chart(
     return _on_axes(ax, lambda axes: draw_counts(axes, curves, theme.names(curves), what), legend)
 
 
-@contract
 @answering
 def plot_calibration(
     predictions: Models | Labels,
@@ -247,7 +243,7 @@ def plot_calibration(
 
 
 def _curves(data: Any, methods: Sequence[Method], options: dict[str, Any]) -> list[CalibrationCurve]:
-    """Return curves that share their counts, so that one rug stands for them."""
+    """Return curves that share counts, so that they share a rug."""
     curves = [calibration_curve(data, method=method, **options) for method in methods]
     for curve in curves[1:]:
         curve.counts = curves[0].counts
@@ -255,7 +251,7 @@ def _curves(data: Any, methods: Sequence[Method], options: dict[str, Any]) -> li
 
 
 def _rows_or_counts(predictions: Any, names: Sequence[str]) -> dict[str, Any]:
-    """Return the rows of each model where they are known, as weights and groups are in them, or the counts."""
+    """Return each model's rows if available, since they have weights and groups; otherwise its counts."""
     samples = samples_of(predictions, name="predictions")
     return {name: samples[name].counts if samples[name].rows is None else samples[name].rows for name in names}
 
@@ -274,7 +270,6 @@ def _band(curve: CalibrationCurve, kind: str, simultaneous: bool, level: float) 
     return make(simultaneous=simultaneous, level=level)
 
 
-@contract
 @answering
 def plot_three(
     predictions: Models | Labels,
@@ -368,7 +363,7 @@ def _with_auc(curves: Mapping[str, Any]) -> list[str]:
 
 
 def _on_axes(ax: Any, draw: Callable[[Any], list[Mark] | None], legend: Legend | None) -> Any:
-    """Draw on an Axes, or on that of a new figure, with the legend inside or beside it."""
+    """Draw on the given Axes, or on a new figure with the legend beside it."""
     legend = legend or ("beside" if ax is None else "inside")
     check.check_choice("legend", legend, _LEGENDS)
     ax = theme.new_axes() if ax is None else ax

@@ -22,11 +22,11 @@ from rocscope.plotting.curves import draw, place_legend, shared_legend
 from rocscope.plotting.panels import draw_calibration
 
 CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(3) / 2]])
-"""Where the three classes are certain."""
+"""Corners of the simplex: where each of three classes is certain."""
 
 
 def _to_plane(proba: Any) -> Array:
-    """Return the points (n × 2) of triples of probabilities in the triangle of side 1.
+    """Return the plane coordinates (n × 2) of probability triples in a triangle of side 1.
 
     Examples
     --------
@@ -40,7 +40,7 @@ def _to_plane(proba: Any) -> Array:
 
 
 class Regions(NamedTuple):
-    """Small triangles that fill the simplex: points (n × 2), corners (m × 3 indices), class index of each triangle."""
+    """Triangles that cover the simplex: points (n × 2), corner indices (m × 3), and the class of each."""
 
     points: Array
     triangles: Array
@@ -48,7 +48,7 @@ class Regions(NamedTuple):
 
 
 def regions(decide: Callable[[Array], Array], steps: int = 60) -> Regions:
-    """Return what is decided at the centre of each of ``steps²`` small triangles.
+    """Return the decision at the centre of each of ``steps²`` triangles.
 
     Parameters
     ----------
@@ -286,7 +286,7 @@ def _class_panels(
     labels: tuple[str, str],
     more: Sequence[Any] = (),
 ) -> Any:
-    """Draw a panel for each class that has cases and others, and for some more; name the classes that do not."""
+    """Draw a panel for each class with cases and others, plus some more; name the omitted classes."""
     whole = dict(zip(predictions.classes, (0 < each < predictions.n for each in predictions.support), strict=True))
     shown = [cls for cls, both in whole.items() if both] + list(more)
     missing = [theme.plain(cls, _LONGEST_CLASS) for cls, both in whole.items() if not both]
@@ -309,13 +309,13 @@ def _class_panels(
 
 
 def _columns_of(panels: int) -> int:
-    """Return how many panels side by side leave the fewest places empty: at least as many as below each other."""
+    """Return the number of columns of panels that leaves the fewest empty places."""
     most = range(min(ceil(panels**0.5), _MOST_COLUMNS), _MOST_COLUMNS + 1)
     return min(most, key=lambda columns: -panels % columns)
 
 
 def _label_outer(panels: Sequence[Any], lowest: Sequence[Any], labels: tuple[str, str]) -> None:
-    """Keep the labels of the outer axes only, and one short name for each."""
+    """Keep only the labels of outer axes, shortened."""
     for ax in panels:
         ax.set_xlabel(labels[0] if ax in lowest else "", fontsize="small")
         ax.tick_params(labelbottom=ax in lowest)

@@ -1,4 +1,4 @@
-"""One Axes with the curves of several models, without a legend; each returns the marks that are to be labelled.
+"""One Axes with the curves of several models, without legend; functions return the marks to label.
 
 Marks on a curve: operating points, the iso-performance line, and labels that do not cover each other.
 """
@@ -23,11 +23,11 @@ from rocscope.plotting.curves import draw
 from rocscope.plotting.rugs import Limits, draw_rug, occurring, show_limits
 
 _OFFSETS = tuple((side, height) for height in (-4, 5, -13, 14) for side in (9, -9))
-"""Where a label may stand, in points: right of and below its mark first, which is under a good curve."""
+"""Candidate label positions in points; first right of and below the mark, which lies under a good curve."""
 
 
 class Mark(NamedTuple):
-    """A point of a curve, and how it is shown."""
+    """A marked point of a curve."""
 
     x: float
     y: float
@@ -38,18 +38,18 @@ class Mark(NamedTuple):
 
 
 def position(curve: Curve, point: OperatingPoint) -> tuple[float, float]:
-    """Return where a point lies on a curve, whose axes have the names of its rates and counts."""
+    """Return the position of a point on a curve, whose axes are named after its rates and counts."""
     return getattr(point, curve.x_name), getattr(point, curve.y_name)
 
 
 def draw_mark(ax: Any, mark: Mark) -> None:
-    """Draw a filled diamond for a best point, an open circle for any other, large enough to show around a diamond."""
+    """Draw a filled diamond for a best point, or an open circle large enough to surround a diamond."""
     label, zorder = mark.label or "_mark", 5.5 if mark.best else 5
     ax.plot([mark.x], [mark.y], label=label, zorder=zorder, clip_on=False, **_look(mark.colour, mark.best))
 
 
 def name_marks(ax: Any, label: str) -> None:
-    """Name the open circles of all models in the legend, once."""
+    """Add one legend entry for the open circles of all models."""
     ax.plot([], [], label=label, **_look(theme.palette().muted, best=False))
 
 
@@ -66,13 +66,13 @@ def _look(colour: Any, best: bool) -> dict[str, Any]:
 
 
 def draw_line(ax: Any, line: Line, label: str) -> None:
-    """Draw an iso-performance line through the whole plot."""
+    """Draw an iso-performance line across the plot."""
     if line.slope == line.slope:
         ax.axline((line.x, line.y), slope=line.slope, color=theme.palette().ink, linewidth=0.9, label=label, zorder=2.5)
 
 
 def label_marks(ax: Any, marks: Sequence[Mark]) -> None:
-    """Write the text of each mark beside it, inside the plot and over no other mark or text, where it covers least.
+    """Write each mark's text beside it, inside the plot, avoiding other marks and texts.
 
     A text for which there is no such place is left out.
     """
@@ -103,7 +103,7 @@ def label_marks(ax: Any, marks: Sequence[Mark]) -> None:
 
 
 def _move(text: Any, offset: tuple[float, float]) -> Bbox:
-    """Put a text at an offset from its mark and return the pixels that it covers."""
+    """Move a text to an offset from its mark, and return the pixels that it covers."""
     text.set_position(offset)
     text.set_horizontalalignment("left" if offset[0] > 0 else "right")
     text.set_verticalalignment("top" if offset[1] < 0 else "bottom")
@@ -111,7 +111,7 @@ def _move(text: Any, offset: tuple[float, float]) -> Bbox:
 
 
 def _cost(offset: tuple[float, float], box: Bbox, lines: Sequence[Any]) -> float:
-    """Return how many lines a text would cover, counting one more for each line of text that it is farther away."""
+    """Return the number of lines that a text would cover, plus one per line of distance."""
     return sum(line.intersects_bbox(box, filled=False) for line in lines) + abs(offset[1]) / 12
 
 
@@ -133,7 +133,7 @@ _MOST_LABELLED = 2  # models: more labels cover each other
 
 
 class Marking(NamedTuple):
-    """What is drawn besides the curves."""
+    """What is drawn in addition to the curves."""
 
     hull: bool = True
     context: Context | None = None
@@ -143,7 +143,7 @@ class Marking(NamedTuple):
 def draw_counts(
     ax: Any, curves: Mapping[str, RocCurve | LiftChart], labels: Sequence[str], what: Marking
 ) -> list[Mark]:
-    """Draw ROC curves or lift charts with hulls, the best point of all and the points of some thresholds."""
+    """Draw ROC curves or lift charts with hulls, the best point and the points of given thresholds."""
     lines = {name: draw(curve, ax, label=label) for (name, curve), label in zip(curves.items(), labels, strict=True)}
     colours = {name: line.get_color() for name, line in lines.items()}
     decision = choose({name: curve.counts for name, curve in curves.items()}, what.context)

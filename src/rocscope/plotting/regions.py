@@ -1,4 +1,4 @@
-"""The map of contexts: which model is best, over cost ratio and prevalence."""
+"""Map of contexts: the best model by cost ratio and prevalence."""
 
 from itertools import groupby, pairwise
 from typing import Any
@@ -101,7 +101,7 @@ def plot_regions(regions: Hull | RegionMap, ax: Any = None, *, review: Review | 
 
 
 def _stripe(first: HullVertex, last: HullVertex, ratio: Any, prevalence: tuple[float, float]) -> tuple[float, float]:
-    """Return where the stripe of neighbouring fields begins and ends, in shares of all that is shown.
+    """Return the start and end of the stripe of neighbouring fields, as shares of what is shown.
 
     With logarithms of ratio and odds on the axes a field is a stripe from corner to corner, as wide as the logarithms
     of its slopes are apart.
@@ -113,12 +113,12 @@ def _stripe(first: HullVertex, last: HullVertex, ratio: Any, prevalence: tuple[f
 
 
 def _corners(ratio: Any, prevalence: tuple[float, float]) -> tuple[float, float]:
-    """Return the logarithms of the least and of the greatest slope that is shown."""
+    """Return the logarithms of the smallest and largest slope shown."""
     return np.log10(ratio.min() / prevalence[1] * (1 - prevalence[1])), np.log10(ratio.max() / prevalence[0])
 
 
 def _name_field(ax: Any, first: HullVertex, last: HullVertex, ratio: Any, prevalence: tuple[float, float]) -> None:
-    """Write the threshold of a field, or those of many, in the middle, where that is wide enough for it."""
+    """Write the threshold of a field (or fields) in its middle if it is wide enough."""
     low, high = _stripe(first, last, ratio, prevalence)
     if high - low < _WIDE:
         return
@@ -133,7 +133,7 @@ def _name_field(ax: Any, first: HullVertex, last: HullVertex, ratio: Any, preval
 
 
 def _hatch(axes: Any, drawn: RegionMap) -> None:
-    """Hatch where some cases are worth a closer look, or many."""
+    """Hatch contexts in which some or many cases are worth a review."""
     ink = theme.palette().ink
     levels = [np.finfo(float).tiny, _MANY, 1 + _MANY]
     hatched = axes.contourf(

@@ -53,7 +53,7 @@ def show_limits(ax: Any, limits: Limits) -> None:
 
 
 def has_rug(ax: Any) -> bool:
-    """Whether a rug takes up the space above and below the plot."""
+    """Whether a rug occupies the space above and below the plot."""
     return bool(_rugs(ax))
 
 
@@ -62,7 +62,7 @@ def _rugs(ax: Any) -> list[Any]:
 
 
 def draw_rug(ax: Any, curve: Any, colour: Any, within: Limits = (0, 1)) -> None:
-    """Draw a tick in each narrow cell of a calibration plot's scores that holds a row, longer where there are more.
+    """Draw a tick in each cell of a calibration plot's rug that holds a row, longer for more rows.
 
     Lengths go with the square root of the count, relative to the fullest cell of the same class, and never below a
     visible minimum: a single row among millions shows, and so does the shape of millions.

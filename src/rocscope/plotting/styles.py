@@ -1,4 +1,4 @@
-"""How each kind of curve is drawn: the points of its outline, what its axes are called, and its lines."""
+"""Styles of curves: outline points, axis labels and reference lines."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -28,14 +28,14 @@ _UNSEEN = 1e-4  # of an axis: a seventh of a pixel of a figure of five inches at
 
 
 class Outline(NamedTuple):
-    """Points to be joined by straight lines; NaN is a gap."""
+    """Points to join by straight lines; NaN is a gap."""
 
     x: Array
     y: Array
 
 
 def outline(curve: Curve, *, most: int = MOST, scale: Scale | None = None) -> Outline:
-    """Return the line to draw for a curve.
+    """Return the outline of a curve.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def outline(curve: Curve, *, most: int = MOST, scale: Scale | None = None) -> Ou
 
 
 def _of_counts(curve: CountCurve, most: int, scale: Scale) -> Outline:
-    """Work on rows of level number, true and false positives; what is between two levels has a broken number."""
+    """Interpolate rows of level index, true and false positives at fractional indices."""
 
     def drawn(rows: Array) -> Array:
         return np.column_stack([scale(axis) for axis in _from_limit(*curve.of(rows[:, 1], rows[:, 2]))])
@@ -95,7 +95,7 @@ def _of_counts(curve: CountCurve, most: int, scale: Scale) -> Outline:
 
 
 def _rows(counts: CumulativeCounts) -> tuple[Array, Array]:
-    """Return the rows to choose from, and where the vertices of the ROC hull are among them."""
+    """Return the candidate rows, and the indices of the ROC hull's vertices among them."""
     attained = counts.attained
     if len(counts) > _AT_ONCE and counts.holds_levels and counts.n_pos and counts.n_neg:
         kept = _evenly(attained)
@@ -114,7 +114,7 @@ def _evenly(counts: ThresholdCounts) -> Thinned:
 
 
 def _from_limit(x: Array, y: Array) -> Outline:
-    """Begin with the limit where the first y is 0/0: along the line to the first point the ratio does not change."""
+    """Start at the limit where the first y is 0/0, with the constant ratio of the first point."""
     if y.size > 1 and np.isnan(y[0]):
         y = np.concatenate([y[1:2], y[1:]])
     return Outline(x, y)
@@ -130,7 +130,7 @@ _BESIDE = 1.02
 
 
 def average_look(curve: Any) -> dict[str, Any]:
-    """Return label and strength of the line of an average."""
+    """Return label and line width of an average."""
     folds = len(curve.folds)
     areas = "" if curve.areas is None else f"\n{_areas(curve)}"
     return {"label": f"{theme.plain(curve.model)}: {curve.method}, {folds} folds{areas}", "linewidth": 2.2}
@@ -154,7 +154,7 @@ def draw_folds(ax: Any, curve: Any, colour: Any) -> None:
 
 
 def _draw_crosses(ax: Any, curve: Any) -> None:
-    """Show at a few thresholds how far the folds agree in both directions."""
+    """Show the variation of the folds in both directions at a few thresholds."""
     shown = slice(None, None, max(1, curve.x.size // _CROSSES))
     x, y = curve.x[shown], curve.y[shown]
     look = {"color": theme.palette().ink, "linewidth": 1.1, "zorder": 4}
@@ -163,7 +163,7 @@ def _draw_crosses(ax: Any, curve: Any) -> None:
 
 
 def _make_room(ax: Any, curve: Any) -> None:
-    """Let the axes of counts and of lift, which have no natural end, hold all folds."""
+    """Extend the axes of counts and of lift, which have no natural limit, to show all folds."""
     for name, set_limit in ((curve.x_name, ax.set_xlim), (curve.y_name, ax.set_ylim)):
         if name in ("fp", "tp", "lift"):
             side = ax.dataLim.intervalx if name == curve.x_name else ax.dataLim.intervaly
@@ -176,12 +176,12 @@ _TICKS = (1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.05, 0.2, 0.5, 0.8, 0.95, 0.99)
 
 
 def deviate(rate: Any) -> Any:
-    """Return the normal deviates of rates; 0 and 1 lie beyond any limits, but not at infinity."""
+    """Return normal deviates of rates, with finite values for 0 and 1 outside all limits."""
     return ndtri(np.clip(rate, _EDGE, 1 - _EDGE))
 
 
 def set_deviate_axes(ax: Any, curve: DetCurve) -> None:
-    """Give both axes normal-deviate scales with ticks in percent, as far down as the counts can resolve."""
+    """Give both axes normal-deviate scales with ticks in percent, down to the resolution of the counts."""
     ax.set_xscale("function", functions=(deviate, ndtr))
     ax.set_yscale("function", functions=(deviate, ndtr))
     for axis in (ax.xaxis, ax.yaxis):
@@ -193,7 +193,7 @@ def set_deviate_axes(ax: Any, curve: DetCurve) -> None:
 
 
 def _lowest(total: float) -> float:
-    """Return half the smallest rate above 0 that this many cases can give, within reason."""
+    """Return half the smallest positive rate for this number of cases, within limits."""
     return min(max(0.5 / total, 5e-7), 0.02)
 
 
@@ -201,13 +201,13 @@ _ROOM_FOR_LEGEND = 1.65
 
 
 def threshold_look(curve: Any) -> dict[str, Any]:
-    """Return the label of the histogram, which shows what does not fit on its axis."""
+    """Return the histogram's label, including values outside the axis."""
     nobody = f"\nin {curve.nobody:.1%} nobody positive" if curve.nobody else ""
     return {"label": f"{theme.plain(curve.model)}: chosen in replicates{nobody}", "linewidth": 1.2}
 
 
 def show_thresholds(ax: Any, curve: Any) -> None:
-    """Give the plot the shape of a histogram, with limits that the data say."""
+    """Set limits and shape of the plot for a histogram."""
     ax.set_box_aspect(0.6)
     ax.margins(x=0.03)
     ax.set_ylim(0, _ROOM_FOR_LEGEND * (curve.y.max() or 1))
@@ -286,7 +286,7 @@ def draw_best(ax: Any, curve: Any, colour: Any) -> None:
 
 
 class Quantity(NamedTuple):
-    """Label of an axis, and its natural ends; None where the data say."""
+    """Label of an axis and its natural limits; None if they depend on the data."""
 
     label: str
     low: float | None = None
@@ -317,7 +317,7 @@ QUANTITIES = {
 
 
 class Guide(NamedTuple):
-    """A line to compare with: what chance or a simple rule gives, dashed, or what is perfect, dotted."""
+    """A reference line: of chance or a simple rule (dashed), or perfect (dotted)."""
 
     label: str
     x: Any
@@ -332,7 +332,7 @@ class Guide(NamedTuple):
 
 @dataclass(frozen=True)
 class Style:
-    """How one kind of curve is drawn.
+    """Style of a kind of curve.
 
     Attributes
     ----------
@@ -399,7 +399,7 @@ def _prevalence(curve: Any) -> list[Guide]:
 
 
 def _dots(curve: Any) -> dict[str, Any]:
-    """Mark the points of bins, not those of a smooth curve."""
+    """Mark the points of bins, but not those of a smooth curve."""
     return {"marker": "o", "markersize": 5} if hasattr(curve, "edges") else {}
 
 
@@ -412,19 +412,19 @@ def _treatments(curve: Any) -> list[Guide]:
 
 
 def _cut_off(net_benefit: Any) -> Any:
-    """Net benefit falls without end towards a threshold probability of 1; no plot shows that part."""
+    """Crop net benefit, which is unbounded below as the threshold probability approaches 1."""
     return np.clip(net_benefit, -0.2, 1)
 
 
 def _show_benefit(ax: Any, curve: Any) -> None:
-    """Show net benefit from a little below 0 to its largest value, the prevalence, or 1 where it is standardized."""
+    """Show net benefit from slightly below 0 to its maximum: the prevalence, or 1 if standardized."""
     largest = 1.0 if curve.standardized else curve.prevalence
     ax.set_xlim(-0.02, 1.02)
     ax.set_ylim(-0.15 * largest, 1.05 * largest)
 
 
 def _of_pooled(curve: Any) -> list[Guide]:
-    """Return the reference lines of the rows of all folds; in counts, those of a fold differ and none is drawn."""
+    """Return the reference lines of the pooled folds; none in counts, which differ by fold."""
     return [] if curve.x_name == "fp" else style_of(curve.pooled).guides(curve.pooled)
 
 
@@ -453,14 +453,14 @@ STYLES = {
     "ThresholdDistribution": Style(look=threshold_look, prepare=show_thresholds, decorate=draw_choice),
     "NetBenefitCurve": Style(_treatments, scale=_cut_off, prepare=_show_benefit),
 }
-"""By the name of the class, so that drawing one kind of curve loads no other."""
+"""By class name, so that drawing one kind of curve loads no other."""
 
 
 def style_of(curve: Curve) -> Style:
-    """Return the style of the curve's class or of the nearest one that it derives from."""
+    """Return the style of the curve's class or its nearest base class."""
     return next((STYLES[kind.__name__] for kind in type(curve).__mro__ if kind.__name__ in STYLES), Style())
 
 
 def quantity(name: str) -> Quantity:
-    """Return the quantity of that name; its own name is its label if it is not in the vocabulary."""
+    """Return the quantity of a name; unknown names are their own label."""
     return QUANTITIES.get(name) or Quantity(name.replace("_", " ").capitalize())

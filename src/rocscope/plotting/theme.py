@@ -1,4 +1,4 @@
-"""The look that all figures share: colours, dashes, text, and an Axes to draw on; and a figure as SVG."""
+"""Common look of all figures: colours, dashes, text and Axes; and SVG output."""
 
 import hashlib
 import io
@@ -22,14 +22,14 @@ from rocscope.errors import InputError
 from rocscope.sample import kind_of
 
 DASHES: tuple[Any, ...] = ("solid", (0, (6, 1.6)), (0, (1.6, 1.3)), (0, (7, 1.5, 1.6, 1.5)), (0, (3, 1.2)))
-"""With the colours these make 25 lines of which no two look the same, and the first five differ without colour."""
+"""Dash patterns; with five colours they give 25 distinct lines, the first five also without colour."""
 
 LONGEST_NAME = 32
 
 
 @dataclass(frozen=True)
 class Palette:
-    """Five hues of at least 4.5:1 contrast on the paper, and the greys of all else.
+    """Five hues with at least 4.5:1 contrast, and greys.
 
     Any two hues are at least 13 units of CIELAB apart as those see them who lack red, green or blue cones
     (Machado, Oliveira & Fernandes 2009), and 22 as all others do.
@@ -52,7 +52,7 @@ DARK = Palette(
 
 
 def palette() -> Palette:
-    """Return the colours for the style that matplotlib now draws with: of its axes' background."""
+    """Return the palette for matplotlib's current style, by its background."""
     red, green, blue = to_rgb(rcParams["axes.facecolor"])
     return LIGHT if 0.299 * red + 0.587 * green + 0.114 * blue > 0.5 else DARK
 
@@ -65,7 +65,7 @@ def line_look(index: int) -> dict[str, Any]:
 
 
 def plain(text: Any, longest: int = LONGEST_NAME) -> str:
-    """Return text that matplotlib draws as it is written: on one line, shortened in the middle, without mathematics.
+    """Return text to draw literally: one line, shortened in the middle, without mathtext.
 
     Characters that the current fonts lack become □, so that no warning is given; with ``font.family`` set to fonts
     that have them they stay.
@@ -86,7 +86,7 @@ def plain(text: Any, longest: int = LONGEST_NAME) -> str:
 
 
 def names(models: Iterable[str]) -> list[str]:
-    """Return a label for each model, distinct also where shortening makes two names equal.
+    """Return a distinct label for each model, also after shortening.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def _drawable(character: str, fonts: list[Any]) -> bool:
 
 
 def _fonts(families: tuple[str, ...]) -> list[Any]:
-    """Return the installed fonts that matplotlib looks into, in its order."""
+    """Return matplotlib's installed fonts in search order."""
     generic: Any = rcParams
     sought = [name for family in families for name in generic.get(f"font.{family}", (family,))]
     return [font for name in sought for font in _installed(name)]
@@ -124,7 +124,7 @@ def _installed(name: str) -> tuple[Any, ...]:
 
 
 def number(value: float, digits: int = 3) -> str:
-    """Return a number for a label; one that is not 1 or 0 is never rounded to it.
+    """Format a number for a label; only 0 and 1 themselves appear as 0 and 1.
 
     Examples
     --------
@@ -140,25 +140,25 @@ def number(value: float, digits: int = 3) -> str:
 
 
 def require(name: str, value: Any, *kinds: type, made_by: str) -> None:
-    """Raise InputError for what cannot be drawn so, naming what makes it."""
+    """Raise InputError for unsupported input, naming the function that creates supported input."""
     if not isinstance(value, kinds):
         raise InputError(name, expected=" or ".join(kind.__name__ for kind in kinds), got=kind_of(value), hint=made_by)
 
 
 def new_figure(width: float, height: float) -> Any:
-    """Return a new pyplot figure, of a size in inches."""
+    """Return a new pyplot figure with a size in inches."""
     from matplotlib import pyplot as plt
 
     return plt.figure(figsize=(width, height), layout=ConstrainedLayoutEngine(w_pad=0.08, h_pad=0.08))
 
 
 def new_axes(width: float = 5.0, height: float = 4.8) -> Any:
-    """Return the Axes of a new pyplot figure, of a size in inches."""
+    """Return the Axes of a new pyplot figure with a size in inches."""
     return new_figure(width, height).add_subplot()
 
 
 def dress(ax: Any) -> None:
-    """Give an Axes its quiet frame and grid."""
+    """Style the frame and grid of an Axes."""
     colours = palette()
     ax.set_axisbelow(True)
     ax.grid(visible=True, which="major", color=colours.grid, linewidth=0.8)
@@ -223,7 +223,7 @@ def svg(figure: Any, *, title: str = "", prefix: str | None = None) -> str:
 
 
 def _clean(root: ElementTree.Element, prefix: str) -> None:
-    """Leave nothing but shapes and text, each with plain attributes, and the ids that one of them refers to."""
+    """Keep only shapes and text with plain attributes, and the ids that are referenced."""
     used: set[str] = set()
     for element in root.iter():
         element.tag = element.tag.removeprefix(f"{{{_SVG}}}")
@@ -244,14 +244,14 @@ def _clean(root: ElementTree.Element, prefix: str) -> None:
 
 
 def _target(name: str, value: str) -> str:
-    """Return the id that an attribute refers to, or nothing."""
+    """Return the id that an attribute refers to, or None."""
     if name == "href" and value.startswith("#"):
         return value[1:]
     return value[5:-1] if value.startswith("url(#") else ""
 
 
 def _share_font(root: ElementTree.Element) -> None:
-    """State the fonts of the first text once, for the whole picture."""
+    """Declare the first text's fonts once for the whole picture."""
     texts = [element.attrib for element in root.iter() if "font-family" in element.attrib]
     if texts:
         root.attrib["font-family"] = texts[0]["font-family"]
@@ -261,7 +261,7 @@ def _share_font(root: ElementTree.Element) -> None:
 
 
 def _plain_style(style: str) -> dict[str, str]:
-    """Return a style attribute as attributes; `font`, which has no such form, as its parts."""
+    """Convert a style attribute to attributes; `font`, which has none, to its parts."""
     declared = dict(entry.strip().split(": ", 1) for entry in style.split(";") if entry.strip())
     if "font" in declared:
         before, size, family = _FONT_SIZE.split(declared.pop("font"))

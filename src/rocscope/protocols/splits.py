@@ -14,7 +14,7 @@ from rocscope.errors import InputError
 
 @dataclass(frozen=True)
 class SplitRows:
-    """What a protocol sees: attributes, the class of each row as a number, names of the classes, groups (or None)."""
+    """Data for protocols: attributes, class index of each row, class names, and groups (or None)."""
 
     X: Any
     y: NDArray[np.intp]
@@ -28,7 +28,7 @@ class SplitRows:
 
 @dataclass(frozen=True)
 class TrainTest:
-    """Training rows and test rows; `names` says for each test row which part it is of, where there are several."""
+    """Training rows and test rows; `names` gives the part of each test row, if there are several."""
 
     train: NDArray[np.intp]
     test: NDArray[np.intp]
@@ -37,7 +37,7 @@ class TrainTest:
 
 @dataclass(frozen=True)
 class Split(TrainTest):
-    """A part that has its numbers; folds are numbered on through all repeats.
+    """A numbered part; folds are numbered consecutively over repeats.
 
     `training_rows` is their number where training uses some of them only, and else None.
     """
@@ -48,12 +48,12 @@ class Split(TrainTest):
 
     @property
     def key(self) -> tuple[int, ...]:
-        """What distinguishes the seed of this fit from those of others."""
+        """Key that distinguishes this fit's seed from others."""
         return (1, self.fold) if self.training_rows is None else (1, self.fold, self.training_rows)
 
 
 def numbered(parts: Iterable[tuple[int, TrainTest]], sample: SplitRows) -> list[Split]:
-    """Return checked splits of pairs (repeat, part)."""
+    """Return checked splits from pairs (repeat, part)."""
     splits = [
         Split(_rows(part.train, sample.n), _rows(part.test, sample.n), part.names, fold, repeat)
         for fold, (repeat, part) in enumerate(parts)
@@ -109,7 +109,7 @@ def _check_groups(split: Split, groups: NDArray[np.intp], where: str) -> None:
 
 
 def repeats_of(parts: Iterable[TrainTest]) -> Iterator[tuple[int, TrainTest]]:
-    """Number the repeats of a splitter that does not number them: a row that is tested again starts a new repeat."""
+    """Number the repeats of a splitter: a row tested again starts a new repeat."""
     repeat, seen = 0, np.empty(0, np.intp)
     for part in parts:
         if np.intersect1d(seen, part.test).size:

@@ -32,11 +32,11 @@ class Protocol:
     """
 
     random: ClassVar[bool] = True
-    """Whether another seed gives other splits, so that the protocol can be repeated."""
+    """Whether splits depend on the seed, so that the protocol can be repeated."""
 
     @property
     def title(self) -> str:
-        """The protocol in words."""
+        """Description of the protocol."""
         raise NotImplementedError
 
     def parts(self, sample: SplitRows, seed: int) -> Iterator[TrainTest]:
@@ -45,7 +45,7 @@ class Protocol:
 
 
 def of_splitter(splitter: Any, sample: SplitRows) -> Iterator[TrainTest]:
-    """Yield the parts of a splitter of scikit-learn; its errors become ours."""
+    """Yield the parts of a scikit-learn splitter; its errors become InputError."""
     attributes = np.zeros((sample.n, 1)) if sample.X is None else sample.X
     try:
         with warnings.catch_warnings():
@@ -62,7 +62,7 @@ def of_splitter(splitter: Any, sample: SplitRows) -> Iterator[TrainTest]:
 @held_to_contract
 @dataclass(frozen=True)
 class Folds(Protocol):
-    """Cross-validation: every row is tested once, by a model that was fitted to the other folds.
+    """Cross-validation: every row is tested once, by a model fitted to the other folds.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ class Folds(Protocol):
 @held_to_contract
 @dataclass(frozen=True)
 class Holdout(Protocol):
-    """A part of the rows is held out for the test; with repeats, another part each time.
+    """Holdout: part of the rows is held out for testing; repeats hold out different parts.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ class Holdout(Protocol):
 
 
 def _one_split(test: float, stratified: bool, sample: SplitRows, seed: int) -> Any:
-    """Return a splitter that holds out a share of the groups where there are some, or else of the rows."""
+    """Return a splitter that holds out a share of the groups, or of the rows."""
     from sklearn import model_selection as splitters
 
     if sample.groups is not None:
@@ -170,7 +170,7 @@ def _one_split(test: float, stratified: bool, sample: SplitRows, seed: int) -> A
 @held_to_contract
 @dataclass(frozen=True)
 class ThreeParts(Protocol):
-    """Training, validation and test: choose on the validation rows, judge on the test rows, each from one fit.
+    """Training, validation and test rows from one fit: choose on validation rows, evaluate on test rows.
 
     Parameters
     ----------
@@ -218,7 +218,7 @@ class ThreeParts(Protocol):
 
 @dataclass(frozen=True)
 class LeaveOneOut(Protocol):
-    """Every row, or every group, is tested by a model that was fitted to all others.
+    """Leave-one-out: every row (or group) is tested by a model fitted to all others.
 
     Notes
     -----
@@ -251,7 +251,7 @@ class LeaveOneOut(Protocol):
 @held_to_contract
 @dataclass(frozen=True)
 class TimeOrder(Protocol):
-    """Rows are in order of time; each fold is tested by a model that was fitted to what came before.
+    """Time order: each fold is tested by a model fitted to earlier rows.
 
     Parameters
     ----------
@@ -292,7 +292,7 @@ class TimeOrder(Protocol):
 @held_to_contract
 @dataclass(frozen=True)
 class OutOfBag(Protocol):
-    """Models are fitted to a bootstrap sample and judged on the rows that it left out, about 37 %.
+    """Bootstrap: models are fitted to a bootstrap sample and tested on the rows left out, about 37 %.
 
     Parameters
     ----------
@@ -343,11 +343,11 @@ NAMED: dict[str, type[Protocol]] = {
     "time_order": TimeOrder,
     "out_of_bag": OutOfBag,
 }
-"""Protocols by the names that `cv` takes."""
+"""Protocols by their names for `cv`."""
 
 
 def splits_of(cv: Any, sample: SplitRows, repeats: int = 1, seed: int | None = None) -> tuple[list[Split], str]:
-    """Return the splits of whatever `cv` may be, and the protocol in words."""
+    """Return the splits for any `cv`, and a description of the protocol."""
     check.check_whole(repeats, "repeats")
     protocol = _protocol(cv)
     if repeats > 1 and not protocol.random:
@@ -360,7 +360,7 @@ def splits_of(cv: Any, sample: SplitRows, repeats: int = 1, seed: int | None = N
 
 
 def splits_testing_once(cv: Any, sample: SplitRows, fold: Any, seed: int) -> list[Split]:
-    """Return splits that test every row once; "fold" stands for the folds that rows have."""
+    """Return splits that test every row once; "fold" uses the rows' own folds."""
     if isinstance(cv, str) and cv == "fold":
         cv = [(np.flatnonzero(~test), np.flatnonzero(test)) for test in masks_of("fold", fold).values()]
     splits, title = splits_of(cv, sample, seed=seed)
@@ -372,7 +372,7 @@ def splits_testing_once(cv: Any, sample: SplitRows, fold: Any, seed: int) -> lis
 
 
 def _seed(seed: int | None, repeat: int) -> int:
-    """Return the seed of a repeat, below 2^32 as scikit-learn takes it."""
+    """Return the seed of a repeat, below 2^32 as scikit-learn requires."""
     return int(np.random.SeedSequence(seed, spawn_key=(0, repeat)).generate_state(1)[0])
 
 
@@ -400,7 +400,7 @@ def _protocol(cv: Any) -> Protocol:
 
 
 class _Pairs:
-    """Training and test rows as they were given."""
+    """Training and test rows given by the user."""
 
     random_state = shuffle = None
 
@@ -415,7 +415,7 @@ class _Pairs:
 
 
 class Splitter(Protocol):
-    """Any splitter of scikit-learn."""
+    """Any scikit-learn splitter."""
 
     def __init__(self, splitter: Any) -> None:
         self.splitter = splitter
@@ -431,7 +431,7 @@ class Splitter(Protocol):
         return of_splitter(seeded, sample)
 
     def numbered(self, sample: SplitRows, seed: int) -> Iterable[tuple[int, TrainTest]]:
-        """Yield parts with their repeats: a splitter may repeat itself, as RepeatedStratifiedKFold does."""
+        """Yield parts with their repeats; a splitter such as RepeatedStratifiedKFold may repeat itself."""
         from sklearn.model_selection import BaseShuffleSplit
 
         unseeded = self.random and self.splitter.random_state is None

@@ -32,7 +32,7 @@ from rocscope.ranges.bounds import (
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BinnedCounts(CumulativeCounts):
-    """How many positives and negatives have scores in each of some ranges, and what that leaves open.
+    """Numbers of positives and negatives in ranges of the score, and the resulting bounds.
 
     Parameters
     ----------
@@ -100,12 +100,12 @@ class BinnedCounts(CumulativeCounts):
 
     @classmethod
     def from_counts(cls, counts: ThresholdCounts) -> "BinnedCounts":
-        """Return exact counts as bins of one score each."""
+        """Return exact counts as bins with one score each."""
         return cls(counts.threshold, counts.threshold, counts.pos, counts.neg, holds_hull=True)
 
     @classmethod
     def concatenate(cls, parts: Iterable["BinnedCounts"], *, holds_hull: bool = False) -> "BinnedCounts":
-        """Return the bins of disjoint ranges of the score, such as those of a cluster's partitions, as one.
+        """Concatenate bins of disjoint score ranges, such as those of a cluster's partitions.
 
         Parameters
         ----------
@@ -133,28 +133,28 @@ class BinnedCounts(CumulativeCounts):
 
     @property
     def threshold(self) -> Array:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """The thresholds at which the curve is known: the lowest score of each bin."""
+        """Thresholds at which the curve is known: the lowest score of each bin."""
         return self.low
 
     @cached_property
     def attained(self) -> ThresholdCounts:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """The ends of the bins as if they were all levels: their hull is what is certainly attained."""
+        """The ends of the bins as levels: a lower bound of the exact hull."""
         return ThresholdCounts.from_ranking(Levels(self.low, self.pos, self.neg))
 
     @property
     def best_case(self) -> ThresholdCounts:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Counts above whose hull the exact curve never exceeds."""
+        """Counts whose hull is an upper bound of the exact curve."""
         return self.attained if self.holds_hull else self.optimistic()
 
     @cached_property
     def cumulative(self) -> tuple[Array, Array]:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """True and false positives from (0, 0) on: one point more than there are bins."""
+        """True and false positives, starting at (0, 0): one point more than there are bins."""
         tp, fp = Levels(self.low, self.pos, self.neg).cumulative()
         return check.read_only(tp), check.read_only(fp)
 
     @cached_property
     def right_bounds(self) -> tuple[int, int]:
-        """Bounds of twice the number of pairs ranked right, a tied pair counting one."""
+        """Bounds of twice the concordant plus the tied pairs."""
         self.require_both_classes("AUC")
         most = self._most
         across = 2 * int(dot(self.neg, self.cumulative[0][:-1], most))
@@ -171,7 +171,7 @@ class BinnedCounts(CumulativeCounts):
 
     @property
     def auc_bounds(self) -> tuple[float, float]:
-        """Lowest and highest AUC that the rows can have, rounded outwards so that the exact value lies between.
+        """Bounds of the AUC, rounded outwards.
 
         Examples
         --------
@@ -199,7 +199,7 @@ class BinnedCounts(CumulativeCounts):
         return Fraction(self.right_bounds[0], self._most)
 
     def pairs(self) -> Pairs:
-        """Count the pairs ranked right, where bins do not leave that open."""
+        """Count the concordant pairs, if bins determine them."""
         if not self.is_exact_area:
             raise self.inexact("AUC")
         right, _ = self.right_bounds
@@ -207,26 +207,26 @@ class BinnedCounts(CumulativeCounts):
 
     @cached_property
     def is_exact(self) -> bool:
-        """Whether every bin holds one distinct score, so that nothing is open."""
+        """Whether every bin holds one distinct score."""
         return bool((self.low == self.high).all())
 
     @property
     def holds_levels(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """The same, by the name that all counts have for it."""
+        """Same as `is_exact`, under the name that all counts share."""
         return self.is_exact
 
     def require_levels(self, what: str) -> ThresholdCounts:
-        """Return the exact statistic, or raise InexactCountsError where a bin holds several scores."""
+        """Return the exact counts, or raise InexactCountsError if a bin holds several scores."""
         if not self.is_exact:
             raise self.inexact(what)
         return self.attained
 
     def on_hull(self, what: str = "ROC hull") -> ThresholdCounts:
-        """Return the ends of the bins, where all vertices of the hull are among them."""
+        """Return the ends of the bins, if they include all vertices of the hull."""
         return self.attained if self.holds_hull else self.require_levels(what)
 
     def counts(self) -> ThresholdCounts:
-        """Return the exact statistic.
+        """Return the exact counts.
 
         Raises
         ------
@@ -236,7 +236,7 @@ class BinnedCounts(CumulativeCounts):
         return self.require_levels("counts of every distinct score")
 
     def inexact(self, what: str) -> InexactCountsError:
-        """Return the error that says what is not known exactly, what is known, and how to go on."""
+        """Return the error that states what is not known exactly, what is known, and what to do."""
         got = f"{len(self)} bins, {int((self.low < self.high).sum())} of several scores"
         if self.n_pos and self.n_neg:
             got += ", AUC from {:.9g} to {:.9g}".format(*self.auc_bounds)
@@ -257,7 +257,7 @@ class BinnedCounts(CumulativeCounts):
         return tp, fp, self.n_pos - tp, self.n_neg - fp
 
     def envelope(self, kind: str = "roc") -> Band:
-        """Return between which values the exact curve is guaranteed to lie.
+        """Return guaranteed bounds of the exact curve.
 
         Parameters
         ----------
@@ -286,11 +286,11 @@ class BinnedCounts(CumulativeCounts):
         return envelope(kind, Boxes(tp, fp, self.low == self.high))
 
     def optimistic(self) -> ThresholdCounts:
-        """Return the counts if in each bin of several scores all positives came first: no curve is above theirs."""
+        """Return the counts with positives first in each bin: an upper bound of every curve."""
         return self._resolved(positives_first=True)
 
     def pessimistic(self) -> ThresholdCounts:
-        """Return the counts if in each bin of several scores all negatives came first: no curve is below theirs."""
+        """Return the counts with negatives first in each bin: a lower bound of every curve."""
         return self._resolved(positives_first=False)
 
     def _resolved(self, *, positives_first: bool) -> ThresholdCounts:
@@ -306,7 +306,7 @@ class BinnedCounts(CumulativeCounts):
         return ThresholdCounts.from_ranking(Levels(threshold[used], pos[used], neg[used]))
 
     def merge(self, starts: Sequence[int] | Array) -> "BinnedCounts":
-        """Return the counts with neighbouring bins made one; the bounds of the AUC stay as they are.
+        """Return the counts with neighbouring bins merged; the bounds of the AUC are kept.
 
         Parameters
         ----------
@@ -333,7 +333,7 @@ class BinnedCounts(CumulativeCounts):
         return BinnedCounts(self.low[last], self.high[first], pos, neg, wins)
 
     def coarsen(self, most: int) -> "BinnedCounts":
-        """Return at most about `most` bins, evenly along the ROC curve; a bin that is as large as that stays alone."""
+        """Return about `most` bins, evenly along the ROC curve; a larger bin stays alone."""
         if len(self) <= most:
             return self
         step = 6 / max(most, 3)
@@ -365,7 +365,7 @@ class BinnedCounts(CumulativeCounts):
 
     @property
     def area_fact(self) -> str:
-        """The AUC or its bounds, as a further fact in one line; nothing where one class is missing."""
+        """The AUC or its bounds, as a line of text; empty if a class is missing."""
         if not (self.n_pos and self.n_neg):
             return ""
         low, high = self.auc_bounds
@@ -374,5 +374,5 @@ class BinnedCounts(CumulativeCounts):
 
 
 def direction(auc: float) -> str:
-    """Return a hint for an area that lower scores may mean positive; they are never turned without being asked."""
+    """Return a hint that lower scores may mean positive; scores are never reversed automatically."""
     return " (below 1/2: do lower scores mean positive?)" if auc < 0.5 else ""

@@ -23,7 +23,7 @@ _INT64_MAX = 2**63 - 1
 
 @dataclass(frozen=True)
 class PairsInBins(Pairs):
-    """Pairs ranked right, a tied one counting half, without knowing which are tied."""
+    """Bounds of concordant pairs, a tied pair counting half."""
 
     inexact: Callable[[str], InexactCountsError]
 
@@ -34,7 +34,7 @@ class PairsInBins(Pairs):
 
 
 def whole_counts(values: Any, name: str, n: int) -> Array:
-    """Return checked whole counts."""
+    """Return checked integer counts."""
     counts = check.check_column(values, name, n)
     if counts.dtype.kind not in "iu" or (counts < 0).any():
         got = repr(counts[:5].tolist())
@@ -43,7 +43,7 @@ def whole_counts(values: Any, name: str, n: int) -> Array:
 
 
 def wins_within(wins: Any, low: Array, high: Array, pos: Array, neg: Array) -> tuple[Array, Array]:
-    """Return the bounds of pairs won in each bin: those given, which must agree with what the counts say."""
+    """Return bounds of concordant pairs in each bin: the given ones, checked against the counts."""
     pairs = product(pos, neg)
     single = low == high
     least, most = np.where(single, pairs, 0), np.where(single, pairs, 2 * pairs)
@@ -71,19 +71,19 @@ def _wide(bound: Array) -> Array:
 
 
 def product(a: Array, b: Array) -> Array:
-    """Return products of counts, as Python's integers where twice one would not fit 64 bits."""
+    """Return products of counts, as Python integers if twice one would overflow 64 bits."""
     if int(a.max()) * int(b.max()) > _INT64_MAX // 4:
         return a.astype(object) * b.astype(object)
     return a * b
 
 
 def group_sums(values: Array, starts: Array, most: int) -> Array:
-    """Return the sums of groups of pairs, which are at most `most`."""
+    """Return the sums of groups of pairs, at most `most` each."""
     return np.add.reduceat(values.astype(object) if most > _INT64_MAX else values, starts)
 
 
 def total(values: Array, most: int) -> int:
-    """Return the sum of pairs, which is at most `most`."""
+    """Return the sum of pairs, at most `most`."""
     return sum(values.tolist()) if most > _INT64_MAX else int(values.sum())
 
 
@@ -99,7 +99,7 @@ TpFp = tuple[Array, Array]
 
 @dataclass(frozen=True)
 class Boxes:
-    """Corners (tp, fp) that the curve goes through, from (0, 0) on, and which pieces between two are straight."""
+    """Corners (tp, fp) of the curve, starting at (0, 0), and which pieces between them are straight."""
 
     tp: Array
     fp: Array
@@ -108,7 +108,7 @@ class Boxes:
 
 @dataclass(frozen=True)
 class _View:
-    """A curve: on which count its x depends, its axes, and whether straight lines of counts bend."""
+    """A curve: the count that determines its x, its axes, and whether straight lines of counts bend."""
 
     across: Literal["fp", "tp", "depth"]
     x: Callable[..., Any]
@@ -133,7 +133,7 @@ CURVES = tuple(_VIEWS)
 
 
 def envelope(curve: str, boxes: Boxes) -> Band:
-    """Return the lowest and the highest y at each x, as points to be joined by straight lines.
+    """Return lower and upper bounds of y at each x, to be joined by straight lines.
 
     Notes
     -----
@@ -191,7 +191,7 @@ def _across_depth(boxes: Boxes) -> tuple[TpFp, TpFp]:
 
 
 def _tied(lowest: TpFp, highest: TpFp, boxes: Boxes) -> tuple[TpFp, TpFp]:
-    """Let both paths run straight through a box without inner points."""
+    """Let both bounds run straight through a box without inner points."""
     rows = boxes.straight
     for counts, known in ((lowest[0], boxes.tp), (lowest[1], boxes.fp), (highest[0], boxes.tp), (highest[1], boxes.fp)):
         before, after = _ends(known)
@@ -203,7 +203,7 @@ _PATHS = {"fp": _across_fp, "tp": _across_tp, "depth": _across_depth}
 
 
 def _stepped(x: Array, low: Array, high: Array, straight: Array) -> tuple[Array, Array, Array]:
-    """Repeat each end of the lines between four points, with the worse value of the two on both."""
+    """Repeat the ends of lines between four points, with the worse value of both."""
     left, right = x[:, :-1], x[:, 1:]
     stepped = [np.stack([left, right], axis=2).reshape(len(x), -1)]
     for values, worse in ((low, np.fmin), (high, np.fmax)):

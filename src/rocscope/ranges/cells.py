@@ -11,12 +11,12 @@ from rocscope._base.radix import KeyPart, encode
 from rocscope.core.ranking import SortedKeys, rank
 
 Coded = tuple[Array, Array, Array]
-"""Codes of distinct scores (their ordered bits, in 64), decreasing, with the positives and negatives of each."""
+"""Codes of distinct scores (64 ordered bits), decreasing, with the positives and negatives of each."""
 
 
 @dataclass(frozen=True)
 class Cells:
-    """Nested cells of the score in order, with the rows of each that no cell inside it holds."""
+    """Nested cells of the score in order, with the rows of each that are in no inner cell."""
 
     start: Array
     shift: Array
@@ -38,11 +38,11 @@ class Cells:
         return self.start.size
 
     def head(self, size: int) -> "Cells":
-        """Return the first cells, in the same memory."""
+        """Return a view of the first cells."""
         return Cells(*(column[:size] for column in self.columns()))
 
     def copy(self) -> "Cells":
-        """Return the cells in memory of their own."""
+        """Return a copy of the cells."""
         return Cells(*(column.copy() for column in self.columns()))
 
     def __add__(self, other: "Cells") -> "Cells":
@@ -57,7 +57,7 @@ class Cells:
         return Cells(start[first], shift[first], pos, neg, low, high)
 
     def insert(self, levels: "Cells") -> "Cells":
-        """Return these cells with levels that none of them is."""
+        """Return these cells with new levels inserted."""
         at = np.searchsorted(self.start, levels.start, side="right")
         return Cells(*(np.insert(m, at, t) for m, t in zip(self.columns(), levels.columns(), strict=True)))
 
@@ -67,7 +67,7 @@ ROW = sum(np.dtype(kind).itemsize for kind in ("u8", "u1", "i8", "i8", "u8", "u8
 
 
 def ranked_levels(positive: Array, scores: Array, weight: Array | None) -> Coded:
-    """Return the codes of the distinct scores, decreasing, with their positives and negatives."""
+    """Return the codes of distinct scores, decreasing, with their positives and negatives."""
     if weight is not None or scores.size < kernels.SMALL:
         levels = rank(positive, scores, weight).levels()
         return encode(levels.threshold).astype(np.uint64), levels.pos.copy(), levels.neg.copy()

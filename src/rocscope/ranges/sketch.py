@@ -31,7 +31,7 @@ _DTYPES = ("f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8")
 
 
 class CountsSketch(Result):
-    """Counts rows by score, in batches, in a fixed amount of memory; what it then says is guaranteed.
+    """Counts rows by score in batches, in fixed memory, with guaranteed bounds.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ class CountsSketch(Result):
 
     @property
     def capacity(self) -> int:
-        """Number of cells that fit, and of rows that are counted at a time."""
+        """Maximum number of cells, and of rows counted at a time."""
         return self.memory // (ROW + _ROW_BYTES)
 
     @property
@@ -137,7 +137,7 @@ class CountsSketch(Result):
         self.n_pos, self.n_neg = self.n_pos + pos, self.n_neg + neg
 
     def _flush(self) -> None:
-        """Count what waits."""
+        """Count the pending rows."""
         if self._pending:
             self._count_pending()
         self._settle()
@@ -157,14 +157,14 @@ class CountsSketch(Result):
         self._place(ranked_levels(positive, scores, weight))
 
     def add_levels(self, dtype: np.dtype[Any], ranked: Coded) -> None:
-        """Count a batch that is ranked already: codes of scores of such a type, decreasing, and their counts."""
+        """Count a ranked batch: decreasing codes of scores of a type, and their counts."""
         self._require_type(dtype)
         self._add_totals(int(ranked[1].sum()), int(ranked[2].sum()))
         self.dtype = dtype
         self._place(ranked)
 
     def _place(self, levels: Coded) -> None:
-        """Give levels a cell; while each gets one of its own, a few at a time, spread evenly, to save memory."""
+        """Assign levels to cells, in small evenly spread portions while each gets its own, to limit memory."""
         stride = 1 if self._light else max(_APART * levels[0].size // self.capacity, 1)
         for first in range(stride):
             some = (np.ascontiguousarray(column[first::stride]) for column in levels)
@@ -181,7 +181,7 @@ class CountsSketch(Result):
                 self._settle()
 
     def _settle(self) -> None:
-        """Give levels that no cell took cells of their own."""
+        """Give levels that no cell contains cells of their own."""
         if self._aside:
             first, *others = self._aside
             self._aside = []
@@ -189,16 +189,16 @@ class CountsSketch(Result):
         self._fit()
 
     def _compiled(self, kernel: kernels.Kernel) -> Any:
-        """Few rows in all are counted sooner than a compiler is loaded."""
+        """Whether compiled loops are used: few rows are counted faster without loading the compiler."""
         return kernel if self.n >= kernels.SMALL else kernel.python
 
     def _shares(self) -> tuple[float, float]:
-        """What one row is of the positives, and of the negatives, that have been given a cell so far."""
+        """Weight of one row among the positives, and among the negatives, assigned to cells so far."""
         pos, neg = np.maximum(self._placed, 1).tolist()
         return 1 / pos, 1 / neg
 
     def _fit(self) -> None:
-        """Join cells until they fit, and leave some room."""
+        """Merge cells until they fit, with some room left."""
         if len(self._cells) <= self.capacity:
             return
         most = int(_FILLED * self.capacity)
@@ -231,7 +231,7 @@ class CountsSketch(Result):
         return both
 
     def binned(self) -> BinnedCounts:
-        """Return what is known: ranges of the score, the counts in each, and bounds of the pairs ranked right.
+        """Return the score ranges with their counts, and bounds of the concordant pairs.
 
         Raises
         ------
@@ -248,7 +248,7 @@ class CountsSketch(Result):
         return _binned(self._cells, self.dtype, 2 * self.n_pos * self.n_neg)
 
     def to_bytes(self) -> bytes:
-        """Return the sketch as bytes, to be stored or sent; `from_bytes` takes them back, on any machine.
+        """Return the sketch as portable bytes; `from_bytes` restores it.
 
         Raises
         ------
@@ -261,7 +261,7 @@ class CountsSketch(Result):
 
     @classmethod
     def from_bytes(cls, data: bytes) -> "CountsSketch":
-        """Return the sketch that `to_bytes` stored.
+        """Restore a sketch from `to_bytes`.
 
         Raises
         ------
@@ -292,7 +292,7 @@ class CountsSketch(Result):
         return sketch
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the facts, safe for JSON; `to_bytes` keeps the counts."""
+        """Return the facts, safe for JSON; `to_bytes` has the counts."""
         facts = {name: getattr(self, name) for name in ("n", "n_pos", "n_neg", "memory")}
         bounds = self.binned().auc_bounds if self.n_pos and self.n_neg else None
         return jsonable(facts | {"scores": str(self.dtype), "auc_bounds": bounds})
@@ -310,7 +310,7 @@ def _dtype(facts: Fields) -> np.dtype[Any] | None:
 
 
 def _require_scores(facts: Fields, dtype: np.dtype[Any] | None, low: Array, high: Array) -> None:
-    """Refuse cells whose ends are no finite scores of a type."""
+    """Raise for cells whose ends are not finite scores of a type."""
     if not low.size:
         return
     if dtype is None:
@@ -345,7 +345,7 @@ def _binned(cells: Cells, dtype: np.dtype[Any], most: int) -> BinnedCounts:
 
 
 def _wins(low: Array, high: Array, pos: Array, neg: Array, first: Array, most: int) -> tuple[Array, Array]:
-    """Return bounds of twice the pairs ranked right within bins of cells: a cell apart from another settles theirs."""
+    """Return bounds of twice the concordant pairs within bins of cells; disjoint cells determine theirs."""
     inside = np.zeros(low.size, np.intp)
     inside[first[1:]] = 1
     group = np.cumsum(inside)
@@ -372,7 +372,7 @@ _ANEW = "count the rows anew"
 
 
 def seal(facts: dict[str, Any], columns: Sequence[Array]) -> bytes:
-    """Return facts and the columns of the cells as bytes, the same on every machine."""
+    """Return facts and cell columns as portable bytes."""
     label = facts["pos_label"]
     plain = jsonable(label)
     if not (plain is None or isinstance(plain, str | int | float)):
@@ -386,7 +386,7 @@ def seal(facts: dict[str, Any], columns: Sequence[Array]) -> bytes:
 
 
 def unseal(data: Any) -> tuple[Fields, list[Array]]:
-    """Return what `seal` was given, or raise StoredError."""
+    """Return what was sealed, or raise StoredError."""
     content = bytes(cast(bytes, data)) if isinstance(data, bytes | bytearray | memoryview) else b""
     if len(content) < _HEAD.size or not content.startswith(MAGIC):
         _refuse("the bytes of a sketch", "something else")
@@ -409,7 +409,7 @@ def unseal(data: Any) -> tuple[Fields, list[Array]]:
 
 
 def _are_cells(start: Array, shift: Array, pos: Array, neg: Array, low: Array, high: Array) -> bool:
-    """Whether cells are nested or apart, in order, and rows within them: compiled loops rely on it."""
+    """Whether cells are ordered, nested or disjoint, with valid rows, as compiled loops require."""
     if (shift > _WIDEST).any():
         return False
     inside = (np.uint64(1) << shift.astype(np.uint64)) - np.uint64(1)

@@ -1,4 +1,4 @@
-"""One HTML file that opens offline: charts, models, best points, conventions."""
+"""Report: one HTML file that opens offline, with charts, models, best points and conventions."""
 
 from rocscope.report.page import Report
 

@@ -26,14 +26,14 @@ from rocscope.sample import Models, samples_of
 from rocscope.segments.data import counted_by_segment
 
 MOST_ROWS = 200_000
-"""More rows than these are not drawn again: that would take longer than all else, to say what hardly differs from 0."""
+"""With more rows than this, bootstrap intervals are omitted: they would dominate the time and be very narrow."""
 _REPLICATES = 200  # of the decision, whose interval is drawn as a bar
 _MARGIN = 4
 _FEWER = "no interval beyond 200,000 rows; rocscope.choose(…).interval() has it"
 
 
 class Bar(NamedTuple):
-    """A line of a table: what, how much, and from where to where that reaches on the scale of its table, in percent."""
+    """A table row with a bar: label, value, and the bar's start and end on the table's scale, in percent."""
 
     what: str
     says: str
@@ -43,7 +43,7 @@ class Bar(NamedTuple):
 
 
 class Bars(NamedTuple):
-    """Lines on one scale."""
+    """Bars on a common scale."""
 
     heading: str
     bars: tuple[Bar, ...]
@@ -51,7 +51,7 @@ class Bars(NamedTuple):
 
 @dataclass(frozen=True)
 class Decided(Result):
-    """What is known of a decision beside its counts.
+    """Facts about a decision besides its counts.
 
     Attributes
     ----------
@@ -67,11 +67,11 @@ class Decided(Result):
     reviewed: Decision | None
 
     def tables(self, decision: Decision) -> list[Bars]:
-        """Return what the card shows."""
+        """Return the tables of the card."""
         return [*self._costs(decision), *self._chances(), self._zones(self.reviewed or decision)]
 
     def captions(self, decision: Decision) -> list[str]:
-        """Return what is to be said beside them."""
+        """Return the captions of the tables."""
         said = ["At the costs and prevalence that the report was created with, on all rows."]
         if self.interval is None:
             said.append(f"There is {self.missing}.")
@@ -117,7 +117,7 @@ class Decided(Result):
 
     @staticmethod
     def _zones(decision: Decision) -> Bars:
-        """Return who is acted on, looked at and left, from the highest scores down."""
+        """Return the ranges of scores that are acted on, reviewed and left, from the highest down."""
         acted = 100 * decision.point.at_prevalence(decision.prevalence).depth
         review = decision.review
         looked = acted if review is None else 100 * review.point.at_prevalence(decision.prevalence).depth
@@ -135,7 +135,7 @@ class Decided(Result):
 
 
 def decided(predictions: Models, decision: Decision, review: Review | None, *, sure: bool) -> Decided:
-    """Return what the card of a decision says; drawing again may be left out."""
+    """Return the content of a decision's card; the bootstrap may be left out."""
     reviewed = None if review is None else choose(predictions, decision.context, review=review)
     rows = samples_of(predictions).rows
     if not sure or (rows is not None and len(rows) > MOST_ROWS):
@@ -168,7 +168,7 @@ CONVENTIONS = (
 
 @dataclass(frozen=True)
 class ReportData(Result):
-    """All that a report shows.
+    """All content of a report.
 
     Attributes
     ----------
@@ -205,7 +205,7 @@ class ReportData(Result):
 
     @property
     def verdict(self) -> str:
-        """Which model to use and which threshold, in words."""
+        """The recommended model and threshold, as text."""
         decision, notes = self.decision, "".join(f" {note[0].upper()}{note[1:]}." for note in self.decision.notes)
         points = decision.point, decision.default_point
         accuracy, default = (point.at_prevalence(decision.prevalence).accuracy for point in points)
@@ -219,19 +219,19 @@ class ReportData(Result):
 
     @property
     def hints(self) -> list[str]:
-        """What areas below 1/2 may mean."""
+        """Explanations of areas below 1/2."""
         return [model.hint for model in self.models if model.hint]
 
     @property
     def validation(self) -> dict[str, list[dict[str, str]]]:
-        """Tables of the summary by domain: a line for each measure, a column for each model."""
+        """Tables of the summary by domain: a row per measure, a column per model."""
         if self.summary is None:
             return {}
         return {domain.capitalize(): lines for domain in DOMAINS if (lines := self.summary.sheet(domain))}
 
     @property
     def views(self) -> list[Slice]:
-        """All that the page can be turned to, what it shows first at the front."""
+        """All views of the page, the initial one first."""
         return [Slice("all", "all rows", self.models, self.comparisons), *self.slices]
 
 
@@ -266,7 +266,7 @@ def report_data(
     review: Review | None = None,
     threshold: Thresholds | Literal["costs", "cheapest"] | None = None,
 ) -> ReportData:
-    """Summarise each model and the decision between them.
+    """Summarise each model, and the choice between them.
 
     Parameters
     ----------
@@ -342,7 +342,7 @@ def report_data(
 
 
 def is_small(models: Models) -> bool:
-    """Whether intervals and calibration take no longer than anyone waits: up to a million rows, or distinct scores."""
+    """Whether intervals and calibration are fast enough to wait for: up to a million rows, or distinct scores."""
     data = samples_of(models)
     return all(len(counts) <= MOST_DETAILED for counts in ([data.rows] if data.rows else data.points().values()))
 
@@ -353,13 +353,13 @@ def _sizes(counts: Mapping[str, ThresholdCounts]) -> dict[str, Any]:
 
 
 def source_of(predictions: Any) -> dict[str, Any]:
-    """Return where the rows came from and how many were left out on the way, if that is known."""
+    """Return the source of the rows and the number dropped, if known."""
     source = getattr(predictions, "source", None)
     return {} if source is None else {"source": source.name, "rows_dropped": source.rows_dropped}
 
 
 def fingerprint(counts: Mapping[str, ThresholdCounts]) -> str:
-    """Return a hash of the ranked counts: the same for the same data, another for any other."""
+    """Return a hash of the ranked counts, which identifies the data."""
     digest = hashlib.sha256()
     for name, levels in counts.items():
         digest.update(name.encode())

@@ -1,4 +1,4 @@
-"""What a report on more than two classes holds: each model over all classes, and each class against the rest."""
+"""Content of a report on several classes: each model over all classes, and each class against the rest."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -33,7 +33,7 @@ _WITH_INTERVAL = ("hand_till", "aunp")
 
 @dataclass(frozen=True, eq=False)
 class MulticlassSummary(Result):
-    """One model: its confusion matrix, statistics of it, and its AUCs where it gives probabilities.
+    """One model: its confusion matrix and statistics, and its AUCs if it has probabilities.
 
     Attributes
     ----------
@@ -57,13 +57,13 @@ class MulticlassSummary(Result):
     undefined: tuple[Any, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all of it, safe for JSON."""
+        """Return all facts, safe for JSON."""
         return super().to_dict() | {"confusion": self.matrix.to_dict()}
 
 
 @dataclass(frozen=True, eq=False)
 class MulticlassData(Result):
-    """Facts about several models of the same rows.
+    """Facts about several models on the same rows.
 
     Attributes
     ----------
@@ -93,23 +93,23 @@ class MulticlassData(Result):
 
     @property
     def views(self) -> list[Slice]:
-        """All that the page can be turned to, what it shows first at the front."""
+        """All views of the page, the initial one first."""
         return self.slices
 
     @property
     def best(self) -> MulticlassSummary:
-        """The model of highest accuracy, the first of several."""
+        """The model of highest accuracy; of ties, the first."""
         return max(self.models, key=lambda model: model.statistics["accuracy"])
 
     @property
     def verdict(self) -> str:
-        """One sentence: which model is right most often."""
+        """One sentence: which model has the highest accuracy."""
         return (
             f"Most accurate: {self.best.name}, {self.best.statistics['accuracy']:.2%} of {self.predictions.n:,g} cases."
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all of it, safe for JSON."""
+        """Return all facts, safe for JSON."""
         facts = {"title": self.title, "notes": self.notes, "verdict": self.verdict}
         facts |= self.predictions.to_dict() | {"models": self.models}
         if self.slices:
@@ -121,7 +121,7 @@ class MulticlassData(Result):
 def multiclass_data(
     predictions: MulticlassPredictions, *, title: str = "", notes: str = "", detailed: bool = True
 ) -> MulticlassData:
-    """Return the facts about each model; with intervals where `detailed`."""
+    """Return the facts about each model, with intervals if `detailed`."""
     models = tuple(_summary(predictions, name, detailed) for name in predictions.models)
     return MulticlassData(title, notes, predictions, models)
 
@@ -200,12 +200,12 @@ def _left_out(predictions: MulticlassPredictions) -> list[str]:
 
 
 def overview(data: MulticlassData) -> list[dict[str, str]]:
-    """Return a table with a row a model, as text."""
+    """Return a table with one row per model, as text."""
     return [{"model": model.name} | _cells(model) for model in data.models]
 
 
 def page_overview(data: MulticlassData) -> list[dict[str, str]]:
-    """Return what of the overview the page shows, under names that need no reference."""
+    """Return the overview's columns for the page, with self-explanatory names."""
     return [{shown: row[column] for column, shown in _PAGE.items()} for row in overview(data)]
 
 
@@ -221,7 +221,7 @@ def _shown(value: float, interval: Estimate | None) -> str:
 
 
 def by_class(model: MulticlassSummary) -> list[dict[str, str]]:
-    """Return a table with a row a class, as text."""
+    """Return a table with one row per class, as text."""
     columns = {name.replace("f_score", "F1"): model.matrix.per_class(name).tolist() for name in _PER_CLASS}
     support, predicted = model.matrix.support.tolist(), model.matrix.predicted.tolist()
     return [
@@ -232,7 +232,7 @@ def by_class(model: MulticlassSummary) -> list[dict[str, str]]:
 
 
 def confusion_table(model: MulticlassSummary) -> list[dict[str, str]]:
-    """Return the confusion matrix with a row an actual class, as text."""
+    """Return the confusion matrix with one row per actual class, as text."""
     classes = model.matrix.classes
     headings = [f"predicted {cls}" for cls in classes]
     rows = zip(classes, model.matrix.counts.tolist(), strict=True)

@@ -25,22 +25,22 @@ _EXACT = 2**53
 
 
 def page_json(data: ReportData | MulticlassData) -> str:
-    """Return the report's data as JSON that can stand inside a script element."""
+    """Return the report's data as JSON for a script element."""
     return in_script(as_json(payload(data)))
 
 
 def as_json(found: Any) -> str:
-    """Return JSON without numbers that are none."""
+    """Return JSON with NaN and infinity as null."""
     return json.dumps(jsonable(found), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
 def in_script(text: str) -> str:
-    """Return JSON as it can stand inside a script element."""
+    """Escape JSON for a script element."""
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 
 def payload(data: ReportData | MulticlassData) -> dict[str, Any]:
-    """Return what the page shows, as `client/src/data.ts` declares it."""
+    """Return the page's data, as declared in `client/src/data.ts`."""
     return {
         "schema": data.schema_version,
         "title": data.title,
@@ -56,14 +56,14 @@ def payload(data: ReportData | MulticlassData) -> dict[str, Any]:
 
 
 def packed_slice(part: Slice) -> dict[str, Any]:
-    """Return the models on some rows, and how they compare."""
+    """Return the models on some rows, and their comparisons."""
     return packed_part(part.kind, part.name, part.models, part.comparisons)
 
 
 def packed_part(
     kind: str, name: str, models: Sequence[ModelOutline], comparisons: Sequence[dict[str, Any]] = ()
 ) -> dict[str, Any]:
-    """Return the same of models that are known by their outlines only."""
+    """Return the same for models known only by their outlines."""
     pairs = packed_comparisons([model.name for model in models], comparisons)
     return {"kind": kind, "name": name, "models": [_model(model) for model in models], "comparisons": pairs}
 
@@ -77,7 +77,7 @@ def _classes(data: MulticlassData) -> dict[str, Any]:
 
 
 def packed_comparisons(models: Sequence[str], comparisons: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Return pairs of models by their numbers: twenty models have 190 of them."""
+    """Return comparisons with models by index: twenty models have 190 pairs."""
     place = {model: number for number, model in enumerate(models)}
     rows = [
         [place[pair["first"]], place[pair["second"]], *(_short(pair[name]) for name in _OF_A_PAIR)]
@@ -91,7 +91,7 @@ COSTS = ("cost_fp", "cost_fn", "cost_tp", "cost_tn")
 
 
 def packed_context(context: Context) -> dict[str, Any]:
-    """Return what the sliders show."""
+    """Return the initial values of the sliders."""
     return {name: getattr(context, name) for name in ("target_prevalence", *COSTS)}
 
 
@@ -115,13 +115,13 @@ def _model(model: ModelOutline) -> dict[str, Any]:
 
 
 def _vertices(points: CurvePoints, hull: CurvePoints) -> list[int]:
-    """Return where the vertices of the hull are among the points."""
+    """Return the indices of the hull's vertices among the points."""
     depth = np.add(points.tp, points.fp)
     return np.searchsorted(depth, np.add(hull.tp, hull.fp)).tolist()
 
 
 def scores_column(values: Sequence[Any]) -> PackedColumn:
-    """Pack scores without rounding: as 32 or 64 bits each, or as text where neither holds them."""
+    """Pack scores without rounding: as 32 or 64 bits, or as text if neither is exact."""
     if any(isinstance(value, int) and abs(value) > _EXACT for value in values):
         return {"text": [str(int(value)) for value in values]}
     wide = np.asarray(values, np.float64)
@@ -133,7 +133,7 @@ def scores_column(values: Sequence[Any]) -> PackedColumn:
 
 
 def counts_column(totals: Sequence[float]) -> PackedColumn:
-    """Pack running totals: whole ones as their steps, seven bits a byte, lowest first; others as 64 bits each.
+    """Pack cumulative counts: whole ones as varint differences (seven bits per byte, lowest first), others as float64.
 
     Examples
     --------
@@ -160,7 +160,7 @@ def _base64(content: bytes) -> str:
 
 
 def packed_calibration(calibration: dict[str, Any]) -> dict[str, Any]:
-    """Return the block of a calibration plot with as many digits as can be seen."""
+    """Return the data of a calibration plot, rounded to visible precision."""
     return {
         "bins": [_shortened(row) for row in calibration["bins"]],
         "smooth": calibration["smooth"] and _smooth(calibration["smooth"]),
@@ -170,7 +170,7 @@ def packed_calibration(calibration: dict[str, Any]) -> dict[str, Any]:
 
 
 def _smooth(curve: dict[str, list[float]]) -> dict[str, list[float]]:
-    """Pack a curve at evenly spaced x as the first and the last of them, and heights to a thousandth."""
+    """Pack a curve at evenly spaced x: first and last x, and heights to a thousandth."""
     heights = {name: [round(value, 3) for value in curve[name]] for name in curve if name != "x"}
     return {"x": [_short(curve["x"][0]), _short(curve["x"][-1])]} | heights
 
@@ -183,7 +183,7 @@ def _shortened(fields: dict[str, Any]) -> dict[str, Any]:
 
 
 def _short(value: Any) -> Any:
-    """Return a number with as many digits as can be seen: charts are drawn from it, decisions are not."""
+    """Round a number to visible precision; for drawing only, not for decisions."""
     if not isinstance(value, float):
         return value
     short = float(f"{value:.4g}")

@@ -1,4 +1,4 @@
-"""ReportData as one HTML page: the client, the data, and a table for readers without scripts.
+"""Render ReportData as one HTML page: client, data, and a table for readers without scripts.
 
 The open page: the client without data, which counts the files that are dropped on it in the browser.
 
@@ -32,14 +32,14 @@ MOST_BYTES = 5_000_000
 
 
 class Table(NamedTuple):
-    """Rows of text for a reader without scripts, and the model whose row stands out."""
+    """Rows of text for readers without scripts, and the highlighted model."""
 
     rows: list[dict[str, str]]
     best: str = ""
 
 
 def render(data: ReportData | MulticlassData) -> str:
-    """Return the page.
+    """Render the page.
 
     Raises
     ------
@@ -60,7 +60,7 @@ def render(data: ReportData | MulticlassData) -> str:
 
 
 def shell() -> str:
-    """Return the page of any report, with names such as @@payload@@ where its contents go."""
+    """Return the page of any report, with placeholders such as @@payload@@."""
     place = {name: raw(f"@@{name}@@") for name in ("title", "verdict", "models", "payload", "script", "style")}
     data = {name: place[name] for name in ("title", "verdict")} | {"notes": ""}
     parts = {name: place[name] for name in ("payload", "models", "script", "style")}
@@ -110,17 +110,17 @@ def _kinds(data: ReportData | MulticlassData) -> str:
 
 @cache
 def client(name: str) -> str:
-    """Return a built file of the client."""
+    """Return a built client file."""
     return (files("rocscope.report") / "bundles" / name).read_text(encoding="utf-8").strip()
 
 
 def digest(content: str) -> str:
-    """Return what a content security policy calls the only script, or style, that may run."""
+    """Return the hash that the content security policy requires for a script or style."""
     return "sha256-" + base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
 
 
 def raw(content: str) -> Any:
-    """Return markup that is not to be escaped again."""
+    """Mark markup as already escaped."""
     from markupsafe import Markup
 
     return Markup(content)
@@ -128,7 +128,7 @@ def raw(content: str) -> Any:
 
 @cache
 def template(name: str) -> Any:
-    """Return a template of a page, in which all values are escaped."""
+    """Return a page template with automatic escaping."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
@@ -138,7 +138,7 @@ def template(name: str) -> Any:
 
 
 def _row(model: ModelSummary, prevalence: float) -> dict[str, str]:
-    """Return a row of text; accuracy is that at the prevalence which the verdict speaks of."""
+    """Return a row of text, with the accuracy at the verdict's prevalence."""
     best = model.best
     accuracy = [point.at_prevalence(prevalence).accuracy for point in (best, model.default)]
     return {
@@ -156,7 +156,7 @@ def _row(model: ModelSummary, prevalence: float) -> dict[str, str]:
 
 
 def open_page() -> str:
-    """Return the page: one file that needs no network, and has none.
+    """Return the open page: one offline file that makes no requests.
 
     Examples
     --------
@@ -239,11 +239,11 @@ class Report:
 
     @cached_property
     def html(self) -> str:
-        """The whole page."""
+        """The page as HTML."""
         return render(self.data)
 
     def save(self, path: str | os.PathLike[str], *, force: bool = True) -> Path:
-        """Write the page, whole or not at all, and return its path.
+        """Save the page and return its path.
 
         Raises
         ------

@@ -21,16 +21,16 @@ from rocscope.sample import samples_of
 from rocscope.segments.segmented_counts import SegmentedCounts
 
 SMALL = 10
-"""Fewer cases of a class than this are warned about."""
+"""Warn if a class has fewer cases than this."""
 
 POINTS = 60
-"""Of each curve: there may be many slices in a file that is to stay small."""
+"""Points per curve, which limits the size of files with many views."""
 
 MOST_FOLDS = 50
-"""More folds than these are not shown apart: leaving one out has as many as rows."""
+"""With more folds than this, folds are not shown: leave-one-out has one per row."""
 
 MOST_SEGMENTS = 40
-"""Of more segments than these the largest are shown apart, and the rest as one."""
+"""With more segments than this, only the largest are shown, and the rest pooled."""
 
 _MOST_NAMED = 8
 
@@ -55,13 +55,13 @@ class Slice(Result):
 
     @property
     def where(self) -> str:
-        """The rows in words."""
+        """The rows, as text."""
         return self.name if self.kind == "all" else f"{self.kind} {self.name}"
 
 
 @dataclass
 class Slices:
-    """Slices as they are made, and Notes about them."""
+    """Views collected so far, with notes on them."""
 
     context: Context
     made: list[Slice] = field(default_factory=list)
@@ -79,7 +79,7 @@ class Slices:
         labels_only: Iterable[str] = (),
         detailed: bool = True,
     ) -> None:
-        """Add the models on the rows, or by the counts, of `predictions`, unless one class is missing there."""
+        """Add the models on the rows or counts of `predictions`, unless a class is missing."""
         samples = samples_of(predictions)
         counts = samples.counts()
         first = next(iter(counts.values()))
@@ -103,18 +103,18 @@ class Slices:
             self.say(text, f"{kind} {name}")
 
     def shows(self, kind: str, name: Any, n_pos: float, n_neg: float) -> bool:
-        """Return whether rows have both classes, or note that they are left out."""
+        """Return whether rows have both classes; if not, note that they are left out."""
         if not (n_pos and n_neg):
             self._one_class.append(f"{kind} {name} (no {'negatives' if n_pos else 'positives'})")
         return bool(n_pos and n_neg)
 
     def say(self, text: str, where: str) -> None:
-        """Warn of what holds in several places."""
+        """Add a warning, once."""
         self._said.setdefault(text, []).append(where)
 
     @property
     def warnings(self) -> list[str]:
-        """What was left out, and what was warned about on the way."""
+        """Notes on what was left out, and warnings."""
         left_out = [f"Left out, as one class is missing: {_listed(self._one_class)}."] if self._one_class else []
         return left_out + [f"{text} ({_listed(where)})" for text, where in self._said.items()]
 
@@ -132,7 +132,7 @@ def by_rows(predictions: Predictions, context: Context) -> Slices:
 
 
 def by_counts(segments: Mapping[str, SegmentedCounts], context: Context, is_small: Callable[[Any], bool]) -> Slices:
-    """Return the models on each segment, or where they are many on the largest, and on all others as one.
+    """Return the models on each segment; if there are many, on the largest ones and on all others pooled.
 
     Intervals and calibration are left out where counts are not `is_small`.
     """
@@ -146,7 +146,7 @@ def by_counts(segments: Mapping[str, SegmentedCounts], context: Context, is_smal
 def parts_of_counts(
     by_model: Mapping[str, SegmentedCounts], slices: Slices
 ) -> Iterator[tuple[str, Callable[[], dict[str, CumulativeCounts]]]]:
-    """Yield each segment that is shown and has both classes, and what makes its counts by model; all others as one."""
+    """Yield each shown segment with both classes, and a function that makes its counts by model; all others pooled."""
 
     def own(name: Any) -> dict[str, CumulativeCounts]:
         return {model: each[name] for model, each in by_model.items()}
@@ -164,7 +164,7 @@ def parts_of_counts(
 
 
 def parts_of(predictions: Predictions, slices: Slices) -> Iterator[tuple[str, str, Array]]:
-    """Yield the kind, the name and the mask of the rows of each segment and each fold; `slices` hear what is left out.
+    """Yield kind, name and row mask of each segment and fold; `slices` records what is left out.
 
     Of many segments the largest come, and all others as one.
     """
@@ -179,7 +179,7 @@ def parts_of(predictions: Predictions, slices: Slices) -> Iterator[tuple[str, st
 
 
 def require_segments(predictions: Predictions, subject: str = "segment") -> None:
-    """Refuse a column of segments, which messages call `subject`, that names single cases.
+    """Raise if a column of segments identifies single cases; messages call it `subject`.
 
     Raises
     ------
@@ -196,7 +196,7 @@ def _values(column: Array) -> int:
 
 
 def _segments(predictions: Predictions, slices: Slices) -> Iterator[tuple[str, Array]]:
-    """Yield the segments that are shown, and the rows of all others as one."""
+    """Yield the shown segments, and the pooled rows of all others."""
     names, code = numbered("segment", predictions.segment)
     shown = _largest(np.bincount(code, predictions.sample_weight), slices)
     for i in shown.tolist():
@@ -206,7 +206,7 @@ def _segments(predictions: Predictions, slices: Slices) -> Iterator[tuple[str, A
 
 
 def _largest(sizes: Array, slices: Slices) -> Array:
-    """Return the numbers of the segments that are shown by themselves, in their order, by the sums of their weights."""
+    """Return the indices of the segments with the largest weights, in their order."""
     if sizes.size <= MOST_SEGMENTS:
         return np.arange(sizes.size)
     shown = np.sort(np.argsort(-sizes, kind="stable")[: MOST_SEGMENTS - 1])
@@ -220,7 +220,7 @@ def _others(number: int) -> str:
 
 
 def small_cells(slices: Sequence[Slice]) -> list[str]:
-    """State where rates rest on few cases, and where points are so near each other that they show single rows.
+    """Warn where rates are based on few cases, or where points may identify single rows.
 
     Examples
     --------

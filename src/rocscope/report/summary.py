@@ -1,4 +1,4 @@
-"""ModelSummary: what is known about one model, as plain data.
+"""ModelSummary: facts about one model as plain data.
 
 The uncertainty of the areas of a report: an interval for each model and a test for each two of the same rows.
 
@@ -35,12 +35,12 @@ from rocscope.ranges.binned import direction
 from rocscope.sample import Samples
 
 MOST_COMPARED = 20
-"""More models than this are not compared in pairs: there would be more pairs than anyone reads."""
+"""With more models than this, pairs are not compared."""
 
 
 @dataclass(frozen=True)
 class Certainty:
-    """Intervals of the areas, differences between them, and what was warned about."""
+    """Intervals of areas, differences between them, and warnings."""
 
     intervals: dict[str, dict[str, Any]]
     comparisons: list[dict[str, Any]] = field(default_factory=list)
@@ -48,7 +48,7 @@ class Certainty:
 
 
 def certainty(samples: Samples, *, compared: bool = True) -> Certainty:
-    """Return the intervals of all models; and if wanted their differences, where they come from the same rows.
+    """Return the intervals of all models, and optionally their differences on common rows.
 
     Weighted counts have none: they do not show how many rows a weight stands for.
     """
@@ -78,7 +78,7 @@ def _named(source: Any, *names: str) -> dict[str, Any]:
 
 
 def compared_pair(pair: Comparison) -> dict[str, Any]:
-    """Return the difference of two models as a report has it."""
+    """Return the difference of two models for a report."""
     ends = _named(pair.difference, "low", "high") | {"difference": pair.difference.value}
     return ends | _named(pair, "first", "second", "p_value", "adjusted_p_value", "method")
 
@@ -89,7 +89,7 @@ DRAWS = 99
 
 
 def calibration_block(counts: ThresholdCounts, *, bins_only: bool = False) -> dict[str, Any] | None:
-    """Return what a calibration plot shows, or None where scores are not probabilities; bins alone take no time."""
+    """Return the data of a calibration plot, or None if scores are not probabilities; bins alone are fast."""
     try:
         counts.require_probabilities("scores")
     except ScoreError:
@@ -124,19 +124,19 @@ def _smooth(counts: ThresholdCounts) -> dict[str, list[float]] | None:
 
 
 def _rug(counts: ThresholdCounts) -> dict[str, list[float]]:
-    """Count the cases of each class in equal steps of the score, to show where they are."""
+    """Count the cases of each class in equal steps of the score, for the rug."""
     step = np.minimum((counts.threshold * RUG_STEPS).astype(int), RUG_STEPS - 1)
     columns = {"pos": counts.pos, "neg": counts.neg}
     return {name: np.bincount(step, cases, RUG_STEPS).tolist() for name, cases in columns.items()}
 
 
 MOST_POINTS = 225
-"""Enough for a curve as wide as a screen; a report then stays small enough to mail."""
+"""Points per curve: enough for a screen's width, and few enough to keep the file small."""
 
 
 @dataclass(frozen=True)
 class CurvePoints(Result):
-    """Points of a curve: thresholds (None first: nobody positive), true and false positives at or above each."""
+    """Points of a curve: thresholds (None first: nobody positive), with true and false positives at or above each."""
 
     threshold: list[float | None]
     tp: list[float]
@@ -145,7 +145,7 @@ class CurvePoints(Result):
 
 @dataclass(frozen=True)
 class ModelOutline(Result):
-    """What a page draws of one model: of millions of rows the rest of a `ModelSummary` takes three times as long.
+    """What a page draws of one model; on millions of rows it takes a quarter of a `ModelSummary`'s time.
 
     Attributes
     ----------
@@ -182,7 +182,7 @@ class ModelOutline(Result):
 
 @dataclass(frozen=True, kw_only=True)
 class ModelSummary(ModelOutline):
-    """What is known about one model.
+    """Facts about one model.
 
     Attributes
     ----------
@@ -207,18 +207,18 @@ class ModelSummary(ModelOutline):
 
     @property
     def at_half_cell(self) -> str:
-        """Accuracy at 0.5 as a table shows it."""
+        """Accuracy at threshold 0.5 as a table cell."""
         return "" if self.at_half is None else f"{self.at_half:.2%}"
 
     @property
     def hint(self) -> str:
-        """What the area says of the direction of the scores."""
+        """Explanation of an area below 1/2."""
         below = direction(self.auc["half"])
         return f"{self.name}: AUC {self.auc['half']:.4g}{below}" if below else ""
 
 
 def outline(name: str, counts: ThresholdCounts, *, most: int = MOST_POINTS, bins: bool = True) -> ModelOutline:
-    """Return what a page draws of one model, by as few passes over the ranking as there can be.
+    """Return what a page draws of one model, in as few passes over the ranking as possible.
 
     Examples
     --------
@@ -255,7 +255,7 @@ def outline(name: str, counts: ThresholdCounts, *, most: int = MOST_POINTS, bins
 
 
 def _gain(tp: Array, fp: Array, before: float) -> float:
-    """Do what the compiled loop does, sooner where levels are few."""
+    """Same as the compiled loop, faster for few levels."""
     return (np.diff(tp, prepend=before) * (tp / (tp + fp))).sum()
 
 
@@ -277,7 +277,7 @@ def summarise(
     calibrated: bool = True,
     decided: OperatingPoint | None = None,
 ) -> ModelSummary:
-    """Return all figures of one model in a context; without calibration all come from a few passes over the ranking."""
+    """Return all figures of one model in a context; without calibration, from a few passes over the ranking."""
     drawn = outline(name, counts, most=most, bins=False)
     curve, chart, hull, default = roc(counts), lift_chart(counts), pool(counts), drawn.default
     best = best_point(counts if needs_every_threshold(context) else hull, context)

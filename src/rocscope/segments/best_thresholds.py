@@ -20,7 +20,7 @@ _FIRST_ROUNDED = 2**53  # from here on float64 rounds some whole numbers
 
 
 def cheapest(rows: SegmentRows, known: NDArray[np.bool_], context: Context) -> dict[str, Array]:
-    """Return threshold, cells and cost of a case at the best point of each segment that is `known`, NaN elsewhere."""
+    """Return threshold, cells and cost per case at the best point of each `known` segment, NaN elsewhere."""
     found = _all_at_once(rows, context) if rows.at_once else _one_by_one(rows, known, context)
     return {name: np.where(known, column, nan) for name, column in found.items()}
 
@@ -34,14 +34,14 @@ def _one_by_one(rows: SegmentRows, known: NDArray[np.bool_], context: Context) -
 
 
 def _unrounded(scores: Array) -> Array:
-    """Return scores as float64, where that rounds none of them."""
+    """Return scores as float64 if none would be rounded."""
     floats = scores.astype(np.float64)
     rounded = scores.dtype.kind != "f" and (abs(floats) >= _FIRST_ROUNDED)[abs(floats) < inf].any()
     return scores.astype(object) if rounded else floats
 
 
 def _all_at_once(rows: SegmentRows, context: Context) -> dict[str, Array]:
-    """Return what `cheapest` does, of every segment; without a meaning where a class is missing.
+    """Same as `cheapest`, for every segment; undefined where a class is missing.
 
     A level costs alarm · fp − hit · tp more than nobody positive, at a target prevalence π each class divided by its
     size: (1 − π) · alarm · fp / n_neg − π · hit · tp / n_pos. Both are compared as whole numbers, of one unit.
@@ -67,7 +67,7 @@ def _all_at_once(rows: SegmentRows, context: Context) -> dict[str, Array]:
 def _best_levels(
     levels: SegmentLevels, *, hit: int, alarm: int, by_share: bool, kind: Any
 ) -> tuple[Array, Array, Array]:
-    """Return the first of the cheapest levels of each segment, and its counts, which are 0 where nobody is cheaper."""
+    """Return the first of the cheapest levels of each segment, and its counts; 0 if nobody is cheaper."""
     tp, fp = levels.tp.astype(kind), levels.fp.astype(kind)
     if by_share:
         tp, fp = tp * levels.spread(levels.n_neg), fp * levels.spread(levels.n_pos)
@@ -91,6 +91,6 @@ def _cost(cells: dict[str, Array], each: Sequence[int], unit: int, share: Fracti
 
 
 def _whole(numbers: Sequence[Fraction]) -> tuple[list[int], int]:
-    """Return fractions as whole numbers of one unit, and how many units are 1."""
+    """Return fractions as integers of one unit, and the number of units in 1."""
     unit = lcm(*(number.denominator for number in numbers))
     return [int(number * unit) for number in numbers], unit

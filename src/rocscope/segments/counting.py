@@ -24,7 +24,7 @@ _ROWS_AT_ONCE = 1 << 18
 
 
 def count_by(rows: Predictions, model: str, by: str) -> SegmentedCounts:
-    """Return the counts of a model in each segment, fold or repeat: one sort of all rows."""
+    """Return a model's counts in each segment, fold or repeat, with one sort of all rows."""
     check.check_choice("by", by, ("segment", "fold", "repeat"))
     segments, code = numbered(by, getattr(rows, by))
     positive, scores, weight = rows.y_true, rows.scores[model], rows.sample_weight
@@ -39,7 +39,7 @@ def count_by(rows: Predictions, model: str, by: str) -> SegmentedCounts:
 def _in_pieces(
     code: Array, positive: NDArray[np.bool_], scores: Array, segments: int
 ) -> tuple[list[Array], list[Array]]:
-    """Return slots and scores of some hundred thousand rows at a time, for as many threads."""
+    """Return slots and scores in pieces of a few hundred thousand rows, computed in threads."""
     pieces = [slice(start, start + _ROWS_AT_ONCE) for start in range(0, code.size, _ROWS_AT_ONCE)]
     slots = in_threads(lambda piece: slots_of(code[piece], positive[piece], segments), pieces)
     return slots, [scores[piece] for piece in pieces]
@@ -48,7 +48,7 @@ def _in_pieces(
 def of_segments(
     by_segment: Mapping[Hashable, Mapping[str, Any]], source: Provenance | None
 ) -> CountedModels | SegmentedCounts:
-    """Return what was counted segment by segment, in their order."""
+    """Return counts made segment by segment, in order."""
     models = next(iter(by_segment.values()))
     names = array_of(list(by_segment))
     rows = {model: _together([counts[model] for counts in by_segment.values()]) for model in models}
@@ -56,7 +56,7 @@ def of_segments(
 
 
 def _together(each: list[Any]) -> SegmentRows:
-    """Return the counts of segments, with all their levels in one place where these are at hand and of one type."""
+    """Return the counts of segments, with all levels in one table if they are in memory and of one type."""
     ranked: list[Any] = [getattr(counts, "ranking", None) for counts in each]
     if not all(isinstance(levels, Levels) and not levels.weighted for levels in ranked):
         return CountedSegments(each)
@@ -68,7 +68,7 @@ def _together(each: list[Any]) -> SegmentRows:
 
 
 def of_sums(by_model: Mapping[str, Sequence[Array]], source: Provenance | None) -> CountedModels | SegmentedCounts:
-    """Return what was summed by segment and score: of each model columns of segments, scores, positives, negatives."""
+    """Return counts from sums by segment and score: segments, scores, positives, negatives for each model."""
     rows: dict[str, SegmentRows] = {}
     names: Any = None
     for model, (segment, score, pos, neg) in by_model.items():
@@ -78,7 +78,7 @@ def of_sums(by_model: Mapping[str, Sequence[Array]], source: Provenance | None) 
 
 
 def _summed(segment: Array, segments: int, score: Array, pos: Array, neg: Array) -> SegmentRows:
-    """Sort sums by segment, numbered from 0, and score, and put those of equal scores together."""
+    """Sort sums by segment (numbered from 0) and score, and merge equal scores."""
     order = np.lexsort((score, -segment))[::-1]
     order = order[(pos + neg)[order] > 0]
     segment, score = segment[order], score[order]
@@ -95,13 +95,13 @@ def _summed(segment: Array, segments: int, score: Array, pos: Array, neg: Array)
 def of_models(
     names: Any, rows: Mapping[str, SegmentRows], source: Provenance | None
 ) -> CountedModels | SegmentedCounts:
-    """Return the counts by segment of one model, or of several by their names."""
+    """Return counts by segment of one model, or of several by name."""
     found = {model: SegmentedCounts(names, own, source) for model, own in rows.items()}
     return CountedModels(found, source) if len(found) > 1 else next(iter(found.values()))
 
 
 def array_of(names: Sequence[Hashable]) -> Any:
-    """Return names in an array from which they come back as they were."""
+    """Return names as an array that preserves their types."""
     column = np.array(names)
     if column.dtype.kind not in "biufmM":
         column = np.empty(len(names), dtype=object)

@@ -18,7 +18,7 @@ SEGMENTED = "Predictions with segments, SegmentedCounts, or a mapping from segme
 
 
 def counted_by_segment(data: Any) -> dict[str, SegmentedCounts]:
-    """Return the counts by segment of each model, where data are nothing else; an empty dict of all other data.
+    """Return counts by segment of each model if data are that; otherwise an empty dict.
 
     Raises
     ------
@@ -34,7 +34,7 @@ def counted_by_segment(data: Any) -> dict[str, SegmentedCounts]:
 
 
 def segments_of(data: Any, name: str = "segments") -> dict[str, SegmentedCounts]:
-    """Return the counts by segment of each model, given as rows, counts, or a mapping from segment to data.
+    """Return counts by segment of each model, from rows, counts, or a mapping from segment to data.
 
     Examples
     --------
@@ -70,7 +70,7 @@ def _counted_apart(data: Mapping[Hashable, Any], name: str) -> dict[str, Segment
 
 
 def levels_of(data: Any, *, all_levels: bool) -> SegmentLevels:
-    """Return the levels of all models by segment, in one table.
+    """Return the levels of all models by segment in one table.
 
     Without `all_levels` those on the hulls are enough, which ranges of the score may know that leave levels open.
     """
@@ -80,7 +80,7 @@ def levels_of(data: Any, *, all_levels: bool) -> SegmentLevels:
 
 
 def of_the_same_rows(by_model: dict[str, SegmentedCounts]) -> dict[str, SegmentedCounts]:
-    """Return counts by segment, or refuse those of other segments, or of other rows in them, than the first model's."""
+    """Return counts by segment; raise for segments or rows that differ from the first model's."""
     (name, first), *others = by_model.items()
     for other, each in others:
         subject = f"{name!r} and {other!r} are not paired"
@@ -93,5 +93,5 @@ def of_the_same_rows(by_model: dict[str, SegmentedCounts]) -> dict[str, Segmente
 
 
 def _alike(sums: Array, others: Array) -> bool:
-    """Whether sums are equal, but for the order in which weights were added."""
+    """Whether sums are equal up to the order in which weights were added."""
     return np.allclose(sums, others, SAME, 0)

@@ -21,7 +21,7 @@ _LEAST_TRIALS = 1e-9  # of an area that is 0 or 1 in nearly every segment, as th
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SegmentDifferences(Result):
-    """The AUC of each of k segments beside the mean of all others.
+    """The AUC of each of k segments, compared with the mean of all others.
 
     Made by `SegmentedCounts.differing`. Arrays are in the order of `names`, with NaN where a segment lacks a class.
 
@@ -55,16 +55,16 @@ class SegmentDifferences(Result):
 
     @cached_property
     def order(self) -> NDArray[np.intp]:
-        """Segments by their p-value, then by how far they are from the rest; those without a test last."""
+        """Segments by p-value, then by distance from the rest; those without a test last."""
         return np.lexsort((-abs(self.auc - self.rest), self.p_value))
 
     @property
     def found(self) -> Array:
-        """Names of the segments that differ, the surest first."""
+        """Names of the segments that differ, most significant first."""
         return self.names[[i for i in self.order if self.adjusted_p_value[i] <= 1 - self.level]]
 
     def to_frame(self, backend: str = "pandas") -> Any:
-        """Return a data frame with a row for each segment, the surest difference first.
+        """Return a data frame with one row per segment, most significant first.
 
         Parameters
         ----------
@@ -91,7 +91,7 @@ class SegmentDifferences(Result):
 def differences(
     names: Array, auc: Array, n_pos: Array, n_neg: Array, sums: Array, *, adjust: Any, level: float
 ) -> SegmentDifferences:
-    """Return how segments differ, by their areas and the sums that `scatter` tells of each."""
+    """Return how segments differ, from their areas and the sums of `scatter`."""
     known = ~np.isnan(auc)
     if known.sum() < 2:
         raise InputError("segments to compare", expected="two or more with both classes", got=str(known.sum()))
@@ -116,7 +116,7 @@ def _spread_out(values: Array, known: NDArray[np.bool_]) -> Array:
 
 
 def scatter(levels: SegmentLevels) -> Array:
-    """Return of each segment the squares by which placements of positives, and of negatives, scatter, and its ties.
+    """Return the sums of squares of placements of positives and negatives in each segment, and its ties.
 
     Examples
     --------
@@ -135,7 +135,7 @@ def scatter(levels: SegmentLevels) -> Array:
 
 
 def _variance(area: Array, n_pos: Array, n_neg: Array, sums: Array) -> Array:
-    """Return the variance of the area of segments of these sizes, from what rows of all segments together tell."""
+    """Return the variance of the areas of segments of given sizes, from the rows of all segments."""
     pairs = n_pos * n_neg
     worth = pairs / (n_pos + n_neg)
     mean = (worth * area).sum() / worth.sum()
@@ -158,7 +158,7 @@ def _variance(area: Array, n_pos: Array, n_neg: Array, sums: Array) -> Array:
 
 
 def _between(area: Array, variance: Array) -> tuple[float, float]:
-    """Return the standard deviation of true areas, and their mean, as Paule and Mandel estimate them."""
+    """Return the standard deviation and mean of the true areas (Paule–Mandel)."""
 
     def excess(between: float) -> float:
         weight = _weights(variance, between)
@@ -180,7 +180,7 @@ def _weights(variance: Array, between: float) -> Array:
 
 
 def _p_values(apart: Array, mean: float, variance: Array, of_rest: Array, n_pos: Array, n_neg: Array) -> Array:
-    """Return the two-sided p-values of differences, half a pair taken off.
+    """Return two-sided p-values of differences, with a continuity correction of half a pair.
 
     An area is less skewed than the beta law of its mean and variance, and more than the normal one: of both tails the
     larger counts. Few rows have longer tails; so the variance is taken 1/(2m) larger where the smaller class has m.

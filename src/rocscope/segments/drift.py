@@ -18,7 +18,7 @@ from rocscope.segments.segmented_counts import SegmentedCounts
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SegmentDrift(Result):
-    """How far the second of two samples is from the first, in each of the k segments that both have.
+    """Drift from the first to the second of two samples, in each of their k common segments.
 
     Made by `rocscope.inference.drift` of two `SegmentedCounts`. The numbers are those of `Drift`, NaN where a sample
     lacks what they need.
@@ -40,7 +40,7 @@ class SegmentDrift(Result):
     only_second: Array
 
     def to_frame(self, backend: str = "pandas") -> Any:
-        """Return a data frame with a row for each segment.
+        """Return a data frame with one row per segment.
 
         Parameters
         ----------
@@ -55,7 +55,7 @@ class SegmentDrift(Result):
 
 
 def drift_by_segment(first: SegmentedCounts, second: SegmentedCounts) -> SegmentDrift:
-    """Return how two samples of one model differ, segment by segment; see `rocscope.inference.drift`."""
+    """Compare two samples of one model segment by segment; see `rocscope.inference.drift`."""
     samples = (first, second)
     here, there = ({name: i for i, name in enumerate(each)} for each in samples)
     both = [(i, there[name]) for name, i in here.items() if name in there]
@@ -95,7 +95,7 @@ def _distances(rows: Sequence[SortedSegments]) -> list[Array]:
 
 
 def _distance(rows: Sequence[SortedSegments], kinds: tuple[int, ...]) -> Array:
-    """Return the largest difference of the shares at or above a threshold, of some classes, by segment."""
+    """Return the largest difference of shares at or above a threshold, for some classes, by segment."""
     sizes = [np.diff(each.bounds).reshape(-1, 2) for each in rows]
     known = np.all([each[:, kinds].sum(axis=1) > 0 for each in sizes], axis=0)
     found = np.full(known.size, np.nan)

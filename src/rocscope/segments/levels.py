@@ -21,7 +21,7 @@ from rocscope.errors import ScoreError
 Piece = TypeVar("Piece")
 
 SegmentWeight = Literal["n", "n_pos"] | None
-"""The weight of a segment in a mean: its rows, its positives, or the same for every segment."""
+"""Weight of a segment in a mean: its rows, its positives, or equal for all."""
 
 _FIRST_ROUNDED = 2**53  # from here on float64 rounds some whole numbers
 _MOST_PAIRS = 2.0**62  # so that differences of two such products fit 64 bits
@@ -32,7 +32,7 @@ _COLUMNS = ("threshold", "tp", "fp", "model")
 
 @dataclass(frozen=True)
 class SegmentLevels:
-    """The levels of consecutive segments, one segment after the other: segment s has those from `start[s]` on.
+    """The levels of consecutive segments; segment s starts at `start[s]`.
 
     Attributes
     ----------
@@ -60,14 +60,14 @@ class SegmentLevels:
 
     @classmethod
     def of_counts(cls, start: Array, threshold: Array, pos: Array, neg: Array) -> "SegmentLevels":
-        """Return levels whose positives and negatives at each are known, as whole numbers."""
+        """Return levels from positives and negatives at each, as integers."""
         tp, fp = (running(each, start) for each in (pos, neg))
         n_pos, n_neg = (np.add.reduceat(each, start[:-1]) for each in (pos, neg))
         return cls(start, threshold, tp, fp, n_pos, n_neg, (pos, neg))
 
     @classmethod
     def of_each(cls, each: Sequence[CumulativeCounts]) -> "SegmentLevels":
-        """Return the levels of segments that were counted one by one."""
+        """Return the levels of segments that were counted separately."""
         start = np.cumsum([0, *(len(counts) for counts in each)])
         threshold, tp, fp = (together([getattr(counts, name) for counts in each]) for name in ("threshold", "tp", "fp"))
         n_pos, n_neg = (np.array([getattr(counts, name) for counts in each]) for name in ("n_pos", "n_neg"))
@@ -75,7 +75,7 @@ class SegmentLevels:
 
     @classmethod
     def joined(cls, pieces: Sequence["SegmentLevels"]) -> "SegmentLevels":
-        """Return the levels of all segments; each piece has some, in their order."""
+        """Concatenate the levels of pieces, in order."""
         start = np.cumsum(np.concatenate([[0], *(np.diff(each.start) for each in pieces)]))
         names = ("threshold", "tp", "fp", "n_pos", "n_neg")
         columns: Any = {name: np.concatenate([getattr(each, name) for each in pieces]) for name in names}
@@ -83,17 +83,17 @@ class SegmentLevels:
 
     @cached_property
     def keys(self) -> dict[Hashable, int]:
-        """The number of each segment, by its name."""
+        """Index of each segment by name."""
         return {name: i for i, name in enumerate(listed(self.names))}
 
     @cached_property
     def segment(self) -> NDArray[np.intp]:
-        """The number of each level's segment."""
+        """Segment index of each level."""
         return np.repeat(np.arange(self.start.size - 1), np.diff(self.start))
 
     @cached_property
     def steps(self) -> tuple[Array, Array]:
-        """Positives and negatives from the level before, in the same segment, up to each."""
+        """Positives and negatives added at each level within its segment."""
         return self.counted or (_steps(self.tp, self.start), _steps(self.fp, self.start))
 
     @property
@@ -113,7 +113,7 @@ class SegmentLevels:
 
     @property
     def probabilities(self) -> Array:
-        """The thresholds as float64; ScoreError if a score is no probability."""
+        """The thresholds as float64; ScoreError if a score is not a probability."""
         outside = (self.threshold < 0) | (self.threshold > 1)
         if outside.any():
             rows = (self.pos + self.neg)[outside].sum()
@@ -126,22 +126,22 @@ class SegmentLevels:
         return self.threshold.astype(np.float64)
 
     def counts(self, segment: int) -> ThresholdCounts:
-        """Return the counts of a segment, by its number."""
+        """Return the counts of a segment, by index."""
         some = slice(*self.start[segment : segment + 2].tolist())
         return ThresholdCounts.from_ranking(Levels(self.threshold[some], self.pos[some], self.neg[some]))
 
     def take(self, segments: Array) -> "SegmentLevels":
-        """Return those of some segments, by their numbers."""
+        """Return some segments, by index."""
         some, start = entries(self.start, segments)
         return SegmentLevels.of_counts(start, self.threshold[some], self.pos[some], self.neg[some])
 
     def pooled(self) -> ThresholdCounts:
-        """Return the counts of the rows of all segments."""
+        """Return the pooled counts of all segments."""
         order = np.argsort(self.threshold, kind="stable")[::-1]
         return ThresholdCounts.from_ranking(collapse(*(each[order] for each in (self.threshold, self.pos, self.neg))))
 
     def in_pieces(self, function: "Callable[[SegmentLevels], Piece]") -> list[Piece]:
-        """Return what a function makes of consecutive segments, some million levels at a time."""
+        """Apply a function to consecutive segments with about a million levels at a time."""
         return in_pieces(self.start, self.part, function)
 
     def part(self, first: int, last: int) -> "SegmentLevels":
@@ -158,15 +158,15 @@ class SegmentLevels:
         return replace(self, start=start, counted=None, **columns)
 
     def spread(self, values: Array) -> Array:
-        """Return a value by segment for each of its levels."""
+        """Repeat a value by segment for each of its levels."""
         return np.repeat(values, np.diff(self.start))
 
     def each(self, reduce: np.ufunc, values: Array) -> Array:
-        """Return what is left of values by level in each segment, by an operation whose order does not matter."""
+        """Reduce values by level in each segment with an order-independent operation."""
         return reduce.reduceat(values, self.start[:-1])
 
     def sums(self, values: Array, *, upwards: bool = False) -> Array:
-        """Return the sum of values by level of each segment, rounded as the sum of the segment's own array is.
+        """Return the sum of values by level in each segment, rounded as for the segment alone.
 
         That has the levels downwards, or upwards.
         """
@@ -176,12 +176,12 @@ class SegmentLevels:
         return sums[::-1] if upwards else sums
 
     def area(self, credit: int) -> Array:
-        """Return the area under the ROC curve of each segment, where half a tied pair counts `credit`."""
+        """Return the area under each segment's ROC curve, with `credit` for half a tied pair."""
         right = self.each(np.add, self.neg * (2 * (self.tp - self.pos) + credit * self.pos))
         return quotients(right, 2 * self.n_pos * self.n_neg)
 
     def ks(self) -> Array:
-        """Return the largest tpr − fpr of each segment, 0 at least."""
+        """Return the largest tpr − fpr of each segment, at least 0."""
         with np.errstate(divide="ignore", invalid="ignore"):
             apart = self.tp / self.spread(self.n_pos) - self.fp / self.spread(self.n_neg)
         return np.maximum(self.each(np.maximum, apart), 0)
@@ -202,12 +202,12 @@ class SegmentLevels:
 
     @cached_property
     def upper(self) -> "SegmentLevels":
-        """The vertices of the upper hull of each segment, from nobody (which is left out) to everybody positive."""
+        """Vertices of each segment's upper hull, from nobody (omitted) to everybody positive."""
         return self._hull(self.tp, self.fp)
 
     @cached_property
     def lower(self) -> "SegmentLevels":
-        """Those of the lower hull: of the upper one, where the axes change places."""
+        """Vertices of the lower hull: the upper one with exchanged axes."""
         return self._hull(self.fp, self.tp)
 
     def _hull(self, up: Array, right: Array) -> "SegmentLevels":
@@ -229,7 +229,7 @@ class SegmentLevels:
 
 
 def _without_dents(up: Array, right: Array, segment: Array) -> NDArray[np.intp]:
-    """Return what is left of points of segments, no two equal, without those on or below the line of neighbours."""
+    """Drop points of segments on or below the line of their neighbours."""
     kept = np.arange(up.size)
     for _ in range(_ROUNDS):
         y, x, own = up[kept], right[kept], segment[kept]
@@ -242,7 +242,7 @@ def _without_dents(up: Array, right: Array, segment: Array) -> NDArray[np.intp]:
 
 
 def of_models(names: Array, by_model: dict[str, SegmentLevels]) -> SegmentLevels:
-    """Return the levels of all models in one table, which must have ranked the same rows.
+    """Return the levels of all models in one table; they must have ranked the same rows.
 
     Sums of the same weights in another order differ in their last digits: totals are those of the first model.
     """
@@ -264,35 +264,35 @@ def of_models(names: Array, by_model: dict[str, SegmentLevels]) -> SegmentLevels
 
 
 SAME = 1e-12
-"""By what share sums of the same weights in another order differ at most."""
+"""Relative tolerance for sums of the same weights in another order."""
 
 
 def in_pieces(begins: Array, part: Callable[[int, int], Any], function: Callable[[Any], Piece]) -> list[Piece]:
-    """Return what a function makes of parts of consecutive segments, which begin at such rows, in threads."""
+    """Apply a function to parts of consecutive segments, which start at given rows, in threads."""
     return in_threads(lambda ends: function(part(*ends)), pairwise(cuts(begins)))
 
 
 def cuts(begins: Array) -> list[int]:
-    """Return numbers of segments between which there are about a million rows."""
+    """Return boundaries of segments that hold about a million rows each."""
     steps = np.arange(_ROWS_AT_ONCE, begins[-1], _ROWS_AT_ONCE)
     return np.unique(np.concatenate([[0], begins[:-1].searchsorted(steps), [begins.size - 1]])).tolist()
 
 
 def entries(bounds: Array, parts: Array) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the places of the entries of some parts that lie between bounds, and where each begins among them."""
+    """Return the indices of the entries of parts between bounds, and the start of each part among them."""
     begins, sizes = bounds[parts], np.diff(bounds)[parts]
     ends = np.concatenate([[0], np.cumsum(sizes)])
     return np.repeat(begins - ends[:-1], sizes) + np.arange(ends[-1]), ends
 
 
 def together(columns: Sequence[Array]) -> Array:
-    """Return all entries of columns; as they are, where no type holds those of all of them."""
+    """Concatenate columns; keep them separate if no type holds all of them."""
     several = len({column.dtype for column in columns}) > 1
     return np.concatenate([column.astype(object) for column in columns] if several else columns)
 
 
 def quotients(numerator: Array, denominator: Array) -> Array:
-    """Return quotients of whole numbers, correctly rounded; 0/0 is NaN."""
+    """Return correctly rounded quotients of integers; 0/0 is NaN."""
     with np.errstate(invalid="ignore"):
         found = (numerator / denominator).astype(np.float64)
     for i in np.flatnonzero(np.maximum(abs(numerator), denominator) > _FIRST_ROUNDED).tolist():
@@ -301,13 +301,13 @@ def quotients(numerator: Array, denominator: Array) -> Array:
 
 
 def ratios(observed: Any, expected: Any) -> Array:
-    """Return quotients, NaN where nothing was expected."""
+    """Return quotients; NaN if nothing was expected."""
     expected = np.asarray(expected, np.float64)
     return np.divide(observed, expected, out=np.full(expected.shape, np.nan), where=expected > 0)
 
 
 def running(counts: Array, start: Array) -> Array:
-    """Return the sums of counts in each segment, up to each level."""
+    """Return cumulative counts within each segment."""
     sums = np.cumsum(counts)
     return sums - np.repeat(np.concatenate([[0], sums])[start[:-1]], np.diff(start))
 

@@ -19,7 +19,7 @@ _WORDS = {"n": " weighted by rows", "n_pos": " weighted by positives", None: ""}
 
 @dataclass(frozen=True)
 class SegmentMeans:
-    """Weighted means of m values over the k segments that have them, and how they vary together.
+    """Weighted means of m values over k segments, and their covariance.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class SegmentMeans:
 
     @classmethod
     def of(cls, segments: Any, values: Array, weight: SegmentWeight) -> "SegmentMeans":
-        """Return the means of m values of each segment, NaN where it has none, over segments of both classes."""
+        """Return the means of m values over segments with both classes; NaN marks missing values."""
         if weight is not None:
             check.check_choice("weight", weight, ("n", "n_pos"))
         kept = ~np.isnan(values[0])
@@ -85,7 +85,7 @@ class SegmentMeans:
         return min(1 / float(self.share @ self.share), self.k) if np.ptp(self.mass) else self.k
 
     def estimate(self, index: int, level: float) -> Estimate:
-        """Return one of the means with Student's interval."""
+        """Return one of the means with a t interval."""
         mean, error = float(self.mean[index]), self.error(index)
         reach = float(special.stdtrit(self.df, (1 + level) / 2)) * error if self.k > 1 else np.nan
         ends = max(mean - reach, 0.0), min(mean + reach, 1.0)
@@ -96,5 +96,5 @@ class SegmentMeans:
         return float(np.sqrt(self.covariance[index, index]))
 
     def doubt(self, error: float, alike: str = "all segments have the same AUC") -> str:
-        """Return why an interval of this standard error is not to be trusted; empty where it is."""
+        """Return why an interval with this standard error is not reliable; empty if it is."""
         return few(self.worth, FEW_GROUPS, "segments of equal weight") or ("" if error > 0 else alike)

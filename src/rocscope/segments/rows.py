@@ -34,7 +34,7 @@ _LONG = 1 << 10  # rows of a slot, from which on NumPy's sort is faster
 
 
 def slots_of(segment: Array, positive: NDArray[np.bool_], segments: int, place: Array | None = None) -> Array:
-    """Return the slot of rows of segments that are numbered from 0: twice the number, plus 1 for negatives.
+    """Return the slot of rows of segments numbered from 0: twice the number, plus 1 for negatives.
 
     They are written to `place`, an array of uint32, if it holds them.
     """
@@ -66,7 +66,7 @@ def _sorted_by_slot(slots: list[Array], scores: list[Array], number: int) -> tup
 
 @dataclass(frozen=True)
 class _Run:
-    """Rows in buckets of slots that agree in all but the lowest bits: these bits, those of scores, and the bounds."""
+    """Rows in buckets of slots that share their high bits: the low bits, the scores' bits, and bounds."""
 
     rest: Array
     codes: Array
@@ -74,7 +74,7 @@ class _Run:
 
     @classmethod
     def of(cls, slots: Sequence[Array], scores: Sequence[Array], shift: int, buckets: int) -> "_Run":
-        """Bring rows into buckets."""
+        """Partition rows into buckets."""
         bounds = np.zeros(buckets + 1, np.int64)
         for slot in slots:
             kernels.segments.count(slot, slot.dtype.type(shift), bounds[1:])
@@ -120,7 +120,7 @@ def _sorted_in_buckets(slots: list[Array], scores: list[Array], number: int) -> 
 
 
 def _settled(slot: Array, codes: Array, slots: int, out: Array) -> Array:
-    """Write the codes of so many slots, sorted in each, and return where each begins."""
+    """Write the sorted codes of a number of slots, and return the start of each."""
     sizes = np.zeros(slots, np.int64)
     kernels.segments.count(slot, slot.dtype.type(0), sizes)
     begins = np.cumsum(sizes) - sizes
@@ -134,7 +134,7 @@ def _settled(slot: Array, codes: Array, slots: int, out: Array) -> Array:
 
 
 def _runs(sizes: Sequence[int], least: int) -> list[slice]:
-    """Return ranges of consecutive arrays of together at least so many rows, and not very few."""
+    """Return ranges of consecutive arrays with at least a given number of rows together."""
     ends = np.cumsum(sizes)
     steps = np.arange(0, ends[-1], max(least, _LEAST_RUN))
     cuts = np.unique(ends.searchsorted(steps, side="right")).tolist()
@@ -157,26 +157,26 @@ class SegmentRows(Protocol):
         ...
 
     def pooled(self) -> ThresholdCounts:
-        """Return the counts of the rows of all segments."""
+        """Return the pooled counts of all segments."""
         ...
 
     @property
     def at_once(self) -> bool:
-        """Whether the levels of many segments are at hand at once, in whole numbers."""
+        """Whether the levels of many segments are available at once, in integers."""
         ...
 
     def take(self, segments: Array) -> Self:
-        """Return those of some segments, by their numbers."""
+        """Return some segments, by index."""
         ...
 
     def in_pieces(self, function: Callable[[SegmentLevels], Piece]) -> list[Piece]:
-        """Return what a function makes of the levels of consecutive segments, in order."""
+        """Apply a function to the levels of consecutive segments, and return the results in order."""
         ...
 
 
 @dataclass(frozen=True)
 class SortedSegments:
-    """Unweighted rows as their scores' ordered bits, those of a segment's positives, then of its negatives, increasing.
+    """Unweighted rows as ordered bits of scores: a segment's positives, then its negatives, each increasing.
 
     Attributes
     ----------
@@ -193,7 +193,7 @@ class SortedSegments:
 
     @classmethod
     def of(cls, slots: list[Array], scores: list[Array], segments: int, dtype: np.dtype[Any]) -> "SortedSegments":
-        """Sort rows, given by `slots_of` and their scores (or the codes of these), which are used up."""
+        """Sort rows given by `slots_of` and their scores (or codes), which are consumed."""
         return cls(*_sorted_by_slot(slots, scores, 2 * segments), dtype)
 
     @property
@@ -216,7 +216,7 @@ class SortedSegments:
         return ThresholdCounts.from_checked(positive, decode(self.codes, self.dtype))
 
     def at_least(self, cut: float) -> tuple[Array, Array]:
-        """Return the positives and the negatives of each segment whose score is at least `cut`."""
+        """Return the positives and negatives of each segment with scores of at least `cut`."""
         limits = np.finfo(self.dtype) if self.dtype.kind == "f" else np.iinfo(self.dtype)
         if cut > limits.max or cut <= limits.min:
             n_pos, n_neg = self.totals
@@ -226,7 +226,9 @@ class SortedSegments:
         return np.diff(above)[::2], np.diff(above)[1::2]
 
     def pairs(self) -> tuple[Array, Array]:
-        """Return of each segment the pairs whose negative is below the positive, and those where it is not above it."""
+        """Return for each segment the pairs whose negative is below the positive, and those whose negative is not above
+        it.
+        """
         below, not_above = np.empty((2, self.bounds.size // 2), np.int64)
 
         def count(first: int, last: int) -> None:
@@ -273,7 +275,7 @@ def _levels_of_many(codes: Array, bounds: Array) -> tuple[Array, Array, Array, A
 
 @dataclass(frozen=True)
 class WeightedSegments:
-    """Weighted rows, segment by segment in the order they came in; each segment is ranked when it is asked for."""
+    """Weighted rows by segment in input order; each segment is ranked on request."""
 
     positive: NDArray[np.bool_]
     scores: Array
@@ -285,7 +287,7 @@ class WeightedSegments:
     def of(
         cls, segment: Array, segments: int, positive: NDArray[np.bool_], scores: Array, weight: Array
     ) -> "WeightedSegments":
-        """Bring rows of segments that are numbered from 0 together."""
+        """Collect the rows of segments numbered from 0."""
         order, bounds = deal(segment, np.arange(segment.size), segments)
         weight = weight[order]
         check.check_some_weight(bool(np.maximum.reduceat(weight, bounds[:-1]).all()))
@@ -313,7 +315,7 @@ class WeightedSegments:
 
 @dataclass(frozen=True)
 class CountedSegments:
-    """Segments that were counted apart."""
+    """Segments that were counted separately."""
 
     each: Sequence[CumulativeCounts]
     at_once = False

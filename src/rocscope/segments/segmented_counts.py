@@ -33,7 +33,7 @@ _MOST_PAIRS = 2.0**61  # so that twice as many, a tie counting one, fit 64 bits
 
 
 class SegmentedCounts(BySegment, Result):
-    """Counts of one model in each of many segments, made when asked for: ``segments[name]`` are ThresholdCounts.
+    """Counts of one model in many segments, created on access: ``segments[name]`` is a ThresholdCounts.
 
     Made by ``Predictions.counts(by="segment")`` and ``read_counts(…, segment=)``, by one sort of all rows. Methods
     return arrays in the order of `names`, with NaN where a segment lacks a class. Functions of models use the counts of
@@ -77,7 +77,7 @@ class SegmentedCounts(BySegment, Result):
 
     @property
     def sorted_rows(self) -> SortedSegments | None:
-        """The rows of all segments, where they were sorted at once."""
+        """The rows of all segments, if they were sorted at once."""
         return self._rows if isinstance(self._rows, SortedSegments) else None
 
     def levels(self) -> SegmentLevels:
@@ -85,7 +85,7 @@ class SegmentedCounts(BySegment, Result):
         return SegmentLevels.joined(self._rows.in_pieces(lambda levels: levels))
 
     def hulls(self) -> SegmentLevels:
-        """Return those of them that are vertices of the ROC hull of their segment."""
+        """Return the levels that are vertices of their segment's ROC hull."""
         if self._rows.at_once:
             return SegmentLevels.joined(self._rows.in_pieces(lambda levels: levels.upper))
         return SegmentLevels.of_each([counts.on_hull("an allocation") for counts in self.values()]).upper
@@ -116,7 +116,7 @@ class SegmentedCounts(BySegment, Result):
         return SegmentedCounts(self.names[mask], self._rows.take(np.flatnonzero(mask)), self.source)
 
     def pooled(self) -> ThresholdCounts:
-        """Return the counts of all rows, whichever segment they are of."""
+        """Return the counts of all segments pooled."""
         return self._rows.pooled()
 
     @property
@@ -145,16 +145,16 @@ class SegmentedCounts(BySegment, Result):
 
     @cached_property
     def _whole_pairs(self) -> bool:
-        """Whether the pairs of every segment can be counted in 64 bits."""
+        """Whether the pairs of every segment fit in 64 bits."""
         return (self.n_pos * self.n_neg.astype(float)).max() < _MOST_PAIRS
 
     @property
     def one_class(self) -> Array:
-        """The segments without positives or without negatives, which have no AUC."""
+        """Segments without positives or without negatives, whose AUC is undefined."""
         return self.names[~self._has_both]
 
     def auc(self, ties: Ties = "half") -> Array:
-        """Return the area under the ROC curve of each segment; see `rocscope.auc` for what `ties` means.
+        """Return the area under each segment's ROC curve; see `rocscope.auc` for `ties`.
 
         Examples
         --------
@@ -183,7 +183,7 @@ class SegmentedCounts(BySegment, Result):
         return self._answer(lambda levels: levels.area(credit), lambda counts: counts.pairs().auc(ties), self._has_both)
 
     def ks(self) -> Array:
-        """Return the Kolmogorov–Smirnov distance of each segment: its largest tpr − fpr, 0 at least."""
+        """Return each segment's Kolmogorov–Smirnov distance: its largest tpr − fpr, at least 0."""
         return self._answer(SegmentLevels.ks, lambda counts: RocCurve(counts).ks, self._has_both)
 
     def average_precision(self) -> Array:
@@ -195,13 +195,13 @@ class SegmentedCounts(BySegment, Result):
         return self._answer(SegmentLevels.average_precision, of_counts, self.n_pos > 0, summed=True)
 
     def brier(self) -> Array:
-        """Return the Brier score of each segment; ScoreError if a score is no probability."""
+        """Return the Brier score of each segment; ScoreError if a score is not a probability."""
         from rocscope.calibration.scores import brier
 
         return self._answer(SegmentLevels.brier, brier, np.ones(len(self), bool), summed=True)
 
     def observed_over_expected(self) -> Array:
-        """Return the positives of each segment over the sum of its probabilities: calibration in the large.
+        """Return each segment's observed/expected ratio: positives divided by the sum of probabilities.
 
         NaN where no positive was expected; ScoreError if a score is no probability.
         """
@@ -215,7 +215,7 @@ class SegmentedCounts(BySegment, Result):
         return self._answer(SegmentLevels.observed_over_expected, of_counts, np.ones(len(self), bool), summed=True)
 
     def at(self, threshold: float) -> dict[Literal["tp", "fp", "fn", "tn"], Array]:
-        """Return the four cells of each segment where scores of at least the threshold are predicted positive.
+        """Return the four cells of each segment at a threshold.
 
         Examples
         --------
@@ -234,7 +234,7 @@ class SegmentedCounts(BySegment, Result):
         return {"tp": tp, "fp": fp, "fn": self.n_pos - tp, "tn": self.n_neg - fp}
 
     def best(self, context: Context | HasContext | None = None) -> dict[str, Array]:
-        """Return the threshold of lowest expected cost of each segment, its four cells, and its cost of a case.
+        """Return each segment's threshold of lowest expected cost, its four cells and its cost per case.
 
         Parameters
         ----------
@@ -270,7 +270,7 @@ class SegmentedCounts(BySegment, Result):
         return cheapest(self._rows, self._has_both, Context.given(context))
 
     def mean_auc(self, weight: SegmentWeight = "n", *, level: float = 0.95) -> Estimate:
-        """Compute the mean AUC of the segments that have both classes, with a confidence interval.
+        """Compute the mean AUC over segments with both classes, with a confidence interval.
 
         Parameters
         ----------
@@ -362,7 +362,7 @@ class SegmentedCounts(BySegment, Result):
         return differences(self.names, self.auc(), self.n_pos, self.n_neg, sums, adjust=adjust, level=level)
 
     def to_frame(self, backend: str = "pandas") -> Any:
-        """Return a data frame with a row for each segment: n_pos, n_neg, prevalence, auc, ks, average_precision.
+        """Return a data frame with one row per segment: n_pos, n_neg, prevalence, auc, ks, average_precision.
 
         Parameters
         ----------
@@ -380,7 +380,7 @@ class SegmentedCounts(BySegment, Result):
         *,
         summed: bool = False,
     ) -> Array:
-        """Return a number of each segment where it is `known`, from the levels of all, or from the counts of each.
+        """Return a figure of each `known` segment, from the levels of all or the counts of each.
 
         Sums over levels are rounded in blocks where a segment has many.
         """

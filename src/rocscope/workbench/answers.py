@@ -17,7 +17,7 @@ from rocscope.workbench.session import ALL, RowSelection, Session
 
 
 def live_page(facts: dict[str, Any], *, widget: bool = False) -> str:
-    """Return the page: it may ask the address that it came from, or the frame around it, and loads nothing."""
+    """Return the page, which may query only the address that served it, or the frame around it."""
     scripts = {name: client(f"{name}.js") for name in ("report", "live")}
     styles = {name: client(f"{name}.css") for name in ("report", "live")}
     kinds = (("script", scripts), ("style", styles))
@@ -35,16 +35,16 @@ def live_page(facts: dict[str, Any], *, widget: bool = False) -> str:
 
 
 ASIDE = ("intervals", "point", "band", "tests", "validation", "list")
-"""What is asked beside the counts, and must not keep them waiting."""
+"""Requests that run in the background and must not delay counts."""
 
 WORDS = {"everybody": -inf, "nobody": inf}
-"""Thresholds that JSON has no numbers for."""
+"""Words for thresholds that JSON numbers cannot express."""
 
 _MOST_CHARACTERS = 10_000
 
 
 def answer(session: Session, question: dict[str, Any], token: CancelToken) -> Any:
-    """Return what the page asked for.
+    """Return the answer to a request.
 
     Raises
     ------
@@ -60,7 +60,7 @@ def answer(session: Session, question: dict[str, Any], token: CancelToken) -> An
 
 
 def facts(session: Session, by: str | None, token: CancelToken) -> dict[str, Any]:
-    """Return what the page shows besides counts; where rows cannot be split by a column, why not."""
+    """Return the page's facts besides counts; with the reason if rows cannot be split by a column."""
     said: list[str] = []
     by = by or session.sources[0].by
     try:
@@ -116,13 +116,13 @@ def _number(question: dict[str, Any], name: str, *, optional: bool = False) -> A
 
 
 def _threshold(question: dict[str, Any]) -> float:
-    """Return the threshold; JSON has no infinite numbers, so words stand for everybody and nobody."""
+    """Return the threshold; words stand for infinite ones."""
     value = question.get("threshold")
     return WORDS[value] if isinstance(value, str) and value in WORDS else _number(question, "threshold")
 
 
 def context_of(given: Any) -> Context:
-    """Return the context that the page has."""
+    """Return the context set on the page."""
     if not isinstance(given, dict):
         raise InputError("context", expected="costs and a prevalence", got=check.shown(given))
     prevalence = _number(given, "target_prevalence", optional=True)

@@ -18,7 +18,7 @@ from rocscope.errors import InputError
 from rocscope.workbench.request_queue import CancelToken
 
 SHARE_OF_MEMORY = 5
-"""Rows are held if they take at most this part of what may be used: they are copied when they are filtered."""
+"""Rows are kept in memory if they take at most this share of the limit, since filtering copies them."""
 
 
 @dataclass(frozen=True)
@@ -78,23 +78,23 @@ class DataSource:
 
     @property
     def by(self) -> str | None:
-        """The default column of the segments."""
+        """Default segment column."""
         return self.options.get("segment")
 
     def filters(self, where: str | None) -> str | None:
-        """Return the condition on all rows and one more, as one."""
+        """Combine the condition on all rows with another one."""
         if not (self.where and where):
             return where or self.where
         require_condition(where)
         return f"({self.where}\n) AND ({where}\n)"
 
     def rows(self, where: str | None, by: str | None) -> Predictions:
-        """Return the rows for which a condition holds, with the column that they are split by."""
+        """Return the rows that satisfy a condition, with the segment column."""
         options: dict[str, Any] = self.options | ({"segment": by} if by else {})
         return read(self.source, where=self.filters(where), **options)
 
     def counts(self, where: str | None, by: str | None, token: CancelToken) -> Mapping[str, Any]:
-        """Return the counts of these rows, which are not held: by model, and where they are split by part."""
+        """Return the counts of these rows without keeping them, by model, and by segment if split."""
         options = {name: value for name, value in self.options.items() if name not in ("fold", "groups", "segment")}
         found: Any = read_counts(self.source, where=self.filters(where), segment=by, progress=token, **options)
         return {self.models[0]: found} if by is not None and len(self.models) == 1 else found

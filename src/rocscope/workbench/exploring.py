@@ -105,7 +105,7 @@ def explore(
 
 
 def _in_notebook() -> bool:
-    """Whether what a cell returns is shown by a kernel: of Jupyter, or marimo."""
+    """Whether a notebook kernel (Jupyter or marimo) displays a cell's result."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     marimo = sys.modules.get("marimo")
     return type(shell).__name__ == "ZMQInteractiveShell" or bool(marimo and marimo.running_in_notebook())

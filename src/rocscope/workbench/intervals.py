@@ -31,11 +31,11 @@ from rocscope.workbench.request_queue import CancelToken
 from rocscope.workbench.session import RowSelection, Session
 
 _BOOTSTRAPPED = 100_000
-"""More rows than this have the band of Kolmogorov and Smirnov, which draws nothing again."""
+"""With more rows than this, bands are those of Kolmogorov and Smirnov, which need no bootstrap."""
 
 
 def intervals(session: Session, asked: RowSelection, token: CancelToken) -> dict[str, Any]:
-    """Return the intervals of the areas, the differences between them, and what calibration has besides bins.
+    """Return the intervals of areas, their differences, and calibration results besides bins.
 
     Models of one file are compared in pairs; of different files those that are called alike there, as two samples.
     Beyond a million rows there are neither, unless somebody asks for `tests`.
@@ -80,7 +80,7 @@ def _calibrated(counts: ThresholdCounts, token: CancelToken) -> dict[str, Any] |
 
 
 def _across(session: Session, data: list[Any]) -> Iterator[tuple[tuple[str, Any], tuple[str, Any]]]:
-    """Yield the models of two files that are called alike, or that are alone in theirs."""
+    """Yield pairs of models of two files with equal names, or that are alone in theirs."""
     if len(session.sources) < 2:
         return
     every = [
@@ -96,7 +96,7 @@ def _across(session: Session, data: list[Any]) -> Iterator[tuple[tuple[str, Any]
 
 
 def table(title: str, note: str, rows: list[dict[str, str]]) -> dict[str, Any]:
-    """Return a table of text as the page shows it."""
+    """Return a table of text for the page."""
     return {"title": title, "note": note, "rows": rows}
 
 
@@ -110,7 +110,7 @@ def _of_model(session: Session, asked: RowSelection, token: CancelToken, model: 
 def at_point(
     session: Session, asked: RowSelection, token: CancelToken, *, model: str, threshold: float, context: Context
 ) -> Any:
-    """Return every rate at a threshold with its interval, at the class mix of the context."""
+    """Return every rate at a threshold with its interval, at the context's prevalence."""
     point = _of_model(session, asked, token, model).at(threshold)
     estimates = rate_intervals(point, target_prevalence=context.target_prevalence)
     rows = [
@@ -132,7 +132,7 @@ def roc_band(session: Session, asked: RowSelection, token: CancelToken, *, model
 
 
 def tests(session: Session, asked: RowSelection, token: CancelToken, *, context: Context) -> list[dict[str, Any]]:
-    """Return the tests of areas and of costs, whatever the number of rows."""
+    """Return the tests of areas and costs, for any number of rows."""
     tables: list[dict[str, Any]] = []
     areas = _compared(session, asked, token)
     names = list(session.counts(asked, token))
@@ -168,7 +168,7 @@ def _of_costs(title: str, found: Comparisons) -> dict[str, Any]:
 
 
 def validation(session: Session, asked: RowSelection, token: CancelToken, *, context: Context) -> list[dict[str, Any]]:
-    """Return all that a validation reports, at these costs."""
+    """Return the full validation summary at these costs."""
     found = session.data(asked, token)
     token()
     data = found[0] if len(found) == 1 else session.counts(asked, token)

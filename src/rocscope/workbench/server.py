@@ -26,7 +26,7 @@ from rocscope.workbench.request_queue import CancelToken, RequestQueue, Supersed
 from rocscope.workbench.session import RowSelection, Session
 
 MOST_ASKED = 1 << 16
-"""Bytes of a question: a longer one is none of the page's."""
+"""Maximum size of a request in bytes."""
 
 _HEADERS = {
     "Cache-Control": "no-store",
@@ -38,7 +38,7 @@ _HEADERS = {
 
 
 class Guard:
-    """Let only requests through that know the token and that a page of this address sends.
+    """Accept only requests with the token, from a page of this address.
 
     Another site can make a browser send requests here, and can give this address a name of its own: neither knows the
     token, and both are told by Origin and Host.
@@ -48,7 +48,7 @@ class Guard:
         self.app, self.address, self.token = app, address, token
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer 403 to anything else."""
+        """Answer 403 to all other requests."""
         if scope["type"] == "lifespan" or (scope["type"] == "http" and self._is_ours(scope)):
             await self.app(scope, receive, send)
         elif scope["type"] == "http":
@@ -81,7 +81,7 @@ class Endpoints:
         self.session, self.queue = session, RequestQueue()
 
     async def page(self, request: Request) -> Response:
-        """Answer with the page, its rows split by the column that the address names."""
+        """Answer with the page, with rows split by the column in the address."""
 
         def job(token: CancelToken) -> tuple[str | None, str]:
             told = facts(self.session, request.query_params.get("by") or None, token)
@@ -96,7 +96,7 @@ class Endpoints:
         return HTMLResponse(found, headers=_HEADERS)
 
     async def ask(self, request: Request) -> Response:
-        """Answer a question of the page."""
+        """Answer a request of the page."""
         body = b""
         async for part in request.stream():
             body += part
@@ -125,7 +125,7 @@ class Endpoints:
 
     @asynccontextmanager
     async def open(self, _app: Starlette) -> AsyncIterator[None]:
-        """Have the threads for as long as the server runs."""
+        """Start the threads for the server's lifetime."""
         self.queue.begin(self.session.prepare, aside=True)
         self.queue.begin(lambda token: facts(self.session, None, token))  # while a browser starts
         yield
@@ -133,7 +133,7 @@ class Endpoints:
 
 
 def application(endpoints: Endpoints, address: str, token: str) -> Starlette:
-    """Return the workbench as an application, whose page is at http://address/token/.
+    """Return the workbench as an ASGI application, with its page at http://address/token/.
 
     Parameters
     ----------
@@ -153,7 +153,7 @@ def application(endpoints: Endpoints, address: str, token: str) -> Starlette:
 
 
 def _said(error: str, code: int = 200) -> Response:
-    """Answer why there is no answer; what the reader typed is no fault of a request, and no line in a console."""
+    """Answer with an error message; errors in what a reader typed are not server errors."""
     return Response(as_json({"error": error}), code, _HEADERS, "application/json")
 
 
@@ -178,7 +178,7 @@ class _Server(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Take the signals while it runs, and give them back to anyone who had them."""
+        """Handle signals while the server runs, then restore the previous handlers."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return
@@ -195,7 +195,7 @@ class _Server(uvicorn.Server):
 
 
 class Serving:
-    """A workbench that is served: its address, and its end.
+    """A running workbench: its address, and how to stop it.
 
     Parameters
     ----------
@@ -216,7 +216,7 @@ class Serving:
 
     @property
     def address(self) -> str:
-        """Where the page is; anyone who knows it sees the data."""
+        """URL of the page; anyone with it can see the data."""
         return f"http://{self.host}/{self.token}/"
 
     def run(self, *, browser: bool, tell: Callable[[str], Any]) -> None:
@@ -230,5 +230,5 @@ class Serving:
             self.socket.close()
 
     def end(self) -> None:
-        """End it, from another thread."""
+        """Stop the server from another thread."""
         self._server.should_exit = True

@@ -64,13 +64,13 @@ class CountedRows:
         self._samples: dict[tuple[str, str], Samples] = {}
 
     def samples(self, part: tuple[str, str]) -> Samples:
-        """Return the data of each model, which is ranked once for all that is asked of these rows."""
+        """Return each model's data, ranked once for all requests."""
         if part not in self._samples:
             self._samples[part] = samples_of(self.rows(part))
         return self._samples[part]
 
     def rows(self, part: tuple[str, str]) -> Models:
-        """Return the rows of a part, or their counts where rows are not held.
+        """Return the rows of a segment, or their counts if rows are not kept.
 
         Raises
         ------
@@ -112,13 +112,13 @@ class Session:
         return self.sources[0].columns if len(self.sources) == 1 else []
 
     def prepare(self, token: CancelToken) -> None:
-        """Load what compiles loops, which takes as long as reading ten million rows, if there will be work for it."""
+        """Load the compiler in advance if it will be needed, which takes as long as reading ten million rows."""
         if any(source.size is not None and source.size >= kernels.SMALL for source in self.sources):
             token()
             kernels.ranks.count_levels(np.zeros(1, np.uint32))
 
     def outlines(self, asked: RowSelection, token: CancelToken) -> list[ModelOutline]:
-        """Return what the page shows of rows at once."""
+        """Return what the page shows first of some rows."""
         return self.cached("outlines", asked, lambda: self._outlines(asked, token))
 
     def cached(self, what: str, asked: RowSelection, find: Callable[[], Any]) -> Any:
@@ -163,7 +163,7 @@ class Session:
     def rows(
         self, asked: RowSelection, model: str, token: CancelToken, column: str | None = None
     ) -> tuple[Predictions, str]:
-        """Return the rows of a model, and what they call it; their groups are those of a column, if one is named.
+        """Return the rows of a model and its name there; groups are those of a column, if named.
 
         Raises
         ------
@@ -194,7 +194,7 @@ class Session:
             return [self._counted(source, asked, token).rows(part) for source in self.sources]
 
     def parts(self, by: str | None, token: CancelToken) -> tuple[list[tuple[str, str]], list[str]]:
-        """Return what all rows can be turned to, and what was left out."""
+        """Return all views of the rows, and what was left out."""
         asked = RowSelection(by=by)
         with self._limited(asked, token):
             found = self._counted(self.sources[0], asked, token)

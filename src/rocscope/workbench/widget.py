@@ -57,7 +57,7 @@ class Widget(anywidget.AnyWidget):
 
     @property
     def context(self) -> Context:
-        """The costs and the class mix."""
+        """Costs and prevalence."""
         return context_of(self._view["context"])
 
     @context.setter
@@ -66,7 +66,7 @@ class Widget(anywidget.AnyWidget):
 
     @property
     def threshold(self) -> float | None:
-        """Where scores are cut, or None for the best threshold."""
+        """The threshold, or None for the best one."""
         threshold = self._view["threshold"]
         return WORDS.get(threshold, threshold)
 
@@ -83,7 +83,7 @@ class Widget(anywidget.AnyWidget):
 
     @property
     def model(self) -> str | None:
-        """The model that was picked, or None for the cheapest."""
+        """The selected model, or None for the best one."""
         return self._view["model"]
 
     @model.setter
@@ -94,7 +94,7 @@ class Widget(anywidget.AnyWidget):
 
     @property
     def where(self) -> str:
-        """The condition that rows are held to."""
+        """The condition on the rows."""
         return self._view["where"]
 
     @where.setter
@@ -104,7 +104,7 @@ class Widget(anywidget.AnyWidget):
 
     @property
     def decision(self) -> Decision:
-        """What the page shows, as `rocscope.choose` says it of the same rows."""
+        """The displayed decision, as `rocscope.choose` returns it for the same rows."""
         counts = self._counts()
         models = counts if self.model is None else {self.model: counts[self.model]}
         best = choose(models, self.context)
@@ -122,7 +122,7 @@ class Widget(anywidget.AnyWidget):
         self.threshold = decision.threshold
 
     def close(self) -> None:
-        """End what is still computed for the page, and the page."""
+        """Stop pending computations and close the page."""
         self._queue.close()
         super().close()
 
@@ -133,7 +133,7 @@ class Widget(anywidget.AnyWidget):
         self._view = self._view | changed
 
     def _asked(self, _widget: Any, content: Any, _buffers: Any) -> None:
-        """Answer a question of the page when it is computed, by the same path as the server."""
+        """Answer a request of the page through the same code as the server."""
         number, question = content.get("id"), content.get("question")
         if not isinstance(question, Mapping):
             return

@@ -1,4 +1,4 @@
-"""allocate: one capacity or budget for many segments."""
+"""allocate: divide one capacity or budget among segments."""
 
 from collections.abc import Hashable, Mapping
 from dataclasses import replace
@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from rocscope._base import validation as check
-from rocscope._base.contract import contract
 from rocscope._base.wrong_calls import answering
 from rocscope.core.context import Context, nearest
 from rocscope.core.predictions import Predictions
@@ -25,7 +24,6 @@ _SAME = 1e-12
 _ALL = Fraction(1)
 
 
-@contract
 @answering
 def allocate(
     segments: Predictions | Mapping[Hashable, Models],
@@ -144,7 +142,7 @@ def _cases(population: float) -> float:
 
 
 def _parts(hulls: SegmentLevels, found: HullSteps) -> SegmentShares:
-    """Return the threshold of each segment, and of the one where lots are drawn the next one too."""
+    """Return the threshold of each segment, and the next one for the segment with a randomised rule."""
     segments = np.arange(found.steps.size)
     point = np.where(found.steps > 0, hulls.start[:-1] + found.steps - 1, -1)
     share = [_ALL] * segments.size

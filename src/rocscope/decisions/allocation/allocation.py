@@ -1,4 +1,4 @@
-"""Allocation of a shared budget to cases of several segments, and what that costs."""
+"""Allocation of a shared budget to cases of several segments, and its cost."""
 
 import math
 import os
@@ -39,7 +39,7 @@ from rocscope.segments.levels import SegmentLevels
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Allocation(Plan):
-    """A threshold for each segment, by which all of them together are best within one budget.
+    """A threshold for each segment, jointly optimal within one budget.
 
     Made by `rocscope.allocate`.
 
@@ -84,12 +84,12 @@ class Allocation(Plan):
 
     @property
     def names(self) -> Array:
-        """The segments, in their order."""
+        """The segments in order."""
         return self._points.names
 
     @property
     def profit(self) -> float:
-        """What campaigns bring: less than nothing is lost, and fixed costs are paid."""
+        """Expected profit relative to acting on nobody, after fixed costs."""
         return -self.cost - self.fixed_cost
 
     @cached_property
@@ -131,7 +131,7 @@ class Allocation(Plan):
         return pos * tp + neg * fp
 
     def difference(self, rate: str) -> float:
-        """Return how far segments differ in a rate at most: "tpr", "fpr" or "depth"."""
+        """Return the largest difference between segments in a rate: "tpr", "fpr" or "depth"."""
         check.check_choice("rate", rate, ("tpr", "fpr", "depth"))
         found = self._rate(rate)
         return float(np.nanmax(found) - np.nanmin(found))
@@ -141,13 +141,13 @@ class Allocation(Plan):
         return self._parts.segment.searchsorted(np.arange(self.names.size + 1))
 
     def rule(self, name: Hashable) -> RandomizedRule:
-        """Return the rule of a segment: one threshold, or several that decide a share of its cases each."""
+        """Return the rule of a segment: one threshold, or several that each decide a share of its cases."""
         if name not in self._points.keys:
             raise InputError("name", expected="that of a segment that was allocated to", got=check.shown(name))
         return self._rule(self._points.keys[name])
 
     def rules(self, name: Hashable) -> tuple[Part, ...]:
-        """Return the thresholds of a segment's rule with the share of its cases that each decides."""
+        """Return the thresholds of a segment's rule with the share of cases each decides."""
         return self.rule(name).parts
 
     def _rule(self, segment: int) -> RandomizedRule:
@@ -156,7 +156,7 @@ class Allocation(Plan):
         return RandomizedRule(ends, tuple(self._parts.share[i] for i in parts))
 
     def _end(self, segment: int, at: int) -> HullVertex:
-        """Return a point as the threshold of a model; −1 is nobody."""
+        """Return a point as a model's threshold; −1 is nobody."""
         points = self._points
         n_pos, n_neg = (axis[segment : segment + 1].tolist()[0] for axis in (points.n_pos, points.n_neg))
         if at < 0:
@@ -167,7 +167,7 @@ class Allocation(Plan):
         return HullVertex(points.models[points.model[at]], counts)
 
     def predict(self, scores: Any, ids: Any = None, *, segment: Any = None, random_state: Any = 0) -> NDArray[np.bool_]:
-        """Return which cases are predicted positive: of each segment the share that is planned, exactly.
+        """Return which cases are predicted positive: exactly the planned share of each segment.
 
         Parameters
         ----------
@@ -209,7 +209,7 @@ class Allocation(Plan):
     def _drawn(
         self, segments: Array, code: Array, columns: dict[str, Array], most: Array, hashes: Hashes
     ) -> NDArray[np.bool_]:
-        """Return the best cases of each segment: of all those of one threshold at once, of the others one by one."""
+        """Return the best cases of each segment; segments with one threshold are handled together."""
         chosen, parts = np.zeros(code.size, bool), self._begin[segments]
         alone, point = self._begin[segments + 1] == parts + 1, self._parts.point[parts]
         model = np.where(point < 0, 0, self._points.model[np.maximum(point, 0)])
@@ -229,7 +229,7 @@ class Allocation(Plan):
         return chosen
 
     def rows(self, scores: Any, ids: Any = None, *, segment: Any = None, random_state: Any = 0) -> NDArray[np.intp]:
-        """Return the rows that `predict` finds positive, in the order that they come in: segments share no ranking.
+        """Return the rows that `predict` finds positive, in input order: segments share no ranking.
 
         Examples
         --------
@@ -247,12 +247,12 @@ class Allocation(Plan):
 
     @property
     def keys(self) -> tuple[Hashable, ...]:
-        """The names of the segments, as they are looked up."""
+        """The segments' names in the form used for lookup."""
         return tuple(self._points.keys)
 
     @property
     def unit_costs(self) -> list[tuple[float, float, tuple[float, float, float, float], float]]:
-        """Of each segment for how many cases a positive and a negative stand, the cell costs, and use of the budget."""
+        """Per segment: cases per positive and negative row, costs of the four cells, and use of the budget."""
         found = []
         for term in self._terms.every:
             cells = (term.miss - term.hit, term.rest + term.alarm, term.miss, term.rest)
@@ -313,7 +313,7 @@ class Allocation(Plan):
         return f"{super().said(chosen, cases)}: {expected}"
 
     def interval(self, level: float = 0.95, **_: Any) -> ChosenEstimate:
-        """Return the expected cost on new cases, with an interval for the thresholds as they are.
+        """Return the expected cost on new cases, with an interval for fixed thresholds.
 
         That they were chosen on the same cases is not allowed for, so that the result is not `reliable`; see
         `rocscope.decisions.allocation.new_cases.interval_of` for the formula.
@@ -390,7 +390,7 @@ class Allocation(Plan):
         return list(dict.fromkeys(part.model for segment in segments for part in self._rule(segment).parts))
 
     def _numbers(self, segments: Array, sizes: Array) -> Array:
-        """Return how many cases of each segment are taken, where there are so many."""
+        """Return the number of cases to select in each segment, limited by its size."""
         planned = self._planned(segments, sizes)
         if self.in_money:
             return np.array([(each + NEAR) // UNIT for each in planned])
@@ -404,7 +404,7 @@ class Allocation(Plan):
         return np.array(rounded_to((total + NEAR) // UNIT, planned))
 
     def _planned(self, segments: Array, sizes: Array) -> list[int]:
-        """Return the share of so many cases that is planned for each segment, in `UNIT`."""
+        """Return the planned share of each segment's cases, in multiples of `UNIT`."""
         parts, points, begin = self._parts, self._points, self._begin.tolist()
         axes = (np.where(parts.point < 0, 0, axis[np.maximum(parts.point, 0)]) for axis in (points.tp, points.fp))
         tp, fp, n_pos, n_neg = whole_numbers(*axes, points.n_pos, points.n_neg)
@@ -418,7 +418,7 @@ class Allocation(Plan):
         return found
 
     def to_frame(self, backend: str = "pandas") -> Any:
-        """Return a data frame with a row for each segment: its rule, and what is expected of it.
+        """Return a data frame with one row per segment: its rule and the expected results.
 
         Parameters
         ----------

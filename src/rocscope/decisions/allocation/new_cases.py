@@ -1,4 +1,4 @@
-"""What an allocation costs on new cases: the interval of a sum over segments."""
+"""Expected cost of an allocation on new cases: the interval of a sum over segments."""
 
 import math
 from typing import Any
@@ -14,7 +14,7 @@ from rocscope.inference.proportions import normal_quantile
 
 
 def interval_of(taken: tuple[Array, Array], totals: tuple[Array, Array], terms: Terms, level: float) -> ChosenEstimate:
-    """Return the expected cost of all segments together, with an interval for the thresholds as they are.
+    """Return the expected total cost over segments, with an interval for fixed thresholds.
 
     Parameters
     ----------

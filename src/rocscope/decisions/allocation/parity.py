@@ -1,4 +1,4 @@
-"""Bounds on how far segments may differ: a linear program over the points that can be best in each segment."""
+"""Limits on differences between segments: a linear program over the vertices of each segment's hull."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -28,11 +28,11 @@ _WORDS = {
 }
 _KEPT = 1e-12
 _LEAST = 1e-12
-"""Weights below it are what rounding left of 0."""
+"""Weights below this are rounding errors."""
 
 
 def differences_of(given: Any) -> dict[str, float]:
-    """Return the largest difference of each rate, of a mapping, or of a text that means none.
+    """Return the largest allowed difference of each rate, from a mapping or a text.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def differences_of(given: Any) -> dict[str, float]:
 
 
 def rate_of(name: str, points: SegmentLevels, terms: Terms, segment: Array, tp: Array, fp: Array) -> Array:
-    """Return a rate of counts in segments, NaN in those without cases of its class."""
+    """Return a rate for each segment; NaN without cases of its class."""
     n_pos, n_neg = points.n_pos[segment], points.n_neg[segment]
     if name == "depth":
         pos, neg = terms.column("pos", segment), terms.column("neg", segment)
@@ -71,7 +71,7 @@ def rate_of(name: str, points: SegmentLevels, terms: Terms, segment: Array, tp: 
 
 @dataclass(frozen=True)
 class SegmentShares:
-    """Which points decide which share of the cases of each segment, in the order of the segments.
+    """Which points decide which share of each segment's cases, by segment.
 
     Attributes
     ----------
@@ -137,7 +137,7 @@ def bounded(
     differences: Mapping[str, float],
     floors: Sequence[Floor] = (),
 ) -> tuple[SegmentLevels, SegmentShares]:
-    """Return the points of lowest cost within bounds, and what share of the cases each decides.
+    """Return the points of lowest cost within limits, and the share of cases that each decides.
 
     Raises
     ------
@@ -193,7 +193,7 @@ def bounded(
 
 
 class _Program:
-    """Rows of a linear program, each with an upper bound."""
+    """Rows of a linear program with upper bounds."""
 
     def __init__(self, variables: int) -> None:
         self.variables, self.rows = variables, 0
@@ -201,14 +201,14 @@ class _Program:
         self._most: list[Array] = []
 
     def at_most(self, column: Array, value: Array, row: Array, most: Any) -> None:
-        """Add rows, given by their entries."""
+        """Add rows given by their entries."""
         self._entries.append((value, row + self.rows, column))
         self._most.append(np.asarray(most, np.float64))
         self.rows += len(most)
 
     @property
     def bounds(self) -> dict[str, Any]:
-        """What linprog takes."""
+        """Arguments for linprog."""
         from scipy.sparse import coo_array
 
         if not self._entries:
@@ -219,7 +219,7 @@ class _Program:
 
 
 def _both(points: SegmentLevels) -> tuple[SegmentLevels, Array]:
-    """Return the vertices of both hulls of each segment, and the numbers that stand for nobody positive in each."""
+    """Return the vertices of both hulls of each segment, and the indices of "nobody positive"."""
     upper, lower = points.upper, points.lower
     number = np.concatenate([upper.segment, lower.segment])
     inner = np.ones(number.size, bool)
@@ -234,7 +234,7 @@ def _both(points: SegmentLevels) -> tuple[SegmentLevels, Array]:
 
 
 def _parts(weight: Array, segment: Array, nobody: Array, depth: Array) -> SegmentShares:
-    """Return what decides a share of the cases, from fewest positive predictions on."""
+    """Return the parts that each decide a share of the cases, from fewest positive predictions."""
     used = np.flatnonzero(weight > _LEAST)
     used = used[np.lexsort((depth[used], segment[used]))]
     total = np.bincount(segment[used], weight[used])

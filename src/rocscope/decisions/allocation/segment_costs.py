@@ -29,7 +29,7 @@ _ONE = Fraction(1)
 
 @dataclass(frozen=True)
 class Term:
-    """What a context makes of the cases of a segment.
+    """A context's terms for the cases of a segment.
 
     Attributes
     ----------
@@ -61,25 +61,25 @@ class Term:
         return cls(pos, neg, hit, alarm, miss, rest, use)
 
     def gain(self, tp: Any, fp: Any) -> Fraction:
-        """Return how much less than nothing some counts of positive predictions cost."""
+        """Return the saving of some positive predictions relative to predicting none."""
         return self.hit * self.pos * tp - self.alarm * self.neg * fp
 
     def taken(self, tp: Any, fp: Any) -> Fraction:
-        """Return what they take of the budget."""
+        """Return their use of the budget."""
         return self.use * self.cases(tp, fp)
 
     def cases(self, tp: Any, fp: Any) -> Fraction:
-        """Return for how many cases some counts stand."""
+        """Return the number of cases that some counts represent."""
         return self.pos * tp + self.neg * fp
 
     def left(self, n_pos: Any, n_neg: Any) -> Fraction:
-        """Return what it costs to predict nobody positive."""
+        """Return the cost of predicting nobody positive."""
         return self.pos * self.miss * n_pos + self.neg * self.rest * n_neg
 
 
 @dataclass(frozen=True, eq=False)
 class Terms:
-    """The terms of all segments: `kind[g]` is the number of that of segment g."""
+    """The terms of all segments: `kind[g]` is the index of segment g's terms."""
 
     every: Sequence[Term]
     kind: NDArray[np.intp]
@@ -87,11 +87,11 @@ class Terms:
 
     @cached_property
     def largest(self) -> Fraction:
-        """The largest of all gains and losses, in units in which floats hold them whatever their size."""
+        """Largest absolute gain or loss, used as the unit that keeps floats in range."""
         return max(max(abs(term.hit), abs(term.alarm)) for term in self.every) or _ONE
 
     def column(self, name: str, segment: Array) -> Array:
-        """Return one of their numbers for entries of segments, as floats; gains and losses in units of `largest`."""
+        """Return one of the terms for entries of segments, as floats; gains and losses in units of `largest`."""
         unit = self.largest if name in ("hit", "alarm") else _ONE
         return np.array([float(getattr(term, name) / unit) for term in self.every])[self.kind[segment]]
 
@@ -100,21 +100,21 @@ class Terms:
         return self.every[self.kind[segment]]
 
     def total(self, name: str, segment: Array, tp: Array, fp: Array) -> Fraction:
-        """Return the exact sum over counts in segments of what a method of a term makes of them."""
+        """Return the exact sum over segments of a term's method applied to their counts."""
         kind, most = self.kind[segment], len(self.every)
         sums = [_by_kind(axis, kind, most) for axis in (tp, fp)]
         return _sum([getattr(term, name)(*counts) for term, *counts in zip(self.every, *sums, strict=True)])
 
 
 def _sum(parts: list[Fraction]) -> Fraction:
-    """Return an exact sum, in pairs: common denominators grow late."""
+    """Return an exact sum, added in pairs, which keeps common denominators small."""
     while len(parts) > 1:
         parts = [sum(parts[i : i + 2], Fraction(0)) for i in range(0, len(parts), 2)]
     return parts[0]
 
 
 def _by_kind(axis: Array, kind: Array, kinds: int) -> list[Any]:
-    """Return exact sums of counts by kind; of weights, whose sums are rounded, as fractions."""
+    """Return exact sums of counts by kind; for weights, whose sums are rounded, as fractions."""
     if axis.dtype.kind == "f":
         return [Fraction(each) for each in np.bincount(kind, axis, kinds).tolist()]
     sums = np.zeros(kinds, np.int64)
@@ -124,7 +124,7 @@ def _by_kind(axis: Array, kind: Array, kinds: int) -> list[Any]:
 
 @dataclass(frozen=True)
 class Given:
-    """What users say of the costs: one context for all segments, or one for each."""
+    """Costs as given: one context for all segments, or one for each."""
 
     context: Any
     population: float | None
@@ -135,7 +135,7 @@ class Given:
         return [one for one in each if isinstance(one, Campaign)]
 
     def terms(self, hulls: SegmentLevels, *, budget: bool) -> Terms:
-        """Return the terms of segments whose hulls are known."""
+        """Return the terms of segments with known hulls."""
         if budget and not (self.campaigns and all(campaign.unit_cost > 0 for campaign in self.campaigns)):
             hint = "without unit costs pass capacity="
             raise InputError("budget", expected="campaigns with a unit cost above 0", got="none", hint=hint)
@@ -162,7 +162,7 @@ class Given:
     def _term(
         self, given: Any, n_pos: Fraction, n_neg: Fraction, *, budget: bool, share: Fraction | None = None
     ) -> tuple[Term, Fraction]:
-        """Return the terms in a context of so many positives and negatives, and what is paid in any case."""
+        """Return the terms in a context for given numbers of positives and negatives, and the unavoidable cost."""
         context = given.context if isinstance(given, Campaign) else Context.given(given)
         n, use, fixed = n_pos + n_neg, _ONE, Fraction(0)
         population = n if share is None else n * share
@@ -185,7 +185,7 @@ def _totals(n_pos: Array, n_neg: Array) -> tuple[Fraction, Fraction]:
 
 
 def limit_of(given: Given, capacity: float | None, budget: float | None, terms: Terms) -> Fraction | None:
-    """Return how much may be taken, in cases or in money; None where there is no limit."""
+    """Return the limit in cases or in money, or None."""
     if isinstance(given.context, Campaign) and capacity is None:
         capacity = given.context.capacity
     elif any(campaign.capacity is not None for campaign in given.campaigns):
@@ -206,7 +206,7 @@ _NEAR = 1e-9
 
 @dataclass(frozen=True)
 class HullSteps:
-    """How far along its hull each segment goes.
+    """Number of hull steps taken in each segment.
 
     Attributes
     ----------
@@ -226,7 +226,7 @@ class HullSteps:
 
 
 def spread(hulls: SegmentLevels, terms: Terms, limit: Fraction | None) -> HullSteps:
-    """Return how far each segment goes where all together take at most `limit`: the optimum over all randomised rules.
+    """Return the steps of each segment within a total `limit`: the optimum over all randomised rules.
 
     Notes
     -----
@@ -247,10 +247,10 @@ class _Steps:
         self.takes = use * (positives + negatives)
         self.worth = (hit * positives - alarm * negatives) / self.takes
         self.none = _NEAR * float(((hit + alarm) / use).max(initial=0))
-        """What is worth less may be worth nothing."""
+        """Steps below this value may be worthless after rounding."""
 
     def spread(self, limit: Fraction | None) -> HullSteps:
-        """Take the steps that are certainly worth it, and of those that are about the last the best."""
+        """Take all steps that certainly fit, and the best of those near the limit."""
         order = np.argsort(-self.worth, kind="stable")
         order = order[self.worth[order] >= -self.none]
         worth, known = self.worth[order], self.worth > self.none
@@ -264,7 +264,7 @@ class _Steps:
         return found if complete else self._taken(np.zeros(sure.size, bool), order, limit)[0]
 
     def _taken(self, sure: NDArray[np.bool_], doubtful: Array, limit: Fraction | None) -> tuple[HullSteps, bool]:
-        """Take what is sure and the best of what is doubtful; state whether that is neither too much nor too little."""
+        """Take the certain steps and the best of the doubtful ones; return whether the limit is met."""
         room = None if limit is None else limit - self._use(np.flatnonzero(sure))
         taken, drawn, share, marginal = sure.copy(), -1, Fraction(0), Fraction(0)
         best, kind, distinct = self._ranked(doubtful)
@@ -285,7 +285,7 @@ class _Steps:
         return HullSteps(steps, drawn, share, nearest(marginal)), complete
 
     def _ranked(self, index: Array) -> tuple[Array, list[int], list[tuple[Fraction, Fraction]]]:
-        """Return the steps that gain something, the best first, and of equal ones that of the first segment.
+        """Return the steps with a gain, best first; among equal steps, those of earlier segments.
 
         Also which of the distinct steps each is, and what these take and gain: very many segments of few rows have few
         distinct ones, and only they are compared as fractions.
@@ -306,7 +306,7 @@ class _Steps:
         return self.terms.total("taken", self.hulls.segment[index], self.up[index], self.right[index])
 
     def _step(self, i: int) -> tuple[Fraction, Fraction]:
-        """Return what a step takes, and what it gains for each unit of that."""
+        """Return a step's use of the budget, and its gain per unit of it."""
         term = self.terms.of(int(self.hulls.segment[i]))
         up, right = (Fraction(axis[i].item()) for axis in (self.up, self.right))
         use = term.taken(up, right)

@@ -25,12 +25,12 @@ _COST = criterion_of("min_cost")
 CostOrCriterion = Literal["cost", "criterion"]
 
 Points = tuple[Array, Array]
-"""True and false positives from "nobody" on along the last axis, a sample a row."""
+"""True and false positives along the last axis, starting at "nobody", one sample per row."""
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A model and the rule by which its threshold is chosen; costs are multiplied by `times`, and `fixed` is added."""
+    """A model and its threshold rule; costs are multiplied by `times`, then `fixed` is added."""
 
     label: str
     model: str
@@ -40,27 +40,27 @@ class Candidate:
     fixed: float = 0.0
 
     def points(self, tallied: Mapping[str, tuple[Array, Array]]) -> Points:
-        """Return the points of its model."""
+        """Return the points of the candidate's model."""
         pos, neg = tallied[self.model]
         return (
             (from_zero(pos[..., ::-1]), from_zero(neg[..., ::-1])) if self.negated else (from_zero(pos), from_zero(neg))
         )
 
     def thresholds(self, level: Array) -> Array:
-        """Return the threshold of each point, from "nobody positive" on."""
+        """Return the threshold of each point, starting at "nobody positive"."""
         level = level.astype(np.float64)
         if self.negated:  # positive iff score < threshold
             return np.concatenate([[-np.inf], level[-2::-1], [np.inf]])
         return np.concatenate([[np.inf], level[:-1], [-np.inf]])
 
     def value(self, cells: Array, quantity: CostOrCriterion) -> Array:
-        """Return cost or criterion at cells tp, fp, n_pos and n_neg, which are the last axis."""
+        """Return cost or criterion for cells tp, fp, n_pos and n_neg along the last axis."""
         rule = self.rule if quantity == "criterion" else replace(self.rule, criterion=_COST)
         with np.errstate(invalid="ignore"):
             return self.times * rule.worth(*np.moveaxis(cells, -1, 0)) + self.fixed
 
     def best(self, points: Points, *, acting: bool = False) -> Best:
-        """Return its best point in each sample; see `Rule.best`. Everybody is everybody of other samples too."""
+        """Return its best point in each sample; see `Rule.best`. "Everybody" stays everybody in other samples."""
         tp, fp = points
         best = self.rule.best(tp, fp, acting=acting)
         point = best.point
@@ -74,41 +74,41 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Candidates:
-    """All candidates of a choice; `idle` is the cost of choosing none of them, where that is known."""
+    """All candidates of a choice; `idle` is the cost of choosing none of them, if known."""
 
     each: tuple[Candidate, ...]
     idle: float | None = None
 
     @property
     def criterion(self) -> Criterion:
-        """What all of them are chosen by."""
+        """Criterion of the choice."""
         return self.each[0].rule.criterion
 
     @property
     def by_cost_alone(self) -> bool:
-        """Whether nothing but the cost decides."""
+        """Whether the choice is by cost alone."""
         rule = self.each[0].rule
         same = self.criterion.equivalent and self.criterion.equivalent(rule.context) == rule.context
         return bool(same) and not rule.constraints and rule.limit is None
 
     def points(self, tallied: Mapping[str, tuple[Array, Array]]) -> list[Points]:
-        """Return the points of each."""
+        """Return the points of each candidate."""
         return [candidate.points(tallied) for candidate in self.each]
 
     def values(self, cells: Array, quantity: CostOrCriterion) -> Array:
-        """Return cost or criterion of each at its cells; the last axes are candidate and cell."""
+        """Return cost or criterion of each candidate for its cells; the last axes are candidate and cell."""
         columns = [each.value(cells[..., n, :], quantity) for n, each in enumerate(self.each)]
         return np.stack(columns, axis=-1)
 
     def choose(self, points: Sequence[Points]) -> Chosen:
-        """Return the best of all in each sample."""
+        """Return the best candidate in each sample."""
         found = [candidate.best(at) for candidate, at in zip(self.each, points, strict=True)]
         scale = max(candidate.times * candidate.rule.scale for candidate in self.each)
         return among(found, self.criterion.sign, scale)
 
 
 def design_of_all(samples: Samples, seed: int, *, stratified: bool = False, weights: WeightKind = "auto") -> Design:
-    """Return the design that resamples all models: their common rows, or those of each model apart.
+    """Return the design that resamples all models: their common rows, or the rows of each.
 
     A model of more than 2,048 scores is known by as many points of its curve, its vertices among them; of more than
     20,000 rows of several models blocks of rows are drawn, made at random.
@@ -125,7 +125,7 @@ def design_of_all(samples: Samples, seed: int, *, stratified: bool = False, weig
 
 
 def _alike(rows: Predictions) -> bool:
-    """Whether the counts at each score say all that is to be known."""
+    """Whether the counts at each score contain all information."""
     return rows.sample_weight is None and not rows.grouped and not rows.repeated
 
 
@@ -153,7 +153,7 @@ def _thinned(rows: Predictions) -> Predictions:
 
 
 def _apart(counts: Mapping[str, ThresholdCounts], stratified: bool) -> Design:
-    """Return what is drawn of models that have rows of their own: each as many as it has."""
+    """Return the resampling units of models with separate rows, resampled within each model."""
     if len(counts) == 1:
         ((model, each),) = counts.items()
         return design_of_counts(each, stratified=stratified, model=model)
@@ -171,7 +171,7 @@ def _apart(counts: Mapping[str, ThresholdCounts], stratified: bool) -> Design:
 
 
 def _in_blocks(design: Design, rng: np.random.Generator) -> Design:
-    """Return blocks of units, made at random, as what is drawn: their counts vary as those of the units do."""
+    """Return random blocks of units as resampling units, whose counts have the same variance."""
     block = rng.permutation(design.frequency.size) % _BLOCKS
     tallies = {}
     for model, tally in design.tallies.items():

@@ -1,4 +1,4 @@
-"""ChosenEstimate: the value of a choice on new cases; FixedRule: a rule that is taken as given."""
+"""ChosenEstimate: the value of a choice on new cases; FixedRule: a rule that is not re-chosen."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ from rocscope.inference.estimate import Estimate
 
 @dataclass(frozen=True, repr=False)
 class ChosenEstimate(Estimate):
-    """The value of a choice on new cases: its cost, profit or criterion, corrected for choosing on the same rows.
+    """The value of a choice on new cases (cost, profit or criterion), corrected for selection on the same rows.
 
     Made by `Decision.interval`, `CampaignPlan.interval`, `rocscope.evaluation.optimism` and, for each model at its
     cheapest threshold, `rocscope.inference.compare_costs`.
@@ -74,7 +74,7 @@ class ChosenEstimate(Estimate):
 
     @classmethod
     def of_draws(cls, values: Array, *, level: float, **facts: Any) -> "ChosenEstimate":
-        """Return the estimate whose interval and standard error are those of the draws that are defined."""
+        """Return the estimate with interval and standard error from those draws that are defined."""
         known = values[np.isfinite(values)]
         tails = [(1 - level) / 2, (1 + level) / 2]
         low, high = np.quantile(known, tails).tolist() if known.size else (nan, nan)
@@ -83,7 +83,7 @@ class ChosenEstimate(Estimate):
 
     @property
     def rounded(self) -> tuple[str, str, str]:
-        """Value and ends of the interval, as texts without digits that the width of the interval makes meaningless."""
+        """Value and limits of the interval as texts, rounded to what the width of the interval supports."""
         error = (self.high - self.low) / 2
         value, low, high = (to_its_error(each, error) for each in (self.value, self.low, self.high))
         return value, low, high
@@ -100,7 +100,7 @@ class ChosenEstimate(Estimate):
 
     @property
     def doubts(self) -> dict[str, str]:
-        """Notes of regret and reliability."""
+        """Notes on regret and reliability."""
         said = {"not reliable": self.reason}
         if self.regret is not None:
             high = self.regret.high
@@ -110,13 +110,13 @@ class ChosenEstimate(Estimate):
 
     @property
     def shares(self) -> str:
-        """Which model is best how probably."""
+        """Probability that each model is best."""
         return ", ".join(f"{model} {share:.0%}" for model, share in self.models.items())
 
 
 @dataclass(frozen=True)
 class FixedRule:
-    """A rule that is taken as given: it is not chosen anew in resamples.
+    """A rule that is taken as given and not re-chosen in resamples.
 
     Attributes
     ----------
@@ -135,7 +135,7 @@ class FixedRule:
     why: str
 
     def estimate(self, level: float, replicates: int, seed: int) -> ChosenEstimate:
-        """Return the cost of the rule."""
+        """Return the estimated cost of the rule."""
         values, nobody = self.draw(replicates, seed)
         facts: dict[str, Any] = {"method": self.method, "n": self.n, "reason": self.why, "apparent": self.value}
         acting = float((values < nobody).mean())
@@ -143,5 +143,5 @@ class FixedRule:
 
 
 def _loosely(number: float) -> str:
-    """Return two digits of a number that is not known better; whole from 10 on."""
+    """Round a rough number to two significant digits; whole from 10 on."""
     return f"{number:,.0f}" if number >= 10 else f"{number:.2g}"

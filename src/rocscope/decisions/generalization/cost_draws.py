@@ -13,18 +13,18 @@ from rocscope.inference.resampling.draws import Design
 
 _DRAWS = 20_000
 PRIOR = 0.5
-"""Of Jeffreys' Beta and Dirichlet posteriors."""
+"""Prior count of Jeffreys' Beta and Dirichlet posteriors."""
 _OF_FOLDS = 1.05
-"""Variance is multiplied by this for the random folds: by simulation they add about a twentieth."""
+"""Factor on the variance for the random folds, which in simulations add about a twentieth."""
 _FEWEST = 10
-"""Below so many rows of a class the intervals miss their level in the simulations of docs/guide/intervals.md."""
+"""With fewer rows in a class, intervals under-cover in the simulations of docs/guide/intervals.md."""
 _STRAIGHT = 1e-6
-"""A smaller skewness changes no digit of an interval, and would be divided by."""
+"""A smaller skewness does not change any digit of an interval; avoids division by 0."""
 
 
 @dataclass(frozen=True)
 class DrawsOfCounts:
-    """Costs or values of a criterion from Jeffreys' posterior of prevalence and rates."""
+    """Draws of costs or criterion values from Jeffreys' posterior of prevalence and rates."""
 
     design: Design
     candidates: Candidates
@@ -39,26 +39,26 @@ class DrawsOfCounts:
 
     @property
     def note(self) -> str:
-        """What the rows are, as the name of a method says it."""
+        """Description of the rows for the name of the method."""
         return self.design.note
 
     @property
     def doubt(self) -> str:
-        """Why they may not hold."""
+        """Reason why the interval may not be reliable."""
         few = self.design.smallest_class
         return f"a class has {few:g} rows only, fewer than {_FEWEST}" if few < _FEWEST else ""
 
     def draws(
         self, number: int, cells: Array, error: float, quantity: CostOrCriterion, seed: int
     ) -> tuple[Array, Array]:
-        """Return values of a candidate and of nobody; the error of choosing counts as information that is missing."""
+        """Return values of a candidate and of nobody; selection error is counted as missing information."""
         plain, _ = self._posterior([seed, 3], number, cells, quantity, 1.0)
         variance = float(np.nanvar(plain))
         wanted = _OF_FOLDS * variance * self._effect_of_design(quantity, seed) + error
         return self._posterior([seed, 4], number, cells, quantity, variance / wanted if variance else 1.0)
 
     def _effect_of_design(self, quantity: CostOrCriterion, seed: int) -> float:
-        """By how much groups and weights make one threshold vary more than as many independent rows would."""
+        """Design effect: the variance of one threshold with groups and weights relative to independent rows."""
         tallies = self.design.tallies.values()
         if self.design.one_row_a_unit and not any(each.rows and each.rows.weight is not None for each in tallies):
             return 1.0
@@ -72,7 +72,7 @@ class DrawsOfCounts:
     def _posterior(
         self, seed: list[int], number: int, cells: Array, quantity: CostOrCriterion, information: float
     ) -> tuple[Array, Array]:
-        """Return values of a candidate and of nobody, where each case has so much information.
+        """Return posterior values of a candidate and of nobody, given the information per case.
 
         TPR ~ Beta(tp + ½, fn + ½), FPR ~ Beta(fp + ½, tn + ½) and, unless strata fix it, prevalence ~
         Beta(n_pos + ½, n_neg + ½).
@@ -99,13 +99,13 @@ class DrawsOfCounts:
 def _valued(
     candidate: Candidate, tp: Array, fp: Array, prevalence: Array, n: float, quantity: CostOrCriterion
 ) -> Array:
-    """Return values at shares of n cases: a criterion may depend on how many there are."""
+    """Return values at shares of n cases; a criterion may depend on their number."""
     return candidate.value(n * np.column_stack([tp, fp, prevalence, 1 - prevalence]), quantity)
 
 
 @dataclass(frozen=True)
 class DrawsOfRows:
-    """Costs as means of what each row costs, which differs.
+    """Draws of mean costs if costs differ by row.
 
     Attributes
     ----------
@@ -132,26 +132,26 @@ class DrawsOfRows:
 
     @property
     def note(self) -> str:
-        """What the rows are, as the name of a method says it."""
+        """Description of the rows for the name of the method."""
         return ", ".join(part for part in ("costs of each row", self.means.note) if part)
 
     @property
     def doubt(self) -> str:
-        """Why they may not hold."""
+        """Reason why the interval may not be reliable."""
         few = self.means.worth(self.chosen)
         return f"a few rows are most of the cost: as good as {few:.0f} equal ones" if few < _FEWEST else ""
 
     def draws(
         self, number: int, cells: Array, error: float, quantity: CostOrCriterion, seed: int
     ) -> tuple[Array, Array]:
-        """Return costs of a candidate; and of nobody, such that each difference is as likely as it is."""
+        """Return costs of a candidate and of nobody, with the right joint distribution of their difference."""
         cost, more = float(self.candidates.each[number].value(cells, quantity)), number + len(self.candidates.each)
         values = np.maximum(cost + self.off(number, seed, _OF_FOLDS, error), self.least)
         gain = cost - float(self.means.mean[-1]) + self.off(more, seed, _OF_FOLDS, error)
         return values, values - gain
 
     def off(self, number: int, seed: int, times: float = 1.0, added: float = 0.0) -> Array:
-        """Return by how much the truth may be above a mean, with so much more variance.
+        """Return the deviation of the truth from a mean, with added variance.
 
         Its quantiles are the ends of Hall's interval, whose skewness is that of the rows.
         """

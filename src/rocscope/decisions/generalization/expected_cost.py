@@ -24,7 +24,7 @@ _JAGGED = 0.25
 
 @dataclass(frozen=True)
 class Generalization:
-    """A choice on the sample, cross-validated and in replicates, and what follows for new cases.
+    """A choice on the sample, cross-validated and bootstrapped, and its consequences for new cases.
 
     `quantity` is what the choice is judged by: its expected cost, or the criterion it was chosen by. Losses are costs,
     or the criterion with the sign that makes less better.
@@ -68,7 +68,7 @@ class Generalization:
         )
 
     def apparent(self) -> Estimate:
-        """Return the value on the rows of the choice itself, with the percentile interval of the threshold as given."""
+        """Return the value on the rows used to choose, with the percentile interval of the fixed threshold."""
         drawn = self.candidates.each[self._number].value(self.replicates.cells[:, self._number], self.quantity)
         low, high = np.nanquantile(drawn, self._tails).tolist()
         method = self._bootstrap("percentile, threshold as given")
@@ -76,7 +76,7 @@ class Generalization:
         return Estimate(value, low, high, self.level, method, self.design.n, float(np.nanstd(drawn)))
 
     def threshold(self) -> BootstrapEstimate:
-        """Return the chosen threshold, and those of the replicates that choose the same candidate."""
+        """Return the chosen threshold, and those of replicates that choose the same candidate."""
         chosen, number, found = self.candidates.each[self._number], self._number, self.replicates
         threshold = chosen.thresholds(self.design.tallies[chosen.model].threshold)
         values = threshold[found.point[found.number == number].astype(np.intp)]
@@ -104,7 +104,7 @@ class Generalization:
 
     @property
     def _sign(self) -> int:
-        """1 where less is better, so that value = sign × loss and loss = sign × value."""
+        """1 if lower values are better, −1 otherwise: value = sign × loss."""
         return 1 if self.quantity == "cost" else -self.candidates.criterion.sign
 
     def _loss(self, cells: Array) -> Array:
@@ -120,26 +120,26 @@ class Generalization:
 
     @property
     def _optimism(self) -> Array:
-        """By how much the threshold of each candidate looks better on its own rows."""
+        """Optimism of each candidate's threshold on its own rows."""
         return np.maximum(self._held_out_loss - self._apparent_loss, 0)
 
     @cached_property
     def _gain_of_best(self) -> float:
-        """How much less the best of several models costs in replicates than in the sample that they are drawn from."""
+        """How much lower the cost of the best of several models is in replicates than in the sample."""
         best = self._first(self._worth(self.replicates.acting))[:, None]
         drawn = self._loss(self.replicates.cells)
         moved = np.take_along_axis(drawn - np.nanmean(drawn, axis=0), best, axis=1)
         return max(-float(np.nanmean(moved)), 0.0)
 
     def _draws(self, cells: Array, number: int | None = None) -> tuple[Array, Array]:
-        """Return values of a candidate and of nobody, drawn with the error that choosing adds."""
+        """Return draws of the values of a candidate and of nobody, including selection error."""
         number = self._number if number is None else number
         error = (_ERROR_OF_CHOICE * self._optimism[number]) ** 2 + self._gain_of_best**2 + float(self._beyond.var())
         return self.law.draws(number, cells[number], float(np.nan_to_num(error)), self.quantity, self.seed)
 
     @cached_property
     def _beyond(self) -> Array:
-        """Loss of the choice beyond the best of each replicate, less what that one owes to the replicate."""
+        """Excess loss of the choice over the best of each replicate, corrected for the replicate's optimism."""
         found, least = self.replicates, np.full(len(self.replicates.cells), np.nan)
         for number, candidate in enumerate(self.candidates.each):
             here = found.number == number
@@ -156,20 +156,20 @@ class Generalization:
         return Estimate(float(self._beyond.mean()), float(low), float(high), self.level, method, self.law.n)
 
     def _worth(self, cells: Array) -> Array:
-        """Return what candidates are chosen by: more is better."""
+        """Return the value by which candidates are compared; more is better."""
         return self.candidates.criterion.sign * self.candidates.values(cells, "criterion")
 
     @cached_property
     def _held_out_worth(self) -> Array:
-        """Worth of the best of each candidate that acts, on cases that it was not chosen on."""
+        """Value of each candidate's best threshold on held-out cases."""
         return self._worth(self.held_out.acting)
 
     def _first(self, worth: Array) -> Any:
-        """Return which candidate is best, along the last axis; one that cannot act never is."""
+        """Return the index of the best candidate along the last axis; candidates that cannot act are never best."""
         return np.where(np.isnan(worth), -np.inf, worth).argmax(axis=-1)
 
     def _probability_of_best(self) -> dict[str, float]:
-        """Return how often each is the best in replicates, at its own threshold and with its own optimism."""
+        """Return how often each is best in replicates, at its own threshold and corrected for its own optimism."""
         drawn = self._worth(self.replicates.acting)
         optimism = self._held_out_worth - self._worth(self.sample.acting)
         error = np.random.default_rng([self.seed, 6]).standard_normal(drawn.shape)
@@ -177,7 +177,7 @@ class Generalization:
         return {candidate.label: float((best == n).mean()) for n, candidate in enumerate(self.candidates.each)}
 
     def _probability_of_acting(self) -> float:
-        """Return the probability that the choice costs less than nobody does, or else the best that acts."""
+        """Return the probability that the choice costs less than acting on nobody, or than the best alternative."""
         if self.candidates.each[0].rule.context.columns:
             return np.nan
         if self.quantity != "cost":

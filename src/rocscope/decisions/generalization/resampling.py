@@ -1,4 +1,4 @@
-"""Resampling of a choice: in the sample, in bootstrap replicates, and cross-validated.
+"""Resampling of a choice: apparent, bootstrap and cross-validated.
 
 Each part returns cells (tp, fp, n_pos, n_neg) for each candidate; what these are worth is computed from them later, so
 that cost and criterion come from the same draws.
@@ -19,7 +19,7 @@ from rocscope.inference.resampling.draws import Design, in_chunks, tally_all
 FOLDS = 10
 REPEATS = 5
 _MANY = 100_000
-"""Rows from which on one repeat of the cross-validation says the same as five."""
+"""From this many rows on, one repeat of the cross-validation is as precise as five."""
 _MOST_PERMUTED = 1_000_000
 
 
@@ -46,7 +46,7 @@ class InSample:
 
 @dataclass(frozen=True)
 class Replicates:
-    """Bootstrap replicates in which both classes were drawn, r of them.
+    """Bootstrap replicates that contain both classes, r of them.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class Replicates:
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Cells of cases that thresholds were not chosen on, in the mean over repeats.
+    """Cells of held-out cases, averaged over repeats.
 
     Attributes
     ----------
@@ -89,7 +89,7 @@ class HeldOut:
 
 
 def in_sample(design: Design, candidates: Candidates) -> InSample:
-    """Choose on the sample."""
+    """Choose on the whole sample."""
     whole = candidates.points(tally_all(design, design.frequency[None, :]))
     found = [
         [candidate.best(points, acting=acting) for candidate, points in zip(candidates.each, whole, strict=True)]
@@ -106,7 +106,7 @@ def in_sample(design: Design, candidates: Candidates) -> InSample:
 def bootstrap_choice(
     design: Design, candidates: Candidates, sample: InSample, replicates: int, seed: int, progress: Progress
 ) -> Replicates:
-    """Draw replicates, choose in each, and look at what the choice on the sample gives there."""
+    """Draw replicates, choose in each, and evaluate the sample's choice in each."""
     compiled = design.worth_compiling(replicates)
     size = len(candidates.each)
 
@@ -132,7 +132,7 @@ def bootstrap_choice(
 
 
 def _cells(points: Points, point: Array, goodness: Array | None = None) -> Array:
-    """Return the cells of one point in each sample, a sample a row; NaN where it is not admissible."""
+    """Return the cells of one point in each sample, one sample per row; NaN where it is not admissible."""
     tp, fp = points
     cells = np.column_stack([pick(tp, point), pick(fp, point), tp[:, -1], fp[:, -1]]).astype(np.float64)
     if goodness is not None:
@@ -143,7 +143,7 @@ def _cells(points: Points, point: Array, goodness: Array | None = None) -> Array
 def cross_validate(
     design: Design, candidates: Candidates, seed: int, folds: int = FOLDS, repeats: int = REPEATS
 ) -> HeldOut:
-    """Choose on all folds but one and judge on that one; folds keep the class mix, and groups whole."""
+    """Choose on all folds but one and evaluate on that one; folds are stratified by class and keep groups whole."""
     if not check.check_whole(folds, "cv") >= 2:
         raise InputError("cv", expected="2 folds or more", got=repr(folds))
     repeats = check.check_whole(repeats, "repeats") if design.draws < _MANY else 1
@@ -162,7 +162,7 @@ def cross_validate(
 
 
 def _kinds(design: Design) -> Array:
-    """Return which units are alike: of one stratum, and with or without positives."""
+    """Return the strata of units: their stratum, and whether they contain positives."""
     kinds = np.zeros(design.frequency.size, np.intp)
     for number, stratum in enumerate(design.strata):
         kinds[stratum] = 2 * number

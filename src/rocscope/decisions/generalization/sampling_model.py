@@ -51,7 +51,7 @@ class SamplingModel:
     fixed: Callable[[], FixedRule] | None = None
 
     def estimate(self, *, quantity: CostOrCriterion = "cost", **options: Any) -> ChosenEstimate:
-        """Return the cost of the choice, in the unit of its candidates, or its criterion, on new cases.
+        """Return the cost (in the candidates' unit) or criterion of the choice on new cases.
 
         The options are those of `generalization`.
         """
@@ -83,7 +83,7 @@ class SamplingModel:
         weights: WeightKind = "auto",
         progress: Progress = None,
     ) -> Generalization:
-        """Return the choice made anew in folds and replicates."""
+        """Return the choice repeated in folds and replicates."""
         samples, candidates = self.samples, self.candidates
         assert samples is not None
         assert candidates is not None
@@ -141,7 +141,7 @@ def limit_of(constraints: tuple[Constraint, ...], cases: Fraction) -> tuple[floa
 def as_given(
     context: Context, acted: OperatingPoint, review: Reviewing | None, what: str = "lots are"
 ) -> SamplingModel:
-    """Return the sampling model of a randomised rule, or one of three actions, that is taken as given."""
+    """Return the sampling model of a fixed randomised rule or rule with reviews."""
     of = context.costs
     positives: _Actions = (acted.tp, acted.fn), (of["tp"], of["fn"])
     negatives: _Actions = (acted.fp, acted.tn), (of["fp"], of["tn"])
@@ -159,7 +159,9 @@ _Actions = tuple[tuple[float, ...], tuple[float, ...]]
 
 
 def _actions_as_given(classes: tuple[_Actions, _Actions], target_prevalence: float | None, why: str) -> FixedRule:
-    """Return the rule with draws of its cost: each class ~ Dirichlet(counts + ½), prevalence ~ Beta(n_pos + ½, …)."""
+    """Return the fixed rule with draws of its cost: each class ~ Dirichlet(counts + ½), prevalence ~ Beta(n_pos + ½,
+    …).
+    """
     n_pos, n_neg = (float(sum(counts)) for counts, _ in classes)
 
     def draw(replicates: int, seed: int) -> tuple[Array, Array]:

@@ -15,7 +15,7 @@ _TIE = 1e-13
 
 
 class Chosen(NamedTuple):
-    """For each sample: the model and the point chosen, as numbers, and what it is worth there; NaN without a choice."""
+    """For each sample: indices of the chosen model and point, and its value; NaN without a choice."""
 
     model: Array
     point: Array
@@ -23,7 +23,7 @@ class Chosen(NamedTuple):
 
 
 class Best(NamedTuple):
-    """The best point of one model in each sample: how good it is, its number and how many it predicts positive."""
+    """The best point of one model in each sample: its value, its index and how many it predicts positive."""
 
     goodness: Array
     point: Array
@@ -32,7 +32,7 @@ class Best(NamedTuple):
 
 @dataclass(frozen=True)
 class Rule:
-    """What is chosen by: the lowest expected cost in a context, or a criterion at its prevalence.
+    """What the choice optimises: expected cost in a context, or a criterion at its prevalence.
 
     `scale` is how large worth can be; a difference of 10⁻¹³ of it is a tie. Points have to satisfy `constraints`, among
     so many `models` in a `population`, and predict at most the share `limit` of cases positive: if need be a part of
@@ -48,7 +48,7 @@ class Rule:
     limit: float | None = None
 
     def worth(self, tp: Array, fp: Array, n_pos: Array, n_neg: Array) -> Array:
-        """Return cost or criterion at points of samples with so many of each class; NaN where it is not defined."""
+        """Return cost or criterion at points of samples with given class sizes; NaN where undefined."""
         share: Any = self.context.target_prevalence
         with np.errstate(invalid="ignore", divide="ignore"):
             if self.criterion.name == "min_cost":
@@ -61,7 +61,7 @@ class Rule:
             return np.asarray(self.criterion.value(tp, fp, fn, tn), dtype=np.float64)
 
     def best(self, tp: Array, fp: Array, *, acting: bool = False) -> Best:
-        """Return the best point of one model in each sample, of all or of those that predict somebody positive."""
+        """Return the best point of one model in each sample, optionally among those that predict somebody positive."""
         n_pos, n_neg = tp[..., -1:], fp[..., -1:]
         if self.criterion.equivalent:  # a line in tp and fp takes the fewest passes over large arrays
             with np.errstate(invalid="ignore", divide="ignore"):
@@ -85,7 +85,7 @@ class Rule:
             return constraint.admits(cells, self.context.target_prevalence, self.population, self.models)
 
     def _within(self, limit: float, goodness: Array, tp: Array, fp: Array, first: int) -> Best:
-        """Return the best point that predicts at most a share positive, or a mix of two that predicts just that."""
+        """Return the best point within a maximum share of positive predictions, or the mix of two that attains it."""
         share: Any = self.context.target_prevalence
         n_pos, n_neg = tp[:, -1:], fp[:, -1:]
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -107,7 +107,7 @@ class Rule:
         return Best(np.where(drawn, mixed, highest), point, pick(tp, point) + pick(fp, point))
 
     def _mixed(self, goodness: Array, depth: Array, beyond: Array) -> tuple[Array, Array]:
-        """Return the ends of the edge of the concave envelope of goodness over depth that passes the limit.
+        """Return the ends of the edge of the concave envelope of value over depth at the limit.
 
         The line through the best points on both sides is raised to the point that lies highest above it, until none
         does.
@@ -140,7 +140,7 @@ def _cost(context: Context, tp: Array, fp: Array, n_pos: Array, n_neg: Array) ->
 
 
 def among(found: Sequence[Best], sign: int, scale: float) -> Chosen:
-    """Choose the best of the best points of all models in each sample."""
+    """Choose among the best points of all models in each sample."""
     goodness, point, depth = (np.stack(part) for part in zip(*found, strict=True))
     enough = _enough(goodness.max(axis=0), scale)
     model = np.where(goodness >= enough, depth, np.inf).argmin(axis=0)
@@ -153,14 +153,14 @@ def _enough(highest: Array, scale: float) -> Array:
 
 
 def from_zero(counts: Array) -> Array:
-    """Return cumulative counts along the last axis, from "nobody positive" on."""
+    """Return cumulative counts along the last axis, starting at "nobody positive"."""
     out = np.zeros((*counts.shape[:-1], counts.shape[-1] + 1), counts.dtype)
     np.cumsum(counts, axis=-1, out=out[..., 1:])
     return out
 
 
 def pick(matrix: Array, point: Array) -> Array:
-    """Return one entry of each row; of a point with three columns, first, second and the share of the second, a mix."""
+    """Return one entry per row; for a point with three columns, the mix of the first two with the third as share."""
     if point.ndim == 2:
         first, second, share = point.T
         return (1 - share) * pick(matrix, first.astype(np.intp)) + share * pick(matrix, second.astype(np.intp))

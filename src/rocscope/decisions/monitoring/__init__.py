@@ -1,1 +1,1 @@
-"""Watching a decision while it is used: what holds at every look, however often one looks."""
+"""Sequential monitoring of a decision in use, valid at every look."""

@@ -1,4 +1,4 @@
-"""Blocks of rows between which evidence may begin, and the bets from each of them on.
+"""Blocks of rows at which a change may begin, and the bets that start with each.
 
 A change need not have been there from the first row. So the stake is spread over beginnings: a part of it is bet from
 the first row on, a part from each later block on, the rest stays cash. The whole reaches 1/α ever with a chance of α at
@@ -32,7 +32,8 @@ _LEAST_LEVEL = 1e-300
 
 
 def _log_wealth(values: Array, counts: Array, mean: float, least: float, shares: Array = _SHARES) -> Array:
-    """Return the log wealth of bets that the mean is above `mean`, mixed evenly over shares; a row of counts each.
+    """Return the log wealth of bets that the mean exceeds `mean`, mixed uniformly over stakes; one row per count
+    vector.
 
     Parameters
     ----------
@@ -59,7 +60,7 @@ def _log_wealth(values: Array, counts: Array, mean: float, least: float, shares:
 
 
 def mean_interval(values: Array, counts: Array, level: float) -> tuple[float, float]:
-    """Return the means that no bet has refuted so far: an interval that holds at every look.
+    """Return the confidence sequence of a mean: all values that no bet has refuted.
 
     Notes
     -----
@@ -100,7 +101,7 @@ def _lower_end(values: Array, counts: Array, level: float) -> float:
 
 
 def asymptotic_reach(n: float, level: float, best_at: float = 500.0) -> float:
-    """Return how many standard errors to each side make an interval that holds at every look, for large n.
+    """Return the half-width, in standard errors, of an asymptotic confidence sequence.
 
     Parameters
     ----------
@@ -140,7 +141,7 @@ _EFFECTS = (0.04, 0.12)  # how far beyond its limit an AUC may be; four effects 
 
 @dataclass
 class LookBlock:
-    """Rows between two possible beginnings of a change: cells of the threshold, and what calibration needs.
+    """Rows between two candidate change points: cells at the threshold, and sums for calibration.
 
     `residuals` are n, Σ(y − p) and Σ(y − p)²; `bets` the log wealth that these rows multiply by, for each limit of the
     calibration and each bet.
@@ -153,7 +154,7 @@ class LookBlock:
 
     @classmethod
     def empty(cls, when: Any) -> "LookBlock":
-        """Return a block without rows."""
+        """Return an empty block."""
         return cls(when, np.zeros(4, np.int64), np.zeros(3), {})
 
     @property
@@ -162,7 +163,7 @@ class LookBlock:
         return int(self.cells.sum())
 
     def add(self, other: "LookBlock") -> None:
-        """Count the rows of another block as well."""
+        """Add the counts of another block."""
         self.cells = self.cells + other.cells
         self.residuals = self.residuals + other.residuals
         for name, wealth in other.bets.items():
@@ -180,7 +181,7 @@ def begins(blocks: list[LookBlock]) -> bool:
 
 
 def _stakes(blocks: int) -> Array:
-    """Return the part of the stake that is bet from each block on.
+    """Return the share of the stake that is bet from each block on.
 
     Examples
     --------
@@ -193,7 +194,7 @@ def _stakes(blocks: int) -> Array:
 
 @dataclass(frozen=True)
 class Betting:
-    """How much a stake of 1 has become that bets against a limit being kept, and from which block on it grew most."""
+    """The wealth of bets against a limit with an initial stake of 1, and the block from which it grew most."""
 
     wealth: float
     since: int
@@ -248,7 +249,7 @@ def _from_each_on(values: Array) -> Array:
 
 
 def bets_on_residuals(residual: Array, weight: Array, limit: Condition) -> Array:
-    """Return the log wealth that rows multiply each bet by that observed − expected is beyond a limit."""
+    """Return the log wealth of bets that observed − expected exceeds a limit."""
     sign = 1.0 if limit.upwards else -1.0
     excess = sign * (residual - limit.bound)
     share = BETS[:, None] / (1 + abs(limit.bound))

@@ -1,4 +1,4 @@
-"""Monitor: whether a decision still does what it was chosen for, judged as often as one likes."""
+"""Monitor: whether a decision still meets its limits, tested at every look."""
 
 import os
 from collections.abc import Sequence
@@ -43,7 +43,7 @@ _MANY = 100  # rows from which on a mean is taken as normal
 
 @dataclass(frozen=True)
 class Alarm(Result):
-    """A limit that is broken beyond doubt.
+    """A limit that is violated with statistical significance.
 
     Attributes
     ----------
@@ -88,7 +88,7 @@ class Alarm(Result):
 
 @held_to_contract
 class Monitor:
-    """What is known of a decision in use, with intervals and alarms that hold at every look.
+    """The state of a decision in use, with intervals and alarms that are valid at every look.
 
     Made by `rocscope.monitor`, or read from a file by `Monitor.load`.
 
@@ -149,7 +149,7 @@ class Monitor:
         when: Any = None,
         again: bool = False,
     ) -> "Monitor":
-        """Take in rows whose labels are known, and judge.
+        """Add labelled rows and test the limits.
 
         Parameters
         ----------
@@ -236,7 +236,7 @@ class Monitor:
 
     @property
     def interval(self) -> dict[str, Estimate]:
-        """Every quantity with its interval; all of one quantity's hold together, however often one looks.
+        """Every quantity with its confidence sequence, valid at all looks together.
 
         Notes
         -----
@@ -308,7 +308,7 @@ class Monitor:
         return Alarm(str(limit), self.n, when, before, began, float(value), found.wealth, cause)
 
     def merge(self, other: "Monitor") -> "Monitor":
-        """Return what both have seen, of other rows with the same rule and limits, such as on two machines.
+        """Return the combined state of two monitors with the same rule and limits on different rows.
 
         Notes
         -----
@@ -335,7 +335,7 @@ class Monitor:
         return both
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything that is remembered, safe for JSON: counts, not rows."""
+        """Return the full state, safe for JSON: counts, not rows."""
         return jsonable(
             {
                 "rule": self.rule,
@@ -351,7 +351,7 @@ class Monitor:
 
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> "Monitor":
-        """Go on from what `to_dict` returned.
+        """Restore a monitor from `to_dict`.
 
         Raises
         ------
@@ -361,7 +361,7 @@ class Monitor:
         return cls._of(Fields(content, "state of a monitor", state.FORMAT.anew))
 
     def save(self, path: str | os.PathLike[str], *, force: bool = True) -> Path:
-        """Write it as JSON, whole or not at all; an existing file is replaced, unless `force` is False.
+        """Save it as JSON; an existing file is replaced unless `force` is False.
 
         Raises
         ------
@@ -372,7 +372,7 @@ class Monitor:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Monitor":
-        """Read what `save` wrote.
+        """Load a monitor saved with `save`.
 
         Raises
         ------

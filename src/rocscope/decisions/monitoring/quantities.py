@@ -1,4 +1,4 @@
-"""What a monitor watches: means over the cells of a threshold, and limits that they should not be beyond."""
+"""Monitored quantities: means over the cells at a threshold, and limits on them."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -14,10 +14,10 @@ from rocscope.figures.registry import figure_named, known
 
 CELLS = ("tp", "fp", "fn", "tn")
 SHOWN = ("tpr", "fpr", "precision", "depth", "error")
-"""The shares that every decision is watched by; others are where a limit names them."""
+"""Shares that are always monitored; others only if a limit names them."""
 
 RANKED = {"auc": "auc", "excess_events": "calibration"}
-"""Figures of scores that are watched too, with what a monitor calls them."""
+"""Monitored figures of scores, with their display names."""
 
 
 @dataclass(frozen=True)
@@ -36,18 +36,18 @@ class CellMean:
     values: tuple[float, ...]
 
     def counts(self, cells: Array) -> Array:
-        """Return the cells that the mean is over."""
+        """Return the cells in the denominator."""
         return cells[..., list(self.used)]
 
     def of(self, cells: Array) -> tuple[float, float]:
-        """Return the mean, NaN where it is over nothing, and the number of cases that it is over."""
+        """Return the mean (NaN without cases) and its number of cases."""
         counts = self.counts(cells)
         n = float(counts.sum())
         return (float(counts @ np.array(self.values) / n) if n else np.nan), n
 
 
 def cell_means(context: Context, names: Iterable[str] = SHOWN) -> dict[str, CellMean]:
-    """Return the cost per case in a context, and shares of cases by their names."""
+    """Return the cost per case in a context, and shares of cases, by name."""
     parts = {name: known(name).parts for name in names if name != "cost"}  # pyright: ignore[reportOptionalMemberAccess]
     everyone = (1,) * len(CELLS)
     means = {}
@@ -58,7 +58,7 @@ def cell_means(context: Context, names: Iterable[str] = SHOWN) -> dict[str, Cell
 
 
 def limit_of(text: str, *, of_decision: bool) -> Condition:
-    """Read a limit such as ``cost > .35``: what a figure that is watched should not be beyond.
+    """Parse a limit such as ``cost > .35``, which a monitored figure should not exceed.
 
     Examples
     --------

@@ -137,7 +137,7 @@ class RankCounts:
         return ranges | {"blocks": blocks}
 
     def add_dict(self, content: dict[str, Any]) -> None:
-        """Count what another one returned as plain data."""
+        """Add the counts of another one, given as plain data."""
         low, high = np.array(content["low"], float), np.array(content["high"], float)
         bits = np.array(content["bits"], np.uint64)
         for block, each in enumerate(content["blocks"]):
@@ -145,7 +145,7 @@ class RankCounts:
             self._add(block, low[at], high[at], bits[at], pos, neg)
 
     def auc(self, level: float) -> Estimate | None:
-        """Return the AUC with an interval that holds at every look once many rows are in; None without both classes.
+        """Return the AUC with an asymptotic confidence sequence; None without both classes.
 
         Notes
         -----

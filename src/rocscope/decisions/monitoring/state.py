@@ -1,4 +1,4 @@
-"""The state of a monitor as it is stored: what each of its fields must be."""
+"""Stored state of a monitor: types and ranges of its fields."""
 
 import math
 from typing import Any
@@ -24,7 +24,7 @@ _MOST_ROWS = 2.0**53
 
 
 def rule_of(decision: Decision) -> dict[str, Any]:
-    """Return what a monitor remembers of a decision; one with lots or reviews has no answer of its own to each row."""
+    """Return what a monitor stores of a decision; raises for randomised rules and reviews."""
     if decision.lot is not None or decision.review is not None:
         hint = "choose without randomized and review"
         raise InputError("decision", expected="one without lots and reviews", got=repr(decision), hint=hint)
@@ -42,7 +42,7 @@ def rule_of(decision: Decision) -> dict[str, Any]:
 
 
 def rule_of_fields(fields: Fields) -> dict[str, Any]:
-    """Return which rows are positive and what errors cost; all empty where only scores are watched."""
+    """Return the decision rule and costs; empty if only scores are monitored."""
     rule = fields.inner("rule", "the rule of a decision")
     costs = rule.inner("costs", "four costs")
     kind = rule.content.get("kind", ...)
@@ -63,7 +63,7 @@ def rule_of_fields(fields: Fields) -> dict[str, Any]:
 
 
 def are_probabilities(fields: Fields, limits: tuple[str, ...]) -> bool:
-    """Return whether all scores so far were probabilities, as they are where calibration has a limit."""
+    """Return whether all scores so far were probabilities, which a limit on calibration requires."""
     found = fields.take("probabilities", bool, "true or false")
     if not found and any(limit.startswith("calibration") for limit in limits):
         fields.refuse("probabilities", "true, for a limit of the calibration")
@@ -71,7 +71,7 @@ def are_probabilities(fields: Fields, limits: tuple[str, ...]) -> bool:
 
 
 def blocks_of_fields(fields: Fields, limits: tuple[str, ...]) -> list[LookBlock]:
-    """Return the blocks of rows, with bets against these limits."""
+    """Return the blocks of rows, with the bets against these limits."""
     return [_block(each, limits) for each in fields.objects("blocks")]
 
 
@@ -133,7 +133,7 @@ def _ranked(block: Fields, levels: int, cells: Array) -> dict[str, Array]:
 
 
 def alarm_of_fields(fields: Fields) -> dict[str, Any] | None:
-    """Return the arguments of the alarm that was raised, if one was."""
+    """Return the arguments of the alarm, if one was raised."""
     if fields.content.get("alarm", ...) is None:
         return None
     alarm = fields.inner("alarm", "an alarm or null")
@@ -158,6 +158,6 @@ def check_when(when: Any) -> Any:
 
 
 def when_of(fields: Fields, name: str) -> Any:
-    """Return what a look was called."""
+    """Return the label of a look."""
     value = fields.content.get(name, ...)
     return value if value is None or isinstance(value, str | int | float) else fields.refuse(name, "a name or null")

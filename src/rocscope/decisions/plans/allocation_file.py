@@ -1,4 +1,4 @@
-"""The file of an allocation: the terms of each segment, its counts, and the thresholds that decide its cases."""
+"""The allocation file: terms, counts and thresholds of each segment."""
 
 import math
 from dataclasses import fields as fields_of
@@ -20,7 +20,7 @@ _NAMES = (str, int, float, bool)
 
 
 def content(points: SegmentLevels, parts: SegmentShares, terms: Terms) -> dict[str, Any]:
-    """Return what `read` needs, safe for JSON: the fractions as texts."""
+    """Return the content that `read` needs, safe for JSON, with fractions as texts."""
     names = listed(points.names)
     if not all(type(name) in _NAMES for name in names):
         raise InputError("save", expected="segments named by texts or numbers", got=type(names[0]).__name__)
@@ -45,7 +45,7 @@ def content(points: SegmentLevels, parts: SegmentShares, terms: Terms) -> dict[s
 
 
 def read(fields: Fields) -> tuple[SegmentLevels, SegmentShares, Terms]:
-    """Return the points, shares and terms of a file, each checked for its type and range."""
+    """Return points, shares and terms from a file, checked for type and range."""
     models = list(fields.texts("models"))
     every = [
         Term(**{each.name: fraction(term, each.name) for each in fields_of(Term)}) for term in fields.objects("terms")
@@ -106,7 +106,7 @@ def constraints(fields: Fields) -> tuple[tuple[Any, str], ...]:
 
 
 def fraction(fields: Fields, name: str) -> Fraction:
-    """Return a number that is stored as the text of a fraction."""
+    """Return a number stored as the text of a fraction."""
     return fields.make(name, Fraction, fields.text(name))
 
 
@@ -117,7 +117,7 @@ def _name(segment: Fields, key: str = "name") -> Any:
 
 
 def _add(part: Fields, models: list[str], columns: dict[str, list[Any]]) -> int:
-    """Add the point of a part to the columns, and return its number; −1 where nobody is taken."""
+    """Add a part's point to the columns and return its index; −1 for nobody."""
     if "model" not in part.content:
         return -1
     model = part.text("model")
@@ -132,7 +132,7 @@ def _add(part: Fields, models: list[str], columns: dict[str, list[Any]]) -> int:
 
 
 def _column(values: list[Any]) -> Any:
-    """Return values as an array in which none is changed."""
+    """Return values as an array without converting them."""
     if len({type(each) for each in values}) == 1:
         return np.array(values)
     column = np.empty(len(values), object)

@@ -1,4 +1,4 @@
-"""The file of a campaign plan: campaigns, offers, and whom the best offer contacts."""
+"""The campaign plan file: campaigns, offers, and the rule of the best offer."""
 
 from dataclasses import fields as fields_of
 from typing import Any
@@ -12,7 +12,7 @@ FORMAT = Format("rocscope.campaign_plan", 1, "a campaign plan", "plan anew with 
 
 
 def arguments(fields: Fields) -> dict[str, Any]:
-    """Return the arguments of a CampaignPlan, but for its offers' class, each checked for its type."""
+    """Return the arguments of a CampaignPlan, checked for type."""
     campaigns = fields.inner("campaigns", "campaigns by name")
     rule = fields.inner("rule", "two thresholds and what the second weighs")
     first, second = (read_vertex(rule.inner(end, "a threshold of a model")) for end in ("first", "second"))

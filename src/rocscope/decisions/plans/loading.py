@@ -17,7 +17,7 @@ _KINDS: dict[str, type[Decision | CampaignPlan | Allocation]] = {
 
 @contract
 def load_plan(path: str | os.PathLike[str]) -> Plan:
-    """Read a plan that `save` wrote: a decision, a campaign plan or an allocation.
+    """Load a plan saved with `save`: a decision, a campaign plan or an allocation.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Plan: what decisions, campaign plans and allocations have in common: they choose cases, are saved and applied."""
+"""Plan: the common base of decisions, campaign plans and allocations, which are saved and applied alike."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ from rocscope.decisions.plans.outcomes import PlanOutcomes, Promise
 
 
 class Plan(Result):
-    """The cases to act on, the reason, and what that will bring.
+    """The cases to act on, the reason, and the expected result.
 
     `rocscope.choose`, `rocscope.plan_campaign` and `rocscope.allocate` make plans; `rocscope.load_plan` reads them.
 
@@ -34,17 +34,17 @@ class Plan(Result):
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """The models whose scores decide; none where everybody or nobody is acted on."""
+        """The models whose scores are needed; none if everybody or nobody is acted on."""
         raise NotImplementedError
 
     @property
     def models(self) -> tuple[str, ...]:
-        """The models that it speaks of."""
+        """The models it refers to."""
         raise NotImplementedError
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Columns of amounts that its costs or benefits are."""
+        """Columns with amounts used as costs or benefits."""
         return ()
 
     @property
@@ -53,11 +53,11 @@ class Plan(Result):
         return False
 
     def rows(self, scores: Any, ids: Any = None, *, segment: Any = None, random_state: Any = 0) -> NDArray[np.intp]:
-        """Return the numbers of the rows that are acted on, best first; see `select`."""
+        """Return the indices of the rows to act on, best first; see `select`."""
         raise NotImplementedError
 
     def reviewed(self, scores: Any, ids: Any = None, *, random_state: Any = 0) -> NDArray[np.intp]:  # noqa: ARG002
-        """Return the numbers of the rows that are reviewed, best first: none unless the plan has a third action."""
+        """Return the indices of the rows to review, best first; empty without a review action."""
         return np.zeros(0, np.intp)
 
     @property
@@ -74,7 +74,7 @@ class Plan(Result):
         return np.full(size_of(scores), -1)
 
     def said(self, chosen: int, cases: int) -> str:
-        """Return in one sentence how many of some cases are acted on, and why so many."""
+        """Return one sentence on how many cases are acted on, and why."""
         return f"Act on {chosen:,} of {cases:,} cases"
 
     def select(self, scores: Any, ids: Any = None, *, segment: Any = None, random_state: Any = 0) -> Array:
@@ -203,7 +203,7 @@ class Plan(Result):
         return reach("applying").outcomes(self, source, ids, **asked, **layout)
 
     def verify(self, data: Any, **columns: Any) -> Any:
-        """Check every claim of the plan against data, with code that shares nothing with what made it.
+        """Check every claim of the plan against data, independently of the code that made it.
 
         Parameters
         ----------
@@ -233,5 +233,5 @@ class Plan(Result):
         return self.file_format.text(self.stored())
 
     def stored(self) -> dict[str, Any]:
-        """Return the content of that file."""
+        """Return the content of the file."""
         return self.to_dict()

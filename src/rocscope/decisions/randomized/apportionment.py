@@ -1,4 +1,4 @@
-"""Apportionment: whole numbers of cases for parts of a list, whose sum is the planned one (largest remainders)."""
+"""Apportionment: whole numbers of cases for parts of a list with a given sum (largest remainders)."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -8,19 +8,19 @@ from typing import Any
 import numpy as np
 
 UNIT = 1 << 128
-"""Numbers of cases are counted in this part of one: sums of fractions have denominators that grow with the groups."""
+"""Numbers of cases are multiples of this unit, which keeps denominators of sums small."""
 
 NEAR = UNIT // 10**9
 _SAME = 64  # bits, by which numbers differ that are the same but for how they were rounded
 
 
 def in_units(number: Fraction | int, of: int = 1) -> int:
-    """Return a number, divided by another one, in parts of one case."""
+    """Return a quotient in multiples of the unit."""
     return number.numerator * UNIT // (number.denominator * of)
 
 
 def whole_numbers(*axes: Any) -> list[list[int]]:
-    """Return exact numbers as whole ones, in one unit.
+    """Return exact numbers as integers in a common unit.
 
     Examples
     --------
@@ -33,7 +33,7 @@ def whole_numbers(*axes: Any) -> list[list[int]]:
 
 
 def rounded_to(total: int, planned: Sequence[int]) -> list[int]:
-    """Return whole numbers of a given sum: each number rounded down, and those that lose most by it up.
+    """Return integers with a given sum: each number rounded down, those with the largest remainders up.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Drawing: the best cases of a list, where equal ones are ordered by a hash of their identifiers.
+"""Drawing: select the best cases of a list; ties are ordered by a hash of their identifiers.
 
 Every list of people comes from here: `select` and `predict` of all plans, reviews, and the workbench's contact list.
 """
@@ -18,7 +18,7 @@ from rocscope._base.grouping import deal
 from rocscope.errors import InputError
 
 Hashes = Callable[[Array], NDArray[np.uint64]]
-"""From the numbers of rows to the hash of each."""
+"""A function from row numbers to hashes."""
 
 HASHES = 2.0**64
 _BYTES = 8
@@ -26,7 +26,7 @@ _WHOLE = re.compile(r"([+-]?)0*([0-9]+)(?:\.0*)?")
 
 
 def hashes_of(ids: Any, size: int, random_state: Any = 0) -> Hashes:
-    """Return the function that hashes the identifiers of given rows; row numbers where there are no identifiers.
+    """Return the function that hashes the identifiers of given rows; without identifiers, row numbers.
 
     Notes
     -----
@@ -85,7 +85,7 @@ def _digests(texts: list[str], key: bytes) -> NDArray[np.uint64]:
 
 
 def draw(goodness: Array, group: Array, number: Array, hashes: Hashes) -> NDArray[np.bool_]:
-    """Return the best cases of each group, so many of each; among equal ones those of the lowest hashes.
+    """Return a given number of the best cases of each group; ties are ordered by hash.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def draw(goodness: Array, group: Array, number: Array, hashes: Hashes) -> NDArra
 
 
 def ordered(goodness: Array, chosen: NDArray[np.intp], hashes: Hashes) -> NDArray[np.intp]:
-    """Return rows best first; equal ones in the order of their hashes.
+    """Return rows best first; ties are ordered by hash.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""RandomizedRule: thresholds that decide one share each of the cases, drawn by a hash of the cases' identifiers.
+"""RandomizedRule: thresholds that each decide a share of the cases, drawn by a hash of the cases' identifiers.
 
 A tie that is taken in part is such a rule too: of the thresholds above and at the tie.
 """
@@ -28,7 +28,7 @@ from rocscope.geometry import ConvexCombination
 
 
 class Part(NamedTuple):
-    """A threshold that decides a share of the cases."""
+    """A threshold and the share of cases that it decides."""
 
     share: Fraction
     model: str
@@ -43,7 +43,7 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class RandomizedRule(Result):
-    """A threshold, or several that decide one share each of the cases.
+    """One threshold, or several that each decide a share of the cases.
 
     Its rates lie between those of the thresholds. Made by `rocscope.decisions.mixture`, `Hull.mixture`, and all plans.
 
@@ -76,23 +76,23 @@ class RandomizedRule(Result):
 
     @classmethod
     def of(cls, best: ConvexCombination, at_most: Fraction | None = None) -> "RandomizedRule":
-        """Return the rule that has the rates of a point between two thresholds."""
+        """Return the rule with the rates of a point between two thresholds."""
         first, second = (HullVertex(end.choices.model, end.point, negated=end.choices.negated) for end in best.ends)
         return cls.between(first, second, best.share, at_most)
 
     @property
     def first(self) -> HullVertex:
-        """The threshold of fewest positive predictions."""
+        """The threshold with fewest positive predictions."""
         return self.ends[0]
 
     @property
     def second(self) -> HullVertex:
-        """The threshold of most positive predictions."""
+        """The threshold with most positive predictions."""
         return self.ends[-1]
 
     @property
     def exact_weight(self) -> Fraction:
-        """Share of the cases that `second` decides."""
+        """Exact share of the cases that `second` decides."""
         return self.weights[-1]
 
     @property
@@ -102,28 +102,28 @@ class RandomizedRule(Result):
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        """The thresholds with the share of the cases that each decides, without those that decide none."""
+        """The thresholds with their shares of the cases, without empty ones."""
         every = zip(self.weights, self.ends, strict=True)
         return tuple(Part(share, end.model, end.threshold, end.negated) for share, end in every if share)
 
     @property
     def models(self) -> tuple[str, ...]:
-        """The models whose scores decide."""
+        """The models whose scores are needed."""
         return tuple(dict.fromkeys(part.model for part in self.parts if abs(part.threshold) != inf))
 
     @property
     def randomized(self) -> bool:
-        """Whether several thresholds decide some cases each."""
+        """Whether several thresholds each decide some cases."""
         return len(self.parts) > 1
 
     @property
     def exact(self) -> dict[str, str | None]:
-        """Weight and `at_most` as texts of fractions, in which nothing is rounded."""
+        """Weight and `at_most` as texts of exact fractions."""
         return {"weight": str(self.exact_weight), "at_most": None if self.at_most is None else str(self.at_most)}
 
     @property
     def rates(self) -> tuple[Fraction, Fraction]:
-        """Exact expected true-positive and false-positive rate, of the counts of the ends."""
+        """Exact expected true- and false-positive rate, from the counts of both thresholds."""
         tpr, fpr = (
             sum((share * _coordinate(end.point, axis, None) for share, end in self._weighted), Fraction(0))
             for axis in ("tpr", "fpr")
@@ -146,7 +146,7 @@ class RandomizedRule(Result):
 
     @property
     def point(self) -> OperatingPoint:
-        """Expected counts in the sample of the last threshold, whose score they carry."""
+        """Expected counts in the sample, with the score of the last threshold."""
         at = self.second.point
         if not self.randomized:
             return at
@@ -154,7 +154,7 @@ class RandomizedRule(Result):
         return OperatingPoint(tp, fp, at.n_pos - tp, at.n_neg - fp, at.threshold)
 
     def expected(self, prevalence: float, population: float = 1) -> OperatingPoint:
-        """Return the expected counts among `population` cases if the share `prevalence` is positive."""
+        """Return the expected counts among `population` cases at the given `prevalence`."""
         positives, negatives = prevalence * population, (1 - prevalence) * population
         tp, fp = positives * self.tpr, negatives * self.fpr
         return OperatingPoint(tp, fp, positives - tp, negatives - fp)
@@ -196,28 +196,28 @@ class RandomizedRule(Result):
         return taken
 
     def select(self, number: int, scores: Any, ids: Any = None, *, random_state: Any = 0) -> NDArray[np.intp]:
-        """Return the rows of exactly so many cases, best first; where the rule takes more or fewer, scores decide."""
+        """Return exactly the given number of rows, best first; if it differs from the planned number, by score."""
         chosen = np.flatnonzero(self.exactly(number, scores, ids, random_state=random_state))
         return self.ordered(chosen, scores, ids, random_state=random_state)
 
     def ordered(
         self, rows: NDArray[np.intp], scores: Any, ids: Any = None, *, random_state: Any = 0
     ) -> NDArray[np.intp]:
-        """Return rows best first; the hashes of their identifiers decide among equal scores."""
+        """Return rows best first; ties are ordered by the hash of their identifiers."""
         goodness = self._goodness(self._scores(scores))
         return ordered(goodness, rows, hashes_of(ids, goodness.size, random_state))
 
     def exactly(self, number: int, scores: Any, ids: Any = None, *, random_state: Any = 0) -> NDArray[np.bool_]:
-        """Return which cases are taken where exactly so many are."""
+        """Return a mask that selects exactly the given number of cases."""
         columns = self._scores(scores)
         return self.draw(number, columns, hashes_of(ids, self._goodness(columns).size, random_state))
 
     def reach(self, scores: Any) -> tuple[int, int]:
-        """Return how many cases the first and the last threshold take."""
+        """Return the number of cases at or above the first and the last threshold."""
         return self._reach(self._scores(scores))
 
     def draw(self, number: int, columns: dict[str, Array], hashes: Hashes) -> NDArray[np.bool_]:
-        """Return exactly so many cases: of those on which the thresholds differ their share, best first."""
+        """Return exactly the given number of cases, best first; between the thresholds, their planned share."""
         chance, tier = self._tiers(columns)
         sizes = np.bincount(tier, minlength=len(chance)).tolist()
         return draw(self._goodness(columns), tier, np.array(_amounts(min(number, tier.size), chance, sizes)), hashes)
@@ -236,7 +236,7 @@ class RandomizedRule(Result):
         return np.unique(tier * (place.max(initial=0) + 1) + place, return_inverse=True)[1]
 
     def _tiers(self, columns: dict[str, Array]) -> tuple[list[Fraction], Array]:
-        """Return the chances of cases to be positive, from the highest on, and the place of each case among them."""
+        """Return the probabilities of selection, in decreasing order, and each case's index among them."""
         parts = [(share, end) for share, end in self._weighted if share]
         pattern = sum(self._answer(end, columns).astype(np.int64) << bit for bit, (_, end) in enumerate(parts))
         assert isinstance(pattern, np.ndarray)
@@ -265,7 +265,7 @@ class RandomizedRule(Result):
 
     @property
     def shares(self) -> str:
-        """What share of the cases each threshold decides, in words."""
+        """The share of cases that each threshold decides, as text."""
         return " + ".join(map(str, self.parts))
 
     def __repr__(self) -> str:
@@ -273,7 +273,7 @@ class RandomizedRule(Result):
 
 
 def _amounts(number: int, chance: list[Fraction], sizes: list[int]) -> list[int]:
-    """Return how many cases of each tier are taken: their chance of each, more of the best or fewer of the worst."""
+    """Return the number of cases selected from each tier: by its probability, adjusted to the given total."""
     amount = [each * size for each, size in zip(chance, sizes, strict=True)]
     short = number - sum(amount, Fraction(0))
     for i in range(len(sizes)) if short > 0 else reversed(range(len(sizes))):
@@ -285,7 +285,7 @@ def _amounts(number: int, chance: list[Fraction], sizes: list[int]) -> list[int]
 
 @dataclass(frozen=True)
 class _Target:
-    """What a mixture is to attain: a value on one axis."""
+    """Target of a mixture: a value on one axis."""
 
     axis: str
     value: Fraction
@@ -338,7 +338,7 @@ def _target(
 
 
 def mixture_on(vertices: Sequence[HullVertex], **target: Any) -> RandomizedRule:
-    """Return the mixture of two neighbours on a hull that meets a target."""
+    """Return the mixture of two neighbouring hull vertices that meets a target."""
     wanted = _target(**target)
     _require_one_prevalence(vertices, wanted)
     if wanted.at_most is not None:  # beyond the first that finds all positives, more cases would be taken in vain
@@ -413,7 +413,7 @@ def _between(low: HullVertex, high: HullVertex, wanted: _Target) -> RandomizedRu
 
 
 def _crisp(end: HullVertex) -> HullVertex:
-    """Give a crisp classifier, which has no threshold, the one between its predictions 0 and 1."""
+    """Give a classifier without scores the threshold between its predictions 0 and 1."""
     if end.threshold == end.threshold:
         return end
     cells = {name: getattr(end.point, name) for name in ("tp", "fp", "fn", "tn")}

@@ -1,4 +1,4 @@
-"""Review: a third action between acting and leaving, which finds out for a price what a case is."""
+"""Review: a third action between acting and leaving, which finds the true class at a cost."""
 
 import itertools
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from rocscope.geometry import Choices, ConvexCombination, Touch, corners_of, set
 
 @dataclass(frozen=True)
 class Review(Result):
-    """A closer look at a case, after which it is treated as is right for it.
+    """A review of a case, after which it is treated correctly.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ class Review(Result):
 
 @dataclass(frozen=True, repr=False)
 class Reviewing(Result):
-    """Which cases are looked at: those that `rule` takes and that are not acted on.
+    """The reviewed cases: those that `rule` selects and that are not acted on.
 
     Attributes
     ----------
@@ -76,21 +76,21 @@ class Reviewing(Result):
 
     @property
     def point(self) -> OperatingPoint:
-        """Expected counts of the cases that are acted on or looked at, and from which score on they are."""
+        """Expected counts of the cases that are acted on or reviewed, with the lowest of their scores."""
         return self.rule.point
 
     @property
     def threshold(self) -> float:
-        """Look at cases of at least this score."""
+        """Review cases with at least this score."""
         return self.point.threshold
 
     @property
     def exact(self) -> str | None:
-        """The share as the text of a fraction."""
+        """The share as text of an exact fraction."""
         return None if self.share is None else str(self.share)
 
     def predict(self, acting: RandomizedRule, scores: Any, ids: Any, random_state: Any) -> NDArray[np.str_]:
-        """Return "act", "review" or "leave" for each case; never more reviews than there is capacity for."""
+        """Return "act", "review" or "leave" for each case, with at most as many reviews as the capacity."""
         act, look = (rule.predict(scores, ids, random_state=random_state) for rule in (acting, self.rule))
         if self.share is not None:
             room = int(self.share * act.size)
@@ -117,7 +117,7 @@ class Third:
 
 @dataclass(frozen=True)
 class _Step:
-    """The cases between two neighbouring vertices of a hull: shares of all that are positive, and that are not."""
+    """Cases between two neighbouring hull vertices, as shares of all cases: positive and negative."""
 
     positives: Fraction
     negatives: Fraction
@@ -130,7 +130,7 @@ class _Step:
 def third_action(
     choices: Choices, context: Context, review: Review, prevalence: Fraction, limit: Fraction | None
 ) -> Third:
-    """Return whom to act on and whom to look at with one model, at the lowest expected cost.
+    """Return which cases to act on and which to review with one model, at the lowest expected cost.
 
     Parameters
     ----------
@@ -170,7 +170,7 @@ def third_action(
 def _looks(
     steps: Sequence[_Step], miss: Fraction, alarm: Fraction, look: Fraction, limit: Fraction | None
 ) -> list[Fraction]:
-    """Return what share of each step is looked at."""
+    """Return the share of each step that is reviewed."""
     saved = [min(step.positives * miss, step.negatives * alarm) / step.size - look for step in steps]
     shares, room = [Fraction(0)] * len(steps), limit
     for i in sorted(range(len(steps)), key=lambda i: -saved[i]):
@@ -182,7 +182,7 @@ def _looks(
 
 
 def _along(choices: Choices, corners: Sequence[int], steps: Fraction | int) -> ConvexCombination:
-    """Return the rule that takes so many steps of a hull, the last of them in part."""
+    """Return the rule that takes a number of hull steps, the last one partially."""
     whole = int(steps)
     first = Touch(choices, corners[whole])
     part = steps - whole

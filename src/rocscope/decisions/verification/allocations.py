@@ -1,4 +1,4 @@
-"""The claims of an allocation, held against data: counts of each segment, and a linear program over all thresholds."""
+"""Verification of an allocation: counts of each segment, and a linear program over all thresholds."""
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ _NEAR = 1e-7  # relative, of sums that a linear program finds in floats
 
 @dataclass(frozen=True)
 class _Levels:
-    """Counts at or above every score of one model in one segment, after those of nobody."""
+    """Counts at or above every score of one model in one segment, starting with nobody."""
 
     threshold: Array
     tp: Array
@@ -37,7 +37,7 @@ class _Levels:
 
 
 def verify_allocation(plan: Any, data: Any) -> Verification:
-    """Hold all claims of an allocation against data; see `Allocation.verify`."""
+    """Check all claims of an allocation against data; see `Allocation.verify`."""
     found = Findings()
     levels = _by_segment(data, plan.models)
     names = list(plan.keys)
@@ -77,7 +77,7 @@ def _told(found: Findings, levels: Mapping[Hashable, dict[str, _Levels]]) -> Ver
 
 
 def _by_segment(data: Any, models: tuple[str, ...]) -> dict[Hashable, dict[str, _Levels]]:
-    """Return the levels of each model in each segment, of rows or of counts by segment."""
+    """Return the levels of each model in each segment, from rows or counts by segment."""
     if hasattr(data, "y_true"):
         if data.segment is None:
             raise InputError("data", expected="Predictions with segments", got="none")
@@ -112,7 +112,7 @@ def _of_counts(data: Any, name: str) -> dict[str, _Levels]:
 def _counted(
     found: Findings, plan: Any, levels: Mapping[Hashable, dict[str, _Levels]]
 ) -> list[tuple[float, float, float, float]]:
-    """Check the counts of each segment, and return those that its rule is expected to have."""
+    """Check the counts of each segment, and return the expected counts of its rule."""
     counted = []
     for name in plan.keys:
         rule, own = plan.rule(name), levels[name]
@@ -187,7 +187,7 @@ def _program(
     differences: Mapping[str, float],
     floors: _Floors = (),  # pyright: ignore[reportArgumentType]
 ) -> float:
-    """Return the lowest cost of all allocations, of all thresholds of all models of each segment."""
+    """Return the lowest cost of all allocations, over all thresholds of all models in each segment."""
     from scipy.optimize import linprog
     from scipy.sparse import coo_array
 
@@ -244,7 +244,7 @@ def _program(
 def _marginal(
     found: Findings, plan: Any, levels: Any, counted: Any, costs: Any, limit: float | None, free: float
 ) -> None:
-    """Check what one unit more of the budget would save: the difference of two programs."""
+    """Check the saving from one more unit of the budget: the difference of two programs."""
     if (plan.max_difference or plan.subject_to) and np.isnan(plan.marginal):
         found.holds("marginal: none beside bounds on segments", True, "")
         return

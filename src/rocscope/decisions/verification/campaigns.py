@@ -1,4 +1,4 @@
-"""The claims of a campaign plan, held against data: every threshold is counted anew, and the best rule is a hull's."""
+"""Verification of a campaign plan: every threshold is recounted, and the best rule found on its hull."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +17,7 @@ _NEAR = 1e-9
 
 @dataclass(frozen=True)
 class _Profits:
-    """Depth, share of responders found, and profit at every threshold of a model, from nobody on."""
+    """Depth, share of responders found, and profit at every threshold of a model, starting with nobody."""
 
     rule: EveryThreshold
     campaign: Any
@@ -41,7 +41,7 @@ class _Profits:
 
     @property
     def envelope(self) -> tuple[Array, Array]:
-        """The vertices of the upper hull of profit over depth: what randomised rules attain at most."""
+        """Vertices of the upper hull of profit over depth: the maximum over randomised rules."""
         chain: list[tuple[float, float]] = []
         for x, y in zip(self.depth.tolist(), self.profit.tolist(), strict=True):
             while chain and x - chain[-1][0] <= 0 and y >= chain[-1][1]:
@@ -65,7 +65,7 @@ def _left_of(a: tuple[float, float], b: tuple[float, float], c: tuple[float, flo
 
 
 def _brought(rule: EveryThreshold, sample: Sample, campaign: Any) -> Array:
-    """Return what the responses at or above each threshold bring, from nobody on."""
+    """Return the total benefit of the responses at or above each threshold, starting with nobody."""
     rows = sample.require_rows("verification of benefits that differ from row to row")
     if campaign.unit_benefit not in rows.columns:
         expected = f"the rows to have a column {campaign.unit_benefit!r}"
@@ -81,7 +81,7 @@ def _brought(rule: EveryThreshold, sample: Sample, campaign: Any) -> Array:
 
 
 def verify_campaign(plan: Any, data: Models) -> Verification:
-    """Hold all claims of a campaign plan against data; see `CampaignPlan.verify`."""
+    """Check all claims of a campaign plan against data; see `CampaignPlan.verify`."""
     samples = samples_of(data, name="data")
     rules = {name: EveryThreshold.of(name, sample) for name, sample in samples.items()}
     found = Findings()
@@ -144,13 +144,13 @@ def _offer(found: Findings, name: str, offer: Any, profits: _Profits) -> None:
 
 
 def _worth_per_head(profits: _Profits) -> float | None:
-    """Return what all responses bring per customer of the population, where they bring one amount each."""
+    """Return the total benefit per customer of the population, if every response has the same benefit."""
     benefit = profits.campaign.unit_benefit
     return None if isinstance(benefit, str) else benefit * profits.rate
 
 
 def _counts(found: Findings, name: str, row: Any, profits: _Profits) -> None:
-    """Check the numbers of customers of a row whose depth and profit are known."""
+    """Check the numbers of customers in a row with known depth and profit."""
     campaign = profits.campaign
     benefit = campaign.unit_benefit
     if isinstance(benefit, str) or not benefit:
@@ -177,7 +177,7 @@ def _counts(found: Findings, name: str, row: Any, profits: _Profits) -> None:
 
 
 def _break_even(found: Findings, name: str, said: tuple[float, ...], profits: _Profits) -> None:
-    """Check where the profit is 0."""
+    """Check the depths at which the profit is 0."""
     x, y = profits.depth, profits.profit
     scale = _NEAR * max(1.0, float(np.abs(y).max()))
     zero = all(abs(np.interp(each, x, y)) <= 10 * scale for each in said)
@@ -187,7 +187,7 @@ def _break_even(found: Findings, name: str, said: tuple[float, ...], profits: _P
 
 
 def _table(found: Findings, steps: Any, profits: _Profits) -> None:
-    """Check the table by steps of depth; a step takes a part of a tie."""
+    """Check the table by steps of depth; a step may split a tie."""
     if isinstance(profits.campaign.unit_benefit, str):
         found.left_open.append("table: benefits by row")
         return
@@ -211,7 +211,7 @@ def _table(found: Findings, steps: Any, profits: _Profits) -> None:
 
 
 def _rule(found: Findings, plan: Any, rules: dict[str, EveryThreshold]) -> None:
-    """Check the thresholds of the best offer, their counts, and the share of each."""
+    """Check the thresholds of the best offer, their counts and shares."""
     best, campaign = plan.best, plan.campaign
     rate, depths = None, []
     for end in plan.rule.ends:

@@ -1,4 +1,4 @@
-"""The claims of a decision, one by one, held against data in which every threshold is counted anew."""
+"""Verification of a decision: every claim is checked against data in which every threshold is recounted."""
 
 import math
 from collections.abc import Callable
@@ -41,7 +41,7 @@ _LONG = 2**62
 
 
 def _extreme(pick: Callable[..., Any], up: Array, right: Array, scale: Fraction) -> float:
-    """Return the largest, or the smallest, of some slopes; of sums of weights as a fraction, of any size."""
+    """Return the largest or smallest of some slopes; for sums of weights as a fraction."""
     if up.dtype != object:
         slopes = up / right
         return float(slopes.max() if pick is max else slopes.min()) * float(scale)
@@ -53,7 +53,7 @@ def _extreme(pick: Callable[..., Any], up: Array, right: Array, scale: Fraction)
 
 
 def verify(decision: Any, data: Models) -> Verification:
-    """Hold all claims of a decision against data; see `Decision.verify`."""
+    """Check all claims of a decision against data; see `Decision.verify`."""
     samples = samples_of(data, name="data")
     rules = {name: EveryThreshold.of(name, sample) for name, sample in samples.items()}
     mixtures = [decision.lot, None if decision.review is None else decision.review.rule]
@@ -78,7 +78,7 @@ def verify(decision: Any, data: Models) -> Verification:
 
 
 class _Claims:
-    """What a decision says, and the thresholds among which it was chosen."""
+    """The claims of a decision, and the thresholds among which it was chosen."""
 
     def __init__(
         self,
@@ -94,7 +94,7 @@ class _Claims:
         self.bounds = [bound for bound in read if bound is not None]
 
     def check(self) -> Findings:
-        """Return what is found of all claims."""
+        """Check all claims and return the results."""
         decision = self.decision
         self.counts()
         self.costs()
@@ -110,7 +110,7 @@ class _Claims:
         return self.found
 
     def told(self) -> None:
-        """Check what a decision says in words, and what it must not say of a rule of its kind."""
+        """Check the texts of a decision, and fields that its kind must not have."""
         decision, found = self.decision, self.found
         for note in decision.notes:
             if note.startswith((*_OF_SOME, _NO_CAPACITY)):
@@ -134,7 +134,7 @@ class _Claims:
             found.holds("default_point: threshold", False, f"the default threshold is 0.5, not {at:.6g}")
 
     def _no_review(self, cost: str) -> bool:
-        """Whether no review at a cost, in six digits, saves anything, whatever the capacity."""
+        """Whether no review saves anything at its cost (to six digits), for any capacity."""
         try:
             look = float(cost)
         except ValueError:
@@ -147,7 +147,7 @@ class _Claims:
 
     @cached_property
     def aim(self) -> Aim | PricedAim | None:
-        """What it was chosen by, where that is linear in the counts."""
+        """The objective, if it is linear in the counts."""
         zero, one = Fraction(0), Fraction(1)
         if self.decision.criterion in _EVEN:
             return Aim(Fraction(1, 2), zero, one, one, zero)
@@ -156,7 +156,7 @@ class _Claims:
 
     @cached_property
     def rates(self) -> tuple[Fraction, Fraction]:
-        """Exact rates of the cases that are acted on."""
+        """Exact rates of the cases acted on."""
         decision = self.decision
         if decision.lot is not None:
             return self._mixed_rates(decision.lot)
@@ -172,7 +172,7 @@ class _Claims:
         return rule.rates(rule.at(end.threshold, end.negated))
 
     def _least(self) -> float:
-        """Return the lowest cost of all thresholds, whatever the constraints."""
+        """Return the lowest cost of all thresholds, without constraints."""
         aim = self.context
         return float(min(self._cost_at(aim, rule, int(aim.losses(rule).argmin())) for rule in self.options))
 
@@ -181,7 +181,7 @@ class _Claims:
         return aim.cost(rule, *rule.rates(CountsAt(int(rule.tp[index]), int(rule.fp[index]))))
 
     def counts(self) -> None:
-        """Check the four counts wherever they stand."""
+        """Check all fields with the four counts."""
         decision = self.decision
         default = decision.default_point
         self._count("default_point", decision.model, default, default.threshold)
@@ -203,13 +203,13 @@ class _Claims:
             self.found.equal(f"{claim}: {name} of {model} at {threshold:.6g}", getattr(point, name), cell / rule.unit)
 
     def _mix(self, claim: str, mixture: Any, point: Any) -> None:
-        """Check expected counts, in the sample of the second threshold."""
+        """Check expected counts in the sample."""
         rule = self.rules[mixture.second.model]
         for name, rate, total in zip(("tp", "fp"), self._mixed_rates(mixture), rule.totals, strict=True):
             self.found.equal(f"{claim}: expected {name}", getattr(point, name), float(rate * total / rule.unit))
 
     def costs(self) -> None:
-        """Check what it costs, and what the alternatives do."""
+        """Check the cost, and the costs of the alternatives."""
         decision, found, own = self.decision, self.found, self.own
         everybody, nobody = (Fraction(1), Fraction(1)), (Fraction(0), Fraction(0))
         default = own.rates(own.at(decision.default_point.threshold, False))
@@ -242,7 +242,7 @@ class _Claims:
         return None if value is None else float(value[0])
 
     def chosen(self) -> None:
-        """Check that no threshold that may be chosen is better, what is as good, and for how long that stays so."""
+        """Check that no admissible threshold is better, the ties, and the ranges in which this holds."""
         decision, found = self.decision, self.found
         allowed = [(rule, self.measured.admitted(self.bounds, rule, len(self.options))) for rule in self.options]
         broken = [text for text, bound in zip(decision.subject_to, self.bounds, strict=True) if not self._keeps(bound)]
@@ -263,7 +263,7 @@ class _Claims:
         self._randomized_cost()
 
     def _randomized_cost(self) -> None:
-        """Check what the best randomised rule would cost, where the decision says that it would cost less."""
+        """Check the cost of the best randomised rule, if the decision states it."""
         decision, found, said = self.decision, self.found, self.decision.lot_cost
         if not self.bounds or self.aim is None or isinstance(self.context, PricedAim):
             if said is not None:
@@ -293,7 +293,7 @@ class _Claims:
         return bool(self.measured.kept(bound, rule, len(self.options))[0])
 
     def _alone(self, model: str, threshold: float, negated: bool) -> EveryThreshold:
-        """Return one threshold of a model as all that there are."""
+        """Return a single threshold of a model."""
         rule = self.rules[model]
         tp, fp = (np.array([count], rule.tp.dtype) for count in rule.at(threshold, negated))
         return replace(rule, tp=tp, fp=fp)
@@ -323,7 +323,7 @@ class _Claims:
         return Fraction(sum(at), sum(rule.totals))
 
     def _as_good(self, rule: EveryThreshold, index: int) -> str:
-        """Return how a choice that is as good is named; nothing for the decision itself."""
+        """Return the name of an equally good choice; None for the decision itself."""
         decision = self.decision
         same = rule.rates(CountsAt(int(rule.tp[index]), int(rule.fp[index]))) == self.rates
         if same and (rule.model, rule.negated) == (decision.model, decision.negated):
@@ -331,7 +331,7 @@ class _Claims:
         return rule.label if same else rule.named(index)
 
     def _best(self, allowed: list[tuple[EveryThreshold, Array]]) -> None:
-        """Check that no threshold is better by a criterion that is not linear."""
+        """Check that no threshold is better by a non-linear criterion."""
         name, own = self.decision.criterion, self._criterion_value()
         if own is None:
             self.found.left_open.append(f"that it is best by {name}")
@@ -346,7 +346,7 @@ class _Claims:
     def _tied_by_value(
         self, rules: list[EveryThreshold], masks: list[Array], values: list[Array], sign: int, best: float
     ) -> None:
-        """Check that what is said to be as good is so, and that nothing is that is clearly as good and not named."""
+        """Check that stated ties are ties, and that no clear tie is missing."""
         if not math.isfinite(best):
             return
         decision, reach = self.decision, max(1.0, abs(best))
@@ -367,7 +367,7 @@ class _Claims:
             self.found.holds("tied", True, "")
 
     def _slopes(self, allowed: list[tuple[EveryThreshold, Array]]) -> tuple[float, float]:
-        """Return the slope to the steepest point on the right, and to the flattest one on the left."""
+        """Return the slopes to the steepest point on the right and to the flattest point on the left."""
         own, low, high = self.own, 0.0, math.inf
         at = own.at(self.decision.threshold, self.decision.negated)
         for rule, mask in allowed:
@@ -384,7 +384,7 @@ class _Claims:
         return low, high
 
     def drawn(self, mixture: Any) -> None:
-        """Check that a randomised rule keeps the constraints, and that none is better."""
+        """Check that a randomised rule satisfies the constraints and that none is better."""
         decision, found = self.decision, self.found
         rule, (tpr, fpr) = self.rules[mixture.second.model], self.rates
         share = self.context.positives(rule)
@@ -411,7 +411,7 @@ class _Claims:
         found.least(f"no other randomised rule is better by {decision.criterion}", own, least)
 
     def reviewed(self, reviewing: Any) -> None:
-        """Check what a third action costs, and that no other use of it is cheaper."""
+        """Check the cost of a third action, and that no other use of it is cheaper."""
         found, own, look = self.found, self.own, exact(reviewing.review.cost)
         if self.decision.criterion != "min_cost":
             found.holds("criterion", False, "reviews are chosen by lowest cost")

@@ -11,7 +11,7 @@ _SLACK = 1e-12
 
 @dataclass(frozen=True, repr=False)
 class Verification(Result):
-    """Which claims of a decision hold in some data.
+    """Result of a verification: which claims hold in the data.
 
     Made by `Decision.verify`.
 
@@ -47,7 +47,7 @@ class Verification(Result):
 
     @property
     def proves(self) -> bool:
-        """Whether every claim holds, and none is left open."""
+        """Whether every claim holds and none is left open."""
         return not self.refuted and not self.left_open
 
     def __repr__(self) -> str:
@@ -58,7 +58,7 @@ class Verification(Result):
 
 @dataclass(frozen=True)
 class Findings:
-    """What is found of claims, one by one."""
+    """Results of checks, claim by claim."""
 
     proved: list[str] = field(default_factory=list)
     refuted: list[str] = field(default_factory=list)
@@ -71,11 +71,11 @@ class Findings:
         self.trace.append(f"{claim}: {how or ('holds' if held else otherwise)}")
 
     def equal(self, claim: str, said: float, found: float) -> None:
-        """Take down whether a number is the one that was found."""
+        """Record whether a number equals the recomputed one."""
         self._compared(claim, said, found, _close(said, found))
 
     def near(self, claim: str, said: float, found: float, slack: float) -> None:
-        """Take down whether a number is about the one that was found."""
+        """Record whether a number approximately equals the recomputed one."""
         self._compared(claim, said, found, abs(said - found) <= slack)
 
     def _compared(self, claim: str, said: float, found: float, same: bool) -> None:
@@ -83,7 +83,7 @@ class Findings:
         self.holds(claim, same, f"{found:.9g} was found, not {said:.9g}", how)
 
     def least(self, claim: str, own: float, least: float) -> None:
-        """Take down whether a cost is the lowest."""
+        """Record whether a cost is the lowest."""
         held = own <= least + CLOSE * max(1.0, abs(least))
         self.holds(
             claim, held, f"one costs {least:.9g} instead of {own:.9g}", f"costs {own:.12g}, the least is {least:.12g}"

@@ -1,4 +1,4 @@
-"""Every threshold of a model, counted in whole numbers: the scores are sorted as they are, and nothing is ranked."""
+"""Recounted thresholds: exact counts at every threshold of a model, from sorted scores."""
 
 import math
 from bisect import bisect_left
@@ -15,7 +15,7 @@ from rocscope.sample import Sample
 
 
 class CountsAt(NamedTuple):
-    """Whole counts at a threshold."""
+    """Exact counts at a threshold."""
 
     tp: int
     fp: int
@@ -23,7 +23,7 @@ class CountsAt(NamedTuple):
 
 @dataclass(frozen=True)
 class EveryThreshold:
-    """All thresholds of a model, from fewest positive predictions on: whole counts; `unit` make one case."""
+    """All thresholds of a model from fewest positive predictions on, with exact counts; `unit` of them are one case."""
 
     model: str
     level: Array
@@ -35,7 +35,7 @@ class EveryThreshold:
 
     @classmethod
     def of(cls, name: str, sample: Sample) -> "EveryThreshold":
-        """Count the rows of a model, or take counts as they are."""
+        """Count the rows of a model; counts are returned unchanged."""
         rows, unit = sample.rows, 1
         if rows is None:
             counts = sample.counts
@@ -57,7 +57,7 @@ class EveryThreshold:
 
     @property
     def negation(self) -> "EveryThreshold":
-        """The same with all decisions reversed, but for everybody and nobody."""
+        """Return the same with all decisions reversed, except everybody and nobody."""
         inner = np.arange(self.level.size - 1, 0, -1)
         tp, fp = self.totals[0] - self.tp[inner], self.totals[1] - self.fp[inner]
         return EveryThreshold(self.model, self.level[inner - 1], tp, fp, self.totals, self.unit, negated=True)
@@ -69,7 +69,7 @@ class EveryThreshold:
         return CountsAt(self.totals[0] - above.tp, self.totals[1] - above.fp) if negated else above
 
     def rates(self, at: CountsAt) -> tuple[Fraction, Fraction]:
-        """Return exact true and false positive rate."""
+        """Return exact true and false positive rates."""
         return Fraction(at.tp, self.totals[0]), Fraction(at.fp, self.totals[1])
 
     @cached_property
@@ -80,7 +80,7 @@ class EveryThreshold:
         return tp, fp, fn, tn
 
     def named(self, index: int) -> str:
-        """Return the threshold at a position in the words of a decision."""
+        """Return the threshold at a position as a decision writes it."""
         ends = {0: math.inf, self.tp.size - 1: -math.inf} if not self.negated else {}
         score = ends.get(index, self.level[index - (not self.negated)].item() if index not in ends else 0)
         return f"{self.label} at {score:.6g}"
@@ -91,12 +91,12 @@ class EveryThreshold:
 
 
 def _at_least(scores: Array, level: Array) -> Array:
-    """Return how many sorted scores are at least each level, after none of them."""
+    """Return how many sorted scores are at least each level, starting with none."""
     return np.concatenate([[0], scores.size - scores.searchsorted(level)])
 
 
 def _weighed(score: Array, positive: Array, weight: Array) -> tuple[Array, Array, Array, int]:
-    """Return levels with the exact sums of weights at least as high, as whole numbers, and how many of them are 1."""
+    """Return levels with exact cumulative sums of weights as integers, and the number of units in 1."""
     score, positive, weight = (column[weight > 0] for column in (score, positive, weight))
     order = np.argsort(score, kind="stable")[::-1]
     (whole,), unit = in_whole(weight[order].astype(np.float64))
@@ -106,7 +106,7 @@ def _weighed(score: Array, positive: Array, weight: Array) -> tuple[Array, Array
 
 
 def in_whole(*values: Array) -> tuple[list[Array], int]:
-    """Return floats as whole numbers of one unit, exactly, and how many of them are 1."""
+    """Return floats as exact integers of one unit, and the number of units in 1."""
     split = [np.frexp(each) for each in values]
     least = min(*(int(exponent.min()) - 53 for _, exponent in split), 0)
     whole = [

@@ -29,7 +29,7 @@ _F_SCORE, _LIFT_AT = re.compile(r"f(\d+(?:\.\d+)?)"), re.compile(r"lift@(\d*\.?\
 
 @dataclass(frozen=True)
 class Aim:
-    """What is to be low: costs of the four kinds of case, at a share of positives or at that of the sample."""
+    """Costs of the four cells, at a target prevalence or that of the sample."""
 
     share: Fraction | None
     tp: Fraction
@@ -60,7 +60,7 @@ class Aim:
         return share * (self.fn - self.hit * tpr) + (1 - share) * (self.tn + self.alarm * fpr)
 
     def losses(self, rule: EveryThreshold) -> Array:
-        """Return the cost of each threshold above that of nobody positive, as whole numbers of one unit."""
+        """Return the cost of each threshold above that of nobody positive, in integers of one unit."""
         share, (n_pos, n_neg) = self.positives(rule), rule.totals
         hit, alarm = share * self.hit / n_pos, (1 - share) * self.alarm / n_neg
         scale = math.lcm(hit.denominator, alarm.denominator)
@@ -72,18 +72,18 @@ class Aim:
         return alarms * fp - hits * tp
 
     def distinct(self, rule: EveryThreshold, index: Array) -> Array:  # noqa: ARG002
-        """Return those of some thresholds that are different rules: all of them."""
+        """Return the indices of distinct rules: all of them."""
         return index
 
 
 def exact(number: float) -> Fraction:
-    """Return the fraction that a number is as it is written."""
+    """Return the exact fraction of a number's decimal representation."""
     return Fraction(str(number))
 
 
 @dataclass(frozen=True)
 class ReadBound:
-    """A constraint: a quantity, its bound, and the confidence level at which its limit keeps the bound."""
+    """A constraint: quantity, bound, and the confidence level of its limit."""
 
     quantity: str
     relation: str
@@ -92,7 +92,7 @@ class ReadBound:
 
     @classmethod
     def of(cls, text: str) -> "ReadBound | None":
-        """Read a constraint, of the library or of the report; None where it is not understood."""
+        """Parse a constraint; None if it is not understood."""
         found = re.fullmatch(r"at most (\S+) of \S+ cases", text)
         form = re.fullmatch(r"(\S+) (>=|<=|>|<) (\S+)(?: at (\S+) %)?", text)
         quantity, relation, most, percent = (
@@ -109,13 +109,13 @@ class ReadBound:
 
     @property
     def linear(self) -> bool:
-        """Whether randomised rules keep it exactly where their expected counts do."""
+        """Whether a randomised rule satisfies it exactly if its expected counts do."""
         share = np.array([0.25])
         straight = self.quantity in LINEAR or quotient(self.quantity, share, share, share, share) is not None
         return self.level is None and "=" in self.relation and straight
 
     def surely_kept(self, cells: FourCells, at_once: int) -> Array:
-        """Return where so many cases, or more, would be rare at the bound: the limit of Clopper and Pearson keeps it.
+        """Return where the Clopper–Pearson limit satisfies the bound: as many cases would be improbable at the bound.
 
         With s of n cases the lower limit is above b where P(Bin(n, b) ≥ s) ≤ α. Of m models that are tried each has
         α/m. Of everybody and nobody the rate is known.
@@ -142,19 +142,19 @@ class ReadBound:
 
     @property
     def sign(self) -> int:
-        """−1 where much is allowed, so that the bound is one from above."""
+        """−1 for an upper bound."""
         return -1 if ">" in self.relation else 1
 
 
 @dataclass(frozen=True)
 class AtMix:
-    """What constraints and criteria measure: at a class mix, in so many cases."""
+    """Values of constraints and criteria at a prevalence and number of cases."""
 
     target_prevalence: float | None
     population: float | None
 
     def mix(self, rule: EveryThreshold) -> FourCells:
-        """Return the counts that the sample would have at the target prevalence."""
+        """Return the sample's counts reweighted to the target prevalence."""
         share, (tp, fp, fn, tn) = self.target_prevalence, rule.cells
         if share is None:
             return tp, fp, fn, tn
@@ -163,7 +163,7 @@ class AtMix:
         return up * tp, right * fp, up * fn, right * tn
 
     def value(self, quantity: str, rule: EveryThreshold) -> Array:
-        """Return a quantity that a constraint bounds."""
+        """Return the constrained quantity."""
         if quantity in _WITHIN_A_CLASS:
             return METRICS[quantity](*rule.cells)
         cells = self.mix(rule)
@@ -175,7 +175,7 @@ class AtMix:
         return count if self.population is None else count * (self.population / sum(cell[0] for cell in cells))
 
     def beyond(self, bound: ReadBound, rule: EveryThreshold) -> Array:
-        """Return how far each threshold is beyond a bound, in a unit in which that of a mixture is their mean.
+        """Return the excess of each threshold over a bound, in a unit in which mixtures average.
 
         That is value − bound; of a quotient top/bottom, whose mean is not that of a mixture, top − bound·bottom.
         """
@@ -186,7 +186,7 @@ class AtMix:
         return bound.sign * (parts[0] - bound.most * parts[1])
 
     def kept(self, bound: ReadBound, rule: EveryThreshold, at_once: int) -> Array:
-        """Return which thresholds satisfy a constraint, where so many rankings are tried at once."""
+        """Return which thresholds satisfy a constraint, adjusted for the number of rankings tried."""
         if bound.level is not None:
             return bound.surely_kept(rule.cells, at_once)
         return bound.holds(self.value(bound.quantity, rule))
@@ -213,7 +213,7 @@ def quotient(name: str, tp: Array, fp: Array, fn: Array, tn: Array) -> tuple[Arr
 
 
 def goodness(criterion: str, cells: FourCells) -> Array | None:
-    """Return the value of a criterion, or None where only its user knows it."""
+    """Return the value of a criterion, or None for a user's own."""
     with np.errstate(all="ignore"):
         if criterion in METRICS or criterion == "ks":
             return METRICS["youden" if criterion == "ks" else criterion](*cells)
@@ -234,7 +234,7 @@ _FITS = 2.0**62
 
 @dataclass(frozen=True)
 class _Sums:
-    """Of each class at each threshold: what acting costs beyond leaving; what leaving all costs; their weights."""
+    """Per class and threshold: the extra cost of acting; the cost of leaving all; the weights."""
 
     acting: tuple[Array, Array]
     leaving: tuple[int, int]
@@ -244,7 +244,7 @@ class _Sums:
 
 @dataclass(frozen=True)
 class PricedAim:
-    """The cost of rows that have costs of their own, in place of an `Aim`, whose methods it has."""
+    """The cost of rows with their own costs, with the methods of `Aim`."""
 
     share: Fraction | None
     sums: Mapping[str, _Sums]
@@ -254,14 +254,14 @@ class PricedAim:
         return Fraction(rule.totals[0], sum(rule.totals)) if self.share is None else self.share
 
     def _scales(self, sums: _Sums) -> tuple[Fraction, Fraction]:
-        """What a unit of cost counts in each class."""
+        """Weights of a unit of cost in each class."""
         pos, neg = sums.weight
         if self.share is None:
             return Fraction(1, (pos + neg) * self.unit), Fraction(1, (pos + neg) * self.unit)
         return self.share / (pos * self.unit), (1 - self.share) / (neg * self.unit)
 
     def cost(self, rule: EveryThreshold, tpr: Fraction, fpr: Fraction) -> Fraction:
-        """Return the expected cost per case of the threshold that has these rates."""
+        """Return the expected cost per case for given rates."""
         sums = self.sums[rule.model]
         depth = int(tpr * rule.totals[0] + fpr * rule.totals[1])
         index = int(np.searchsorted(rule.tp + rule.fp, depth))
@@ -269,7 +269,7 @@ class PricedAim:
         return sum((scale * each for scale, each in zip(self._scales(sums), spent, strict=True)), Fraction(0))
 
     def losses(self, rule: EveryThreshold) -> Array:
-        """Return the cost of each threshold above that of nobody positive, as whole numbers of one unit."""
+        """Return the cost of each threshold above that of nobody positive, in integers of one unit."""
         sums = self.sums[rule.model]
         scales = self._scales(sums)
         common = math.lcm(*(scale.denominator for scale in scales))
@@ -279,13 +279,13 @@ class PricedAim:
         return pos * (first // shared) + neg * (second // shared)
 
     def distinct(self, rule: EveryThreshold, index: Array) -> Array:
-        """Return the first of thresholds between which no row makes a difference."""
+        """Return the first of thresholds that select the same rows."""
         _, first = np.unique(self.sums[rule.model].position[index], return_index=True)
         return index[first]
 
 
 def aim_of(context: Any, samples: Samples, rules: Mapping[str, EveryThreshold]) -> Aim | PricedAim:
-    """Return what is to be low in a context, whose costs may be columns of the rows."""
+    """Return the objective of a context, whose costs may be columns of the rows."""
     if not context.columns:
         return Aim.of(context)
     share, sums, unit = context.target_prevalence, {}, 1
@@ -296,7 +296,7 @@ def aim_of(context: Any, samples: Samples, rules: Mapping[str, EveryThreshold]) 
 
 
 def of_all(aim: Aim | PricedAim) -> Aim:
-    """Return costs that are the same in every row, as lots and reviews need."""
+    """Return costs that are equal in all rows, as randomised rules and reviews require."""
     if isinstance(aim, PricedAim):
         expected = "costs that are the same in every row where cases are drawn or reviewed"
         raise InputError("context", expected=expected, got="columns of the rows")
@@ -340,7 +340,7 @@ def _amounts(context: Any, cell: str, rows: Any) -> Array:
 
 
 def _whole(*values: Array) -> tuple[list[Array], int]:
-    """Return numbers as whole ones of one unit, and how many of it are 1: decimals as written, others as they are."""
+    """Return numbers as integers of one unit, and the number of units in 1; decimals exactly as written."""
     with np.errstate(over="ignore"):
         parts = [np.rint(each * _DECIMALS) for each in values]
     if all(

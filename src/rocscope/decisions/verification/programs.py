@@ -1,4 +1,4 @@
-"""Linear programs that bound the cost of randomised rules and of rules with reviews, solved without what chose them."""
+"""Linear programs that bound the cost of randomised rules and of reviews, independent of the code that chose them."""
 
 import math
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ _TURNS = 100
 
 
 def least_by_lot(aim: Aim, rules: Sequence[EveryThreshold], bounds: Sequence[ReadBound], measured: AtMix) -> float:
-    """Return the lowest cost of all randomised rules within bounds, infinity where there is none; all are linear."""
+    """Return the lowest cost of all randomised rules within linear bounds; infinity if infeasible."""
     from scipy.optimize import linprog
 
     costs = []
@@ -32,7 +32,7 @@ def least_by_lot(aim: Aim, rules: Sequence[EveryThreshold], bounds: Sequence[Rea
 
 
 def least_with_reviews(aim: Aim, rule: EveryThreshold, look: float, limit: float | None) -> float:
-    """Return a cost that no use of three actions with one model is below.
+    """Return a lower bound of the cost of three actions with one model.
 
     Of a price on each look, the lowest cost of acting from one threshold on and looking from a lower one on, less what
     the whole capacity would pay: concave in the price, and a bound at any. The highest of them is the lowest cost.

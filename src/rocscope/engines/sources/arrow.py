@@ -1,4 +1,4 @@
-"""Arrow data as a Source: anything that can load a few of its columns, and the files of Arrow's own formats."""
+"""Arrow data as a Source: lazily loaded columns, and Arrow's own file formats."""
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from functools import partial
@@ -14,7 +14,7 @@ _FILE_MAGIC = b"ARROW1"
 
 
 class ArrowColumns:
-    """Columns that a function loads when they are asked for.
+    """Columns loaded by a function on request.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ class ArrowColumns:
         self._load = load
 
     def fetch(self, names: Sequence[str], where: str | None = None) -> pa.Table:
-        """Return the columns named, of the rows for which the SQL condition `where` holds, in their order."""
+        """Return the named columns of rows that satisfy the SQL condition `where`, in order."""
         used_by_filter = mentioned(self.columns, where or "")
         with one_line_errors(brief(self.origin)):
             table = self._load(list(dict.fromkeys([*names, *used_by_filter])))
@@ -44,19 +44,19 @@ class ArrowColumns:
         return table.select(list(names)).filter(kept)
 
     def stream(self, names: Sequence[str], where: str | None = None) -> Stream:
-        """Return the same in batches; they are in memory as a whole already."""
+        """Yield the same in batches; the data are in memory already."""
         return stream_table(self.fetch(names, where))
 
 
 class _IpcFiles(ArrowColumns):
-    """Files of Arrow's formats, which are streamed without being loaded."""
+    """Files of Arrow's formats, streamed without loading them."""
 
     def __init__(self, origin: tuple[str, ...], columns: Sequence[str], paths: list[str]) -> None:
         super().__init__(origin, columns, lambda names: _load_all(paths, origin, names))
         self._paths = paths
 
     def stream(self, names: Sequence[str], where: str | None = None) -> Stream:
-        """Return the columns in the batches that the files hold."""
+        """Yield the columns in the files' batches."""
         wanted = list(dict.fromkeys([*names, *mentioned(self.columns, where or "")]))
         first = _common_schema(self._paths, self.origin, wanted)
         pieces = (
@@ -93,7 +93,7 @@ def _load_all(paths: Sequence[str], origin: Sequence[str], names: Sequence[str])
 
 
 def _common_schema(paths: Sequence[str], origin: Sequence[str], names: Sequence[str]) -> pa.Schema:
-    """Return the types of columns, or name a file in which they are others, before any is read."""
+    """Return the types of columns, or raise for a file with other types, before reading any."""
     schemas: list[pa.Schema] = []
     for path, name in zip(paths, origin, strict=True):
         with one_line_errors(name):

@@ -1,4 +1,4 @@
-"""Names of columns: which a file has, and whether those that were asked for are there, before any library is loaded."""
+"""Column names of files, checked before any library is loaded."""
 
 import codecs
 import csv
@@ -25,12 +25,12 @@ class HasColumns(Protocol):
 
     @property
     def origin(self) -> tuple[str, ...]:
-        """The files, or what else holds the rows."""
+        """The files, or another source of the rows."""
         ...
 
     @property
     def columns(self) -> Sequence[str]:
-        """Their names as they are written there, which may repeat."""
+        """Column names as written, possibly repeated."""
         ...
 
 
@@ -43,7 +43,7 @@ class NamedColumns:
 
 
 def named_columns(paths: Sequence[str], layout: FileLayout) -> NamedColumns | None:
-    """Return the columns that files have, if the beginning of the first tells; if not, its reader states why."""
+    """Return the columns of files if the start of the first file shows them; if not, its reader raises the error."""
     format = layout.format or format_of(Path(paths[0]))
     try:
         if format in ("csv", "tsv"):
@@ -83,7 +83,7 @@ def first_values(paths: Sequence[str], layout: FileLayout, column: str) -> set[s
 
 
 def _start(path: str) -> bytes:
-    """Return the beginning of a text file; nothing of one that is packed in a way that Python does not know."""
+    """Return the start of a text file; empty for compression that Python does not support."""
     suffix = Path(path).suffix.lower()
     if suffix == ".zst":
         return b""
@@ -92,7 +92,7 @@ def _start(path: str) -> bytes:
 
 
 def header(start: str, delimiters: str) -> tuple[list[str], str, str]:
-    """Return the fields of the first row, the delimiter that makes most of them, and how the row ends."""
+    """Return the fields of the first row, the delimiter that yields most of them, and the line ending."""
     rows = {mark: _first_row(start, mark) for mark in delimiters}
     delimiter = max(delimiters, key=lambda mark: len(rows[mark][0]))
     fields, end = rows[delimiter]
@@ -106,7 +106,7 @@ def _first_row(start: str, delimiter: str) -> tuple[list[str], str]:
 
 
 def require_columns(source: HasColumns, names: Sequence[str], role: str) -> None:
-    """Raise ColumnError unless each name is that of exactly one column."""
+    """Raise ColumnError unless each name matches exactly one column."""
     for name in names:
         found = list(source.columns).count(name)
         if found == 0:
@@ -123,7 +123,7 @@ def require_columns(source: HasColumns, names: Sequence[str], role: str) -> None
 
 
 def given(source: HasColumns, argument: str, value: Any) -> str:
-    """Return the name of a column that cannot be left out; which one it is, is not guessed."""
+    """Return a required column name; it is not guessed."""
     if value is None:
         expected = f"the name of a column of {brief(source.origin)}: {listing(list(source.columns), _MOST_LISTED)}"
         hint = f"give {argument}= (--{argument.removesuffix('s')})"

@@ -1,4 +1,4 @@
-"""From Arrow columns to NumPy, value by value as they are: no score is rounded, no missing value is filled unseen."""
+"""Convert Arrow columns to NumPy losslessly: no score is rounded, no missing value is filled."""
 
 import re
 from dataclasses import dataclass, replace
@@ -34,7 +34,7 @@ _DECIMAL_PLACES = 22  # ten to this power is exact as float64
 
 @dataclass(frozen=True)
 class Column:
-    """Values of a column, and where they are missing or infinite (None if none).
+    """Values of a column, and a mask of missing or infinite ones (None if none).
 
     `classes` holds the distinct values of a column of labels or groups that NumPy has no type for; `values` are then
     positions in it. They stay Arrow arrays: hashing many names there is faster than creating Python objects.
@@ -50,21 +50,21 @@ class Column:
         return objects(self.classes)
 
     def keep(self, rows: NDArray[np.bool_]) -> "Column":
-        """Return the rows where the mask is true, which must not be missing ones."""
+        """Return the rows selected by a mask, which must not be missing."""
         return replace(self, values=self.values[rows], missing=None)
 
     def decoded(self) -> Array:
-        """Return the values themselves."""
+        """Return the decoded values."""
         return self.values if self.classes is None else self.names[self.values]
 
     def as_scores(self) -> Array:
-        """Return numbers to be ranked, in one piece of memory; truth values become 0 and 1."""
+        """Return numbers to rank, contiguous in memory; booleans become 0 and 1."""
         return np.ascontiguousarray(self.values.view(np.uint8) if self.values.dtype == np.bool_ else self.values)
 
 
 @dataclass(frozen=True)
 class ColumnPart:
-    """What is known of the whole column when a part of it is converted: the type it takes, and the part's first row."""
+    """Facts about the whole column for converting a part of it: its type, and the part's first row."""
 
     kind: pa.DataType | None = None
     first_row: int = 0
@@ -74,7 +74,7 @@ WHOLE_COLUMN = ColumnPart()
 
 
 def kinds_of(column: pa.ChunkedArray, kind: pa.DataType, *, decimal: str) -> list[pa.DataType]:
-    """Return the types that a column of a kind may become; all its values must be looked at to know one.
+    """Return the possible types of a column of some kind; all values must be read to know one.
 
     Those that `column`, a part of it, rules out are left out. There are none where the kind tells enough.
     """
@@ -110,7 +110,7 @@ def numbers(
 
 
 def labels(column: pa.ChunkedArray, subject: str) -> Column:
-    """Return a column of labels: numbers and truth values as they are, others as positions among their classes."""
+    """Return a column of labels: numbers and booleans unchanged, others as indices of their classes."""
     if pa.types.is_dictionary(column.type) and not _is_text(column.type.value_type):
         column = column.cast(column.type.value_type)
     if pa.types.is_decimal(column.type):
@@ -119,7 +119,7 @@ def labels(column: pa.ChunkedArray, subject: str) -> Column:
 
 
 def groups(column: pa.ChunkedArray, subject: str) -> Column:
-    """Return a column that names folds or segments."""
+    """Return a column of folds or segments."""
     if pa.types.is_date(column.type) or pa.types.is_timestamp(column.type):
         values = column.to_numpy()
         return Column(values, _or_none(np.isnat(values)))
@@ -127,14 +127,14 @@ def groups(column: pa.ChunkedArray, subject: str) -> Column:
 
 
 def positives(column: Column, pos_label: Any, subject: str, *, untyped: bool = False) -> NDArray[np.bool_]:
-    """Return True where a label is the positive one, which may be given as text where labels are numbers."""
+    """Return True for the positive label, which may be given as text for numeric labels."""
     positive, seen = sighted(column, pos_label, untyped=untyped)
     check_sighted(seen, pos_label, subject, untyped=untyped)
     return positive
 
 
 def sighted(column: Column, pos_label: Any, *, untyped: bool) -> tuple[NDArray[np.bool_], dict[Any, int]]:
-    """Return which labels are positive, if they turn out to be two classes, and the first row of each label.
+    """Return which labels are positive, if there are two classes, and the first row of each label.
 
     Of very many labels, only some are returned.
     """
@@ -155,7 +155,7 @@ def _is_positive(name: Any, pos_label: Any, untyped: bool) -> bool:
 
 
 def _first_rows(values: Array) -> dict[Any, int]:
-    """Return the first row of each distinct value, in the order of these rows; of some, where there are many."""
+    """Return the first row of each distinct value, in row order; of some, if there are many."""
     rows: dict[Any, int] = {}
     left = np.ones(values.shape, np.bool_)
     while left.any() and len(rows) < _MOST_LABELS:
@@ -166,7 +166,7 @@ def _first_rows(values: Array) -> dict[Any, int]:
 
 
 def check_sighted(seen: dict[Any, int], pos_label: Any, subject: str, *, untyped: bool) -> None:
-    """Raise LabelError unless labels; the first row of each is given, are two classes."""
+    """Raise LabelError unless labels, given by the first row of each, are two classes."""
     labels = np.array(list(seen)) if all(isinstance(label, bool | int | float) for label in seen) else None
     if labels is None:
         labels = np.empty(len(seen), dtype=object)
@@ -217,7 +217,7 @@ def _plain(column: pa.ChunkedArray) -> Column:
 
 
 def _to_numpy(column: pa.ChunkedArray) -> Array:
-    """Return numbers or truth values, none of them null; Arrow's own way there would load pandas."""
+    """Return non-null numbers or booleans; Arrow's own conversion would load pandas."""
     if pa.types.is_boolean(column.type):
         return _to_numpy(column.cast(pa.uint8())).view(np.bool_)
     chunks = [np.from_dlpack(chunk) for chunk in column.chunks]
@@ -242,7 +242,7 @@ def _encoded(column: pa.ChunkedArray, subject: str) -> Column:
 
 
 def objects(values: Any) -> Array:
-    """Return Arrow's values as Python objects in an array."""
+    """Return Arrow values as an array of Python objects."""
     found = np.empty(len(values), dtype=object)
     found[:] = values.to_pylist()
     return found
@@ -251,7 +251,7 @@ def objects(values: Any) -> Array:
 def _parsed(
     column: pa.ChunkedArray, subject: str, error: type[InputError], decimal: str, part: ColumnPart
 ) -> pa.ChunkedArray:
-    """Read text as numbers where the file holds nothing but text; refuse it where the file knows numbers."""
+    """Parse text as numbers if the file format has only text; raise if it has numbers."""
     hint = "convert the column to numbers first"
     written = column
     if decimal:
@@ -273,7 +273,7 @@ def _parsed(
 def _require_kept(
     text: pa.ChunkedArray, numbers: pa.ChunkedArray, subject: str, error: type[InputError], first_row: int
 ) -> None:
-    """Refuse whole numbers that become others as float64."""
+    """Raise if whole numbers would change as float64."""
     if not pa.types.is_float64(numbers.type):
         return
     values = numbers.to_numpy()
@@ -285,7 +285,7 @@ def _require_kept(
 
 
 def _blanked(column: pa.ChunkedArray, decimal: str) -> pa.ChunkedArray:
-    """Return text without the spaces around it, and nothing in place of words for "not available"."""
+    """Return text without surrounding spaces, and empty for words that mean "not available"."""
     from pyarrow import compute as module  # which takes ten megabytes
 
     compute: Any = module  # its functions are made when it is imported, unseen by type checkers

@@ -1,4 +1,4 @@
-"""DuckDB, held to the files it was given: it opens no other, writes none and loads no extension."""
+"""DuckDB restricted to given files: it opens and writes no other file and loads no extension."""
 
 import glob
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -62,7 +62,7 @@ def interruptible() -> Iterator[Callable[[], None]]:
 
 
 def require_condition(where: str) -> None:
-    """Refuse what is not one condition by itself, so that no parenthesis of it closes one that is set around it."""
+    """Raise unless a text is a single condition, so that it cannot close an enclosing parenthesis."""
     with one_line_errors(f"where={where!r}"):
         statements = duckdb.extract_statements(f"SELECT 1 WHERE {where}\n")
     if len(statements) != 1:
@@ -116,13 +116,13 @@ class Relation:
         self._conflicts = conflicts or {}
 
     def fetch(self, names: Sequence[str], where: str | None = None) -> pa.Table:
-        """Return the columns named, of the rows for which the SQL condition `where` holds, in their order."""
+        """Return the named columns of rows that satisfy the SQL condition `where`, in order."""
         relation = self._project(names, where)
         with one_line_errors(brief(self.origin)):
             return relation.to_arrow_table().rename_columns(list(names))
 
     def stream(self, names: Sequence[str], where: str | None = None) -> Stream:
-        """Return the same in batches; DuckDB uses all cores by itself."""
+        """Yield the same in batches, using all cores."""
         relation = self._project(names, where)
         with one_line_errors(brief(self.origin)):
             schema = relation.limit(0).to_arrow_table().rename_columns(list(names)).schema
@@ -136,7 +136,7 @@ class Relation:
         return Stream(schema, [batches])
 
     def different(self, names: Sequence[str], where: str | None = None, first: int | None = None) -> pa.Table:
-        """Return the different rows of the columns named, and in a last column how many there are of each.
+        """Return the distinct rows of the named columns, with their counts as a last column.
 
         Of the `first` rows only, if that is given.
         """
@@ -148,7 +148,7 @@ class Relation:
             return some.aggregate(f"{keys}, count(*)", keys).to_arrow_table().rename_columns([*names, ""])
 
     def holds(self, where: str) -> pa.ChunkedArray:
-        """Return of each row whether the SQL condition `where` holds."""
+        """Return whether the SQL condition `where` holds for each row."""
         self._filtered((), where)  # refuses what is no one condition on single rows
         with one_line_errors(f"where={where!r}"):
             return self._relation.project(f"(({where}\n)::BOOLEAN) IS TRUE").to_arrow_table().column(0)
@@ -170,7 +170,7 @@ class Relation:
 
 
 def holds_in(origin: tuple[str, ...], table: pa.Table, where: str) -> pa.ChunkedArray:
-    """Return of each row of an Arrow table whether a condition holds."""
+    """Return whether a condition holds for each row of an Arrow table."""
     connection = connect()
     with one_line_errors(brief(origin)):
         relation = connection.from_arrow(table)
@@ -210,7 +210,7 @@ def _parquet(paths: Sequence[str], *, partitioned: bool) -> str:
 
 
 def _in_names_too(paths: Sequence[str], origin: Sequence[str], schemas: Sequence[dict[str, str]]) -> dict[str, str]:
-    """Return the columns that files hold and the names of folders set over them."""
+    """Return the columns that are both in files and in the names of their folders."""
     keys = partition_keys(paths)
     return {
         name: f"{path}: column {name!r} is in this file and, for all, in the names of folders"
@@ -221,7 +221,7 @@ def _in_names_too(paths: Sequence[str], origin: Sequence[str], schemas: Sequence
 
 
 def _conflicts(origin: Sequence[str], schemas: Sequence[dict[str, str]]) -> dict[str, str]:
-    """Return the columns that are not of one type in all files: DuckDB would cast them to that of the first."""
+    """Return the columns whose type differs between files; DuckDB would cast them to the first file's."""
     conflicts: dict[str, str] = {}
     for name, expected in schemas[0].items():
         for path, schema in zip(origin, schemas, strict=True):

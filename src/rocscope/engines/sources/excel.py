@@ -1,4 +1,4 @@
-"""Spreadsheets as a Source: the one sheet of a file that holds anything, its first row the names of columns."""
+"""Spreadsheets as a Source: the only non-empty sheet of a file, with column names in its first row."""
 
 from collections.abc import Sequence
 from datetime import date, datetime
@@ -17,7 +17,7 @@ _EXACT = 2**53
 
 
 def open_excel(paths: list[str], origin: tuple[str, ...], _layout: FileLayout) -> Source:
-    """Open spreadsheets of one header.
+    """Open spreadsheets with a common header.
 
     A sheet has types by the cell. A column of numbers is one, of whole numbers where all are; in a column that holds
     texts too, all cells are what a CSV file would have for them.
@@ -35,7 +35,7 @@ def open_excel(paths: list[str], origin: tuple[str, ...], _layout: FileLayout) -
 
 
 def _sheet(path: str, name: str) -> Sequence[Sequence[Any]]:
-    """Return the cells of the one sheet that has any."""
+    """Return the cells of the only non-empty sheet."""
     try:
         from python_calamine import CalamineError, CalamineWorkbook
     except ModuleNotFoundError:
@@ -56,7 +56,7 @@ def _sheet(path: str, name: str) -> Sequence[Sequence[Any]]:
 
 
 def _array(cells: Sequence[Any]) -> pa.Array:
-    """Return cells of one type as it is, empty ones as missing; of several as text."""
+    """Return cells of one type unchanged, with empty ones as missing; mixed types become text."""
     values = [None if cell == "" else cell for cell in cells]
     kinds = {type(value) for value in values if value is not None}
     if kinds <= {int, float}:

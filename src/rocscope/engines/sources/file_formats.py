@@ -1,4 +1,4 @@
-"""Which files a path, a pattern or a folder stands for, and their formats: asked before any library is loaded.
+"""Files of a path, pattern or folder, and their formats, found before any library is loaded.
 
 FileLayout: how a file is written, where neither its name nor its content tells.
 """
@@ -41,7 +41,7 @@ _FORMAT_OF = {
 
 
 def find_files(place: str, format: str | None = None) -> list[str]:
-    """Return the files that a path, a glob or a folder stands for, in alphabetical order."""
+    """Return the files of a path, glob or folder, in alphabetical order."""
     try:
         return _find(place, Path(place).expanduser(), format)
     except OSError as error:
@@ -55,11 +55,11 @@ _LAKE_READER = {
     "Iceberg": "pyiceberg.table.StaticTable.from_metadata(file).scan().to_arrow()",
     "Hudi": "hudi.HudiTable(folder).read_snapshot()",
 }
-"""Tables whose folders also hold files of rows that were deleted or replaced, and what reads one snapshot of each."""
+"""Table formats whose folders contain deleted or replaced files, and what reads one snapshot of each."""
 
 
 def refuse_lakes(paths: Iterable[str]) -> None:
-    """Raise EngineError if files belong to a table that says elsewhere which of its files count."""
+    """Raise EngineError if files belong to a table whose metadata lists its valid files."""
     for folder in {parent for path in paths for parent in Path(path).absolute().parents}:
         if (kind := _lake_of(folder)) is not None:
             got = f"files of a {kind} table, some of which may hold deleted rows"
@@ -96,7 +96,7 @@ def _find(place: str, path: Path, format: str | None) -> list[str]:
 
 
 def is_pipe(place: str) -> bool:
-    """Return whether a path is what a shell hands over for `<(command)`: a stream, which can be read once.
+    """Return whether a path comes from a shell's `<(command)`: a stream that can be read once.
 
     A pipe of another name is none: nobody may ever write to it.
     """
@@ -109,12 +109,12 @@ def is_pipe(place: str) -> bool:
 
 
 def partition_keys(paths: Sequence[str]) -> set[str]:
-    """Return what folders named key=value have for keys, in lower case."""
+    """Return the keys of folders named key=value, in lower case."""
     return {part.split("=")[0].casefold() for path in paths for part in Path(path).parts[:-1] if "=" in part}
 
 
 def _is_data(inside: Path, format: str | None, file: Path) -> bool:
-    """Tell data from what writers of data sets leave beside it: _SUCCESS, .crc files, a README."""
+    """Whether a file is data, and not a file that writers leave beside it: _SUCCESS, .crc files, a README."""
     if any(part.startswith((".", "_")) for part in inside.parts) or not file.is_file():
         return False
     known = format_of(inside)
@@ -122,7 +122,7 @@ def _is_data(inside: Path, format: str | None, file: Path) -> bool:
 
 
 def format_of(path: Path) -> str | None:
-    """Return the format that the name of a file tells, if it does."""
+    """Return the format implied by a file's name, if any."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
     if suffixes and suffixes[-1] in (".gz", ".zst"):
         suffixes.pop()
@@ -135,7 +135,7 @@ _TAB = ("\\t", "tab")  # as it can be typed
 
 @dataclass(frozen=True)
 class FileLayout:
-    """The arguments of `rocscope.read` that say how a source is written; see there.
+    """How a source is written: arguments of `rocscope.read`.
 
     Examples
     --------
@@ -161,24 +161,24 @@ class FileLayout:
 
     @property
     def decimal_mark(self) -> str:
-        """What numbers are written with."""
+        """Decimal mark of numbers."""
         return self.decimal or "."
 
     @property
     def delimiters(self) -> str:
-        """What fields may be apart by; the one that makes most of them is taken."""
+        """Candidate delimiters; the one that yields most fields is used."""
         if self.delimiter is not None:
             return "\t" if self.delimiter in _TAB else self.delimiter
         return ",;\t|".replace(self.decimal_mark, "")
 
     def refuse(self, kind: str, names: Iterable[str] = ("format", *_TEXT)) -> None:
-        """Raise InputError for arguments that mean nothing to a kind of source."""
+        """Raise InputError for arguments that do not apply to a kind of source."""
         for name in names:
             if (given := getattr(self, name)) is not None:
                 raise InputError(name, expected=f"none for {kind}", got=repr(given))
 
     def require_meaning(self, format: str) -> None:
-        """Raise InputError for arguments that mean nothing to a format."""
+        """Raise InputError for arguments that do not apply to a format."""
         self.refuse(f"{format} files", (name for name, formats in _TEXT.items() if format not in formats))
 
 
@@ -193,9 +193,9 @@ AS_IT_TELLS = FileLayout()
 
 
 MOST_ROWS = 5_000_000
-"""More rows than this, where their number is known: in Parquet files."""
+"""More rows than this make Parquet files large."""
 MOST_BYTES = 250_000_000
-"""Or larger files than this, of other formats."""
+"""More bytes than this make other files large."""
 
 _BYTES_OF_A_ROW = 16  # as text, a label and one score
 
@@ -220,7 +220,7 @@ def is_large(source: Any, *, format: str | None = None) -> bool:
 
 
 def rows_of_files(source: Any, *, format: str | None = None) -> int | None:
-    """Return about how many rows files hold (of Parquet exactly), or None of what is in memory already.
+    """Return the approximate number of rows of files (exact for Parquet), or None for data in memory.
 
     Examples
     --------

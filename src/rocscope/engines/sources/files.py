@@ -1,4 +1,4 @@
-"""Files as a Source: which format they have, and how each is opened.
+"""Files as a Source: their formats, and how each is opened.
 
 CSV and JSON are opened in `text_files`, each other format in a module of its name.
 """
@@ -27,7 +27,7 @@ _MAGIC_SUFFIX = {b"\x1f\x8b": ".gz", b"\x28\xb5\x2f\xfd": ".zst"}
 
 @contextmanager
 def open_files(paths: Sequence[str], layout: FileLayout, *, origin: Sequence[str] = ()) -> Iterator[Source]:
-    """Open files of one format; `origin` is what messages call them, by default their paths."""
+    """Open files of one format; `origin` names them in messages, by default by their paths."""
     if not paths:
         raise EngineError("files", expected="at least one", got="none")
     origin = tuple(origin or paths)
@@ -68,7 +68,7 @@ def _common_format(paths: Sequence[str]) -> str:
 
 @contextmanager
 def spooled(stream: BinaryIO, name: str) -> Iterator[str]:
-    """Copy a stream to a temporary file, which is removed in the end, and yield its path."""
+    """Copy a stream to a temporary file, yield its path, and remove it at the end."""
     with _folder() as folder:
         path = folder / "stream"
         head = stream.read(4)
@@ -137,7 +137,7 @@ def _recoded(paths: Sequence[str], origin: Sequence[str], encodings: Sequence[st
 
 @contextmanager
 def _folder() -> Iterator[Path]:
-    """Make a temporary folder that nobody else can read, and yield it; it is removed however the process ends."""
+    """Create and yield a private temporary folder that is removed however the process ends."""
     with unfinished(Path(temporary_folder(), f"rocscope-{secrets.token_hex(8)}")) as folder:
         try:
             folder.mkdir(mode=0o700)
@@ -154,4 +154,4 @@ _OPENERS = {
     "arrow": ("arrow", "open_ipc"),
     "excel": ("excel", "open_excel"),
 }
-"""The module of each format, loaded when it is asked for, and what opens its files."""
+"""The module and function that open each format; modules are loaded on first use."""

@@ -1,4 +1,4 @@
-"""Data frames as a Source, through narwhals: pandas, Polars, PyArrow, DuckDB and what else it knows."""
+"""Data frames as a Source, through narwhals: pandas, Polars, PyArrow, DuckDB and others."""
 
 import sys
 from collections.abc import Iterable, Mapping

@@ -1,4 +1,4 @@
-"""From what a user calls the data to a Source."""
+"""Open any data as a Source."""
 
 import os
 import sys
@@ -16,7 +16,7 @@ from rocscope.errors import InputError
 
 @contextmanager
 def open_source(source: Any, layout: FileLayout = AS_IT_TELLS) -> Iterator[Source]:
-    """Open anything that `read` takes; what is open already stays so."""
+    """Open anything that `read` accepts; an open Source is returned unchanged."""
     with ExitStack() as stack:
         name = str(getattr(source, "name", type(source).__name__))
         if isinstance(source, str | PathLike) and is_pipe(fspath(source)):

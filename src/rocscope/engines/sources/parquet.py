@@ -1,4 +1,4 @@
-"""Parquet files as a Source: DuckDB fetches and filters, Arrow streams plain columns, which takes it less time."""
+"""Parquet files as a Source: DuckDB fetches and filters; Arrow streams plain columns, which is faster."""
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from functools import cached_property, partial
@@ -32,7 +32,7 @@ def open_parquet(paths: list[str], origin: tuple[str, ...], _layout: FileLayout)
 
 
 class ParquetFiles:
-    """Parquet files that are opened one after the other, never all at once.
+    """Parquet files that are opened one at a time.
 
     Parameters
     ----------
@@ -58,11 +58,11 @@ class ParquetFiles:
         return relation_of(self._paths, self.origin, self._schema.names, partitioned=self._partitioned)
 
     def fetch(self, names: Sequence[str], where: str | None = None) -> pa.Table:
-        """Return the columns named, of the rows for which the SQL condition `where` holds, in their order."""
+        """Return the named columns of rows that satisfy the SQL condition `where`, in order."""
         return self._relation.fetch(names, where)
 
     def load(self, names: Sequence[str]) -> pa.Table:
-        """Return the columns named, of all rows, by as many threads as there are cores where Arrow can read them."""
+        """Return the named columns of all rows, read on all cores where Arrow can."""
         if not all(_is_plain(self._schema, name) for name in names):
             return self.fetch(names)
         found = in_threads(lambda batches: list(batches()), self.stream(names).pieces)
@@ -70,15 +70,15 @@ class ParquetFiles:
         return pa.concat_tables(tables) if tables else self.fetch(names)
 
     def held(self) -> "HeldFiles":
-        """Return the same files for anyone who asks again and again, with one condition or another."""
+        """Return the same files with columns kept in memory, for repeated queries."""
         return HeldFiles(self.origin, self.columns, lambda: ParquetFiles(self._paths, self.origin, self._schema))
 
     def holds(self, where: str) -> pa.ChunkedArray:
-        """Return of each row whether the SQL condition `where` holds."""
+        """Return whether the SQL condition `where` holds for each row."""
         return self._relation.holds(where)
 
     def stream(self, names: Sequence[str], where: str | None = None) -> Stream:
-        """Return the same in batches, every group of rows a piece."""
+        """Yield the same in batches, one per row group."""
         if where is not None or not all(_is_plain(self._schema, name) for name in names):
             return self._relation.stream(names, where)
         schema = pa.schema([self._schema.field(name) for name in names])
@@ -103,7 +103,7 @@ class ParquetFiles:
             yield from (partial(self._batches, number, footer, group, schema.names) for group in groups)
 
     def _require_types(self, here: pa.Schema, expected: pa.Schema, number: int) -> None:
-        """Raise what DuckDB would, in its own names of types, if columns are not those of the first file."""
+        """Raise as DuckDB would, with its type names, if columns differ from those of the first file."""
         types = dict(zip(here.names, here.types, strict=True))
         names = [field.name for field in expected if types.get(field.name) != field.type]
         if names:
@@ -121,7 +121,7 @@ class ParquetFiles:
 
 
 class HeldFiles(ArrowColumns):
-    """Parquet files whose columns stay in memory from when they are first asked for.
+    """Parquet files whose columns stay in memory after first use.
 
     Of a condition, the files are read for the columns that it names only, by a connection of its own: threads that ask
     at the same time do not wait for each other.
@@ -133,7 +133,7 @@ class HeldFiles(ArrowColumns):
         self._known: dict[str, pa.ChunkedArray] = {}
 
     def fetch(self, names: Sequence[str], where: str | None = None) -> pa.Table:
-        """Return the columns named, of the rows for which the SQL condition `where` holds, in their order."""
+        """Return the named columns of rows that satisfy the SQL condition `where`, in order."""
         table = super().fetch(names)
         if where is None:
             return table
@@ -148,14 +148,14 @@ class HeldFiles(ArrowColumns):
 
 
 def _in_one(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return numbers in one piece of memory: what is kept of them is then copied once, not piece by piece and again."""
+    """Return numbers in contiguous memory, so that they are copied once."""
     kind = column.type
     plain = pa.types.is_primitive(kind) and not pa.types.is_null(kind)
     return pa.chunked_array([column.combine_chunks()], kind) if plain and column.num_chunks > 1 else column
 
 
 def _is_plain(schema: pa.Schema, name: str) -> bool:
-    """Whether DuckDB gives a column the type that Arrow does."""
+    """Whether DuckDB and Arrow give a column the same type."""
     position = schema.get_field_index(name)
     if position < 0:
         return False
@@ -175,6 +175,6 @@ def _has_narrow_deltas(footer: pq.FileMetaData, names: Sequence[str]) -> bool:
 
 
 def _are_partitioned(paths: Sequence[str], columns: Sequence[str]) -> bool:
-    """Whether folders named key=value add columns that the files do not hold themselves."""
+    """Whether folders named key=value add columns that the files lack."""
     keys = partition_keys(paths)
     return bool(keys) and not keys & {name.casefold() for name in columns}

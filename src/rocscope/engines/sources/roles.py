@@ -1,4 +1,4 @@
-"""Columns of more than two classes: which column holds the probability of which class.
+"""Roles of columns, and probability columns of classes.
 
 Roles: which column of a source is the label, which are scores, and how each is converted and checked.
 """
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 MISSING = ("error", "drop")
-"""What to do about rows with a missing or infinite value."""
+"""What to do with rows with a missing or infinite value."""
 
 _ERRORS: dict[str, type[InputError]] = {
     "label": LabelError,
@@ -40,7 +40,7 @@ _ERRORS: dict[str, type[InputError]] = {
 
 @dataclass(frozen=True)
 class Role:
-    """What a column is used for."""
+    """The use of a column."""
 
     argument: str
     column: str
@@ -48,7 +48,7 @@ class Role:
     cls: str | None = None
 
     def subject(self, source: HasColumns) -> str:
-        """Return what messages call the column."""
+        """Return the column's name for messages."""
         return f"{self.argument} {self.column!r} of {brief(source.origin)}"
 
     def convert(self, source: Source, table: pa.Table, part: columns.ColumnPart = columns.WHOLE_COLUMN) -> Column:
@@ -66,13 +66,13 @@ class Role:
 
 
 def incomplete(argument: str, subject: str, got: str) -> InputError:
-    """Return the error for missing or infinite values in a column that is used as `argument` says."""
+    """Return the error for missing or infinite values in a column used for `argument`."""
     hint = "leave such rows out with missing='drop'"
     return _ERRORS[argument](subject, expected="a finite value in every row", got=got, hint=hint)
 
 
 def roles_of_columns(source: HasColumns, label: str | None, **others: str | None) -> list[Role]:
-    """Return what each column besides those of models is for."""
+    """Return the role of each column other than scores."""
     roles = [Role("label", given(source, "label", label))]
     return roles + [Role(argument, str(column)) for argument, column in others.items() if column is not None]
 
@@ -166,6 +166,6 @@ def class_predictions(
 
 
 def _in_order(columns: Mapping[str, Array], order: Sequence[str]) -> pa.Table:
-    """Return a table whose columns have the names of the classes; what does not fit, its user refuses by name."""
+    """Return a table whose columns have the class names; mismatches are left for the caller to report."""
     names = [name for name in dict.fromkeys([*order, *columns]) if name in columns]
     return pa.table({name: columns[name] for name in names})

@@ -1,4 +1,4 @@
-"""Source: named columns that can be fetched as Arrow data, wherever they are kept."""
+"""Source: named columns that can be fetched as Arrow data from any storage."""
 
 import re
 import sys
@@ -26,7 +26,7 @@ _ERRORS_OF_LIBRARIES = (
 
 
 BATCH_ROWS = 1 << 17
-"""Rows of a batch: few enough for the cache, many enough that Python's share does not count."""
+"""Rows per batch: few enough for the cache, many enough to hide Python's overhead."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Stream:
 
 
 def stream_table(table: pa.Table) -> Stream:
-    """Return a table in batches."""
+    """Yield a table in batches."""
 
     def batch(start: int) -> Generator[pa.Table]:
         yield table.slice(start, BATCH_ROWS)
@@ -58,7 +58,7 @@ def stream_table(table: pa.Table) -> Stream:
 
 
 class WrongGuessError(Exception):
-    """A later row does not have the type that the first ones told."""
+    """A later row does not have the type guessed from the first rows."""
 
 
 class Source(Protocol):
@@ -79,33 +79,33 @@ class Source(Protocol):
     decimal: str
 
     def fetch(self, names: Sequence[str], where: str | None = None) -> pa.Table:
-        """Return the columns named, of the rows for which the SQL condition `where` holds, in their order."""
+        """Return the named columns of rows that satisfy the SQL condition `where`, in order."""
         ...
 
     def stream(self, names: Sequence[str], where: str | None = None) -> Stream:
-        """Return the same in batches, so that not all rows are in memory at once."""
+        """Yield the same in batches, so that not all rows are in memory at once."""
         ...
 
 
 def no_rows(origin: str, where: str | None = None) -> ShapeError:
-    """Return the error for a source without rows, or without any for which the condition holds."""
+    """Return the error for a source without rows, or without any that satisfy the condition."""
     return ShapeError(origin, expected="at least one row", got="none" if where is None else f"none where {where}")
 
 
 def no_complete_rows(origin: str, rows: int) -> ShapeError:
-    """Return the error for a source of so many rows that are all to be left out."""
+    """Return the error for a source whose rows would all be dropped."""
     return ShapeError(origin, expected="a row without missing or infinite values", got=f"none of {rows}")
 
 
 def mentioned(columns: Sequence[str], where: str) -> list[str]:
-    """Return the columns whose names occur in a condition: those that it uses, and perhaps a few more."""
+    """Return the columns whose names occur in a condition, which include those that it uses."""
     text = where.replace('""', '"').casefold()
     return [name for name in dict.fromkeys(columns) if name.casefold() in text]
 
 
 @contextmanager
 def one_line_errors(subject: str) -> Iterator[None]:
-    """Turn what DuckDB, Arrow, narwhals and the system raise into one line that names the subject."""
+    """Convert errors of DuckDB, Arrow, narwhals and the system to one line that names the subject."""
     try:
         yield
     except OSError as error:
@@ -126,7 +126,7 @@ def one_line_errors(subject: str) -> Iterator[None]:
 
 
 def _library_errors() -> tuple[type[Exception], ...]:
-    """Return what the libraries raise that are loaded by now; `except` asks only once something was raised.
+    """Return the exceptions of the libraries loaded so far; evaluated only when something was raised.
 
     RuntimeError is among them because older DuckDB lets those of its Parquet reader through.
     """
@@ -135,7 +135,7 @@ def _library_errors() -> tuple[type[Exception], ...]:
 
 
 def condense(message: str) -> str:
-    """Return a message of several lines as the one that says what is wrong.
+    """Return the informative line of a multi-line message.
 
     Examples
     --------

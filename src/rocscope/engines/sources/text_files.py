@@ -1,4 +1,4 @@
-"""Columns that were written as text, in CSV or JSON, as a Source: no whole number in them is rounded unseen.
+"""Text columns of CSV and JSON files as a Source, without rounding whole numbers.
 
 CSV and JSON lines as a Source.
 
@@ -37,7 +37,7 @@ _COMPRESSION = {".gz": "gzip", ".zst": "zstd"}
 
 
 def open_csv(paths: list[str], origin: tuple[str, ...], layout: FileLayout) -> Source:
-    """Open CSV files with one header; of the delimiters the one is taken that splits it into most columns."""
+    """Open CSV files with a common header, split by the delimiter that yields most columns."""
     columns, delimiter, end = _header(paths[0], origin[0], layout.delimiters)
     for path, name in zip(paths, origin, strict=True):
         if (there := _header(path, name, delimiter)[0]) != columns:
@@ -70,12 +70,12 @@ def open_csv(paths: list[str], origin: tuple[str, ...], layout: FileLayout) -> S
 
 
 def open_tsv(paths: list[str], origin: tuple[str, ...], layout: FileLayout) -> Source:
-    """Open files of fields between tabs."""
+    """Open tab-separated files."""
     return open_csv(paths, origin, replace(layout, delimiter="\t"))
 
 
 def _header(path: str, name: str, delimiters: str) -> tuple[list[str], str, str]:
-    """Return the fields of the first row, the delimiter that makes most of them, and how the row ends."""
+    """Return the fields of the first row, the delimiter that yields most of them, and the line ending."""
     with one_line_errors(name), pa.input_stream(path, compression="detect") as stream:
         start = codecs.getincrementaldecoder("utf-8-sig")().decode(stream.read(LOOKED_AT))
     try:
@@ -90,7 +90,7 @@ def _header(path: str, name: str, delimiters: str) -> tuple[list[str], str, str]
 def _csv_types(
     connection: duckdb.DuckDBPyConnection, path: str, name: str, dialect: str, width: int, sample: int
 ) -> dict[str, str]:
-    """Return the type of each column, by the name that DuckDB gives it, from so many rows (-1: all)."""
+    """Return DuckDB's type for each column, guessed from a number of rows (-1: all)."""
     candidates = ", ".join(map(text, _CSV_TYPES))
     options = f"{dialect}, auto_type_candidates = [{candidates}], sample_size = {sample}"
     with one_line_errors(name):
@@ -105,7 +105,7 @@ def _csv_types(
 
 
 def open_json(paths: list[str], origin: tuple[str, ...], _layout: FileLayout) -> Source:
-    """Open files of one JSON object a line, or of one array of objects."""
+    """Open files with one JSON object per line, or one array of objects."""
     connection = connect(paths)
     schemas: list[dict[str, str]] = []
     for path, name in zip(paths, origin, strict=True):
@@ -124,7 +124,7 @@ def open_json(paths: list[str], origin: tuple[str, ...], _layout: FileLayout) ->
 
 
 def _merged(schemas: Sequence[dict[str, str]], origin: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:
-    """Return a type for each column that holds its values in all files, and the columns for which there is none."""
+    """Return a type for each column that fits all files, and the columns without one."""
     types: dict[str, str] = {}
     conflicts: dict[str, str] = {}
     for column in dict.fromkeys(name for schema in schemas for name in schema):
@@ -143,7 +143,7 @@ def _common_number(types: set[str]) -> str:
 
 
 def _as_written(paths: Sequence[str]) -> str:
-    """Return options for names that say nothing but how a file is compressed, which is lost on DuckDB after a ?."""
+    """Return options for file names whose suffix tells only the compression, which DuckDB overlooks before a ?."""
     ways = {_COMPRESSION.get(Path(path).suffix.lower(), "uncompressed") for path in paths}
     return _AS_WRITTEN + (f", compression = {text(ways.pop())}" if len(ways) == 1 else "")
 
@@ -153,19 +153,19 @@ def _files(paths: Sequence[str]) -> str:
 
 
 def declared(types: Mapping[str, str]) -> str:
-    """Return the arguments that say what type each column has."""
+    """Return the arguments that declare the type of each column."""
     columns = ", ".join(f"{text(name)}: {text(kind)}" for name, kind in types.items())
     return f"auto_detect = false, columns = {{{columns}}}"
 
 
 class Guessed(Relation):
-    """Columns by the types that the first rows tell; where a later row is of another, WrongGuessError is raised.
+    """Columns with types guessed from the first rows; WrongGuessError if a later row differs.
 
     No whole number may have been written otherwise than this one is, nor be one that float64 rounds.
     """
 
     def stream(self, names: Sequence[str], where: str | None = None) -> Stream:
-        """Return the columns named in batches."""
+        """Yield the named columns in batches."""
         found = super().stream(names, where)
 
         def checked(piece: Callable[[], Generator[pa.Table]]) -> Generator[pa.Table]:
@@ -182,7 +182,7 @@ class Guessed(Relation):
 
 
 class Written(Relation):
-    """A relation whose types were found in text.
+    """A relation whose types were inferred from text.
 
     Parameters
     ----------
@@ -227,11 +227,11 @@ class Written(Relation):
 
     @_relation.setter
     def _relation(self, relation: duckdb.DuckDBPyRelation) -> None:
-        """Take the relation of the guess for the one of all rows only where both are the same."""
+        """Return the guessed relation for all rows if types agree."""
         self._declared = None if self._types_of_all else relation
 
     def guessed(self, names: Sequence[str]) -> Guessed | None:
-        """Return the columns named by the types that the first rows tell, if they are all numbers."""
+        """Return the named columns with guessed types, if all are numeric."""
         kinds = {name: self._guess[self._sql_name[name]] for name in names if name in self._sql_name}
         one_each = len(self._sql_name) == len(self.columns)
         if self._types_of_all is None or not (one_each and set(kinds.values()) <= {"BIGINT", "DOUBLE"}):
@@ -243,14 +243,14 @@ class Written(Relation):
         return Guessed(self.origin, relation, columns=list(kinds), decimal=self.decimal, connection=self._connection)
 
     def fetch(self, names: Sequence[str], where: str | None = None) -> pa.Table:
-        """Return the columns named, of the rows for which the SQL condition `where` holds, in their order."""
+        """Return the named columns of rows that satisfy the SQL condition `where`, in order."""
         self._settle_hexadecimal(names)
         table = super().fetch(names, where)
         large = [name for name in names if _has_large(table.column(name))]
         return super().fetch(names, where) if self._settle(large) else table
 
     def stream(self, names: Sequence[str], where: str | None = None) -> Stream:
-        """Return the same in batches whose types are known beforehand."""
+        """Yield the same in batches of known types."""
         self._settle_hexadecimal(names)
         fractions = [name for name in names if self._types[self._sql_name[name]] == "DOUBLE"]
         if fractions:
@@ -282,7 +282,7 @@ class Written(Relation):
             self._declared = self._declare(self._types)
 
     def _settle(self, names: Sequence[str]) -> bool:
-        """Read columns as whole numbers where they are, and state whether any is."""
+        """Read columns as whole numbers where possible, and return whether any is."""
         whole = [name for name in names if self._is_whole(name)]
         if whole:
             self._types.update({self._sql_name[name]: "HUGEINT" for name in whole})
@@ -290,7 +290,7 @@ class Written(Relation):
         return bool(whole)
 
     def _is_whole(self, name: str) -> bool:
-        """Whether all values of a column are whole numbers, and none may be one that float64 rounds if not."""
+        """Whether a column has only whole numbers, and float64 would round some of them."""
         column = self._sql_name[name]
         as_text = declared(self._types | {column: "VARCHAR" if self.decimal else "JSON"})
         value = f"nullif(trim(CAST({identifier(column)} AS VARCHAR)), '')"
@@ -308,7 +308,7 @@ class Written(Relation):
 
 
 def _checked(column: str, kind: str) -> str:
-    """Return SQL for a column of text that is to be whole numbers, or for one of another type as it is."""
+    """Return SQL for a text column to be read as whole numbers, or for another column unchanged."""
     name = identifier(column)
     whole = f"TRY_CAST({name} AS BIGINT)"
     return (

@@ -42,13 +42,13 @@ from rocscope.segments.counting import of_segments
 from rocscope.segments.segmented_counts import SegmentedCounts
 
 MOST_LEVELS = 100_000
-"""A model with more distinct scores than this (in one segment) is given in bins."""
+"""A model with more distinct scores than this (per segment) is returned in bins."""
 MOST_BINS = 2_000
-"""About how many, besides those that end at a vertex of the hull."""
+"""Approximate number of bins, besides those that end at a hull vertex."""
 MOST_GROUPS = 10_000
-"""Models times segments: of more, the columns come to the driver, where one sort finds all groups."""
+"""Maximum of models times segments for counting on the workers; beyond, one sort on the driver is faster."""
 FEW_GROUPS, MOST_VALUES = 100, 4 * 10**7
-"""So do columns of at most so many values where there are more groups than these: each costs workers a millisecond."""
+"""Columns of at most this many values are fetched to the driver, since each group costs workers a millisecond."""
 
 _LEVELS_PER_RANGE = 2**20  # distinct scores that one task ranks: some tens of MB
 _MOST_LEVELS_IN_ALL = 10**7  # of all models, that the driver holds
@@ -70,7 +70,7 @@ def count(source: Any, question: Question) -> CountedModels | SegmentedCounts:
 
 
 def _is_fetched(data: Input) -> bool:
-    """Return whether columns come to the driver, by the number of rows and about how many groups there are."""
+    """Return whether columns are fetched to the driver, given the numbers of rows and groups."""
     if data.layout.segment is None:
         return False
     from pyspark.sql import functions
@@ -101,7 +101,7 @@ def answer(data: Input, question: Question, session: Any) -> CountedModels | Seg
 
 @dataclass(frozen=True)
 class _Found:
-    """What the runs of one model in one segment hold in all."""
+    """Totals of the runs of one model in one segment."""
 
     segment: Any
     model: int
@@ -114,7 +114,7 @@ class _Found:
 
 
 def _survey(runs: Any, data: Input) -> tuple[Facts, list[_Found]]:
-    """Rank the rows, and return the facts and the counts of each group, by segment and model."""
+    """Rank the rows, and return the facts and counts of each group, by segment and model."""
     asked = [name for name in ("segment", *tasks.RUN) if name in runs.columns and name not in ("score", "pos", "neg")]
     facts = Facts()
     by_group: dict[tuple[Any, int], list[Any]] = {}
@@ -142,7 +142,7 @@ def _survey(runs: Any, data: Input) -> tuple[Facts, list[_Found]]:
 
 
 def _check(facts: Facts, data: Input, pos_label: Any) -> None:
-    """Refuse what `rocscope.read` would."""
+    """Raise for data that `rocscope.read` would refuse."""
     if not facts.rows:
         raise no_rows(ORIGIN)
     for name, rows in facts.bad.items():
@@ -183,7 +183,7 @@ def _count_groups(runs: Any, found: Sequence[_Found], session: Any) -> list[list
 
 
 def _shared_out(found: Sequence[_Found]) -> list[Group]:
-    """Cut each group's scores into ranges of about as many entries, and give ranges to partitions in turn."""
+    """Split each group's scores into ranges of similar size, and assign them to partitions in turn."""
     kept = min(MOST_LEVELS, _MOST_LEVELS_IN_ALL // len(found))
     groups: list[Group] = []
     held = place = 0
@@ -202,7 +202,7 @@ def _shared_out(found: Sequence[_Found]) -> list[Group]:
 
 
 def _borders(group: _Found) -> Array:
-    """Return the scores that part a group's entries evenly, as far as the samples tell."""
+    """Return the scores that split a group's entries evenly, estimated from samples."""
     ranges = -(-group.entries // _LEVELS_PER_RANGE)
     scores = np.concatenate([sample for sample, _ in group.samples])
     if ranges == 1:
@@ -215,7 +215,7 @@ def _borders(group: _Found) -> Array:
 
 
 def _repartitioned(pieces: Any, places: int) -> Any:
-    """Bring the pieces of a range together; older Spark hashes, which may give one partition a few ranges more."""
+    """Collect the pieces of each range; older Spark hashes them, which may be less even."""
     by_id = getattr(pieces, "repartitionById", None)
     return pieces.repartition(places, "place") if by_id is None else by_id(places, "place")
 

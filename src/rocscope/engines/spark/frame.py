@@ -55,7 +55,7 @@ _HINTS = {
 
 @dataclass(frozen=True)
 class SparkColumns:
-    """What a DataFrame calls its columns."""
+    """Column names of a DataFrame."""
 
     columns: list[str]
     origin: tuple[str, ...] = (ORIGIN,)
@@ -63,7 +63,7 @@ class SparkColumns:
 
 @dataclass(frozen=True)
 class Input:
-    """The columns used, under the names that the workers know, and how these read them.
+    """The columns used, with the names that workers use, and how to read them.
 
     Attributes
     ----------
@@ -79,12 +79,12 @@ class Input:
     columns: Mapping[str, str]
 
     def subject(self, name: str) -> str:
-        """Return the words for a column in messages."""
+        """Return a column's name for messages."""
         return f"{name.rstrip('0123456789')} {self.columns[name]!r} of {ORIGIN}"
 
 
 def open_input(frame: Any, question: Question) -> Input:
-    """Check what was asked against the columns' types, and select what is needed."""
+    """Check the question against the columns' types, and select what is needed."""
     from pyspark.sql import functions
 
     if question.where is not None:
@@ -116,7 +116,7 @@ def open_input(frame: Any, question: Question) -> Input:
 
 
 def _type_of(name: str, column: str, kind: str) -> str:
-    """Return the type in which workers get a column, its own unless that is a decimal which another holds exactly."""
+    """Return the type in which workers receive a column: its own, except for decimals that fit another type exactly."""
     role = name.rstrip("0123456789")
     family = re.split(r"[(<]", kind)[0]
     exact = _without_decimals(kind)
@@ -147,7 +147,7 @@ def _without_decimals(kind: str) -> str:
 
 
 def map_arrow(frame: Any, function: Any, columns: Mapping[str, pa.DataType]) -> Any:
-    """Return `frame.mapInArrow(function)`, without what Spark has to say about pandas, which takes no part."""
+    """Return `frame.mapInArrow(function)` without Spark's warnings about pandas, which is not used."""
     from pyspark.sql.pandas.types import from_arrow_type
     from pyspark.sql.types import StructField, StructType
 
@@ -158,15 +158,15 @@ def map_arrow(frame: Any, function: Any, columns: Mapping[str, pa.DataType]) -> 
 
 
 class Fetched(ArrowColumns):
-    """Columns that came to the driver, and only the rows that were asked for."""
+    """Columns fetched to the driver, restricted to the requested rows."""
 
     def stream(self, names: Sequence[str], where: str | None = None) -> Stream:  # noqa: ARG002 (Spark left only these)
-        """Return the columns named in batches."""
+        """Yield the named columns in batches."""
         return super().stream(names)
 
 
 def fetched(data: Input) -> Fetched:
-    """Bring the columns to the driver."""
+    """Fetch the columns to the driver."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
         to_arrow = getattr(data.frame, "toArrow", None)  # since Spark 4
@@ -177,7 +177,7 @@ def fetched(data: Input) -> Fetched:
 
 @contextmanager
 def setting(session: Any, name: str, value: str) -> Iterator[None]:
-    """Change a setting of a session for a while."""
+    """Change a session's setting temporarily."""
     with _changing:
         before = session.conf.get(name)
         session.conf.set(name, value)
@@ -188,7 +188,7 @@ def setting(session: Any, name: str, value: str) -> Iterator[None]:
 
 
 def require_running(frame: Any) -> None:
-    """Raise EngineError if the session of a DataFrame was stopped."""
+    """Raise EngineError if the DataFrame's session has stopped."""
     session = frame.sparkSession
     connected = getattr(session, "is_stopped", None)
     stopped = session.sparkContext._jsc is None if connected is None else connected
@@ -199,7 +199,7 @@ def require_running(frame: Any) -> None:
 
 @contextmanager
 def one_line_errors() -> Iterator[None]:
-    """Turn what Spark raises into one line."""
+    """Convert Spark's errors to one line."""
     from pyspark.errors import PySparkException
 
     py4j: Any = sys.modules.get("py4j.protocol")  # a client that is only connected has none
@@ -214,7 +214,7 @@ def one_line_errors() -> Iterator[None]:
 
 
 def _condensed(message: str) -> str:
-    """Return the one line of Spark's that says what is wrong.
+    """Return the informative line of a Spark error.
 
     Examples
     --------

@@ -35,16 +35,16 @@ _INT, _LONG, _BINARY = pa.int32(), pa.int64(), pa.binary()
 _LEVELS = {"score": _BINARY, "pos": _BINARY, "neg": _BINARY}
 
 RUN = {"model": _INT, "n_pos": _LONG, "n_neg": _LONG, "levels": _LONG, "sample": _BINARY, **_LEVELS, "facts": _BINARY}
-"""Columns of a run, after that of its segment where there are segments."""
+"""Columns of a run, after that of its segment if there are segments."""
 PIECE = {"place": _INT, "group": _INT, "range": _INT, **_LEVELS}
-"""Columns of the part of a run that lies in one range of the score."""
+"""Columns of the part of a run in one score range."""
 BINS = {"group": _INT, "bins": _BINARY}
 """Columns of a counted range."""
 
 
 @dataclass
 class Facts:
-    """What one partition's rows held, besides counts.
+    """Facts about one partition's rows, besides counts.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class Facts:
     weight: float = 0.0
 
     def add(self, other: "Facts") -> None:
-        """Add those of other rows."""
+        """Add the facts of other rows."""
         self.rows += other.rows
         self.dropped += other.dropped
         self.bad.update(other.bad)
@@ -73,7 +73,7 @@ class Facts:
 
 @dataclass(frozen=True)
 class Layout:
-    """How to read the rows: columns `label`, `score0` and so on, perhaps `weight` and `segment`."""
+    """How to read the rows: columns `label`, `score0` and so on, optionally `weight` and `segment`."""
 
     models: int
     weighted: bool
@@ -85,7 +85,7 @@ class Layout:
 
 @dataclass(frozen=True)
 class Group:
-    """How the levels of one model in one segment are shared out.
+    """How the levels of one model in one segment are distributed.
 
     Attributes
     ----------
@@ -109,7 +109,7 @@ class Group:
 
 @dataclass(frozen=True)
 class _Rows:
-    """Complete rows as arrays; `segment` numbers the entries of `segments`."""
+    """Complete rows as arrays; `segment` indexes `segments`."""
 
     positive: Array
     scores: list[Array]
@@ -119,7 +119,7 @@ class _Rows:
 
 
 def rank_rows(batches: Batches, layout: Layout) -> Iterator[pa.RecordBatch]:
-    """Turn rows into runs, and at the end tell the facts about them."""
+    """Convert rows to runs, and yield the facts about them at the end."""
     facts = Facts()
     for table in _chunks(batches, layout.rows_per_run):
         rows = _read(table, layout, facts)
@@ -184,7 +184,7 @@ def _encoded(segment: pa.ChunkedArray, kind: pa.DataType) -> pa.DictionaryArray:
 
 
 def _positive(label: columns.Column, pos_label: Any, facts: Facts) -> NDArray[np.bool_]:
-    """Return where the label is the positive one, 1 unless it is named, and note which labels there are."""
+    """Return where the label is the positive one (1 by default), and record which labels occur."""
     rest = label.values
     while rest.size and len(facts.labels) < _MOST_LABELS:
         value = rest[0]
@@ -200,7 +200,7 @@ def _positive(label: columns.Column, pos_label: Any, facts: Facts) -> NDArray[np
 
 
 def _runs(rows: _Rows) -> Iterator[tuple[Any, ...]]:
-    """Yield the entry of a segment, and what `RUN` names."""
+    """Yield a segment's entry and the columns named by `RUN`."""
     for entry, chosen in _by_segment(rows):
         positive = rows.positive[chosen]
         weight = None if rows.weight is None else rows.weight[chosen]
@@ -211,7 +211,7 @@ def _runs(rows: _Rows) -> Iterator[tuple[Any, ...]]:
 
 
 def _by_segment(rows: _Rows) -> Iterator[tuple[int, Any]]:
-    """Yield each segment's entry, and its rows."""
+    """Yield each segment's entry and its rows."""
     if rows.segment is None:
         yield 0, slice(None)
         return
@@ -231,7 +231,7 @@ def _run(model: int, ranking: Ranking) -> tuple[Any, ...]:
 
 
 def _together(rows: Iterable[tuple[Any, ...]]) -> Iterator[list[tuple[Any, ...]]]:
-    """Put rows together for one batch: to send one for each of very many segments takes longer than to count them."""
+    """Combine rows into one batch; one batch per segment would be slower than counting."""
     held: list[tuple[Any, ...]] = []
     size = 0
     for row in rows:
@@ -258,7 +258,7 @@ def _arrays(types: Mapping[str, pa.DataType], rows: list[tuple[Any, ...]]) -> li
 
 
 def _packed(levels: Levels) -> tuple[bytes, bytes, bytes]:
-    """Return levels as bytes, counts in the narrowest type that holds them."""
+    """Return levels as bytes, with counts in the narrowest sufficient type."""
     return levels.threshold.tobytes(), _narrow(levels.pos).tobytes(), _narrow(levels.neg).tobytes()
 
 
@@ -273,7 +273,7 @@ def _unpack(dtype: str, score: bytes, *counts: bytes) -> tuple[Array, Array, Arr
 
 
 def cut_runs(batches: Batches, groups: Mapping[Hashable, Mapping[int, Group]]) -> Iterator[pa.RecordBatch]:
-    """Cut runs at the borders of their group's ranges; `groups` are the models of each segment."""
+    """Split runs at the borders of their group's ranges; `groups` are the models of each segment."""
     runs = (run for batch in batches for run in batch.to_pylist() if run["model"] >= 0)
     pieces = (piece for run in runs for piece in _pieces(groups[run.get("segment")][run["model"]], run))
     yield from (_batch(PIECE, some) for some in _together(pieces))
@@ -290,7 +290,7 @@ def _pieces(group: Group, run: Mapping[str, Any]) -> Iterator[tuple[Any, ...]]:
 
 
 def bin_ranges(batches: Batches, groups: Sequence[Group]) -> Iterator[pa.RecordBatch]:
-    """Merge the pieces of each range and bin the result."""
+    """Merge the pieces of each range, and bin the result."""
     pieces: dict[tuple[int, int], list[tuple[Array, Array, Array]]] = {}
     for batch in batches:
         for piece in batch.to_pylist():
@@ -309,7 +309,7 @@ def _merged(parts: list[tuple[Array, Array, Array]]) -> Levels:
 
 
 def _binned(levels: Levels, group: Group) -> BinnedCounts:
-    """Bin levels so that no vertex of the hull is inside a bin, and else evenly along the ROC curve."""
+    """Bin levels evenly along the ROC curve, without a hull vertex inside a bin."""
     exact = BinnedCounts.from_counts(ThresholdCounts.from_ranking(levels))
     if levels.threshold.size <= group.most_levels:
         return exact

@@ -30,7 +30,7 @@ from rocscope.segments.counting import of_segments, of_sums
 from rocscope.segments.segmented_counts import SegmentedCounts
 
 MOST_LEVELS = 10_000_000
-"""Distinct scores of a model that are fetched unless `memory` says otherwise."""
+"""Distinct scores of a model that are fetched, unless `memory` is given."""
 _BYTES_A_LEVEL = 64  # of memory, for what comes back of a score: the score, two counts and what Arrow adds
 _MOST_CLASSES = 1_000
 _LARGEST = float(np.finfo(np.float64).max)
@@ -38,7 +38,7 @@ _LARGEST = float(np.finfo(np.float64).max)
 
 @dataclass(frozen=True)
 class _Table:
-    """A lazy frame, or a table of a database as one."""
+    """A lazy frame, or a database table as one."""
 
     frame: nw.LazyFrame[Any]
     origin: tuple[str, ...]
@@ -50,7 +50,7 @@ class _Table:
         return self.schema.names()
 
     def fetch(self, frame: nw.LazyFrame[Any]) -> pa.Table:
-        """Carry out a query."""
+        """Execute a query."""
         with one_line_errors(self.origin[0]):
             return frame.collect("pyarrow").to_native()
 
@@ -84,7 +84,7 @@ def _open(source: Any) -> _Table:
 
 
 def _check_type(role: Role, table: _Table) -> None:
-    """Refuse a column of scores or weights that holds no numbers before the database is asked to add them up."""
+    """Raise for score or weight columns without numbers, before the database sums them."""
     kind = table.schema[role.column]
     error = {"score": ScoreError, "weight": WeightError, "columns": InputError}.get(role.argument)
     if error is not None and not (kind.is_numeric() or kind == nw.Boolean):
@@ -105,7 +105,7 @@ def _one_if(condition: nw.Expr) -> nw.Expr:
 
 
 def _complete_rows(table: _Table, roles: Sequence[Role], *, drop: bool) -> tuple[int, int]:
-    """Return the number of rows and of those to leave out, which must be allowed."""
+    """Return the number of rows, and of those to drop, which must be allowed."""
     complete = [_is_complete(role, table) for role in roles]
     marks = {f"bad{i}": _one_if(~condition) for i, condition in enumerate(complete)}
     marks |= {"row": nw.lit(1, nw.Int64), "dropped": _one_if(~reduce(and_, complete))}
@@ -122,7 +122,7 @@ def _complete_rows(table: _Table, roles: Sequence[Role], *, drop: bool) -> tuple
 
 
 def _prepare(table: _Table, roles: Sequence[Role], question: Question) -> nw.LazyFrame[Any]:
-    """Return complete rows with their positives and negatives to be summed, scores and segment, under our own names."""
+    """Return complete rows with positives and negatives to sum, scores and segment, under internal names."""
     complete = table.frame.filter(reduce(and_, (_is_complete(role, table) for role in roles)))
     label = roles[0]
     is_pos = _is_positive(table, complete, label, question.pos_label)
@@ -149,7 +149,7 @@ def _prepare(table: _Table, roles: Sequence[Role], question: Question) -> nw.Laz
 def _in_money(
     table: _Table, complete: nw.LazyFrame[Any], held: dict[str, nw.Expr], context: Context
 ) -> dict[str, nw.Expr]:
-    """Return positives and negatives as the amount at stake in rows; see `rocscope.core.row_costs.gains_in_batch`."""
+    """Return positives and negatives as amounts at stake; see `rocscope.core.row_costs.gains_in_batch`."""
     amount = {cell: _amount(getattr(context, f"cost_{cell}")) for cell in CELLS}
     gain = {"pos": amount["fn"] - amount["tp"], "neg": amount["tn"] - amount["fp"]}
     factors = (1.0, 1.0)
@@ -166,7 +166,7 @@ def _in_money(
 
 
 def _amount(cost: float | str) -> nw.Expr:
-    """Return a cost in ten thousandths, whole where its decimals are."""
+    """Return a cost in ten-thousandths, as whole numbers where possible."""
     if not isinstance(cost, str):
         return nw.lit(float(in_parts(np.asarray(cost, np.float64))))
     parts = nw.col(cost).cast(nw.Float64) * PARTS
@@ -175,7 +175,7 @@ def _amount(cost: float | str) -> nw.Expr:
 
 
 def _is_positive(table: _Table, complete: nw.LazyFrame[Any], role: Role, pos_label: Any) -> nw.Expr:
-    """Return the condition that a row is positive, once the labels that occur have been checked."""
+    """Return the condition that a row is positive, after checking which labels occur."""
     found = table.fetch(complete.select(label=nw.col(role.column)).unique().head(_MOST_CLASSES))
     column = found.column("label")
     labels = columns.labels(column, role.subject(table))
@@ -222,7 +222,7 @@ def _by_segment(
 def _sums_by_segment(
     table: _Table, rows: nw.LazyFrame[Any], segment: Role, score: Role, question: Question
 ) -> tuple[Array, Array, Array, Array]:
-    """Return segments, scores, and their positives and negatives, from one query."""
+    """Query segments and scores with their positives and negatives."""
     levels = _fetch_levels(table, totals_by(rows, "segment", "score"), score, question)
     names = columns.groups(levels.column("segment"), segment.subject(table)).decoded()
     kind = np.int64 if question.weight is None and question.context is None else np.float64
@@ -231,7 +231,7 @@ def _sums_by_segment(
 
 
 def _fetch_levels(table: _Table, levels: nw.LazyFrame[Any], role: Role, question: Question) -> pa.Table:
-    """Return levels, unless they are more than memory is to hold."""
+    """Return levels, unless they exceed the memory limit."""
     most = _most_levels(question)
     found = table.fetch(levels.head(most + 1))
     if found.num_rows > most:
@@ -245,7 +245,7 @@ def _most_levels(question: Question) -> int:
 
 
 def _named_scores(roles: Sequence[Role]) -> list[tuple[str, Role]]:
-    """Return our names of the columns of scores: some databases cut long ones."""
+    """Return internal names for score columns, since some databases truncate long names."""
     return [(f"score{i}", role) for i, role in enumerate(role for role in roles if role.argument == "score")]
 
 
@@ -260,7 +260,7 @@ def _by_model(table: _Table, prepared: nw.LazyFrame[Any], roles: Sequence[Role],
 def _count_one(
     table: _Table, rows: nw.LazyFrame[Any], role: Role, question: Question
 ) -> ThresholdCounts | BinnedCounts:
-    """Return the counts of one model: score by score, or with `tol` in ranges of scores."""
+    """Return the counts of one model, by score or, with `tol`, in score ranges."""
     subject = role.subject(table)
     if question.tol is not None:
         low, high = (scores_of(table.fetch(end).column("score"), subject) for end in extremes(rows))

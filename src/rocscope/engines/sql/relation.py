@@ -22,7 +22,7 @@ from rocscope.segments.counting import of_sums
 from rocscope.segments.segmented_counts import SegmentedCounts
 
 SAMPLED, MOST_DISTINCT = 100_000, 20_000
-"""Rows are added up where the first of them hold no more different ones: of more it takes longer than streaming."""
+"""Maximum number of distinct rows, among the first, for aggregation; with more, streaming is faster."""
 
 
 def count(source: Any, question: Question) -> CountedModels | SegmentedCounts:
@@ -36,7 +36,7 @@ def count(source: Any, question: Question) -> CountedModels | SegmentedCounts:
 
 
 def _added_up(source: Any, question: Question) -> CountedModels | SegmentedCounts | None:
-    """Return the counts of one model from a GROUP BY of all columns in use; None where that would not pay."""
+    """Return one model's counts from a GROUP BY over all columns in use; None if that would be slower."""
     with open_source(source, question.layout) as opened:
         assert isinstance(opened, Relation)
         label, *segment = roles_of_columns(opened, question.label, segment=question.segment)

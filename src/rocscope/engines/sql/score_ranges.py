@@ -24,7 +24,7 @@ from rocscope.errors import EngineError, ScoreError
 from rocscope.ranges.binned import BinnedCounts
 
 MOST_SPANS = 64
-"""Ranges in one question, each of which is a branch of its condition."""
+"""Ranges per query, each a branch of its condition."""
 _MOST_QUESTIONS = 200  # to the database: each parts ranges in two at least, and scores have 64 bits
 _MOST_PARTS = 2**18  # of the first grid, before anything is known
 _FINER = 4  # times as many ranges as the tolerance needs, as rows are not spread evenly
@@ -32,7 +32,7 @@ _FINER = 4  # times as many ranges as the tolerance needs, as rows are not sprea
 
 @dataclass(frozen=True)
 class Span:
-    """The scores from `low` to `high`, to be counted in about `parts` ranges of equal width (None: score by score)."""
+    """Scores from `low` to `high`, to be counted in about `parts` ranges of equal width (None: every score)."""
 
     low: Any
     high: Any
@@ -40,13 +40,13 @@ class Span:
 
     @property
     def step(self) -> float:
-        """Width of a part; 0 score by score."""
+        """Width of a part; 0 for single scores."""
         return 0.0 if self.parts is None else (float(self.high) / 2 - float(self.low) / 2) / self.parts * 2
 
 
 @dataclass(frozen=True)
 class SpanCounts:
-    """Counts in disjoint ranges: the lowest and the highest score seen in each, in any order.
+    """Counts in disjoint ranges, with the lowest and highest score in each, in any order.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ Ask = Callable[[Sequence[Span]], SpanCounts]
 
 @dataclass(frozen=True)
 class _Known:
-    """All cells so far, in decreasing order of score, and how fine the grid was that each comes from."""
+    """All cells so far by decreasing score, with the grid width each comes from."""
 
     low: Array
     high: Array
@@ -75,7 +75,7 @@ class _Known:
 
     @property
     def gap(self) -> Array:
-        """Pairs of a positive and a negative of whose order nothing is known."""
+        """Number of positive–negative pairs whose order is unknown."""
         return np.where(self.low < self.high, self.pos * self.neg.astype(np.float64), 0.0)
 
     def replaced(self, gone: NDArray[np.bool_], cells: SpanCounts, spans: Sequence[Span]) -> "_Known":
@@ -88,7 +88,7 @@ class _Known:
 
 
 def refine(ask: Ask, low: Any, high: Any, *, tol: float, most: int, subject: str) -> BinnedCounts:
-    """Return bins that leave no more of the AUC open than `tol`.
+    """Return bins that determine the AUC to within `tol`.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def _first(cells: SpanCounts, spans: Sequence[Span]) -> _Known:
 
 
 def _worst(known: _Known, tol: float) -> NDArray[np.bool_]:
-    """Return which cells to split: those of most unknown pairs, until the others leave open half of what may be."""
+    """Return the cells to split: those with most unordered pairs, until the rest is half of what is allowed."""
     gap = known.gap
     allowed = tol * float(known.pos.sum()) * float(known.neg.sum())
     if gap.sum() <= allowed:
@@ -147,7 +147,7 @@ def _worst(known: _Known, tol: float) -> NDArray[np.bool_]:
 
 
 def _spans(known: _Known, worst: NDArray[np.bool_], most: int) -> tuple[NDArray[np.bool_], list[Span]]:
-    """Return what to count anew, in no more spans than one question takes, and which cells that replaces."""
+    """Return the spans to recount, within the limit of one query, and the cells that they replace."""
     starts, ends = _covering(worst)
     gone = _marked(starts, ends, worst.size)
     by_score = (known.pos[gone] + known.neg[gone]).sum() <= most
@@ -163,7 +163,7 @@ def _spans(known: _Known, worst: NDArray[np.bool_], most: int) -> tuple[NDArray[
 
 
 def _covering(worst: NDArray[np.bool_]) -> tuple[Array, Array]:
-    """Return runs of cells that cover all the worst ones, with as few others between them as may be."""
+    """Return runs of cells that cover all the worst ones with as few others as possible."""
     cells = np.flatnonzero(worst)
     apart = np.diff(cells)
     borders = np.sort(np.argsort(apart)[::-1][: MOST_SPANS - 1])
@@ -172,7 +172,7 @@ def _covering(worst: NDArray[np.bool_]) -> tuple[Array, Array]:
 
 
 def _heaviest(known: _Known, worst: NDArray[np.bool_]) -> tuple[Array, Array]:
-    """Return the runs of neighbours among the worst cells that leave most open.
+    """Return the runs of neighbouring worst cells with most unordered pairs.
 
     Neighbours from grids of different width stay apart: a common grid would undo the finer one.
     """
@@ -192,7 +192,7 @@ def _marked(starts: Array, ends: Array, size: int) -> NDArray[np.bool_]:
 
 
 def _span(low: Any, high: Any, step: float | None) -> Span:
-    """Return a span to be counted on a grid finer than `step`, or score by score."""
+    """Return a span to count on a grid finer than `step`, or by score."""
     if step is None:
         return Span(low, high, None)
     return Span(low, high, ceil(_FINER * max(1.0, (float(high) / 2 - float(low) / 2) / step * 2)))
@@ -215,14 +215,14 @@ def totals_by(rows: LazyRows, *keys: str) -> LazyRows:
 
 
 def extremes(rows: LazyRows) -> tuple[LazyRows, LazyRows]:
-    """Return the queries for the lowest and the highest score."""
+    """Return the queries for the minimum and maximum score."""
     return rows.select(nw.col("score").min()), rows.select(nw.col("score").max())
 
 
 def count_cells(
     rows: LazyRows, fetch: Callable[[LazyRows], pa.Table], subject: str, spans: Sequence[Span]
 ) -> SpanCounts:
-    """Count the rows whose scores lie in spans, in parts of them or score by score."""
+    """Count the rows in spans, by part or by score."""
     value = _comparable(rows)
     inside = [(value >= span.low) & (value <= span.high) for span in spans]
     if spans[0].parts is None:
@@ -244,13 +244,13 @@ def count_cells(
 
 
 def _comparable(rows: LazyRows) -> nw.Expr:
-    """Return the score in the type in which it is compared: whole numbers as such, others as float64."""
+    """Return the score in the type used for comparisons: integers unchanged, others as float64."""
     whole = rows.collect_schema()["score"] in _WHOLE
     return nw.col("score").cast(nw.Int64 if whole else nw.Float64)
 
 
 def _part(value: nw.Expr, span: Span) -> nw.Expr:
-    """Return the number of the part of a span that a score is in: any function that never decreases would do."""
+    """Return the index of the part of a span that contains a score; any monotone function would do."""
     low, high = span.low, span.high
     if isinstance(low, int) and high - low > _WIDEST:
         value, low, high = value.cast(nw.Float64), float(low), float(high)

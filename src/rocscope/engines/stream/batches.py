@@ -29,7 +29,7 @@ _ROWS_AT_ONCE = 1 << 18
 
 @dataclass(frozen=True)
 class Apart:
-    """Rows of several segments, with the scores of each model, and weights where they have them."""
+    """Rows of several segments, with the scores of each model and optional weights."""
 
     segment: Column
     positive: NDArray[np.bool_]
@@ -38,7 +38,7 @@ class Apart:
 
     @property
     def nbytes(self) -> int:
-        """Return the memory that the rows take."""
+        """Return the memory used, in bytes."""
         return sum(column.nbytes for column in self.columns())
 
     def columns(self) -> list[Array]:
@@ -46,7 +46,7 @@ class Apart:
         return [self.segment.values, self.positive, *self.scores, *([] if self.weight is None else [self.weight])]
 
     def pieces(self, size: int) -> list["Apart"]:
-        """Return the same rows, at most so many at a time."""
+        """Yield the same rows in pieces of limited size."""
         return [
             Apart(
                 replace(self.segment, values=self.segment.values[rows]),
@@ -69,7 +69,7 @@ class Apart:
 
 
 class Kept:
-    """Rows of segments: those of numbered ones in few large arrays, those of named ones batch by batch."""
+    """Stored rows of segments: of numbered segments in few large arrays, of named ones batch by batch."""
 
     def __init__(self) -> None:
         self._rows = GrowingRows()
@@ -81,11 +81,11 @@ class Kept:
 
     @property
     def nbytes(self) -> int:
-        """Return the memory that the rows take."""
+        """Return the memory used, in bytes."""
         return self._rows.nbytes + sum(batch.nbytes for batch in self._named)
 
     def add(self, batch: Apart) -> None:
-        """Take a batch."""
+        """Add a batch."""
         self._weighted = batch.weight is not None
         if batch.segment.classes is None:
             self._rows.add(*batch.columns())
@@ -93,7 +93,7 @@ class Kept:
             self._named.append(batch)
 
     def take(self) -> list[Apart]:
-        """Give all away."""
+        """Return all rows and clear the store."""
         found = self._named + [self._apart(*columns) for columns in self._rows.take()]
         self._named = []
         return found
@@ -104,7 +104,7 @@ class Kept:
 
 
 def shrunk(column: Column) -> Column:
-    """Return whole numbers in 32 bits, if these hold them."""
+    """Return whole numbers as 32-bit integers if they fit."""
     values = column.values
     if values.dtype.kind in "iu" and values.itemsize > 4 and values.min() >= 0 and values.max() < _FIRST_WIDE:
         return replace(column, values=values.astype(np.uint32))
@@ -112,7 +112,7 @@ def shrunk(column: Column) -> Column:
 
 
 def _rows_by_name(column: Column) -> list[tuple[Hashable, Array]]:
-    """Return the rows of each segment that a batch holds, in their order."""
+    """Return the rows of each segment in a batch, in order."""
     values = column.values
     if column.classes is None:
         names, values = np.unique(values, return_inverse=True)
@@ -128,7 +128,7 @@ def _rows_by_name(column: Column) -> list[tuple[Hashable, Array]]:
 
 
 def grouped(kept: Kept) -> tuple[Array, list[SegmentRows]]:
-    """Return the segments in their order, and the rows of each model in groups; what was kept is used up."""
+    """Return the segments in order and each model's rows by segment; consumes the stored rows."""
     batches = kept.take()
     texts, batches = (None, batches) if batches[0].segment.classes is None else _coded(batches)
     names, places = number([batch.segment.values for batch in batches])
@@ -156,7 +156,7 @@ def grouped(kept: Kept) -> tuple[Array, list[SegmentRows]]:
 
 
 def _coded(batches: Sequence[Apart]) -> tuple[Array, list[Apart]]:
-    """Return the names that batches hold or may hold, in their order, and the rows with places among these instead."""
+    """Return the sorted names in batches, and the rows with indices of these names."""
     hashed = pa.chunked_array([batch.segment.classes for batch in batches]).dictionary_encode()
     names, rank = np.unique(objects(hashed.chunk(0).dictionary), return_inverse=True)
     rank = rank.astype(np.uint32)
@@ -168,12 +168,12 @@ def _coded(batches: Sequence[Apart]) -> tuple[Array, list[Apart]]:
 
 
 Bad = tuple[int, int]
-"""How many rows are bad, and which is the first."""
+"""Number of bad rows, and the index of the first."""
 
 
 @dataclass(frozen=True)
 class Batch:
-    """What a batch of rows holds; rows are numbered within it.
+    """Checked rows of a batch, numbered from its start.
 
     Attributes
     ----------
@@ -206,7 +206,7 @@ class Batch:
     classes: tuple[float, float] = (0.0, 0.0)
 
     def parts(self) -> Mapping[Hashable, Sequence[Packed]]:
-        """Return the rows of each segment, packed for each model; those of None where there are no segments."""
+        """Return the rows of each segment, packed for each model; under None without segments."""
         if self.apart is not None:
             return self.apart.parts()
         return {None: self.packed} if self.packed else {}
@@ -214,7 +214,7 @@ class Batch:
 
 @dataclass(frozen=True)
 class Reader:
-    """How batches of a source are to be taken: what each column is for, and of which type numbers are."""
+    """How to convert a source's batches: the role and numeric type of each column."""
 
     source: Source
     roles: Sequence[Role]
@@ -226,15 +226,15 @@ class Reader:
 
     @property
     def weighs_classes(self) -> bool:
-        """Whether it is to be found out first how much there is of each class, which a target prevalence needs."""
+        """Whether class totals must be known first, as a target prevalence requires."""
         return self.context is not None and self.context.target_prevalence is not None and self.of_classes is None
 
     def role(self, argument: str) -> Role | None:
-        """Return the only role of its kind, if it is there."""
+        """Return the only column with a role, if any."""
         return next((role for role in self.roles if role.argument == argument), None)
 
     def convert(self, table: pa.Table, first_row: int) -> dict[Role, Column]:
-        """Return the columns of a batch that begins with such a row."""
+        """Return the columns of a batch that starts at a given row."""
         return {
             role: role.convert(self.source, table, columns.ColumnPart(self.kinds.get(role), first_row))
             for role in self.roles
@@ -288,7 +288,7 @@ class Reader:
 
 @dataclass
 class Seen:
-    """What has been seen in the batches so far."""
+    """Facts about the batches so far."""
 
     reader: Reader
     rows: int = 0
@@ -301,7 +301,7 @@ class Seen:
     bad_weights: Bad | None = None
 
     def add(self, batch: Batch) -> None:
-        """Take account of the next batch."""
+        """Record the next batch."""
         if batch.refused is not None:
             self.reader.convert(batch.refused, self.rows)  # raises, now that the number of its first row is known
         for role, bad in batch.incomplete.items():
@@ -318,15 +318,15 @@ class Seen:
 
     @property
     def failed(self) -> bool:
-        """Whether it is known already that nothing will be returned."""
+        """Whether it is already known that the result will be an error."""
         return bool(self.incomplete and not self.reader.drop) or self.bad_weights is not None
 
     def provenance(self, where: str | None) -> Provenance:
-        """Return where the rows came from, and how many were left out."""
+        """Return the source of the rows, and how many were dropped."""
         return Provenance(self.reader.source.origin, self.rows, self.rows - self.kept, where)
 
     def check(self, where: str | None) -> None:
-        """Raise what `rocscope.read` raises of the same rows."""
+        """Raise what `rocscope.read` would raise for the same rows."""
         source = self.reader.source
         name = brief(source.origin)
         if not self.rows:

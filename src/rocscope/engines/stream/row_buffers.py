@@ -32,7 +32,7 @@ _MOST_ROWS = 1 << 23  # rows of one array, so that little is left empty
 
 
 class GrowingRows:
-    """Rows that are kept in arrays, each as long as all before it together, so that there are few.
+    """Rows stored in arrays that double in size, so that there are few.
 
     The system gives memory that is asked for at once in large pages, in half the time; what is not filled takes none.
     """
@@ -48,7 +48,7 @@ class GrowingRows:
         return self._rows > 0
 
     def add(self, *columns: Array) -> None:
-        """Take a copy of rows; columns of other types than before get arrays of their own."""
+        """Add a copy of rows; columns of new types get their own arrays."""
         rows = columns[0].size
         if not rows:
             return
@@ -71,7 +71,7 @@ class GrowingRows:
         return [tuple(array[: self._used] for array in self._last)] if self._used else []
 
     def take(self) -> list[tuple[Array, ...]]:
-        """Give all away."""
+        """Return all rows and clear the buffer."""
         found = self._full + self._filled()
         self.__init__()
         return found
@@ -87,7 +87,7 @@ _SLICES = 256  # at most, into which arrays are cut for the cores to share
 
 
 def sort(arrays: Sequence[Array], threads: int | None = None) -> list[KeyPart]:
-    """Sort keys in place, and return them in parts that ascend; keys of one score are all in one part."""
+    """Sort keys in place, and return them in ascending parts; equal scores are in one part."""
     total = sum(array.size for array in arrays)
     most = max(total // _SLICES, _LEAST_SLICE)
     arrays = [array[rows] for array in arrays for rows in pieces_of(array.size, most)]
@@ -99,7 +99,7 @@ def sort(arrays: Sequence[Array], threads: int | None = None) -> list[KeyPart]:
 
 
 def _sort_parted(arrays: Sequence[Array], most: int, threads: int | None) -> Iterator[KeyPart]:
-    """Sort in parts of about so many numbers; one of far more is sorted in parts again, unless it is one score."""
+    """Sort in parts of limited size; larger parts are split again unless they hold a single score."""
     total = sum(array.size for array in arrays)
     parts = _parted(arrays, -(-total // most), threads)
     large = [len(parts) > 1 and sum(piece.size for piece in part) > 2 * most for part in parts]
@@ -116,7 +116,7 @@ def _sort_parted(arrays: Sequence[Array], most: int, threads: int | None) -> Ite
 
 
 def _parted(arrays: Sequence[Array], number: int, threads: int | None) -> list[Pieces]:
-    """Bring arrays into the same parts, about so many, of scores that ascend."""
+    """Partition arrays into the same ascending score ranges, about a given number."""
     parts = BucketParts.of(arrays, 0, number, least_shift=1)
 
     dealt = in_threads(lambda array: parts.deal(array.copy(), None, array), arrays, threads)
@@ -124,12 +124,12 @@ def _parted(arrays: Sequence[Array], number: int, threads: int | None) -> list[P
 
 
 def _is_one_score(pieces: Sequence[Array]) -> bool:
-    """Whether keys differ in the lowest bit alone."""
+    """Whether keys differ only in the lowest bit."""
     return len({end >> end.dtype.type(1) for piece in pieces for end in (piece.min(), piece.max())}) == 1
 
 
 def _sort_two(pieces: Pieces) -> KeyPart:
-    """Sort the keys of one score, without a copy of them all."""
+    """Sort the keys of a single score in place."""
     one = pieces[0].dtype.type(1)
     low = pieces[0][0] & ~one
     pos = sum(int((piece & one).sum(dtype=np.int64)) for piece in pieces)
@@ -149,7 +149,7 @@ _MOST_WAITING = 16  # small arrays that wait before they are joined
 
 @dataclass(frozen=True)
 class Packed:
-    """Rows of a batch: as keys, those of lower and upper scores; or as columns."""
+    """Rows of a batch as keys of lower and upper scores, or as columns."""
 
     size: int
     dtype: np.dtype[Any]
@@ -186,15 +186,15 @@ class RowBuffer(Protocol):
 
     @property
     def nbytes(self) -> int:
-        """Return the memory that the rows take."""
+        """Return the memory used, in bytes."""
         ...
 
     def add(self, packed: Packed) -> None:
-        """Take the rows of a batch."""
+        """Add the rows of a batch."""
         ...
 
     def spill(self, spill: Spill) -> None:
-        """Write the rows to disk, and give their memory free."""
+        """Write the rows to disk and free their memory."""
         ...
 
     def ranking(self, limit: int) -> Ranking:
@@ -203,7 +203,7 @@ class RowBuffer(Protocol):
 
 
 class _Growing:
-    """An array that grows in place, if the system lets it."""
+    """An array that grows in place where the system supports it."""
 
     def __init__(self, dtype: Any) -> None:
         self._array = np.empty(0, dtype)
@@ -231,7 +231,7 @@ class _Growing:
 
 
 class _Waiting:
-    """Columns of rows that are few so far."""
+    """Columns of the few rows so far."""
 
     def __init__(self) -> None:
         self._batches: list[tuple[Array, ...]] = []
@@ -288,7 +288,7 @@ class KeyBuffer:
             half.add(getattr(packed, name))
 
     def _sorted(self, *names: str) -> tuple[KeyPart, ...]:
-        """Return the keys of these halves in parts by decreasing score, and begin them anew."""
+        """Return the keys of both halves in parts by decreasing score, and clear them."""
         halves = {name: sort([keys for (keys,) in self._halves[name].take()]) for name in names}
         return key_parts(halves.get("upper", []), halves.get("lower", []), self._dtype)
 

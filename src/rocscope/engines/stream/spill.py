@@ -29,7 +29,7 @@ _LEAST_PART = 1 << 16  # bytes: smaller parts cost a system call each and save n
 
 @dataclass(frozen=True)
 class Extent:
-    """A piece of the file."""
+    """A range of bytes in the file."""
 
     offset: int
     nbytes: int
@@ -53,14 +53,14 @@ class Spill:
         return EngineError(f"temporary file in {self._folder}: {error.strerror or error}", hint=hint)
 
     def write(self, array: Array) -> Extent:
-        """Write an array behind all others."""
+        """Append an array."""
         extent = Extent(self._end, array.nbytes)
         self.rewrite(extent, array)
         self._end += array.nbytes
         return extent
 
     def rewrite(self, extent: Extent, array: Array) -> None:
-        """Write an array over another one of its size."""
+        """Overwrite an array of the same size."""
         left = memoryview(np.ascontiguousarray(array).view(np.uint8).data)
         with self._lock:
             try:
@@ -71,7 +71,7 @@ class Spill:
                 raise self._error(error) from None
 
     def read(self, extent: Extent, out: Array) -> None:
-        """Read what an extent holds."""
+        """Read an extent."""
         left = memoryview(out.view(np.uint8).data)
         with self._lock:
             self._file.seek(extent.offset)
@@ -84,7 +84,7 @@ class Spill:
 
 @dataclass
 class SpilledPart:
-    """Rows whose codes lie from `low` to `high`: columns on disk, piece after piece; or sums, of a single code."""
+    """Rows with codes from `low` to `high`: columns on disk in pieces, or sums for a single code."""
 
     low: int
     high: int
@@ -95,7 +95,7 @@ class SpilledPart:
 
     @property
     def is_level(self) -> bool:
-        """Whether all rows have one score, so that they need only be counted."""
+        """Whether all rows have one score, so that counting is enough."""
         return self.low == self.high
 
     @property
@@ -109,17 +109,17 @@ class SpilledPart:
         return sum(piece[0].nbytes for piece in self.pieces) // self.dtypes[0].itemsize
 
     def load(self, spill: Spill) -> list[Array]:
-        """Return the columns."""
+        """Load the columns."""
         columns = [np.empty(self.rows, dtype) for dtype in self.dtypes]
         self._each(spill.read, columns)
         return columns
 
     def store(self, spill: Spill, columns: list[Array]) -> None:
-        """Write columns of the same size over those that there are."""
+        """Overwrite the columns with others of the same size."""
         self._each(spill.rewrite, columns)
 
     def _each(self, use: Callable[[Extent, Array], None], columns: list[Array]) -> None:
-        """Use every piece of the file with the rows of a column that it is for."""
+        """Iterate over the pieces of the file with their rows of a column."""
         for extents, column in zip(zip(*self.pieces, strict=True), columns, strict=True):
             done = 0
             for extent in extents:
@@ -129,7 +129,7 @@ class SpilledPart:
 
 
 class Parted:
-    """Rows parted by their codes.
+    """Rows partitioned by code.
 
     What is written must be sorted, and the first column tells the code. Where to part is decided by what is written
     first; a score that is frequent there is a part of its own, which takes no room.
@@ -142,7 +142,7 @@ class Parted:
         self._parts = [] if cuts is None else self._parts_between(cuts)
 
     def codes(self, first: Array) -> Array:
-        """Return the codes that the first column tells."""
+        """Return the codes in the first column."""
         return first
 
     def count(self, columns: list[Array]) -> tuple[Any, Any]:
@@ -151,12 +151,12 @@ class Parted:
         return columns[1][positive].sum(), -columns[1][~positive].sum()
 
     def sort(self, columns: list[Array]) -> list[Array]:
-        """Return columns sorted by code; rows of equal code stay in order."""
+        """Sort columns by code; the sort is stable."""
         order = np.argsort(columns[0], kind="stable")
         return [column[order] for column in columns]
 
     def _parts_between(self, cuts: Array) -> list[SpilledPart]:
-        """Return parts that begin at the cuts, which are codes; frequent ones occur twice among them."""
+        """Return parts that begin at given codes; a frequent code occurs twice among them."""
         codes = [int(code) for code in cuts]
         frequent = {code for code, after in pairwise(codes) if code == after}
         starts = {self._low, *codes, *(code + 1 for code in frequent)}
@@ -165,7 +165,7 @@ class Parted:
         return [SpilledPart(low, high, self._dtypes) for low, high in zip(lows, highs, strict=True)]
 
     def write(self, *columns: Array) -> None:
-        """Add sorted rows."""
+        """Append sorted rows."""
         codes = self.codes(columns[0])
         if not self._parts:
             self._parts = self._parts_between(codes[np.linspace(0, codes.size - 1, _PARTS).astype(np.intp)])
@@ -181,7 +181,7 @@ class Parted:
                 part.pieces.append(tuple(self.spill.write(column) for column in piece))
 
     def ranked(self, limit: int) -> list[SpilledPart]:
-        """Sort the parts, each on disk again, and return them by decreasing score; too large ones are parted first."""
+        """Sort the parts on disk and return them by decreasing score; large parts are partitioned first."""
         limit = max(limit, _LEAST_PART)
         parts: list[SpilledPart] = []
         while self._parts:
@@ -223,13 +223,13 @@ class Parted:
 
 
 class PartedKeys(Parted):
-    """Unweighted rows as keys, whose lowest bit is the label; `high_bit` is the highest one of all codes."""
+    """Unweighted rows as keys with the label as lowest bit; `high_bit` is the highest bit of all codes."""
 
     high_bit: Any = 0
 
     @classmethod
     def like(cls, spill: Spill, parts: Sequence[KeyPart]) -> "PartedKeys":
-        """Return room for keys that are spread like those of ascending parts."""
+        """Return storage for keys with a distribution like that of given ascending parts."""
         keys = parts[0].pieces[0].dtype
         ends = np.cumsum([part.size for part in parts])
         rows = np.linspace(0, ends[-1] - 1, _PARTS).astype(np.intp)
@@ -243,7 +243,7 @@ class PartedKeys(Parted):
         return parted
 
     def codes(self, first: Array) -> Array:
-        """Return the codes, without the labels."""
+        """Return the codes without labels."""
         return first >> first.dtype.type(1)
 
     def count(self, columns: list[Array]) -> tuple[Any, Any]:
@@ -260,15 +260,15 @@ class PartedKeys(Parted):
 
 @dataclass(frozen=True)
 class _Spilled(Ranking):
-    """Levels from parts on disk, by decreasing score, one at a time in memory."""
+    """Levels of parts on disk by decreasing score, one part in memory at a time."""
 
     dtype: np.dtype[Any]
     parts: list[tuple[Spill, SpilledPart, Any]]
-    """Each with its file, and the bits of its codes that the file leaves out."""
+    """Parts, each with its file and the code bits that the file omits."""
 
 
 class SpilledKeys(_Spilled):
-    """Unweighted rows."""
+    """Unweighted rows on disk."""
 
     def blocks(self) -> Iterator[Block]:
         positives = rows = 0
@@ -283,7 +283,7 @@ class SpilledKeys(_Spilled):
 
 
 class SpilledRows(_Spilled, WeightedRows):
-    """Weighted rows."""
+    """Weighted rows on disk."""
 
     @property
     def weighted(self) -> bool:

@@ -46,7 +46,7 @@ class _Failure:
 def in_order(
     pieces: Iterable[Callable[[], Generator[_Batch]]], work: Callable[[_Batch], _Result], threads: int | None = None
 ) -> Generator[_Result]:
-    """Yield what `work` makes of each batch, in the order of the pieces.
+    """Apply `work` to each batch in parallel, and yield the results in order.
 
     A thread reads a piece and works on its batches. As many pieces are under way as there are threads, and one more
     is begun only when the first of them is through, so that no more than a few batches are in memory. Close it where
@@ -93,7 +93,7 @@ def _run(
 
 
 def _put(lane: "queue.Queue[Any]", result: Any, stop: threading.Event) -> bool:
-    """Wait for room in the lane, and return False if nobody takes from it any more."""
+    """Wait for room in the queue; return False if its consumer has stopped."""
     while not stop.is_set():
         try:
             lane.put(result, timeout=0.1)
@@ -109,7 +109,7 @@ _SORTED_APART = 2  # as much memory as rows of segments take while they are sort
 
 
 def count(source: Any, question: Question) -> CountedModels | SegmentedCounts:
-    """Answer a question about any source that `read` takes."""
+    """Count any source that `read` accepts."""
     with open_source(source, question.layout) as opened:
         guessed = _guessed(opened, question)
         if guessed is not None:
@@ -121,7 +121,7 @@ def count(source: Any, question: Question) -> CountedModels | SegmentedCounts:
 
 
 def _guessed(opened: Source, question: Question) -> Source | None:
-    """Return columns of text by types that are sure only when all is read, if that is worth a try."""
+    """Return text columns with guessed types, if a guess is worthwhile; it is confirmed only at the end."""
     guessed: Callable[[list[str]], Source | None] | None = getattr(opened, "guessed", None)
     if guessed is None or question.where is not None or question.context is not None:
         return None
@@ -149,7 +149,7 @@ def _count(opened: Source, question: Question) -> CountedModels | SegmentedCount
 
 @contextmanager
 def reading(source: Any, question: Question) -> Iterator[tuple[Reader, Stream]]:
-    """Open a source, and yield how its batches are to be taken, and the batches."""
+    """Open a source, and yield its reader and its batches."""
     with open_source(source, question.layout) as opened:
         yield _taken(opened, question)
 
@@ -161,7 +161,7 @@ def _roles(opened: Source, question: Question) -> list[Role]:
 
 
 def _taken(opened: Source, question: Question) -> tuple[Reader, Stream]:
-    """Return how the batches of a source are to be taken, and the batches."""
+    """Return the reader and the batches of a source."""
     roles = _roles(opened, question)
     for role in roles:
         require_columns(opened, [role.column], role.argument)
@@ -176,7 +176,7 @@ def _taken(opened: Source, question: Question) -> tuple[Reader, Stream]:
 
 
 def _weighed(reader: Reader, stream: Stream, question: Question) -> Reader:
-    """Return how batches are to be taken, once a pass has told how much there is of each class."""
+    """Return the reader after a first pass that determines class totals."""
     tally = Seen(reader)
     with closing(in_order(stream.pieces, reader.take)) as batches:
         for batch in batches:
@@ -187,7 +187,7 @@ def _weighed(reader: Reader, stream: Stream, question: Question) -> Reader:
 
 
 def models_of_reader(reader: Reader) -> list[str]:
-    """Return the names of the models, in the order of what a batch holds of them."""
+    """Return the models' names in the order of batches."""
     return [str(role.model) for role in reader.roles if role.argument == "score"]
 
 
@@ -255,7 +255,7 @@ def _read(reader: Reader, stream: Stream, limit: int, report: Tell) -> tuple[See
 def _kinds(
     source: Source, roles: Sequence[Role], schema: pa.Schema, again: Callable[[], Stream]
 ) -> dict[Role, pa.DataType]:
-    """Return the types of numbers that only all values together tell, which takes a pass of its own."""
+    """Return the numeric types that require a pass over all values."""
 
     def possible(role: Role, table: pa.Table) -> list[pa.DataType]:
         kind = schema.field(role.column).type

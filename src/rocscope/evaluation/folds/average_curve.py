@@ -33,7 +33,7 @@ _ENOUGH = 2000
 
 @dataclass(frozen=True)
 class Areas(Result):
-    """The area under the curve of all rows together, and the mean of the areas of the folds: two different numbers.
+    """The area under the pooled curve, and the mean of the folds' areas: two different numbers.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class Areas(Result):
 
 @dataclass(frozen=True)
 class Averaged:
-    """Points of an average with their intervals, and the average between them."""
+    """Points of an average curve with their intervals, and the average between them."""
 
     x: Array
     y: Across
@@ -118,21 +118,21 @@ class AverageCurve(Curve):
 
     @property
     def x_name(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """What the x of the folds is."""
+        """Name of the folds' x axis."""
         return self._one.x_name
 
     @property
     def y_name(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """What the y of the folds is."""
+        """Name of the folds' y axis."""
         return self._one.y_name
 
     def at(self, x: Any) -> Any:
-        """Return the average at `x`, also between points: of what mixtures of neighbouring thresholds attain."""
+        """Return the average at `x`; between points, that of mixtures of neighbouring thresholds."""
         x = np.asarray(x, dtype=np.float64)
         return scalar(self._at(x.reshape(-1)).reshape(x.shape))
 
     def drawn(self) -> tuple[Array, Array]:
-        """Return the points, and more between them where the average is not straight."""
+        """Return the points, with additional ones where the average is not straight."""
         if self.x.size > _ENOUGH or self.y_name not in ("precision", "lift"):
             return self.x, self.y
         more = np.setdiff1d(np.linspace(self.x[0], self.x[-1], _DRAWN), self.x)
@@ -140,7 +140,7 @@ class AverageCurve(Curve):
         return np.insert(self.x, place, more), np.insert(self.y, place, self.at(more))
 
     def plot(self, ax: Any = None, *, band: Band | bool | None = None, **line: Any) -> Any:
-        """Draw the single folds faintly, the average over them, and its band; of a threshold average, crosses.
+        """Draw the single folds faintly, the average and its band; a threshold average with crosses.
 
         Parameters
         ----------
@@ -159,13 +159,13 @@ class AverageCurve(Curve):
         return super().plot(ax, band=shown, **line)
 
     def columns(self) -> dict[str, Array]:
-        """Return the points with the ends of their intervals and the number of folds behind each."""
+        """Return the points with their interval limits and number of folds."""
         nothing = np.full(self.x.size, np.nan)
         ends = (nothing, nothing) if self.band is None else (self.band.low, self.band.high)
         return super().columns() | {"low": ends[0], "high": ends[1], "folds": self.folds_at}
 
     def to_dict(self) -> dict[str, Any]:
-        """Return points, areas, the single folds and why some have no curve, safe for JSON."""
+        """Return points, areas, single folds, and why some have no curve, safe for JSON."""
         facts = {
             "of": self._one.title,
             "model": self.model,
@@ -212,7 +212,7 @@ def average_curve(
     strategy: Strategy = "uniform",
     level: float = 0.95,
 ) -> AverageCurve:
-    """Average of the curves of the folds, with a band across them and the single folds behind it.
+    """Average the curves of the folds, with a band, and keep the single curves.
 
     Parameters
     ----------

@@ -24,7 +24,7 @@ _STEPS = 200
 
 
 class AveragePoints(NamedTuple):
-    """x, the y of each fold (a row each), thresholds (NaN where they differ), and each fold's x where that varies."""
+    """x, the y of each fold (one row each), thresholds (NaN where they differ), and each fold's x where it varies."""
 
     x: Array
     y: Array
@@ -33,14 +33,14 @@ class AveragePoints(NamedTuple):
 
 
 class _Place(NamedTuple):
-    """Between which two of a row of numbers, and which share of the way from the lower to the higher."""
+    """Position between two entries of a row, and the share of the way from the lower to the higher."""
 
     low: Array
     share: Array
 
     @classmethod
     def find(cls, x: Array, among: Array, *, first: bool) -> "_Place":
-        """Find x among numbers that never decrease; where several are equal to it, the first or the last of them."""
+        """Find x in non-decreasing numbers; of equal ones, the first or the last."""
         last = among.size - 1
         if first:
             high = np.searchsorted(among, x, side="left").clip(max=last)
@@ -52,18 +52,18 @@ class _Place(NamedTuple):
         return cls(low, np.where(exact, 0.0, (x - among[low]) / np.where(exact, 1.0, width)))
 
     def mix(self, values: Array) -> Array:
-        """Return what lies there between other numbers of the same row."""
+        """Interpolate other numbers of the same row at this position."""
         high = np.minimum(self.low + 1, values.size - 1)
         return values[self.low] + self.share * (values[high] - values[self.low])
 
     def beyond_nothing(self) -> "_Place":
-        """Move from "nobody positive", where a ratio is 0/0, to the next point, to which it does not change."""
+        """Move from "nobody positive", where a ratio is 0/0, to the next point, which continues it."""
         return self._replace(low=np.maximum(self.low, (self.share == 0).astype(self.low.dtype)))
 
 
 @dataclass(frozen=True)
 class Vertical:
-    """The y of each fold at given x; by default at every x that a fold has a point at.
+    """The y of each fold at given x; by default at the x of every fold's points.
 
     Where a fold jumps there are two points of one x, before and after, so that the straight lines between points
     enclose the mean of the areas.
@@ -94,13 +94,13 @@ def _without_thresholds(x: Array, y: Array) -> AveragePoints:
 
 
 def _bends(curve: Curve) -> Array:
-    """Return further places for a curve that is not straight between its points."""
+    """Return additional positions for a curve that is not straight between its points."""
     bent = curve.y_name in ("precision", "lift")
     return np.linspace(0, 1, _STEPS + 1) if bent else np.empty(0)
 
 
 def _not_too_many(values: Array) -> Array:
-    """Return the different values; of very many so many of them, evenly by rank, as are enough to see no difference."""
+    """Return the distinct values, or a sample evenly spaced by rank if there are too many."""
     distinct = np.unique(values[values == values])
     if distinct.size <= MOST:
         return distinct
@@ -117,7 +117,7 @@ def _y_at(curve: CountCurve, x: Array, *, first: bool) -> Array:
 
 @dataclass(frozen=True)
 class ByThreshold:
-    """The points of each fold at given thresholds; by default at every score that there is."""
+    """The points of each fold at given thresholds; by default at every score."""
 
     curves: Sequence[CountCurve]
     grid: Array | None
@@ -131,7 +131,7 @@ class ByThreshold:
 
     @cached_property
     def _counts(self) -> list[tuple[Array, Array]]:
-        """True and false positives of each fold at infinity and at the thresholds."""
+        """True and false positives of each fold, at infinity and at the thresholds."""
         found = []
         for curve in self.curves:
             scores = curve.counts.threshold
@@ -147,7 +147,7 @@ class ByThreshold:
         return AveragePoints(fold_curves.mean(x, 0.5).value, y, after_infinity(self._thresholds), x)
 
     def at(self, x: Array) -> Array:
-        """Mix neighbouring thresholds in all folds alike, so that the mean of their x is the one asked for."""
+        """Interpolate between neighbouring thresholds with one share for all folds, to attain the requested mean x."""
         mean_x = self.points.x
         place = _Place.find(x, mean_x, first=isinstance(self.curves[0], PrecisionRecallCurve))
         mixed = [curve.of(*map(place.mix, counts))[1] for curve, counts in zip(self.curves, self._counts, strict=True)]
@@ -156,7 +156,7 @@ class ByThreshold:
 
 @dataclass(frozen=True)
 class ByBin:
-    """The points of each fold's calibration curve in bins that all have; NaN where a bin is empty."""
+    """The points of each fold's calibration curve in common bins; NaN for an empty bin."""
 
     curves: Sequence[Any]
 
@@ -172,7 +172,7 @@ class ByBin:
 
 
 class CountedRoc(CountCurve):
-    """Numbers of true positives (y) against numbers of false positives (x)."""
+    """Number of true positives (y) by number of false positives (x)."""
 
     title = "ROC curve in counts"
     x_name = "fp"
@@ -184,7 +184,7 @@ class CountedRoc(CountCurve):
 
 @dataclass(frozen=True)
 class ByFalsePositives:
-    """True positives of each fold among just so many of its first rows as include 0, 1, 2, … false positives.
+    """True positives of each fold among its first rows that include 0, 1, 2, … false positives.
 
     Within a tie they are taken in proportion. A fold with fewer negatives than another has found all its positives
     beyond; the last point is that of all rows.
@@ -224,4 +224,4 @@ def _require_whole(counts: ThresholdCounts) -> None:
 
 
 FoldAverage = Vertical | ByThreshold | ByBin | ByFalsePositives
-"""Each has `points` and, for any x, the y of each fold there (`at`), a row each."""
+"""Each has `points`, and `at` for the y of each fold at any x (one row per fold)."""

@@ -51,7 +51,7 @@ class FoldScores:
     sign: int = 1
 
     def require_test_share(self) -> float:
-        """Return the share of the rows that a fold tests.
+        """Return the share of rows in a test fold.
 
         Raises
         ------
@@ -65,7 +65,7 @@ class FoldScores:
 
     @property
     def variance_factor(self) -> float:
-        """By what the variance over folds is multiplied for that of their mean, as they share training rows.
+        """Factor from the variance over folds to that of their mean, which shared training rows increase.
 
         1/n + ρ/(1 − ρ) for n folds that each test the share ρ of the rows (Nadeau & Bengio 2003).
         """
@@ -73,7 +73,7 @@ class FoldScores:
         return 1 / self.values.shape[1] + share / (1 - share)
 
     def mean_difference(self, i: int, j: int) -> tuple[float, float]:
-        """Return the mean over folds of model j less model i, and its standard error.
+        """Return the mean over folds of model j minus model i, and its standard error.
 
         It is of the differences themselves, so that equal ones have exactly none.
         """
@@ -83,7 +83,7 @@ class FoldScores:
 
 
 def fold_scores(scores: Any, metric: Metric = "auc", test_share: float | None = None) -> FoldScores:
-    """Return the values of at least two models from arrays of them, or from predictions with folds.
+    """Return the values of at least two models from arrays, or from predictions with folds.
 
     Raises
     ------
@@ -164,7 +164,7 @@ def _repeat_of(part: Judged) -> Any:
 
 
 def _complete(preds: Judged, repeats: int) -> bool:
-    """Whether each repeat tests all rows once, as far as the predictions tell."""
+    """Whether each repeat tests all rows once, as far as the predictions show."""
     source = preds.source
     return source is None or len(preds) == repeats * (source.rows_read - source.rows_dropped)
 
@@ -331,7 +331,7 @@ _METHOD = "Bayesian correlated t"
 
 @dataclass(frozen=True, repr=False)
 class PracticalComparison(Comparison):
-    """What the folds say of second − first, as probabilities.
+    """Posterior probabilities of second − first over folds.
 
     Parameters
     ----------
@@ -449,5 +449,5 @@ def _pair(found: FoldScores, i: int, j: int, rope: float, hypothesis: Hypothesis
 
 
 def _tail(excess: float, spread: float, df: int) -> float:
-    """Return the probability of more than 0 around an excess."""
+    """Return the probability of a positive value, given an excess."""
     return float(stats.t.cdf(excess / spread, df)) if spread else float(excess > 0)

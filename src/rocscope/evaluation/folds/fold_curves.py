@@ -26,7 +26,7 @@ from rocscope.errors import OneClassError, ShapeError, WeightError, warn
 
 
 class Across(NamedTuple):
-    """Values with the ends of their intervals, and how many folds each rests on."""
+    """Values with interval limits, and the number of folds of each."""
 
     value: Array
     low: Array
@@ -34,13 +34,13 @@ class Across(NamedTuple):
     folds: Array
 
     def clipped(self, low: float, high: float) -> "Across":
-        """Return the same with ends within the range of the quantity."""
+        """Return the same with limits clipped to the range of the quantity."""
         return self._replace(low=self.low.clip(low, high), high=self.high.clip(low, high))
 
 
 @dataclass(frozen=True)
 class Spread:
-    """The uncertainty of a mean over folds: like one of `effective` independent folds, with so many degrees of freedom.
+    """Uncertainty of a mean over folds, as of `effective` independent folds, with degrees of freedom.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ class Spread:
 
     @classmethod
     def of(cls, predictions: Predictions, folds: int) -> "Spread":
-        """Return that of the folds of predictions, in which cases may occur more than once.
+        """Return the spread for the folds of predictions, in which cases may repeat.
 
         Notes
         -----
@@ -79,7 +79,7 @@ class Spread:
 
 
 def mean(values: Array, level: float, spread: Spread | None = None) -> Across:
-    """Return the mean of each column over the folds that have a number there, each of them counting the same.
+    """Return the mean of each column over the folds with a value; folds count equally.
 
     Notes
     -----
@@ -107,7 +107,7 @@ def mean(values: Array, level: float, spread: Spread | None = None) -> Across:
 
 
 def jackknife(value: Array, without: Array, level: float) -> Across:
-    """Return values of all rows pooled, with intervals from the values when each fold in turn is left out.
+    """Return pooled values with jackknife intervals, leaving out each fold in turn.
 
     Notes
     -----
@@ -130,7 +130,7 @@ def jackknife(value: Array, without: Array, level: float) -> Across:
 
 
 def _t(df: Array, level: float) -> Array:
-    """Return the quantile of Student's t; NaN where there are no degrees of freedom."""
+    """Return the quantile of Student's t; NaN without degrees of freedom."""
     return np.where(df > 0, special.stdtrit(np.maximum(df, 1e-3), (1 + level) / 2), np.nan)
 
 
@@ -173,12 +173,12 @@ class FoldCurves:
 
     @cached_property
     def spread(self) -> Spread:
-        """The uncertainty of a mean of curves."""
+        """Uncertainty of a mean of curves."""
         return Spread.of(self.of_those_defined(), len(self.curves))
 
     @cached_property
     def without_each(self) -> list[Any] | None:
-        """The pooled curve when each fold in turn is left out; None where one of them cannot be drawn."""
+        """The pooled curve without each fold in turn; None if one cannot be drawn."""
         parts = list(self._parts())
         if len(parts) < 2:
             return None
@@ -188,7 +188,7 @@ class FoldCurves:
             return None
 
     def _parts(self) -> Iterable[Array]:
-        """Return the rows to leave out: of each fold or, where cases occur more than once, of a group of cases."""
+        """Return the rows to leave out: of each fold or, if cases repeat, of each group of cases."""
         unit = independent_units(self.predictions) if self.predictions.repeated else None
         if unit is None:
             return self.masks.values()
@@ -197,18 +197,18 @@ class FoldCurves:
 
     @property
     def without_name(self) -> str:
-        """What a band calls the jackknife."""
+        """Name of the jackknife for a band."""
         return f"jackknife over {_GROUPS} groups of cases" if self.predictions.repeated else "jackknife over folds"
 
     def of_those_defined(self) -> Predictions:
-        """Return the rows of the folds that have a curve."""
+        """Return the rows of folds that have a curve."""
         if not self.undefined:
             return self.predictions
         return self.predictions.select(np.any([self.masks[fold] for fold in self.curves], axis=0))
 
 
 def fold_curves(predictions: Predictions, kind: Kind, *, bins: int, strategy: Strategy) -> FoldCurves:
-    """Return the curves of the folds; calibration curves all have the bins of the pooled one.
+    """Return the curves of the folds; calibration curves share the bins of the pooled one.
 
     Raises
     ------

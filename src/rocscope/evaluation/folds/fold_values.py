@@ -27,7 +27,7 @@ _MOST_PAIRS = 2**20  # beyond which pairs add less than a thousandth to the vari
 
 @dataclass(frozen=True)
 class FoldFigure:
-    """A metric whose value in a fold is a mean over its rows, within each class where there is a class mix, or an area.
+    """A metric whose value in a fold is a mean over rows (within classes, given a class mix), or an area.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class FoldFigure:
         return cls(name, metric, task, group, shares)
 
     def require(self, rows: NDArray[np.intp], fold: int) -> None:
-        """Raise unless a fold can say how its values vary, which takes two rows of a kind, or two groups."""
+        """Raise unless a fold has two rows of a kind, or two groups, for a variance."""
         counted = rows if self.task.weight is None else rows[self.task.weight[rows] > 0]
         positive = self._positive(counted)
         kinds = [counted] if self.shares is None else [counted[positive], counted[~positive]]
@@ -76,11 +76,11 @@ class FoldFigure:
             raise InputError("cv", expected=expected, got=f"too few in fold {fold}", hint="take fewer folds")
 
     def seen(self, scored: Scored) -> Array:
-        """Return the score, or else the loss, of each row that a fit was judged on."""
+        """Return the score, or loss, of each evaluated row."""
         return scored.scores if self.metric == "auc" else _losses(judged(scored, self.task), self.metric, scored)
 
     def value(self, rows: NDArray[np.intp], seen: Array) -> float:
-        """Return the value of one model in a fold, given its rows and what was seen of them; NaN without a class."""
+        """Return one model's value in a fold, given its rows and their scores; NaN if a class is missing."""
         if self.metric != "auc":
             return float(self._share(rows) @ seen)
         positive, weight = self._positive(rows), self._weight(rows)
@@ -90,7 +90,7 @@ class FoldFigure:
         return float(twice @ amount[positive] / (2 * pairs)) if pairs else nan
 
     def covariance(self, rows: NDArray[np.intp], seen: Sequence[Array]) -> Array:
-        """Return how the values of all models vary together with the rows of a fold; NaN where a row stands alone."""
+        """Return the covariance of all models' values over the rows of a fold; NaN for a single row."""
         positive, weight, share = self._positive(rows), self._weight(rows), self._share(rows)
         amount = np.stack(seen, axis=1).astype(np.float64)
         if self.metric == "auc":
@@ -124,7 +124,7 @@ class FoldFigure:
         return None if self.task.weight is None else self.task.weight[rows]
 
     def _share(self, rows: NDArray[np.intp]) -> Array:
-        """Return what each row weighs in the value, or in that of its class."""
+        """Return the weight of each row in the value, or in that of its class."""
         weight = np.ones(rows.size) if self.task.weight is None else self.task.weight[rows].astype(np.float64)
         with np.errstate(divide="ignore", invalid="ignore"):
             if self.shares is None:
@@ -138,7 +138,7 @@ class FoldFigure:
 
 
 def _losses(preds: Judged, metric: Any, scored: Scored) -> Array:
-    """Return what each row counts in a metric that is a mean over rows."""
+    """Return each row's contribution to a metric that is a mean over rows."""
     if isinstance(preds, MulticlassPredictions):
         return _of_classes(preds, metric)
     cut = 0.0 if scored.response == "decision_function" else 0.5
@@ -170,7 +170,7 @@ def _of_classes(preds: MulticlassPredictions, metric: Any) -> Array:
 
 
 def _placed(positive: NDArray[np.bool_], score: Array, weight: Array | None) -> Array:
-    """Return the share of the other class that each row is ranked right against; NaN where there is none."""
+    """Return the share of the other class that each row is ranked correctly against; NaN if there is none."""
     amount = np.ones(score.size) if weight is None else weight
     n_pos, n_neg = amount[positive].sum(), amount[~positive].sum()
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -178,7 +178,7 @@ def _placed(positive: NDArray[np.bool_], score: Array, weight: Array | None) -> 
 
 
 def unbiased_covariance(positive: NDArray[np.bool_], scores: Sequence[Array]) -> Array:
-    """Return the covariance of areas without bias, from all pairs of a positive and a negative.
+    """Return the unbiased covariance of areas, from all pairs of a positive and a negative.
 
     DeLong's counts how single pairs vary twice, which in a fold of six positives and six negatives is 8 % too much.
     """

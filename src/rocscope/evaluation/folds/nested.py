@@ -152,7 +152,7 @@ def nested_cross_validation(
 
 
 def _repeats(splits: Sequence[Split], title: str) -> list[list[Split]]:
-    """Return the folds of each repeat, which must share its rows out."""
+    """Return the folds of each repeat, which must partition its rows."""
     runs = [[s for s in splits if s.repeat == repeat] for repeat in range(splits[-1].repeat + 1)]
     for run in runs:
         tested = np.sort(np.concatenate([split.test for split in run]))
@@ -168,7 +168,7 @@ def _repeats(splits: Sequence[Split], title: str) -> list[list[Split]]:
 
 
 def _pairs(folds: Sequence[Split]) -> list[TrainTest]:
-    """Return the parts that leave two folds out and test both."""
+    """Return the splits that leave two folds out and test both."""
     fold = np.empty(sum(split.test.size for split in folds), np.intp)
     for number, split in enumerate(folds):
         fold[split.test] = number
@@ -180,7 +180,7 @@ def _pairs(folds: Sequence[Split]) -> list[TrainTest]:
 
 @dataclass(frozen=True)
 class Nested:
-    """What folds say, by repeat and fold.
+    """Values by repeat and fold.
 
     Attributes
     ----------
@@ -225,7 +225,7 @@ def _values(
 def interval(
     values: Nested, contrast: Array, hypothesis: Hypothesis, n: int, method: str, metric: Any = None
 ) -> Estimate:
-    """Return the value of a contrast of models, with its interval."""
+    """Return the value of a contrast of models with its interval."""
     folds = values.outer.shape[1]
     outer, inner = values.outer @ contrast, values.inner @ contrast
     rows = float((values.covariance @ contrast @ contrast).mean())

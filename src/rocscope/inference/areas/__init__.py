@@ -1,1 +1,1 @@
-"""Areas under ROC curves: what they are worth as trials, their intervals, and the tests of two and of more."""
+"""Areas under ROC curves: effective sizes, intervals, and tests of two or more."""

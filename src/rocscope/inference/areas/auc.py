@@ -1,4 +1,4 @@
-"""AUC with its interval.
+"""auc_interval: the AUC with a confidence interval.
 
 Whether the scores of folds are on one scale, so that pooling them means what one takes it to mean.
 """
@@ -9,7 +9,6 @@ from typing import Any, Literal
 from scipy import optimize, special
 
 from rocscope._base import validation as check
-from rocscope._base.contract import contract
 from rocscope._base.formatting import about
 from rocscope._base.wrong_calls import answering
 from rocscope.core.predictions import Predictions
@@ -23,7 +22,7 @@ from rocscope.sample import sample_of
 
 
 def warn_where_folds_differ(predictions: Predictions | None, pooled: AucSample, folds: OverFolds | None) -> None:
-    """Warn where the area over pooled folds is off the mean within the folds by more than its own standard error.
+    """Warn if the area over pooled folds differs from the mean within folds by more than its standard error.
 
     Notes
     -----
@@ -51,7 +50,6 @@ _NAMES = {"logit": "DeLong on the logit scale", "delong": "DeLong", "newcombe": 
 _NEXT_TO_A_ROOT = 1e-12  # an area of 0 or 1 solves its own equation; the end of the interval is the other root
 
 
-@contract
 @answering
 def auc_interval(
     y_true: Any,
@@ -189,7 +187,7 @@ def estimate(sample: AucSample, index: int, method: Method, level: float) -> Est
 
 
 def _doubt(method: Method, size: EffectiveSize, variance: float, sample: AucSample) -> str:
-    """Return why an interval of a method is not to be trusted; empty where it is."""
+    """Return why an interval is not reliable; empty if it is."""
     if method == "sure":
         return ""
     if size.reason or method == "auto":
@@ -233,14 +231,14 @@ def sure(auc: float, pairs: float, level: float) -> tuple[float, float]:
 
 
 def newcombe_variance(theta: float, n_pos: float, n_neg: float) -> float:
-    """Return the variance of an area that exponential scores would have (Hanley & McNeil), for classes of one size."""
+    """Return the variance of an area for exponential scores (Hanley & McNeil), with classes of equal size."""
     half = (n_pos + n_neg) / 2 - 1
     spread = 1 + half * ((1 - theta) / (2 - theta) + theta / (1 + theta))
     return theta * (1 - theta) * spread / (n_pos * n_neg)
 
 
 def newcombe(auc: float, n_pos: float, n_neg: float, level: float) -> tuple[float, float]:
-    """Return Newcombe's interval, method 5: all areas that the observed one does not reject.
+    """Return Newcombe's interval (method 5): all areas that are not rejected given the observed one.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The difference of two areas for small samples too, its tests for each two models, and the test that all are equal."""
+"""Differences of two areas with small-sample intervals, tests of all pairs, and the omnibus test."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -27,7 +27,7 @@ _SUREST = 37.0  # normal quantile beyond which probabilities are 0 to double pre
 
 @dataclass(frozen=True)
 class AreaDifference:
-    """A difference of areas, second − first, by their effective sizes and by the placements of both.
+    """A difference of areas (second − first), from effective sizes and placements.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ class AreaDifference:
 
     @property
     def standard_error(self) -> float:
-        """From the placements; by the effective sizes where these do not say."""
+        """From the placements; from the effective sizes if these are degenerate."""
         if self.variance > 0:
             return sqrt(self.variance)
         a, b = self.first.variance, self.second.variance
@@ -75,7 +75,7 @@ class AreaDifference:
 
     @property
     def reason(self) -> str:
-        """Why the interval is not to be trusted; empty where it is."""
+        """Why the interval is not reliable; empty if it is."""
         return self.first.reason or self.second.reason
 
     def interval(self, level: float) -> tuple[float, float]:
@@ -93,8 +93,7 @@ class AreaDifference:
 
     @property
     def caution(self) -> float:
-        """How much of what MOVER reaches beyond Welch's interval is taken: 1 where few rows determine how ranks
-        vary."""
+        """Weight of MOVER's limits relative to Welch's: 1 if few rows determine the variance of ranks."""
         informative = min(self.first.informative, self.second.informative)
         return 1.0 if isnan(self.variance) else float(np.clip((_TOLD - informative) / (_TOLD - _UNTOLD), 0, 1))
 
@@ -107,7 +106,7 @@ class AreaDifference:
         return min(self.value + self._reach(z, _apart(b[1], a[0], self.correlation), -self.value), 1.0)
 
     def _reach(self, z: float, mover: float, to_zero: float) -> float:
-        """Return how far the interval reaches on one side, on which 0 lies at a distance (below 0: on the other)."""
+        """Return the half-width of the interval on one side, given the signed distance of 0 on that side."""
         welch = self._welch(z)
         more = self.caution * max(mover - welch, 0.0)
         if to_zero <= 0 or not self.variance > 0:
@@ -136,7 +135,7 @@ class AreaDifference:
 
 
 def student(z: float, df: float) -> float:
-    """Return the t quantile of the probability that a normal one has.
+    """Return the t quantile with the tail probability of a normal one.
 
     Examples
     --------
@@ -152,7 +151,7 @@ def _apart(one: float, other: float, correlation: float) -> float:
 
 
 def _p_value(low: Any, value: float, null: float) -> float:
-    """Return the probability at which the lower end of a one-sided interval is the null."""
+    """Return the level at which the lower limit of a one-sided interval equals the null value."""
     if value <= null:
         return 0.5 if value == null else 1.0
     if low(_SUREST) >= null:
@@ -162,7 +161,7 @@ def _p_value(low: Any, value: float, null: float) -> float:
 
 
 def paired_difference(sample: AucSample, i: int, j: int) -> AreaDifference:
-    """Return the difference of two models of the same rows."""
+    """Return the difference of two models on the same rows."""
     first, second = sample.size(i), sample.size(j)
     covariance = sample.covariance
     both = float(covariance[i, i] * covariance[j, j])
@@ -178,7 +177,7 @@ def paired_difference(sample: AucSample, i: int, j: int) -> AreaDifference:
 
 
 def unpaired_difference(first: AucSample, second: AucSample) -> AreaDifference:
-    """Return the difference of the only models of two independent samples."""
+    """Return the difference of two models on independent samples."""
     parts = [stratum.variance(0) for sample in (first, second) for stratum in sample.strata]
     df = satterthwaite(parts, [stratum.freedom for sample in (first, second) for stratum in sample.strata])
     variance = float(first.covariance[0, 0] + second.covariance[0, 0])
@@ -186,7 +185,7 @@ def unpaired_difference(first: AucSample, second: AucSample) -> AreaDifference:
 
 
 def satterthwaite(parts: list[float], df: list[float]) -> float:
-    """Return the degrees of freedom of a sum of variances; at least 1."""
+    """Return Satterthwaite's degrees of freedom of a sum of variances, at least 1."""
     total = sum(parts)
     if not total > 0:
         return 1.0
@@ -197,7 +196,7 @@ _ROUNDING = 1e-12
 
 
 def all_equal(sample: AucSample) -> Omnibus | None:
-    """Return the test of three or more models; None for two, which their own comparison tests.
+    """Return the omnibus test of three or more models; None for two.
 
     Notes
     -----
@@ -234,7 +233,7 @@ def all_equal(sample: AucSample) -> Omnibus | None:
 
 
 def _hotelling(auc: Array, covariance: Array) -> tuple[float, int]:
-    """Return d′S⁻d of the differences from the first, and the rank of S; models that rank alike add nothing."""
+    """Return d′S⁻d for the differences from the first model, and the rank of S; models that rank alike add nothing."""
     contrast = np.column_stack([-np.ones(auc.size - 1), np.eye(auc.size - 1)])
     difference, spread = contrast @ auc, contrast @ covariance @ contrast.T
     if not np.isfinite(spread).all():
@@ -253,7 +252,7 @@ _NAMES = {False: "Welch t of placements", True: "Welch t of placements and MOVER
 def compare_areas(
     samples: AucSample | Mapping[str, AucSample], hypothesis: Hypothesis, adjust: Adjust, method: str
 ) -> Comparisons:
-    """Compare the areas of models of the same rows, or of a sample a model."""
+    """Compare the areas of models on the same rows, or of one model per sample."""
     own: OfOne = "logit" if method == "delong" else "auto"
     level = hypothesis.level
     if isinstance(samples, AucSample):
@@ -269,7 +268,7 @@ def compare_areas(
 def _compare(
     first: str, second: str, found: AreaDifference, hypothesis: Hypothesis, n: float, design: str
 ) -> Comparison:
-    """Test a difference of areas by its interval, and say so."""
+    """Test a difference of areas by inverting its interval."""
     method = f"{_NAMES[found.caution > 0]}, {design}"
     ends, reason = found.interval(hypothesis.level), found.reason
     difference = Estimate(found.value, *ends, hypothesis.level, method, n, found.standard_error, reason)
@@ -296,7 +295,7 @@ def _paired(sample: AucSample, hypothesis: Hypothesis, method: str, i: int, j: i
 
 
 def _same(first: str, second: str, hypothesis: Hypothesis, n: float) -> Comparison:
-    """Two models that rank all rows alike: their areas are equal whatever the rows."""
+    """Two models that rank all rows alike, so that their areas are always equal."""
     name = "the scores rank all rows alike"
     difference = Estimate(0.0, 0.0, 0.0, hypothesis.level, name, n, 0.0)
     p_value = hypothesis.judge(lambda null: float(null >= 0), lambda null: float(null <= 0))
@@ -328,7 +327,7 @@ def _warn_without_variance(found: AreaDifference, first: str, second: str) -> No
 
 
 def _doubt(found: AreaDifference) -> str:
-    """Return why DeLong's test is not to be trusted; empty where it is."""
+    """Return why DeLong's test is not reliable; empty if it is."""
     if found.reason:
         return found.reason
     informative = min(found.first.informative, found.second.informative)

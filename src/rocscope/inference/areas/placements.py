@@ -1,4 +1,4 @@
-"""From ranks to the covariance of AUCs: DeLong, in groups, weighted and cross-validated, in O(n log n).
+"""Placements and the covariance of AUCs: DeLong, with groups, weights and folds, in O(n log n).
 
 The placement of a row is the share of the other class that it is ranked right against, a tie counting one half; the
 AUC is the mean placement of either class. How placements vary within the classes is how the AUC varies.
@@ -31,7 +31,7 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class EffectiveSize:
-    """An area that is as sure as a share of `trials` trials, with the degrees of freedom of that number.
+    """An area with the precision of a share of `trials` trials, and the degrees of freedom of that number.
 
     `informative` is the number of rows that determine how much placements vary; `smallest` that of the smaller class;
     `groups` is how many groups of equal size these are worth.
@@ -52,12 +52,12 @@ class EffectiveSize:
 
     @property
     def variance(self) -> float:
-        """Of the area, A(1 − A)/N."""
+        """Variance of the area, A(1 − A)/N."""
         return self.auc * (1 - self.auc) / self.trials
 
     @property
     def reason(self) -> str:
-        """Why the interval is not to be trusted; empty where it is."""
+        """Why the interval is not reliable; empty if it is."""
         if self.units == "groups" and (reason := few_groups(self.groups)):
             return reason
         if self.smallest < FEW_ROWS:
@@ -76,7 +76,7 @@ class EffectiveSize:
         return self.interval_at(float(special.stdtrit(self.df, (1 + level) / 2)))
 
     def interval_at(self, quantile: float) -> tuple[float, float]:
-        """Return Wilson's interval with that many standard errors on each side."""
+        """Return Wilson's interval for a given number of standard errors on each side."""
         auc, n, q = self.auc, self.trials, quantile
         centre = auc + q * q / (2 * n)
         reach = q * sqrt(auc * (1 - auc) / n + (q / (2 * n)) ** 2)
@@ -86,7 +86,7 @@ class EffectiveSize:
 
 
 def effective_size(auc: float, strata: Sequence[Stratum], model: int, variance: float) -> EffectiveSize:
-    """Return how many trials an area is worth, from how the units of its strata move it.
+    """Return the effective number of trials of an area, from the influence of the units in its strata.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ def _of_groups(auc: float, stratum: Stratum, model: int, variance: float) -> Eff
 
 
 def _weight(known: float, df: float) -> float:
-    """Return how many rows the prior weighs."""
+    """Return the prior's weight in rows."""
     return _LEAST_PRIOR + _PRIOR * sqrt(1 - known / df if known else 1.0)
 
 
@@ -162,12 +162,12 @@ def _prior(auc: float, m: float, n: float) -> float:
 
 
 def _share(stratum: Stratum, model: int, spread: float) -> float:
-    """How much placements vary beside the most that they could with their mean."""
+    """Variance of placements relative to the maximum given their mean."""
     return min(1.0, stratum.variance(model) * stratum.size / spread) if spread > 0 else 0.0
 
 
 def _known(stratum: Stratum, auc: float, model: int) -> float:
-    """How many rows determine how much placements vary; 0 where none do."""
+    """Number of rows that determine the variance of placements; 0 if none do."""
     if stratum.df <= 0 or stratum.inside is None:
         return 0.0
     inside = stratum.inside[int(auc < 0.5), model]
@@ -175,7 +175,7 @@ def _known(stratum: Stratum, auc: float, model: int) -> float:
 
 
 def _by_kurtosis(stratum: Stratum, model: int) -> float:
-    """Rows of a normal sample whose variance is known as well; 0 where nothing varies."""
+    """Number of normal observations whose variance would be known as precisely; 0 without variation."""
     squares = stratum.moves[:, model] ** 2
     second, fourth = stratum.total(squares), stratum.total(squares**2)
     if second <= _ROUNDING**2:
@@ -186,7 +186,7 @@ def _by_kurtosis(stratum: Stratum, model: int) -> float:
 
 @dataclass(frozen=True)
 class AucSample:
-    """AUCs of m models on the same rows, and the strata that say how they vary together.
+    """AUCs of m models on the same rows, and the strata that determine their covariance.
 
     `n_pos` and `n_neg` are the independent units behind each class: rows, or groups that hold such rows. `scores` are
     those of the models, where there are several.
@@ -204,14 +204,14 @@ class AucSample:
 
     @cached_property
     def covariance(self) -> Array:
-        """Of the m areas."""
+        """Covariance of the m areas."""
         if self.covariance_of_units is not None:
             return self.covariance_of_units
         with np.errstate(under="ignore"):
             return sum((stratum.covariance for stratum in self.strata), np.zeros(()))
 
     def size(self, model: int) -> EffectiveSize:
-        """Return how many trials an area is worth."""
+        """Return the effective number of trials of an area."""
         with np.errstate(under="ignore"):
             variance = float(self.covariance[model, model])
             size = effective_size(float(self.auc[model]), self.strata, model, variance)
@@ -221,7 +221,7 @@ class AucSample:
         return size if isnan(given) else replace(size, trials=size.trials * given / variance)  # NaN of a single row
 
     def alike(self, first: int, second: int) -> bool:
-        """Whether two models rank all rows alike, so that their areas are equal whatever the rows."""
+        """Whether two models rank all rows alike, so that their areas are always equal."""
         if any((stratum.moves[:, first] != stratum.moves[:, second]).any() for stratum in self.strata):
             return False
         one, other = (np.unique(self.scores[model], return_inverse=True)[1] for model in (first, second))
@@ -229,7 +229,7 @@ class AucSample:
 
 
 def placements(positive: NDArray[np.bool_], score: Array, weight: Array | None = None) -> Array:
-    """Return for each row twice the number (weight) of rows of the other class that it is ranked right against.
+    """Return twice the number (weight) of rows of the other class that each row is ranked correctly against.
 
     A tie counts one, so that whole numbers stay whole.
 
@@ -254,7 +254,7 @@ def placements(positive: NDArray[np.bool_], score: Array, weight: Array | None =
 
 
 def sample_of_counts(counts: ThresholdCounts, model: str = "score", note: str = "") -> AucSample:
-    """Return the AUC of ranked counts and how it varies; counts are repeated rows."""
+    """Return the AUC of counts and its variance; counts are frequencies."""
     counts.require_both_classes("AUC interval")
     pos, neg = counts.pos, counts.neg
     require_whole(pos, neg)
@@ -272,7 +272,7 @@ def sample_of_counts(counts: ThresholdCounts, model: str = "score", note: str = 
 def auc_sample(
     sample: Sample, *, groups: Any = None, folds: OverFolds | None = None, weights: WeightKind = "auto"
 ) -> AucSample:
-    """Return the AUC of one model and how it varies, from its rows where they are known."""
+    """Return the AUC of one model and its variance, from rows if available."""
     given = not (groups is None or groups is False)
     if folds is not None:
         check.check_text("folds", folds)
@@ -287,7 +287,7 @@ def auc_sample(
 def sample_of_rows(
     predictions: Predictions, *, groups: Any = None, folds: OverFolds | None = None, weights: WeightKind = "auto"
 ) -> AucSample:
-    """Return the AUC of each model and how they vary together."""
+    """Return the AUC of each model and their covariance."""
     units = units_of(predictions, groups=groups, folds=folds, weights=weights)
     if not units.positive.any() or units.positive.all():
         missing = "negatives" if units.positive.any() else "positives"
@@ -332,19 +332,19 @@ def _worth(sizes: Array) -> float:
 
 
 def _obuchowski(parts: list[Stratum], whole: Stratum) -> Array:
-    """Obuchowski (1997), eq. 3–6, for m models; weights multiply the rows within their group."""
+    """Obuchowski (1997), eq. 3–6, for m models; weights are multiplied within groups."""
     cross = parts[0].moves.T @ parts[1].moves
     return parts[0].covariance + parts[1].covariance + whole.scale * (cross + cross.T)
 
 
 def _inside(placed: Array, times: Array | None) -> Array:
-    """Return for each model how many rows are placed below 1, and above 0."""
+    """Return, for each model, the number of rows with placements below 1 and above 0."""
     masks = np.stack([placed < 1 - _ROUNDING, placed > _ROUNDING])
     return masks.sum(axis=1) if times is None else times @ masks
 
 
 def _placed(units: Units) -> tuple[Array, Array]:
-    """Return the AUCs (of each fold, where there are folds), and the placement of each row as a share."""
+    """Return the AUCs (per fold, if there are folds), and the placement of each row as a share."""
     if units.fold is not None:
         placed = np.empty((units.positive.size, len(units.scores)))
         aucs = []

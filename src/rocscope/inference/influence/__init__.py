@@ -1,1 +1,1 @@
-"""How far each row moves an estimate: variances and tests of any smooth statistic, without resampling."""
+"""Influence functions: variances and tests of any smooth statistic without resampling."""

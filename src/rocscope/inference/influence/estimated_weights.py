@@ -1,4 +1,4 @@
-"""Weights that were estimated from the rows: each row moves an estimate also through the weights of others."""
+"""Estimated weights: each row also affects an estimate through the weights of other rows."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -12,7 +12,7 @@ from rocscope._base.arrays import Array
 
 @dataclass(frozen=True, eq=False)
 class EstimatedWeights:
-    """How the weights of rows were estimated, and what that does to the variance of whatever is computed with them.
+    """How row weights were estimated, and the effect of that on the variance of anything computed with them.
 
     Parameters
     ----------
@@ -43,21 +43,21 @@ class EstimatedWeights:
     index: NDArray[np.intp] | None = None
 
     def through_weights(self, moves: Array) -> Array:
-        """Return Σᵢ mᵢ·ψⱼ(log wᵢ) for each row j of the sample, given the moves (N × m)."""
+        """Return Σᵢ mᵢ·ψⱼ(log wᵢ) for each row j of the sample, given influences m (N × m)."""
         raise NotImplementedError
 
     def estimate(self, frequency: Array | None) -> Array:
-        """Return the estimated weight of each row of the sample, had it been drawn so many times (None: once)."""
+        """Return the estimated weight of each row of the sample, if rows were drawn this often (None: once)."""
         raise NotImplementedError
 
     def take(self, rows: Any) -> Self:
-        """Return the same for some rows of the data, by a mask, a slice or their numbers."""
+        """Return the same for some rows of the data, by mask, slice or indices."""
         if isinstance(rows, slice) and rows == slice(None):
             return self
         return replace(self, index=self._places[rows])
 
     def moves(self, own: Array) -> Array:
-        """Return how each row of the sample moves the estimates, given how each row of the data does by itself."""
+        """Return the influence of each row of the sample on the estimates, given those with fixed weights."""
         moves = own
         if self.index is not None:
             moves = np.zeros((self.size, own.shape[1]))
@@ -74,7 +74,7 @@ class EstimatedWeights:
         return np.unique(units, return_inverse=True)[1]
 
     def redrawn(self, weight: Array, whole: bool) -> Callable[[Array], Array]:
-        """Return a function from how often each row of the data is drawn (a draw a row) to their weights.
+        """Return a function from numbers of draws (one draw per row) to re-estimated weights.
 
         `weight` are those of the data as they are; `whole` says that the user's own weights count equal rows, so that
         they are drawn. Rows of the sample that the data do not hold are left out.

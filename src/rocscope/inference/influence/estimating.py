@@ -1,4 +1,4 @@
-"""Intervals and tests of smooth statistics from influences: rows, weights, groups and folds alike."""
+"""Intervals and tests of smooth statistics from influence functions, with weights, groups and folds."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -43,7 +43,7 @@ class Trials:
 
 @dataclass(frozen=True)
 class Values:
-    """Values of a statistic for m models, and the stratum of all units that says how they vary together."""
+    """Values of a statistic for m models, and the stratum of all units that determines their covariance."""
 
     models: tuple[str, ...]
     values: Array
@@ -65,11 +65,11 @@ class Values:
 
     @property
     def covariance(self) -> Array:
-        """Of the m values."""
+        """Covariance of the m values."""
         return self.stratum.covariance
 
     def informative(self, moves: Array) -> float:
-        """Return how many units of a normal sample would tell the variance of these moves as well."""
+        """Return the number of normal observations that determine the variance of these influences as well."""
         squares = moves**2
         second, fourth = self.stratum.total(squares), self.stratum.total(squares**2)
         if not second > 0:
@@ -79,7 +79,7 @@ class Values:
 
 
 def values_of(data: Sample, statistic: Smooth, *, groups: Any, folds: OverFolds | None, weights: WeightKind) -> Values:
-    """Return the values of a statistic and how they vary; the mean over folds is that of the folds' own values."""
+    """Return the values of a statistic with their stratum; with folds, the mean of the folds' own values."""
     given = not (groups is None or groups is False)
     if folds is not None:
         check.check_text("folds", folds)
@@ -99,7 +99,7 @@ def _are_equal_rows(rows: Predictions, groups: Any) -> bool:
 def values_of_rows(
     rows: Predictions, statistic: Smooth, *, groups: Any, folds: OverFolds | None, weights: WeightKind
 ) -> Values:
-    """Return the values of a statistic for all models of the same rows."""
+    """Return the values of a statistic for all models on the same rows."""
     units = units_of(rows, groups=groups, folds=folds, weights=weights)
     everything = np.ones(units.positive.size, bool)
     trials: tuple[Trials | None, ...] = ()
@@ -301,7 +301,7 @@ def compare_statistics(
     folds: OverFolds | None,
     weights: WeightKind,
 ) -> Comparisons:
-    """Compare a smooth statistic between models of the same rows, or between samples."""
+    """Compare a smooth statistic between models on the same rows, or between samples."""
     if arms.rows is not None:
         sample = values_of_rows(arms.rows, statistic, groups=groups, folds=folds, weights=weights)
         return compare_values(sample, statistic.name, hypothesis, adjust, statistic.scale)
@@ -319,7 +319,7 @@ def compare_statistics(
 def compare_values(
     sample: Values, quantity: str, hypothesis: Hypothesis, adjust: Adjust = "holm", scale: Scale = SHARE
 ) -> Comparisons:
-    """Compare values of models of the same rows, each with its interval."""
+    """Compare values of models on the same rows, each with its interval."""
     estimates = {name: estimate(sample, i, hypothesis.level, scale) for i, name in enumerate(sample.models)}
     return compare_each_two(quantity, estimates, sample.covariance, partial(_paired, sample, hypothesis), adjust)
 
@@ -365,7 +365,7 @@ class _Difference:
     informative: float
 
     def compare(self, first: str, second: str, hypothesis: Hypothesis, method: str) -> Comparison:
-        """Test by Student's t; a difference that does not vary is exactly what it is."""
+        """Test with Student's t; a difference without variation is exact."""
         if self.error == 0 or isnan(self.error):
             reason = "" if self.value == 0 else "nothing varies"
             shown = Estimate(self.value, self.value, self.value, hypothesis.level, method, self.n, 0.0, reason)

@@ -1,4 +1,4 @@
-"""Which units of rows are independent, and what they say about an estimate: rows, weights, groups and folds, once.
+"""Independent units of rows and the variances they determine, given weights, groups and folds.
 
 Strata: kinds of units that are drawn apart, and how far each unit moves each of m estimates.
 
@@ -60,18 +60,18 @@ class Stratum:
 
     @property
     def covariance(self) -> Array:
-        """Of the m estimates, as far as these units vary; NaN where one unit says nothing about that."""
+        """Covariance of the m estimates over these units; NaN for a single unit."""
         moves = self.moves if self.times is None else self.moves * self.times[:, None]
         return self.scale * (self.moves.T @ moves)
 
     @property
     def scale(self) -> float:
-        """What makes a sum of squared moves a variance."""
+        """Factor from a sum of squared influences to a variance."""
         return self.units / self.df if self.df > 0 else nan
 
     @property
     def freedom(self) -> float:
-        """Degrees of freedom of that variance: of as many units as these are worth."""
+        """Degrees of freedom of that variance: the effective number of units minus one."""
         return self.df * min(1.0, self.size / self.units)
 
     def variance(self, model: int) -> float:
@@ -98,7 +98,7 @@ _LONGEST_TABLE = 100_000  # rows: more are cases, and looking at them would take
 def stratum_of_sample(
     weighting: EstimatedWeights, own: Array, code: NDArray[np.intp] | None, whole: bool, size: float
 ) -> Stratum:
-    """Return all rows behind estimated weights as one stratum, those included that have no weight.
+    """Return all rows behind estimated weights as one stratum, including rows without weight.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def stratum_of_sample(
 
 
 def stratum_of_moves(moves: Array, code: NDArray[np.intp] | None, times: Array | None, size: float) -> Stratum:
-    """Return rows as one stratum, given how each moves each estimate: of several equal rows their sum."""
+    """Return rows as one stratum, given their influence on each estimate; frequencies multiply it."""
     if code is not None:
         held = int(code.max()) + 1
         return Stratum(sum_by(code, moves, held), None, held, held - 1, held)
@@ -130,7 +130,7 @@ def stratum_of_moves(moves: Array, code: NDArray[np.intp] | None, times: Array |
 
 @dataclass(frozen=True)
 class Units:
-    """Rows with a weight: labels, scores of m models, weights (or None), groups and folds as codes (or None).
+    """Rows with positive weight: labels, scores of m models, weights (or None), groups and folds as codes (or None).
 
     `times` is how many equal rows each one stands for, where weights say that. `folds_pooled` is the number of folds
     where there are some that are taken as one, and `shared` whether models of different folds were fitted to the same
@@ -151,22 +151,22 @@ class Units:
 
     @property
     def amount(self) -> Array:
-        """The weight of each row; 1 where there are none."""
+        """The weight of each row, by default 1."""
         return np.ones(self.positive.size, np.int64) if self.weight is None else self.weight
 
     @property
     def n(self) -> float:
-        """Rows, or as many as frequencies say."""
+        """Number of rows, or the sum of frequencies."""
         return self.positive.size if self.times is None else self.times.sum().item()
 
     @property
     def n_groups(self) -> int:
-        """How many groups there are."""
+        """Number of groups."""
         return 0 if self.group is None else int(self.group.max()) + 1
 
     @property
     def note(self) -> str:
-        """What the rows are, as the name of a method says it."""
+        """Description of the rows for the name of a method."""
         parts = []
         if self.group is not None:
             parts.append(f"{self.n_groups} groups")
@@ -201,11 +201,11 @@ class Units:
             yield mask, part
 
     def times_of(self, mask: Array) -> Array | None:
-        """Return how many equal rows each one of a mask stands for, or None."""
+        """Return the frequency of each row of a mask, or None."""
         return None if self.times is None else self.times[mask]
 
     def share(self, mask: Array) -> Array:
-        """Return the share that each row of a mask has in a mean over them; the mean over folds counts each alike."""
+        """Return each row's share in a mean over a mask; in a mean over folds, folds count equally."""
         weight = self.amount[mask].astype(np.float64)
         if self.fold is None:
             return weight / weight.sum()
@@ -213,7 +213,7 @@ class Units:
         return weight / (total * total.size)[self.fold[mask]]
 
     def stratum(self, influence: Array, mask: Array) -> Stratum:
-        """Return the rows of a mask as one stratum; `influence` (m columns) is of each row on a mean over them.
+        """Return the rows of a mask as one stratum, given their `influence` on a mean (m columns).
 
         A row that stands for many is told by how the mean moves without it, which is more than its residual says.
         """
@@ -227,7 +227,7 @@ class Units:
         return Stratum(influence * each[:, None], times, units, units - folds, 1 / float(share @ each))
 
     def stratum_of_groups(self, influence: Array, mask: Array) -> Stratum:
-        """Return the groups that hold rows of a mask as one stratum."""
+        """Return the groups with rows in a mask as one stratum."""
         assert self.group is not None
         group = self.group[mask]
         held = np.unique(group).size
@@ -236,14 +236,14 @@ class Units:
         return Stratum(moves, None, held, held - 1, min(1 / float((np.bincount(group, share) ** 2).sum()), held))
 
     def stratum_of_all(self, moves: Array) -> Stratum:
-        """Return all units as one stratum where weights are estimated, given how each row moves the estimates."""
+        """Return all units as one stratum if weights are estimated, given the influence of each row."""
         assert self.weighting is not None
         share = self.share(np.ones(self.positive.size, bool))
         size = 1 / float(share @ share if self.times is None else share @ (share / self.times))
         return stratum_of_sample(self.weighting, moves, self.group_of_sample, self.times is not None, size)
 
     def holding(self) -> tuple[int, int]:
-        """Return how many groups hold positives, and how many hold negatives."""
+        """Return the numbers of groups with positives and with negatives."""
         assert self.group is not None
         held = [np.unique(self.group[mask]).size for mask in (self.positive, ~self.positive)]
         return held[0], held[1]
@@ -252,7 +252,7 @@ class Units:
 def units_of(
     predictions: Predictions, *, groups: Any = None, folds: OverFolds | None = None, weights: WeightKind = "auto"
 ) -> Units:
-    """Return the rows that have a weight, with what they stand for and what they belong to."""
+    """Return the rows with positive weight, with their weights, groups and folds."""
     check.check_choice("weights", weights, WEIGHTS)
     if folds is not None:
         check.check_choice("folds", folds, _FOLDS)
@@ -288,7 +288,7 @@ def units_of(
 def times_of(
     weight: Array | None, weighting: EstimatedWeights | None, kind: WeightKind, *columns: Array
 ) -> Array | None:
-    """Return how many equal rows each one stands for; of estimated weights the user's own ones say that."""
+    """Return the frequency of each row; with estimated weights, the user's own weights are frequencies."""
     if weighting is None:
         return weight if weight is not None and is_frequency(weight, kind, *columns) else None
     if weighting.base is None:
@@ -302,7 +302,7 @@ def _codes(column: Array) -> NDArray[np.intp]:
 
 
 def is_frequency(weight: Array, kind: WeightKind, positive: Array, *scores: Array) -> bool:
-    """Return whether weights are numbers of equal rows, and not sampling weights.
+    """Return whether weights are frequencies rather than sampling weights.
 
     Parameters
     ----------
@@ -332,12 +332,12 @@ def is_frequency(weight: Array, kind: WeightKind, positive: Array, *scores: Arra
 
 
 def is_selection(weight: Array) -> bool:
-    """Return whether weights are 0 or 1: they leave rows out, and say nothing of what a row stands for."""
+    """Return whether weights are 0 or 1 and so only select rows."""
     return bool(((weight == 0) | (weight == 1)).all())
 
 
 def _is_table(positive: Array, *scores: Array) -> bool:
-    """Return whether rows are a table of counts: no two are alike, and half of the scores or more have both labels.
+    """Return whether rows are a table of counts: all are distinct, and at least half of the scores have both labels.
 
     Scores of single cases are hardly ever equal between the classes, or else also within them.
     """
@@ -352,7 +352,7 @@ def _is_table(positive: Array, *scores: Array) -> bool:
 
 
 def require_whole(*counts: Array) -> None:
-    """Raise unless counts are whole: they stand for rows."""
+    """Raise unless counts are whole, as numbers of rows are."""
     if any((values % 1 != 0).any() for values in counts if values.dtype.kind == "f"):
         raise WeightError(
             "counts",

@@ -1,4 +1,4 @@
-"""Planning a study: how many cases its tests and intervals take."""
+"""Planning a study: sample size for tests and intervals."""
 
 from rocscope._base.public_names import attach
 

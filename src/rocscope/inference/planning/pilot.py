@@ -1,4 +1,4 @@
-"""Planning from a pilot: what a comparison of its two models would show with other numbers of cases."""
+"""Planning from a pilot: power of the comparison of its two models with other sample sizes."""
 
 from dataclasses import dataclass
 from math import ceil, inf, sqrt
@@ -15,7 +15,7 @@ from rocscope.sample import rows_of
 
 @dataclass(frozen=True)
 class Pilot:
-    """The difference of two models' areas, and the covariance (2 × 2) of both that one positive, one negative, gives.
+    """The difference of two models' areas, and their covariance (2 × 2) per positive and per negative.
 
     Examples
     --------
@@ -36,7 +36,7 @@ class Pilot:
 
     @classmethod
     def of(cls, predictions: Any) -> "Pilot":
-        """Take the variances of two models from their rows, as DeLong estimates them."""
+        """Estimate the variances of two models from rows, by DeLong's method."""
         rows = rows_of(predictions)
         if len(rows.models) != 2:
             raise InputError("models of a pilot", expected="two", got=f"{len(rows.models)}")
@@ -45,17 +45,17 @@ class Pilot:
         return cls(float(sample.auc[1] - sample.auc[0]), of_pos, of_neg, sample.n_pos, sample.n_neg)
 
     def covariance(self, n_pos: float, n_neg: float) -> Array:
-        """Of both areas with so many cases."""
+        """Covariance of both areas with given numbers of cases."""
         return self.of_pos / n_pos + self.of_neg / n_neg
 
     @property
     def correlation(self) -> float:
-        """Of both areas in the pilot; below 0 where one model is right where the other is wrong."""
+        """Correlation of both areas in the pilot; negative if one model is right where the other is wrong."""
         both = self.covariance(self.n_pos, self.n_neg)
         return float(both[0, 1] / sqrt(both[0, 0] * both[1, 1]))
 
     def power(self, *, n_pos: float, n_neg: float, margin: float = 0.0, alpha: float = 0.05) -> float:
-        """Power to show that the two differ, or with a margin that the second is not worse by as much (one-sided).
+        """Power to show that the two differ, or with a margin, that the second is not inferior (one-sided).
 
         Notes
         -----
@@ -71,13 +71,13 @@ class Pilot:
         return float(special.ndtr((self._effect(margin) - z * sqrt(null)) / sqrt(variance)))
 
     def alpha(self, *, n_pos: float, n_neg: float, power: float = 0.8) -> float:
-        """Return the two-sided level at which the power is so much."""
+        """Return the two-sided level with a given power."""
         null, variance = self._variances(n_pos, n_neg, 0.0)
         aimed = float(special.ndtri(check.check_share(power, "power")))
         return float(2 * special.ndtr(-(self._effect(0.0) - aimed * sqrt(variance)) / sqrt(null)))
 
     def cases(self, *, power: float = 0.8, ratio: float = 1.0, margin: float = 0.0, alpha: float = 0.05) -> int:
-        """Return how many positives it takes, with so many negatives for each."""
+        """Return the required number of positives, given the ratio of negatives to positives."""
         check.check_share(power, "power")
         if not self._effect(margin) > 0:
             raise InputError(

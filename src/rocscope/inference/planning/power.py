@@ -1,8 +1,6 @@
-"""Planning a study: power and sample size for areas, their differences, and rates of a given precision.
+"""Planning a study: power and sample size for areas, their differences, and rates.
 
 The variance of an area that is not observed yet is the exact one of normal scores of equal spread.
-
-Planning a study by the width of its intervals: of an area, of sensitivity and specificity.
 """
 
 from collections.abc import Callable
@@ -25,7 +23,7 @@ Alternative = Literal["two-sided", "greater"]
 
 @dataclass(frozen=True, repr=False)
 class StudyPlan(Result):
-    """How many positives and negatives a study needs, and what they give.
+    """Numbers of positives and negatives that a study needs, and the resulting power or width.
 
     Attributes
     ----------
@@ -330,7 +328,7 @@ class _Test:
         return float(special.ndtr(self.excess(n_pos, -float(special.stdtrit(df, tail)))))
 
     def plan(self, power: float, aim: str) -> StudyPlan:
-        """Return the smallest study of that power."""
+        """Return the smallest study with the required power."""
         check.check_share(power, "power")
         low, high = 1, 2
         while self.power(high) < power:

@@ -1,4 +1,4 @@
-"""Bootstrap intervals of any function of the counts.
+"""Bootstrap intervals of any function of counts.
 
 The acceleration of BCa: how skew the influence of single units on a statistic is.
 """
@@ -12,7 +12,6 @@ import numpy as np
 from rocscope._base import special
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
-from rocscope._base.contract import contract
 from rocscope._base.progress import Progress
 from rocscope._base.wrong_calls import answering
 from rocscope.core.counts import ThresholdCounts
@@ -42,14 +41,14 @@ _MOST_GROUPS = 1_000  # left out in turn at most, for the skewness that BCa need
 
 @dataclass(frozen=True)
 class LeftOut:
-    """The numbers of a statistic without each unit (or group) of one stratum, and how many units are like it."""
+    """Leave-one-out values of a statistic for the units (or groups) of one stratum, and their multiplicities."""
 
     values: Array
     frequency: Array
 
 
 def leave_one_out(design: Design, statistic: Statistic) -> list[LeftOut]:
-    """Return the left-out values of each stratum, without those that could not be computed."""
+    """Return the leave-one-out values of each stratum, without undefined ones."""
     found = []
     for stratum in design.strata:
         values, frequency = _left_out(design, statistic, stratum)
@@ -59,7 +58,7 @@ def leave_one_out(design: Design, statistic: Statistic) -> list[LeftOut]:
 
 
 def _acceleration(parts: Iterable[tuple[LeftOut, Array]]) -> float:
-    """Return the acceleration of a sum of statistics with coefficients, over all strata.
+    """Return the acceleration of a linear combination of statistics, over all strata.
 
     Notes
     -----
@@ -84,7 +83,7 @@ def _acceleration(parts: Iterable[tuple[LeftOut, Array]]) -> float:
 
 
 def _left_out(design: Design, statistic: Statistic, stratum: slice) -> tuple[Array, Array]:
-    """Return the statistic without each unit (or group of units) of a stratum, and how many units are like it."""
+    """Return the statistic without each unit (or group) of a stratum, and the units' multiplicities."""
     units = np.flatnonzero(design.frequency[stratum]) + stratum.start
     frequency = design.frequency[units]
     if statistic.function is None and design.one_row_a_unit:
@@ -112,7 +111,7 @@ def _without(design: Design, statistic: Statistic, removed: tuple[Array, Array],
 
 
 def _areas_without_a_row(tally: Tally, pos: Array, neg: Array) -> Array:
-    """Return the AUC without one row of each unit, (P·A − placement)/(P − 1): no area is counted again."""
+    """Return the AUC without one row of each unit, (P·A − placement)/(P − 1), without recounting."""
     pos, neg = pos[0], neg[0]
     n_pos, n_neg = pos.sum(), neg.sum()
     tp, fp = np.cumsum(pos), np.cumsum(neg)
@@ -134,7 +133,7 @@ _MOST_FAILED = 0.05  # of the replicates: those that failed may be the extreme o
 
 @dataclass(frozen=True, repr=False)
 class BootstrapEstimate(Estimate):
-    """An Estimate with the replicates that its interval was made from.
+    """An Estimate with its bootstrap replicates.
 
     Attributes
     ----------
@@ -152,7 +151,6 @@ class BootstrapEstimate(Estimate):
         return jsonable(vars(self) | {"replicates": self.replicates.size})
 
 
-@contract
 @answering
 def bootstrap(
     data: Models,
@@ -269,7 +267,7 @@ def bootstrap(
 def design_of(
     data: Any, model: str | None = None, *, stratified: bool, groups: Any = None, weights: WeightKind = "auto"
 ) -> Design:
-    """Return what is drawn from any kind of data: the rows of all models, so that they share them, where it can be."""
+    """Return the resampling design of any data: common rows of all models if possible."""
     samples = samples_of(data, name="data")
     if samples.rows is not None and model is None:
         return design_of_rows(samples.rows, stratified=stratified, groups=groups, weights=weights)
@@ -277,7 +275,7 @@ def design_of(
 
 
 def design_of_sample(sample: Sample, *, stratified: bool, groups: Any, weights: WeightKind) -> Design:
-    """Return what is drawn from the data of one model."""
+    """Return the resampling design of one model's data."""
     rows = sample.rows if groups is None or groups is False else sample.require_rows("groups")
     if rows is None:
         return design_of_counts(sample.counts, stratified=stratified)
@@ -292,7 +290,7 @@ def _scalar(statistic: Callable[[Any], Any], design: Design) -> Callable[[Any], 
 
 
 def at_sample(design: Design, statistic: Statistic) -> Array:
-    """Return the statistic of the data as they are; its errors surface here."""
+    """Return the statistic on the data themselves, so that its errors are raised here."""
     counts = {
         model: counts_of(design.tallies[model].threshold, pos[0], neg[0])
         for model, (pos, neg) in tally_all(design, design.frequency[None, :]).items()
@@ -304,7 +302,7 @@ def at_sample(design: Design, statistic: Statistic) -> Array:
 def interval(
     value: float, drawn: Array, method: Interval, level: float, design: Design, skew: float = 0.0
 ) -> BootstrapEstimate:
-    """Return an estimate with the interval that replicates give; those without a number are counted and left out."""
+    """Return an estimate with an interval from replicates; undefined replicates are counted and dropped."""
     usable = drawn[~np.isnan(drawn)]
     failed = drawn.size - usable.size
     if not usable.size:
@@ -337,7 +335,7 @@ def interval(
 
 
 def _doubt(usable: Array, drawn: int, design: Design) -> str:
-    """Return why the interval is not to be trusted; empty where it is."""
+    """Return why the interval is not reliable; empty if it is."""
     if usable.size > 1 and (usable == usable[0]).all():
         return "all replicates are equal"
     if usable.size < (1 - _MOST_FAILED) * drawn:
@@ -347,12 +345,12 @@ def _doubt(usable: Array, drawn: int, design: Design) -> str:
 
 
 def quantile_method(drawn: Array) -> Any:
-    """Return how NumPy is to take quantiles: between replicates, unless some are infinite (thresholds, ratios)."""
+    """Return NumPy's method for quantiles: interpolated, unless some replicates are infinite (thresholds, ratios)."""
     return "inverted_cdf" if np.isinf(drawn).any() else "linear"
 
 
 def _bca_tails(value: float, usable: Array, tails: Array, skew: float) -> Array:
-    """Return the probabilities at which BCa reads the quantiles; replicates equal to the estimate count half."""
+    """Return the probabilities at which BCa takes quantiles; replicates equal to the estimate count half."""
     below = ((usable < value).mean() + (usable <= value).mean()) / 2
     bias = special.ndtri(np.clip(below, 1 / (2 * usable.size), 1 - 1 / (2 * usable.size)))
     reach = bias + special.ndtri(tails)
@@ -374,7 +372,7 @@ def differences(
     threads: int | None = None,
     progress: Progress = None,
 ) -> Comparisons:
-    """Compare a statistic between models of the same rows, or between samples that are drawn apart."""
+    """Compare a statistic between models on the same rows, or between independent samples."""
     check.check_choice("method", method, INTERVALS)
     if arms.rows is not None:
         designs = [design_of_rows(arms.rows, stratified=stratified, groups=groups, weights=weights)]
@@ -411,7 +409,7 @@ def _each(statistic: Callable[[ThresholdCounts], Any], design: Design) -> Statis
 
 @dataclass(frozen=True)
 class _Sample:
-    """Values and replicates of m models: of one design that all share, or of a design each."""
+    """Values and replicates of m models, with a common design or one each."""
 
     names: list[str]
     designs: list[Design]
@@ -434,7 +432,7 @@ class _Sample:
         return self.hypothesis.compare(self.names[i], self.names[j], difference, method=method)
 
     def _contrast(self, coefficients: dict[int, float]) -> Estimate:
-        """Return the sum of the models' values with these coefficients, and its interval."""
+        """Return a linear combination of the models' values with its interval."""
         used, factor = list(coefficients), np.array(list(coefficients.values()))
         value, drawn = float(self.values[used] @ factor), self.drawn[:, used] @ factor
         if self.paired:

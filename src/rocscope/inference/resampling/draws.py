@@ -1,4 +1,4 @@
-"""Drawing a sample again: multinomial counts over ranked levels, so that nothing is sorted twice.
+"""Resampling: multinomial counts over ranked levels, without sorting again.
 
 A design states which units are drawn (levels of one model, rows, groups), in which strata, and how a draw becomes
 counts at each level of each model. Replicates come in chunks of a size that depends on the data alone, each with its
@@ -41,7 +41,7 @@ _BLOCK = 2**12  # rows whose counts stay in the cache while they are drawn
 
 @dataclass(frozen=True)
 class RowsByTarget:
-    """Rows in order of what they count towards: their level for positives, k + their level for negatives.
+    """Rows ordered by target: their level for positives, k + their level for negatives.
 
     `unit` and `weight` (or None) are of each row; `targets` are those that occur and `starts` where each begins.
     Estimated weights are estimated anew in each draw: by `redrawn`, from how often each row is drawn.
@@ -56,7 +56,7 @@ class RowsByTarget:
 
 @dataclass(frozen=True)
 class Tally:
-    """How often units were drawn -> positives and negatives at each of k levels of one model.
+    """Converts numbers of draws of units to positives and negatives at each of k levels of one model.
 
     Without rows the units are the targets themselves, or `cells` has what each unit adds to each of them.
     """
@@ -66,7 +66,7 @@ class Tally:
     cells: Array | None = None
 
     def counts(self, drawn: Array) -> tuple[Array, Array]:
-        """Return matrices of positives and of negatives, a replicate a row and a level a column."""
+        """Return matrices of positives and of negatives: one replicate per row, one level per column."""
         k = self.threshold.size
         if self.cells is not None:
             drawn = drawn @ self.cells
@@ -82,7 +82,7 @@ class Tally:
         return cells[:, :k], cells[:, k:]
 
     def of_units(self) -> tuple[Array, Array]:
-        """Return the target and the weight of each unit, where every unit is one row."""
+        """Return target and weight of each unit, if every unit is one row."""
         rows = self.rows
         if rows is None:
             return np.arange(2 * self.threshold.size), np.ones(2 * self.threshold.size)
@@ -102,7 +102,7 @@ class Tally:
         weighting: EstimatedWeights | None = None,
         whole: bool = False,
     ) -> "Tally":
-        """Rank rows once; without `unit` every row is its own."""
+        """Rank rows once; without `unit` every row is a unit."""
         rising, inverse = np.unique(score, return_inverse=True)
         threshold, level = rising[::-1], rising.size - 1 - inverse
         target = np.where(positive, level, threshold.size + level)
@@ -116,7 +116,7 @@ class Tally:
 
 @dataclass(frozen=True)
 class Design:
-    """Units with their frequencies, in consecutive strata that are drawn apart, and a Tally for each model."""
+    """Units with frequencies, in consecutive strata that are resampled separately, and a Tally for each model."""
 
     frequency: Array
     strata: tuple[slice, ...]
@@ -127,11 +127,11 @@ class Design:
 
     @property
     def draws(self) -> int:
-        """Units drawn for one replicate."""
+        """Number of units drawn for one replicate."""
         return int(self.frequency.sum())
 
     def draw(self, rng: np.random.Generator, replicates: int, compiled: bool) -> Array:
-        """Return how often each unit is drawn, a replicate a row."""
+        """Return how often each unit is drawn, one replicate per row."""
         drawn = np.zeros((replicates, self.frequency.size), np.int64)
         for stratum, unit in zip(self.strata, self._units, strict=True):
             _draw(rng, self.frequency[stratum], unit, drawn[:, stratum], compiled)
@@ -139,34 +139,34 @@ class Design:
 
     @cached_property
     def _units(self) -> list[Array]:
-        """For each stratum the unit (counted within it) of each row; none where units are drawn by binomials."""
+        """For each stratum the unit of each row; None if units are drawn by binomials."""
         sizes = [self.frequency[stratum] for stratum in self.strata]
         return [np.repeat(np.arange(size.size), size if _by_rows(size) else 0) for size in sizes]
 
     @property
     def smallest_class(self) -> float:
-        """Rows of the class that has fewer."""
+        """Number of rows in the smaller class."""
         pos, neg = next(iter(self.tallies.values())).counts(self.frequency[None, :])
         return min(pos.sum().item(), neg.sum().item())
 
     def worth_compiling(self, replicates: int) -> bool:
-        """Whether so many replicates take longer than loading a compiler."""
+        """Whether a number of replicates justifies loading the compiler."""
         return self.draws * check.check_whole(replicates, "replicates") >= _COMPILED_FROM
 
     @property
     def chunk(self) -> int:
-        """Replicates in a chunk."""
+        """Number of replicates in a chunk."""
         width = max(self.draws if _by_rows(self.frequency) else 0, self.frequency.size)
         return int(np.clip(_CHUNK_CELLS // width, 1, _CHUNK_MOST))
 
 
 def _by_rows(frequency: Array) -> bool:
-    """Whether rows are drawn one by one, which is sooner done than binomials where there are few of a unit."""
+    """Whether to draw rows one by one, which is faster than binomials for units of few rows."""
     return frequency.sum() <= _DRAWS_A_UNIT * frequency.size
 
 
 def _draw(rng: np.random.Generator, frequency: Array, unit: Array, drawn: Array, compiled: bool) -> None:
-    """Add the draws of one stratum, whose rows are of these units, to each row of `drawn`."""
+    """Add the draws of one stratum with given units to each row of `drawn`."""
     total, replicates = int(frequency.sum()), drawn.shape[0]
     if not _by_rows(frequency):
         drawn[:] = rng.multinomial(total, frequency / total, size=replicates)
@@ -182,7 +182,7 @@ def _draw(rng: np.random.Generator, frequency: Array, unit: Array, drawn: Array,
 
 
 def _draw_rows(rng: np.random.Generator, total: int, replicates: int) -> tuple[Array, Array]:
-    """Draw as many rows as there are: how many from each block of neighbours, and which of the block they are.
+    """Draw as many rows as there are: a number from each block of neighbours, then rows within the block.
 
     The numbers are multinomial, and within a block each row is as likely: the distribution of rows that are drawn one
     by one, without leaps all over memory.
@@ -198,13 +198,13 @@ def _draw_rows(rng: np.random.Generator, total: int, replicates: int) -> tuple[A
 
 @dataclass(frozen=True)
 class Statistic:
-    """What is computed from the counts of all models: `size` numbers, from `function` or as the AUC of each model."""
+    """A statistic of the counts of all models: `size` numbers, from `function` or the AUC of each model."""
 
     function: Callable[[CountsOf], Any] | None
     size: int
 
     def of_matrices(self, tallied: Mapping[str, tuple[Array, Array]], design: Design, compiled: bool) -> Array:
-        """Return the statistic of each replicate, a row each; NaN where it needs a class that was not drawn."""
+        """Return the statistic of each replicate, one per row; NaN if a required class was not drawn."""
         if self.function is None:
             return np.column_stack([areas(pos, neg, compiled) for pos, neg in tallied.values()])
         replicates = next(iter(tallied.values()))[0].shape[0]
@@ -223,17 +223,17 @@ class Statistic:
 
 
 AREAS = Statistic(None, 0)
-"""The AUC of each model, without a call for each replicate."""
+"""The AUC of each model, computed for all replicates at once."""
 
 
 def counts_of(threshold: Array, pos: Array, neg: Array) -> ThresholdCounts:
-    """Return counts without the levels that were not drawn."""
+    """Return counts without levels that were not drawn."""
     used = (pos + neg) > 0
     return ThresholdCounts.from_ranking(Levels(threshold[used], pos[used], neg[used]))
 
 
 def areas(pos: Array, neg: Array, compiled: bool) -> Array:
-    """Return the AUC of each row; NaN where a class is missing."""
+    """Return the AUC of each row of counts; NaN if a class is missing."""
     if compiled:
         right = np.empty(pos.shape[0], pos.dtype)
         kernels.ranks.count_right(pos, neg, right)
@@ -253,7 +253,7 @@ def replicate(
     threads: int | None = None,
     progress: Progress = None,
 ) -> Array:
-    """Return the statistic of each replicate, a row each; another `stream` of one random state draws others."""
+    """Return the statistic of each replicate, one per row; each `stream` of a random state is different."""
     compiled = design.worth_compiling(replicates)
 
     def work(rng: np.random.Generator, size: int) -> Array:
@@ -273,7 +273,7 @@ def in_chunks(
     threads: int | None,
     progress: Progress,
 ) -> Array:
-    """Return what `work` makes of each chunk's own generator and size, one after the other."""
+    """Apply `work` to each chunk with its own generator, sequentially."""
     check.check_whole(replicates, "replicates")
     sizes = [min(chunk, replicates - done) for done in range(0, replicates, chunk)]
     seeds = np.random.SeedSequence(seed).spawn(len(sizes))
@@ -291,7 +291,7 @@ def tally_all(design: Design, drawn: Array) -> dict[str, tuple[Array, Array]]:
 
 
 def _in_threads(work: Callable[[int], Array], chunks: int, threads: int | None) -> Iterator[Array]:
-    """Yield the chunks in order; Python statistics hold the interpreter's lock and gain nothing from threads."""
+    """Yield the chunks in order; Python statistics hold the interpreter lock and gain nothing from threads."""
     threads = min(cores() if threads is None else check.check_whole(threads, "threads"), chunks)
     if threads == 1:
         yield from map(work, range(chunks))
@@ -301,7 +301,7 @@ def _in_threads(work: Callable[[int], Array], chunks: int, threads: int | None) 
 
 
 def design_of_counts(counts: ThresholdCounts, *, stratified: bool, model: str = "score") -> Design:
-    """Draw rows of one model, given by the counts at each level everything."""
+    """Return the design that resamples rows of one model, given as counts by level."""
     require_whole(counts.pos, counts.neg)
     frequency = np.concatenate([counts.pos, counts.neg]).astype(np.int64)
     k = len(counts)
@@ -312,7 +312,7 @@ def design_of_counts(counts: ThresholdCounts, *, stratified: bool, model: str = 
 
 
 def design_of_rows(predictions: Predictions, *, stratified: bool, groups: Any, weights: WeightKind) -> Design:
-    """Draw rows, so that all models see the same ones; or groups of rows."""
+    """Return the design that resamples common rows, or groups of rows."""
     check.check_choice("weights", weights, WEIGHTS)
     weight = predictions.sample_weight
     unit = independent_units(predictions, groups)
@@ -346,7 +346,7 @@ def design_of_rows(predictions: Predictions, *, stratified: bool, groups: Any, w
 
 
 def _design_of_groups(predictions: Predictions, code: NDArray[np.intp], stratified: bool) -> Design:
-    """Draw groups whole; strata are groups of one class, of the other, and of both."""
+    """Return the design that resamples whole groups, stratified by the classes they contain."""
     size = int(code.max()) + 1
     holds = [np.bincount(code[mask], minlength=size) > 0 for mask in (predictions.y_true, ~predictions.y_true)]
     kind = holds[0] + 2 * holds[1] if stratified else np.zeros(size, np.int64)

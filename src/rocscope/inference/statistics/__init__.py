@@ -1,4 +1,4 @@
-"""Statistics whose variance has a closed form, each from the counts of one model.
+"""Statistics with a variance in closed form, computed from one model's counts.
 
 For `rocscope.compare(…, statistic=…)`, `rocscope.inference.estimate_of` and `rocscope.bootstrap` alike.
 """
