@@ -40,7 +40,7 @@ def test_the_variance_is_that_of_normal_scores(area, n_pos, n_neg):
     h = stats.norm.ppf(area)
     both = stats.multivariate_normal([0, 0], [[1, 0.5], [0.5, 1]]).cdf([h, h])
     exact = (area * (1 - area) + (n_pos + n_neg - 2) * (both - area**2)) / (n_pos * n_neg)
-    found = rs.inference.planning.auc_variance(area, n_neg / n_pos, n_pos=n_pos) / n_pos
+    found = rs.inference.planning.auc_variance(area, n_neg / n_pos, positives=n_pos) / n_pos
     assert found == pytest.approx(exact, rel=1e-4)
 
 
@@ -120,7 +120,7 @@ def test_classes_that_cannot_be_sought_out():
 def test_variance_of_chance_is_that_of_the_rank_statistic():
     assert rs.inference.planning.auc_variance(0.5, 2) == pytest.approx((1 + 1 / 2) / 12, rel=1e-12)
     n_pos, n_neg = 7, 14  # Mann & Whitney's, (m + n + 1)/(12mn)
-    found = rs.inference.planning.auc_variance(0.5, 2, n_pos=n_pos) / n_pos
+    found = rs.inference.planning.auc_variance(0.5, 2, positives=n_pos) / n_pos
     assert found == pytest.approx((n_pos + n_neg + 1) / (12 * n_pos * n_neg), rel=1e-12)
 
 

@@ -228,9 +228,9 @@ class CampaignPlan(Plan):
         row, fixed = self.best.best, self.campaign.fixed_cost
         return Promise(row.responders / row.size, (row.profit + fixed) / row.size, fixed)
 
-    def gains(self, positive: Array, columns: Mapping[str, Array], segment: Any = None) -> Array:  # noqa: ARG002
+    def gains(self, positive: Array, amounts: Mapping[str, Array], segment: Any = None) -> Array:  # noqa: ARG002
         benefit = self.campaign.unit_benefit
-        brought = np.asarray(columns[benefit] if isinstance(benefit, str) else benefit, float)
+        brought = np.asarray(amounts[benefit] if isinstance(benefit, str) else benefit, float)
         return np.where(positive, brought, 0.0) - self.campaign.unit_cost
 
     def strata(self, scores: Any, segment: Any = None) -> NDArray[np.intp]:

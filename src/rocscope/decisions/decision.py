@@ -341,9 +341,9 @@ class Decision(Plan):
         gain = self.treat_none_cost - self.expected_cost
         return Promise(point.tp / depth, gain / depth) if depth else Promise(math.nan, 0.0)
 
-    def gains(self, positive: Array, columns: Mapping[str, Array], segment: Any = None) -> Array:  # noqa: ARG002
+    def gains(self, positive: Array, amounts: Mapping[str, Array], segment: Any = None) -> Array:  # noqa: ARG002
         tp, fp, fn, tn = (
-            np.asarray(columns[cost] if isinstance(cost, str) else cost, float) for cost in self.context.costs.values()
+            np.asarray(amounts[cost] if isinstance(cost, str) else cost, float) for cost in self.context.costs.values()
         )
         return np.where(positive, fn - tp, tn - fp)
 

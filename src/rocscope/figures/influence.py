@@ -6,8 +6,8 @@ from math import exp, inf, log
 from typing import Any
 
 import numpy as np
-from scipy import special
 
+from rocscope._base import special
 from rocscope._base.arrays import Array
 from rocscope.core.counts import ThresholdCounts
 

@@ -18,7 +18,7 @@ from rocscope.geometry import Thinned, distance_to_chord, pool, remembered, simp
 from rocscope.plotting import theme
 from rocscope.plotting.rugs import draw_calibrated
 
-Scale = Callable[[Array], Array]
+Transform = Callable[[Array], Array]
 
 MOST = 2000  # points of a curve: more than a figure has pixels across
 _AT_ONCE = 200_000
@@ -34,7 +34,7 @@ class Outline(NamedTuple):
     y: Array
 
 
-def outline(curve: Curve, *, most: int = MOST, scale: Scale | None = None) -> Outline:
+def outline(curve: Curve, *, most: int = MOST, scale: Transform | None = None) -> Outline:
     """Return the outline of a curve.
 
     Parameters
@@ -71,7 +71,7 @@ def outline(curve: Curve, *, most: int = MOST, scale: Scale | None = None) -> Ou
     return Outline(x[shown], y[shown])
 
 
-def _of_counts(curve: CountCurve, most: int, scale: Scale) -> Outline:
+def _of_counts(curve: CountCurve, most: int, scale: Transform) -> Outline:
     """Interpolate rows of level index, true and false positives at fractional indices."""
 
     def drawn(rows: Array) -> Array:

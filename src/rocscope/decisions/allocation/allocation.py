@@ -293,7 +293,7 @@ class Allocation(Plan):
         found = float((self._terms.column("pos", every) * tp).sum())
         return Promise(found / cases, (left - self.cost) / cases, self.fixed_cost) if cases else Promise(math.nan, 0.0)
 
-    def gains(self, positive: Array, columns: Any, segment: Any = None) -> Array:  # noqa: ARG002
+    def gains(self, positive: Array, amounts: Any, segment: Any = None) -> Array:  # noqa: ARG002
         code = np.array([self._points.keys[name] for name in listed(segment)], np.intp)
         hit, alarm = (self._terms.column(name, code) for name in ("hit", "alarm"))
         return float(self._terms.largest) * np.where(positive, hit, -alarm)

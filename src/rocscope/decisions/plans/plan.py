@@ -65,7 +65,7 @@ class Plan(Result):
         """What it expects of the cases that are acted on."""
         raise NotImplementedError
 
-    def gains(self, positive: Array, columns: Mapping[str, Array], segment: Any = None) -> Array:
+    def gains(self, positive: Array, amounts: Mapping[str, Array], segment: Any = None) -> Array:
         """Return what acting on each row brings, above leaving it, whether it is positive being known."""
         raise NotImplementedError
 

@@ -170,7 +170,7 @@ def estimate(sample: AucSample, index: int, method: Method, level: float) -> Est
         )
     error = sqrt(variance) if variance > 0 else nan
     if method == "sure":
-        ends, name = sure(auc, _pairs(sample), level), f"Chernoff–Hoeffding for {_pairs(sample):g} pairs"
+        ends, name = _sure(auc, _pairs(sample), level), f"Chernoff–Hoeffding for {_pairs(sample):g} pairs"
     elif method == "newcombe":
         ends, error, name = newcombe(auc, sample.n_pos, sample.n_neg, level), nan, _NAMES[method]
     elif method == "auto" or not variance > 0:
@@ -209,12 +209,12 @@ def _pairs(sample: AucSample) -> float:
     return min(sample.n_pos, sample.n_neg)
 
 
-def sure(auc: float, pairs: float, level: float) -> tuple[float, float]:
+def _sure(auc: float, pairs: float, level: float) -> tuple[float, float]:
     """Return all areas that Chernoff's bound for so many independent pairs does not reject.
 
     Examples
     --------
-    >>> low, high = sure(0.95, 15, 0.95)
+    >>> low, high = _sure(0.95, 15, 0.95)
     >>> round(low, 4), round(high, 4)
     (0.6633, 0.9999)
     """

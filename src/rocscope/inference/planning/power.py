@@ -19,6 +19,7 @@ from rocscope.inference.areas.differences import satterthwaite
 from rocscope.inference.proportions import ShareMethod, logit, normal_quantile, proportion_interval
 
 Alternative = Literal["two-sided", "greater"]
+VarianceMethod = Literal["binormal", "obuchowski"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -57,11 +58,10 @@ class StudyPlan(Result):
         return f"StudyPlan(n_pos={self.n_pos}, n_neg={self.n_neg}{power}, {self.aim})"
 
 
-VarianceMethod = Literal["binormal", "obuchowski"]
-
-
 @contract
-def auc_variance(auc: float, ratio: float = 1.0, *, n_pos: float = inf, method: VarianceMethod = "binormal") -> float:
+def auc_variance(
+    auc: float, ratio: float = 1.0, *, positives: float = inf, method: VarianceMethod = "binormal"
+) -> float:
     """Compute the variance of an estimated AUC for one positive; divide it by their number.
 
     Parameters
@@ -70,8 +70,8 @@ def auc_variance(auc: float, ratio: float = 1.0, *, n_pos: float = inf, method: 
         Between 0 and 1, as it is expected.
     ratio : float
         Negatives for each positive.
-    n_pos : float
-        Positives; by default as many as there may be. "obuchowski" does not depend on them.
+    positives : float
+        Their number; by default as many as there may be. "obuchowski" does not depend on them.
     method : {"binormal", "obuchowski"}
         The exact variance for normal scores of equal spread; or Obuchowski's approximation for any binormal curve, as
         pROC takes it, which is up to a third larger.
@@ -106,7 +106,7 @@ def auc_variance(auc: float, ratio: float = 1.0, *, n_pos: float = inf, method: 
         return 0.0099 * exp(-a * a / 2) * ((5 * a * a + 8) + (a * a + 8) / ratio)
     both_above = auc - 2 * float(special.owens_t(h, sqrt(1 / 3)))
     spread = both_above - auc**2
-    return spread * (1 + 1 / ratio) + (auc * (1 - auc) - 2 * spread) / (n_pos * ratio)
+    return spread * (1 + 1 / ratio) + (auc * (1 - auc) - 2 * spread) / (positives * ratio)
 
 
 @contract
@@ -346,11 +346,11 @@ def _of_one(auc: float, null: float, ratio: float, alternative: Alternative, alp
 
     def excess(n_pos: float, critical: float) -> float:
         def beyond(seen: float) -> float:  # Wilson's interval of the area that is seen ends at the null
-            variance = auc_variance(seen, ratio, n_pos=n_pos) / n_pos * value * (1 - value) / (seen * (1 - seen))
+            variance = auc_variance(seen, ratio, positives=n_pos) / n_pos * value * (1 - value) / (seen * (1 - seen))
             return seen - value - critical * sqrt(variance)
 
         least = _ALMOST if beyond(_ALMOST) <= 0 else float(solve(beyond, value, _ALMOST))
-        error = sqrt(auc_variance(area, ratio, n_pos=n_pos) / n_pos)
+        error = sqrt(auc_variance(area, ratio, positives=n_pos) / n_pos)
         return (area - least) / error
 
     solve: Any = optimize.brentq
@@ -366,7 +366,7 @@ def _of_two(
         raise InputError("correlation", expected="a number from -1 to below 1", got=repr(correlation))
 
     def excess(n_pos: float, critical: float) -> float:
-        a, b = (auc_variance(auc, ratio, n_pos=n_pos) for auc in (first, second))
+        a, b = (auc_variance(auc, ratio, positives=n_pos) for auc in (first, second))
         variance = (a + b - 2 * correlation * sqrt(a * b)) / n_pos
         return abs(second - first) / sqrt(variance) - critical
 
@@ -421,7 +421,7 @@ def auc_width_sample_size(auc: float, *, width: float = 0.1, ratio: float = 1.0,
     level = check.check_level(level)
 
     def excess(n: float) -> float:
-        low, high = logit(auc, sqrt(auc_variance(auc, ratio, n_pos=n) / n), level)
+        low, high = logit(auc, sqrt(auc_variance(auc, ratio, positives=n) / n), level)
         return high - low - width
 
     solve: Any = optimize.brentq
