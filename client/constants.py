@@ -46,7 +46,7 @@ CONSTANTS = {
     "RECALIBRATION_GROUPS": "calibration.logistic: _RECALIBRATION_GROUPS",
     "RECALIBRATION_STEPS": "calibration.logistic: _MOST_STEPS",
     "AVERAGE_POINTS": "evaluation.folds: _DRAWN",
-    "NA_WORDS": "engines.sources: _NA_WORDS",
+    "NA_WORDS": "engines.sources: NA_WORDS",
     "DECIMAL_DIGITS": "engines.sources: _DECIMAL_DIGITS",
     "DECIMAL_PLACES": "engines.sources: _DECIMAL_PLACES",
     "MOST_COLUMNS_LISTED": "engines.sources: _MOST_LISTED",

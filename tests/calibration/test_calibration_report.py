@@ -146,6 +146,8 @@ def test_target_prevalence_is_that_of_weighted_classes():
     target = rs.calibration.calibration_report(label, score, target_prevalence=0.1, draws=99)
     weighted = rs.calibration.calibration_report(label, score, sample_weight=weight, draws=0)
     for name, estimate in weighted.estimates.items():
+        if name == "spiegelhalter_z":  # whose variance takes weights for sampling weights
+            continue
         assert target[name].value == pytest.approx(estimate.value, rel=1e-9, abs=1e-12), name
     assert target["slope"].low < target["slope"].value < target["slope"].high
 

@@ -149,7 +149,7 @@ MAILING = ("--population", "1000", "--unit-cost", "1", "--unit-benefit", "5")
         (("summary", *KNOWN, "--no-detail"), "auc < .5", "auc(old) < .99"),
         (("choose", *KNOWN, "--cost-fn", "3"), "cost > 1 at 95 %", "cost > .01 at 95 %"),
         (("choose", *KNOWN), "precision < .2", "tpr > .1"),
-        (("choose", *KNOWN, "--at-most", "100", "--randomized"), "fpr > .9", "tpr > .1"),
+        (("choose", *KNOWN, "--capacity", "100", "--randomized"), "fpr > .9", "tpr > .1"),
         (("campaign", *KNOWN[:5], *MAILING), "profit < 0 at 90 %", "contacts > 10"),
         (("campaign", *KNOWN[:5], *MAILING, "--segment", "region"), "profit < 0 at 90 %", "cases > 10"),
         (("calibrate", *KNOWN[:5], "--force"), "ece > .5", "brier > .01"),

@@ -110,9 +110,8 @@ def test_hostile_command_lines_end_in_one_line(run, tmp_path, every):
     [
         ("nan.csv", (), "leave such rows out with --missing drop"),
         ("commas.csv", (), "name the decimal mark: --decimal ,"),
-        ("latin.csv", (), "name its encoding: --encoding"),
         ("good.csv", ("--target-prevalence", "2"), "--target-prevalence: expected a share"),
-        ("good.csv", ("--pos-label", "7"), "--pos-label 7 is not among the labels"),
+        ("good.csv", ("--pos-label", "7"), "--pos-label: expected a label of 'y', one of '0', '1', got '7'"),
         ("good.csv", ("--delimiter", ";;"), "--delimiter: expected one character"),
         ("good.csv", ("--where", "s >"), "--where 's >': syntax error"),
     ],
@@ -121,6 +120,13 @@ def test_errors_are_in_the_words_that_were_typed(run, tmp_path, file, options, w
     (tmp_path / file).write_bytes(FILES.get(file, b"y,a\n1,.9\n0,.4\n"))
     code, _, err = run("summary", file, *COLUMNS, *options)
     assert (code, words in err) == (2, True), err
+
+
+def test_a_warning_of_the_reader_is_one_line_after_the_result(run, tmp_path):
+    (tmp_path / "latin.csv").write_bytes(FILES["latin.csv"])
+    code, out, err = run("summary", "latin.csv", *COLUMNS)
+    assert code == 0 and "a" in out
+    assert err.splitlines()[-1].startswith("Warning: latin.csv: not UTF-8; read as Windows-1252")
 
 
 @pytest.mark.parametrize("command", COMMANDS)

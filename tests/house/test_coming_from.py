@@ -21,7 +21,6 @@ PAGES = sorted(
 THERE = json.loads((ROOT / "tests/reference/coming_from/there.json").read_text(encoding="utf-8"))
 ROW = re.compile(r"^\| `(.+?)` \| `(.+?)` \| (\S+) \|$", re.MULTILINE)
 SESSION = re.compile(r"^```pycon\n(.*?)^```", re.DOTALL | re.MULTILINE)
-WITHIN = {"power.roc.test": 1e-5}  # which pROC finds by a search
 
 
 def names_of(page):
@@ -40,6 +39,5 @@ def test_both_sides_of_a_table_say_the_same(page):
     for left, right, shown in rows:
         ast.parse(right, mode="eval")
         here = eval(right, names)
-        within = WITHIN.get(left.partition("(")[0], 1e-7)
-        assert here == pytest.approx(there[left], rel=within, abs=1e-12), (left, right)
+        assert here == pytest.approx(there[left], rel=1e-7, abs=1e-12), (left, right)
         assert shown == f"{there[left]:.4g}", left

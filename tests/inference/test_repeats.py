@@ -75,6 +75,7 @@ REFUSED = {
         "the permutation test",
         lambda preds: rs.inference.compare_curves(preds, replicates=10),
     ),
+    "inference.threshold_table": ("a table of thresholds", lambda preds: rs.inference.threshold_table(one(preds))),
     "calibration.spiegelhalter_test": (
         "Spiegelhalter's test",
         lambda preds: rs.calibration.spiegelhalter_test(one(preds)),

@@ -301,5 +301,5 @@ def test_few_groups_are_said_to_be_few():
     rng = np.random.default_rng(8)
     label, group = rng.random(90) < 0.4, np.arange(90) % 9
     found = rs.auc_interval(label, label + rng.normal(size=90), groups=group)
-    assert found.reason == "fewer than 10 groups"
+    assert found.reason == "only 9 groups of equal size, fewer than 10"
     assert not found.to_dict()["reliable"]

@@ -236,12 +236,12 @@ def test_a_newer_question_stops_an_endless_condition_of_its_lane(monkeypatch):
     before = set(threading.enumerate())
     with served(bench_of(rows=rows())) as serving, ThreadPoolExecutor(1) as pool:
         endless = pool.submit(ask, serving, "counts", where=ENDLESS, lane="page")
-        while "page" not in serving._server._turns._newest:
+        while "page" not in serving._server._queue._newest:
             time.sleep(0.01)
         assert "models" in ask(serving, "counts", where="age > 40", lane="page")
         assert endless.result(20)["error"] == "a newer question took its place"
         pool.submit(ask, serving, "counts", where=ENDLESS, lane="last")  # is ended by the end of the server
-        while "last" not in serving._server._turns._newest:
+        while "last" not in serving._server._queue._newest:
             time.sleep(0.01)
     assert {thread.name for thread in set(threading.enumerate()) - before} == set()
 

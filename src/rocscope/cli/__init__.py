@@ -11,7 +11,7 @@ from typing import Any
 from rocscope._base.atomic_write import remove_unfinished
 from rocscope._base.progress import attended
 from rocscope.cli.console import discard, note
-from rocscope.errors import RocscopeError
+from rocscope.errors import RocscopeError, heard
 
 BAD_INPUT, INTERNAL_ERROR, INTERRUPTED = 2, 101, 130
 _TOLD_TO_END = ("SIGINT", "SIGTERM", "SIGHUP")
@@ -43,8 +43,11 @@ def run(arguments: Sequence[str]) -> int:
 
         arguments = completed(arguments)
         serves = "explore" in arguments[:1]  # until it is told to end
-        with nullcontext() if serves else attended(" ".join(["rocscope", *arguments[:1]])):
+        shown = nullcontext() if serves else attended(" ".join(["rocscope", *arguments[:1]]))
+        with nullcontext([]) if serves else heard() as said, shown:
             code = app(arguments)
+        for message in said:
+            note(f"Warning: {message}")
         if sys.stdout is not None:
             sys.stdout.flush()
     except (BrokenPipeError, SystemExit):  # the reader of a pipe has left, or of a help text: no fault

@@ -105,7 +105,8 @@ class Judge:
 
         if figure.name == "cost":
             return statistics.cost_at(threshold, self.context)
-        return statistics.at(threshold, in_context(figure, self.context).cells or figure.name)
+        made = in_context(figure, self.context)
+        return statistics.at(threshold, figure.name if made is figure else made.cells)
 
     def _threshold(self, figure: "Figure", model: str) -> float:
         if model not in self.thresholds:

@@ -10,6 +10,7 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.wrong_calls import answering
 from rocscope.core.result import Result, frame_of, html_table, jsonable
+from rocscope.core.rows import require_distinct
 from rocscope.inference.influence.units import require_whole
 from rocscope.inference.proportions import ShareMethod, proportion_interval, share_of
 from rocscope.sample import counts_of
@@ -31,6 +32,11 @@ class ThresholdTable(Result):
     level : float
         Confidence level of each interval alone.
     method : str
+
+    Examples
+    --------
+    >>> threshold_table([1, 1, 0, 1, 0], [0.9, 0.6, 0.5, 0.4, 0.2]).columns["tp"]
+    array([1, 2, 2, 3, 3])
     """
 
     columns: dict[str, Array]
@@ -99,6 +105,7 @@ def threshold_table(
     >>> table.columns["tpr"].round(3), table.columns["tpr_low"].round(3)
     (array([0.667, 1.   ]), array([0.208, 0.439]))
     """
+    require_distinct(y_true, "a table of thresholds")
     counts = counts_of(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
     counts.require_both_classes("a table of thresholds")
     require_whole(counts.pos, counts.neg)

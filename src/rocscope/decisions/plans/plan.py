@@ -193,7 +193,7 @@ class Plan(Result):
         --------
         >>> from rocscope import Campaign, ThresholdCounts, plan_campaign
         >>> plan = plan_campaign(ThresholdCounts([3, 2], [2, 1], [1, 4]), Campaign(8, unit_cost=1, unit_benefit=3))
-        >>> answers = {"client": list("abcd"), "score": [3, 3, 2, 2], "bought": [1, 0, None, None]}
+        >>> answers = {"client": list("abcd"), "score": [3, 3, 2, 2], "bought": [0, 1, None, None]}
         >>> found = plan.outcomes(answers, "client", label="bought")
         >>> found.acted, found.gain.value, found.promised_gain, found.rate.value
         (1, 2.0, 1.0, 1.0)
