@@ -106,7 +106,7 @@ class Judge:
         if figure.name == "cost":
             return statistics.cost_at(threshold, self.context)
         made = in_context(figure, self.context)
-        return statistics.at(threshold, figure.name if made is figure else made.cells)
+        return statistics.at(threshold, figure.name if made is figure or made.cells is None else made.cells)
 
     def _threshold(self, figure: "Figure", model: str) -> float:
         if model not in self.thresholds:
