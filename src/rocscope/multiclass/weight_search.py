@@ -405,7 +405,7 @@ class Recalibration:
     Attributes
     ----------
     temperature : float
-        Above 1 where the probabilities were too sure.
+        Above 1 if the probabilities were over-confident.
     bias : array of k numbers
         Sums to 0.
     """

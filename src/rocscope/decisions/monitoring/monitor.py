@@ -59,7 +59,7 @@ class Alarm(Result):
         What a stake of 1 against the limit had become: below 1 speaks for the limit being kept, 20 is one false alarm
         in 20 streams at most.
     cause : str
-        What changed at that time beyond chance, of class mix, tpr, fpr and calibration; empty where nothing did.
+        What changed significantly at that time: class mix, tpr, fpr or calibration; empty where nothing did.
 
     Examples
     --------

@@ -34,7 +34,7 @@ class Stratum:
     times : array of u, or None
         How many equal units an entry stands for.
     units, df : float
-        Units in all, and what their variance is estimated from: one less, or one less for each fold.
+        Number of units, and the degrees of freedom of their variance: one less, or one less per fold.
     size : float
         The equal units that a mean over these is as sure as: fewer where weights, or the sizes of groups, differ.
     inside : array of 2 × m
