@@ -37,19 +37,7 @@ def contract(call: _Call) -> _Call:
     rocscope.errors.InputError: number: expected a whole number, got '4'
     """
 
-    @wraps(call)
-    def held(*args: Any, **options: Any) -> Any:
-        try:
-            return call(*args, **options)
-        except RocscopeError:
-            raise
-        except Exception as error:
-            refusal = _broken(call, args, options)
-            if refusal is None:
-                raise
-            raise refusal from error
-
-    return cast(_Call, held)
+    return cast(_Call, _explained(call, lambda args, options: _broken(call, args, options)))
 
 
 def held_to_contract(cls: _Class) -> _Class:
@@ -66,18 +54,25 @@ def held_to_contract(cls: _Class) -> _Class:
 
 def _of_fields(cls: type, check: Callable[[Any], None]) -> Callable[[Any], None]:
     """Hold what a dataclass checks to the annotations of its fields."""
+    return _explained(check, lambda args, _: _refusal(vars(args[0]), _hints(cls)))
 
-    @wraps(check)
-    def held(self: Any) -> None:
+
+def _explained(
+    call: Callable[..., Any], refusal: Callable[[Sequence[Any], Mapping[str, Any]], InputError | None]
+) -> Callable[..., Any]:
+    """Return a function that replaces an error that is not ours by the refusal of its arguments, if there is one."""
+
+    @wraps(call)
+    def held(*args: Any, **options: Any) -> Any:
         try:
-            check(self)
+            return call(*args, **options)
         except RocscopeError:
             raise
         except Exception as error:
-            refusal = _refusal(vars(self), _hints(cls))
-            if refusal is None:
+            found = refusal(args, options)
+            if found is None:
                 raise
-            raise refusal from error
+            raise found from error
 
     return held
 
