@@ -234,7 +234,7 @@ def test_an_endless_condition_is_stopped_and_the_next_one_is_answered(tmp_path, 
 def test_a_newer_question_stops_an_endless_condition_of_its_lane(monkeypatch):
     monkeypatch.setattr(session, "SECONDS", 600)
     before = set(threading.enumerate())
-    with served(bench_of(rows=rows())) as serving, ThreadPoolExecutor(1) as pool:
+    with ThreadPoolExecutor(1) as pool, served(bench_of(rows=rows())) as serving:
         endless = pool.submit(ask, serving, "counts", where=ENDLESS, lane="page")
         while "page" not in serving._server._queue._newest:
             time.sleep(0.01)
