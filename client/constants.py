@@ -50,7 +50,7 @@ CONSTANTS = {
     "DECIMAL_DIGITS": "engines.sources: _DECIMAL_DIGITS",
     "DECIMAL_PLACES": "engines.sources: _DECIMAL_PLACES",
     "MOST_COLUMNS_LISTED": "engines.sources: _MOST_LISTED",
-    "MOST_CLASSES": "engines.description: _MOST_CLASSES",
+    "MOST_CLASSES": "engines.sources.column_names: MOST_CLASSES",
     "LABELS": "engines.description: LABELS",
     "NOT_SCORES": "engines.description: NOT_SCORES",
     "WEIGHTS": "engines.description: WEIGHTS",

@@ -93,12 +93,19 @@ export function chart(options: ChartOptions): HTMLElement {
     marks.setAttribute("transform", `translate(${margin.left} ${margin.top})`);
     become(marks, marksAsSvg(shown.peek(), frame.peek(), palette.peek()));
   };
-  const keep = (draw: () => void, of: () => unknown): void => {
-    effect(() => {
-      if (!awake.value) return;
-      of();
-      if (printing.peek()) draw();
-      else schedule(draw);
+  const keep = (draw: () => void, of: () => readonly unknown[]): void => {
+    let drawn: readonly unknown[] | undefined;
+    let wanted: readonly unknown[] = [];
+    const now = (): void => {
+      drawn = wanted;
+      draw();
+    };
+    follow(visible, () => {
+      if (size.value.width === 0) return;
+      wanted = of();
+      if (wanted.every((each, i) => each === drawn?.[i])) return;
+      if (printing.peek()) now();
+      else schedule(now);
     });
   };
   keep(drawAxes, () => [frame.value, palette.value]);
@@ -106,7 +113,7 @@ export function chart(options: ChartOptions): HTMLElement {
   keep(drawMarks, () => [shown.value, frame.value, palette.value]);
   keep(
     () => stale && label(), // names wait for a pause: where they hide least takes as long as all else
-    () => pause.value,
+    () => [pause.value],
   );
   effect(() => setText(title, options.title()));
   follow(visible, () => setText(text, options.describe()));

@@ -1,4 +1,4 @@
-/** What is out of sight is not redrawn, except for print. */
+/** What is out of sight is redrawn in pauses only, or for print. */
 
 import { computed, effect, type ReadonlySignal, signal, untracked } from "@preact/signals-core";
 
@@ -20,11 +20,12 @@ export function inSight(element: Element): ReadonlySignal<boolean> {
   return computed(() => near.value || printing.value);
 }
 
-/** Keep what is in sight in step; what is not follows when there is a pause, as somebody may hear it read. */
+/** Keep what is in sight in step; what is not follows when there is a pause, as somebody may read, search or copy it. */
 export function follow(visible: ReadonlySignal<boolean>, update: () => void): void {
+  const later = (): void => untracked(update);
   effect(() => {
     if (visible.value) return update();
     void pause.value;
-    untracked(update);
+    schedule(later);
   });
 }

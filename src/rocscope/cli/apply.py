@@ -20,6 +20,9 @@ def apply(
     score: Annotated[list[str] | None, Parameter(alias="-s", group=opt.COLUMNS)] = None,
     segment: Annotated[str | None, Parameter(group=opt.COLUMNS)] = None,
     keep: Annotated[list[str] | None, Parameter(group=opt.COLUMNS)] = None,
+    every_row: Annotated[opt.Flag, Parameter(group=opt.CHOICE)] = False,
+    label: Annotated[str | None, Parameter(alias="-l", group=opt.CHOICE)] = None,
+    pos_label: Annotated[str | None, Parameter(group=opt.CHOICE)] = None,
     output: Annotated[str | None, opt.OUTPUT] = None,
     random_state: int = 0,
     json: opt.Json = False,
@@ -41,18 +44,27 @@ def apply(
         Column of the segments, for a plan with a rule for each.
     keep
         Further column of the list; repeat it.
+    every_row
+        List all cases in their order, with the decision about each.
+    label
+        Column of the true labels, which gives the outcome of each case too; with --every-row.
+    pos_label
+        The positive label, where labels are not 0/1, -1/1 or true/false.
     output
         CSV file to write the list to; by default stdout.
     random_state
         Another number breaks ties differently.
     """
     opt.require_output(output, force=force)
-    rows.require(file, id=[id], keep=keep or [], segment=[segment])
+    if label is not None and not every_row:
+        raise InputError("--label", expected="--every-row too: only then outcomes are listed")
+    rows.require(file, id=[id], keep=keep or [], segment=[segment], label=[label])
     import rocscope as rs
 
     read = rs.decisions.load_plan(plan)
     with attended(f"Reading {file}"):
-        found = applied(read, file, rows, id=id, score=score, segment=segment, keep=keep, random_state=random_state)
+        how = {"keep": keep, "every_row": every_row, "label": label, "pos_label": pos_label}
+        found = applied(read, file, rows, id=id, score=score, segment=segment, random_state=random_state, **how)
     if json:
         print_json("apply", found.to_dict())
     elif output in (None, "-"):
@@ -64,11 +76,12 @@ def apply(
         note(f"{found.note}.")
 
 
-def applied(plan: Any, file: str, rows: Any, *, id: Any, score: Any, segment: Any, keep: Any, random_state: int) -> Any:
+def applied(
+    plan: Any, file: str, rows: Any, *, id: Any, score: Any, segment: Any, keep: list[str] | None, **how: Any
+) -> Any:
     """Return the list of cases of a file that a plan acts on."""
     _require_segment(plan, segment)
-    how = {"scores": _columns(score), "segment": segment, "keep": keep or [], "random_state": random_state}
-    return plan.apply(file, id, **how, **rows.reading)
+    return plan.apply(file, id, scores=_columns(score), segment=segment, keep=keep or [], **how, **rows.reading)
 
 
 def _columns(score: list[str] | None) -> Any:

@@ -18,6 +18,7 @@ from rocscope.engines.sources.column_names import (
     given,
     models_of,
     named_columns,
+    require_candidate,
     require_columns,
 )
 from rocscope.engines.sources.file_formats import FileFormat, FileLayout, find_files, is_pipe
@@ -240,7 +241,7 @@ class SampleOptions(RowOptions):
         """Refuse a positive label where the beginning of a file has two others: that needs no library."""
         if file == "-":
             return
-        values = first_values(find_files(file, self.format), self.layout, label)
+        values = first_values(find_files(file, self.format), self.layout).get(label, set())
         others = sorted(values - {"", *NA_WORDS})
         if len(others) > 1 and not any(map(partial(_is_like, pos_label), values)):
             expected = one_of(pos_label, others)
@@ -323,6 +324,8 @@ class ClassOptions(CountOptions):
         """Return these options with missing ones guessed, and print the guess as options."""
         if file == "-" or is_pipe(file):
             raise InputError("--guess", expected="a file, which can be read twice", got="a stream")
+        if self.label is None and self.where is None:
+            require_candidate(find_files(file, self.format), self.layout)
         from rocscope.engines.description import guess
 
         known = {"label": self.label, "scores": self.score or (), "weight": self.weight, "pos_label": self.pos_label}

@@ -42,7 +42,8 @@ class AppliedPlan(Result):
         Numbers of the rows that are acted on, from 0, best first.
     columns : dict from name to array
         The list itself: identifiers (row numbers where there are none) and the columns that were kept; of a plan with
-        reviews also the action.
+        reviews also the action. With `every_row` all cases in their order, the decision about each and, where the
+        label is known, its outcome.
     note : str
         What was done, in one sentence.
     """
@@ -93,27 +94,57 @@ def apply_plan(
     keep: Sequence[str] = (),
     where: str | None = None,
     random_state: Any = 0,
+    every_row: bool = False,
+    label: str | None = None,
+    pos_label: Any = None,
     **layout: Any,
 ) -> AppliedPlan:
     """Return the list of cases of a source that a plan acts on; see `Plan.apply`."""
     keep = [keep] if isinstance(keep, str) else list(keep)
+    if label is not None and not every_row:
+        raise InputError("label", expected="every_row too: only then outcomes are listed")
+    wanted = list(dict.fromkeys([*keep, *([] if label is None else [label])]))
     if isinstance(source, Predictions):
         segment = source.segment if segment is None else segment
         source = dict(source.scores) | dict(source.columns)
     if _is_array(source):
         source = {plan.needs[0] if plan.needs else "score": np.asarray(source)}
     with open_source(source, FileLayout(*(layout.get(each) for each in _LAYOUT))) as opened:
-        found = _fetched(plan, opened, ids, segment, scores, keep, where)
+        found = _fetched(plan, opened, ids, segment, scores, wanted, where)
     chosen = {"scores": found.scores, "ids": found.ids, "random_state": random_state}
     rows = plan.rows(**chosen, **({"segment": found.segment} if plan.by_segment else {}))
     looked = plan.reviewed(**chosen)
     note = plan.said(rows.size, found.n) + (f", and review {looked.size:,}" if looked.size else "")
     every = np.concatenate([rows, looked])
-    listed = {found.name: every if found.ids is None else np.asarray(found.ids)[every]}
-    listed |= {name: column[every] for name, column in found.kept.items()}
-    if looked.size:
+    shown = np.arange(found.n) if every_row else every
+    listed = {found.name: shown if found.ids is None else np.asarray(found.ids)[shown]}
+    listed |= {name: column[shown] for name, column in found.kept.items()}
+    if every_row:
+        decided = _decided(found.n, rows, looked)
+        listed[_free("decision", listed)] = decided
+        if label is not None:
+            listed[_free("outcome", listed)] = _outcome(decided, *_truth(found.kept[label], label, pos_label))
+    elif looked.size:
         listed["action"] = np.repeat(["act", "review"], [rows.size, looked.size])
     return AppliedPlan(found.n, every, listed, note)
+
+
+def _free(name: str, taken: Mapping[str, Any]) -> str:
+    """Return a name that no column has, as the open page makes it."""
+    return _free(f"{name}_", taken) if name in taken else name
+
+
+def _decided(n: int, rows: Array, looked: Array) -> Array:
+    """Return the decision about each case."""
+    decided = np.full(n, "negative")
+    decided[rows], decided[looked] = "positive", "review"
+    return decided
+
+
+def _outcome(decided: Array, positive: Array, known: Array) -> Array:
+    """Return whether each decision is right, and of which kind; empty where that is not known."""
+    right = np.where((decided == "positive") == positive, "true ", "false ")
+    return np.where(known & (decided != "review"), np.char.add(right, decided), "")
 
 
 def outcomes(

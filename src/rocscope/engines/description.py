@@ -19,12 +19,11 @@ from rocscope.core.result import Result, html_table, jsonable
 from rocscope.core.rows import brief
 from rocscope.engines.positive_words import likely_positive
 from rocscope.engines.sources import columns
-from rocscope.engines.sources.column_names import given, require_columns
+from rocscope.engines.sources.column_names import MOST_CLASSES, given, require_columns
 from rocscope.engines.sources.file_formats import AS_IT_TELLS, FileFormat, FileLayout
 from rocscope.engines.sources.opening import open_source
 from rocscope.errors import ColumnError, InputError, RocscopeError, ScoreError
 
-_MOST_CLASSES = 20
 _AT_ONCE = 8  # columns in memory: few enough for wide data, many enough to parse a CSV file once or twice
 
 
@@ -223,7 +222,7 @@ def _facts_of_numbers(name: str, kind: str, values: Array, missing: int, infinit
     if not values.size:
         return ColumnFacts(name, kind, missing, infinite, distinct=0, tied=0.0, classes={})
     found, counts = np.unique(values, return_counts=True)
-    few = found.size <= _MOST_CLASSES
+    few = found.size <= MOST_CLASSES
     return ColumnFacts(
         name,
         kind,
@@ -243,7 +242,7 @@ def _facts_of_names(name: str, column: pa.ChunkedArray) -> ColumnFacts:
     try:
         for chunk in column.chunks:
             seen |= {value for value in chunk.unique().to_pylist() if value is not None}
-            if len(seen) > _MOST_CLASSES:
+            if len(seen) > MOST_CLASSES:
                 return ColumnFacts(name, kind, missing)
         counts = {entry["values"]: entry["counts"] for entry in column.value_counts().to_pylist()}
     except (pa.ArrowNotImplementedError, TypeError):  # lists and structures

@@ -163,3 +163,21 @@ def test_a_plan_that_was_read_says_that_its_data_are_not_there(tmp_path):
         rs.load_plan(tmp_path / "other.json")
     with pytest.raises(InputError, match="expected segments named by texts or numbers"):
         rs.allocate({(1, 2): PREDS.counts()}).to_json()
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_every_row_has_its_decision_and_outcome(name):
+    plan, rows = PLANS[name], {"client": IDS, "a": SCORE, "answer": PREDS.y_true}
+    found = plan.apply(rows, "client", **options(plan), every_row=True, label="answer")
+    assert found.ids.tolist() == IDS
+    decided = np.array(found.columns["decision"])
+    acted, looked = np.flatnonzero(decided == "positive"), np.flatnonzero(decided == "review")
+    assert {*acted, *looked} == set(found.rows.tolist())
+    kinds = {(True, 1): "true positive", (True, 0): "false positive", (False, 1): "false negative"}
+    outcome = [
+        "" if made == "review" else kinds.get((made == "positive", y), "true negative")
+        for made, y in zip(decided, PREDS.y_true, strict=True)
+    ]
+    assert found.columns["outcome"].tolist() == outcome
+    with pytest.raises(InputError, match="every_row"):
+        plan.apply(rows, "client", **options(plan), label="answer")

@@ -118,6 +118,9 @@ class Plan(Result):
         keep: Sequence[str] = (),
         where: str | None = None,
         random_state: Any = 0,
+        every_row: bool = False,
+        label: str | None = None,
+        pos_label: Any = None,
         **layout: Any,
     ) -> Any:
         """Apply the plan to new cases, whose labels are not needed.
@@ -136,6 +139,12 @@ class Plan(Result):
         where : str, optional
             Condition in SQL: apply the plan to these rows only.
         random_state : see `select`
+        every_row : bool
+            List all cases in their order, with the decision about each, in place of those to act on.
+        label : str, optional
+            Column of the true labels, for the outcome of each case (true or false, positive or negative).
+        pos_label : scalar, optional
+            The positive label, where labels are not 0/1, -1/1 or true/false.
         **layout
             How a file is written: `format`, `decimal`, `delimiter`, `encoding`; see `rocscope.read`.
 
@@ -150,8 +159,12 @@ class Plan(Result):
         >>> decision = choose(ThresholdCounts([0.9, 0.6, 0.4], [2, 1, 1], [0, 1, 2]), Context())
         >>> decision.apply({"client": ["007", "008"], "score": [0.95, 0.5]}, ids="client")
         AppliedPlan(Act on 1 of 2 cases: score >= 0.9)
+        >>> decided = decision.apply({"bought": [0, 1], "score": [0.95, 0.5]}, every_row=True, label="bought")
+        >>> decided.columns["outcome"].tolist()
+        ['false positive', 'false negative']
         """
         options = {"scores": scores, "segment": segment, "keep": keep, "where": where, "random_state": random_state}
+        options |= {"every_row": every_row, "label": label, "pos_label": pos_label}
         return reach("applying").apply_plan(self, source, ids, **options, **layout)
 
     def outcomes(

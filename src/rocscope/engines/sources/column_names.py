@@ -17,6 +17,8 @@ from rocscope.errors import ColumnError, InputError, brief, listing, one_of
 Scores = str | Sequence[str] | Mapping[str, str]
 NA_WORDS = ("NA", "N/A", "#N/A", "NULL", "null", "None", ".")
 """Words for a missing value in files of text."""
+MOST_CLASSES = 20
+"""A column of more distinct values is not taken for classes."""
 _MOST_LISTED = 24
 
 
@@ -47,9 +49,7 @@ def named_columns(paths: Sequence[str], layout: FileLayout) -> NamedColumns | No
     format = layout.format or format_of(Path(paths[0]))
     try:
         if format in ("csv", "tsv"):
-            start = _start(paths[0])
-            start = codecs.getincrementaldecoder(layout.encoding or encoding_of(start))().decode(start)
-            columns = header(start.removeprefix("\ufeff"), "\t" if format == "tsv" else layout.delimiters)[0]
+            columns = header(_text(paths[0], layout), "\t" if format == "tsv" else layout.delimiters)[0]
         elif format == "parquet" and not partition_keys(paths):
             import pyarrow.parquet as pq
 
@@ -61,25 +61,38 @@ def named_columns(paths: Sequence[str], layout: FileLayout) -> NamedColumns | No
     return NamedColumns(tuple(paths), columns) if columns else None
 
 
-def first_values(paths: Sequence[str], layout: FileLayout, column: str) -> set[str]:
-    """Return what the beginning of a text file has in a column, as it is written; nothing of other files.
+def first_values(paths: Sequence[str], layout: FileLayout) -> dict[str, set[str]]:
+    """Return what the beginning of a text file has in each column, as it is written; nothing of other files.
 
     Examples
     --------
-    >>> first_values(["scores.parquet"], FileLayout(), "y")
-    set()
+    >>> first_values(["scores.parquet"], FileLayout())
+    {}
     """
     if (format := layout.format or format_of(Path(paths[0]))) not in ("csv", "tsv"):
-        return set()
+        return {}
     try:
-        start = codecs.getincrementaldecoder(layout.encoding or "utf-8")().decode(_start(paths[0])).lstrip("\ufeff")
+        start = _text(paths[0], layout)
         fields, delimiter, _ = header(start, "\t" if format == "tsv" else layout.delimiters)
         whole = start[: start.rfind("\n") + 1]
         rows = csv.reader(io.StringIO(whole, newline=""), delimiter=delimiter)
-        place = fields.index(column)
-        return {row[place].strip() for row in islice(rows, 1, None) if len(row) == len(fields)}
+        complete = [row for row in islice(rows, 1, None) if len(row) == len(fields)]
     except (OSError, EOFError, ValueError, csv.Error):
-        return set()
+        return {}
+    return {field: {row[place].strip() for row in complete} for place, field in enumerate(fields)}
+
+
+def require_candidate(paths: Sequence[str], layout: FileLayout) -> None:
+    """Raise ColumnError if the beginning of a text file shows that no column can be the label: none has few values."""
+    values = first_values(paths, layout)
+    if values and all(len(found) > MOST_CLASSES for found in values.values()):
+        given(NamedColumns(tuple(paths), list(values)), "label", None)
+
+
+def _text(path: str, layout: FileLayout) -> str:
+    start = _start(path)
+    decoder = codecs.getincrementaldecoder(layout.encoding or encoding_of(start))()
+    return decoder.decode(start).removeprefix("\ufeff")
 
 
 def _start(path: str) -> bytes:
