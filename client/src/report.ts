@@ -22,7 +22,7 @@ import { confusion } from "./panels/confusion";
 import { controls, rightCosts } from "./panels/controls";
 import { cutoffsCard } from "./panels/cutoffs";
 import { modelsTable } from "./panels/models";
-import { verdict } from "./panels/verdict";
+import { type ClassNames, direction, verdict } from "./panels/verdict";
 import type { Source } from "./source";
 import { COUNTING } from "./state/rows";
 import { createState, showRows, type State } from "./state/state";
@@ -30,6 +30,7 @@ import { createState, showRows, type State } from "./state/state";
 /** What a home has besides what every page has. */
 export interface Home {
   readonly tools?: (state: State) => readonly HTMLElement[];
+  readonly classes?: ClassNames;
   readonly above?: (state: State) => readonly HTMLElement[];
   readonly cards?: (state: State) => readonly HTMLElement[];
   /** Says when the page is to be taken away. */
@@ -37,7 +38,7 @@ export interface Home {
 }
 
 /** Put the page first on the document. */
-export async function start(source: Source, { tools, above, cards, gone = new AbortController().signal }: Home = {}): Promise<State> {
+export async function start(source: Source, { tools, classes, above, cards, gone = new AbortController().signal }: Home = {}): Promise<State> {
   const { report } = source;
   const found = source.counts({ part: 0 }, new AbortController().signal);
   const state = createState(source, await found);
@@ -58,6 +59,7 @@ export async function start(source: Source, { tools, above, cards, gone = new Ab
           ...(tools?.(state) ?? []),
           button("Save decision", () => saveDecision(state), { class: "primary" }),
         ]),
+        direction(state, classes),
         ...(above?.(state) ?? []),
         ...(report.classes ? [classesCard(state, report.classes)] : []),
         h("div", { class: "bar" }, controls(state), verdict(state)),

@@ -3,9 +3,7 @@
 import type { Report } from "../data";
 import { fileName } from "../chart/export";
 import { button, card, download, h, name, type Options, scroller, select, setText, table } from "../dom";
-import { listing } from "../count/errors";
-import { count, LONGEST_NAME, message, number, percent, shorten } from "../format";
-import { effect } from "../live/signals";
+import { count, message, number, percent, shorten } from "../format";
 import type { start } from "../main";
 import type { Source } from "../source";
 import type { State } from "../state/state";
@@ -221,8 +219,8 @@ async function counted(files: readonly File[], look: Look, uses: ReadonlyMap<str
       form.querySelector<HTMLSelectElement>("#positive")!.value = other;
       void counted(files, look, uses, other);
     };
-    const above = (state: State): HTMLElement[] => [direction(state, label, positive, turn)];
-    await rocscope.start(source, { tools: (state) => tools(state, source, saveRows(files, roles)), above, gone: shown.signal });
+    const others = (label?.values ?? []).map(([text]) => text).filter((text) => text !== positive);
+    await rocscope.start(source, { tools: (state) => tools(state, source, saveRows(files, roles)), classes: { positive, others, turn }, gone: shown.signal });
   });
   if (trouble.textContent) form.querySelectorAll<HTMLDetailsElement>("details").forEach((details) => (details.open = true));
   status.textContent = "";
@@ -284,21 +282,6 @@ function tools(state: State, source: Source, rows: (state: State) => HTMLElement
     form.querySelector<HTMLElement>("#show")?.focus();
   });
   return [back, save, rows(state)];
-}
-
-/** Says at the top that scores run against the positive class, and offers the other one. */
-function direction(state: State, label: Glance | undefined, positive: string, turn: (other: string) => void): HTMLElement {
-  const others = (label?.values ?? []).map(([text]) => text).filter((text) => text !== positive);
-  const line = h("p", { class: "few direction", role: "status" });
-  effect(() => {
-    const below = state.models.all.value.filter(({ auc }) => auc.value < 0.5);
-    const all = below.length === state.models.all.value.length;
-    line.hidden = !below.length;
-    if (line.hidden) return;
-    const said = `${all ? "The AUC" : `The AUC of ${listing(below.map(({ name }) => shorten(name, LONGEST_NAME)), 3)}`} is below 0.5: higher scores go with “${others.join(", ")}”, not with “${positive}”. `;
-    line.replaceChildren(said, ...(others.length === 1 && all ? [button(`Make “${shorten(others[0]!, LONGEST_NAME)}” the positive class`, () => turn(others[0]!))] : []));
-  });
-  return line;
 }
 
 /** Take the report away and show what it was made from. */

@@ -6,7 +6,7 @@ import { pause } from "../chart/scheduling";
 import { ratiosOf } from "../charts/winners";
 import { colourOf } from "../charts/shared";
 import type { Comparison, Slice } from "../data";
-import { become, h, setText, type Sketch, sketch } from "../dom";
+import { become, button, h, setText, type Sketch, sketch } from "../dom";
 import { LONGEST_NAME, number, percent, pValue, shorten } from "../format";
 import { trivial } from "../math/context";
 import { type Choice, costAt, leastWithin } from "../math/hull";
@@ -14,6 +14,31 @@ import type { State } from "../state/state";
 
 /** Milliseconds after a pause until a verdict is read aloud: one that is left again is not. */
 const LONGER = 400;
+
+/** What the classes are called, where that was chosen on the page and can be changed. */
+export interface ClassNames {
+  readonly positive: string;
+  readonly others: readonly string[];
+  readonly turn: (other: string) => void;
+}
+
+/** Says at the top that scores run against the positive class, and offers the other one where it can be taken. */
+export function direction(state: State, names?: ClassNames): HTMLElement {
+  const line = h("p", { class: "few direction" });
+  const short = (name: string): string => shorten(name, LONGEST_NAME);
+  effect(() => {
+    const models = state.models.all.value;
+    const below = models.filter(({ auc }) => auc.value < 0.5).map(({ name }) => short(name));
+    const all = below.length === models.length;
+    line.hidden = !below.length;
+    const whose = all ? "The AUC" : `The AUC of ${below.slice(0, 3).join(", ")}${below.length > 3 ? " and others" : ""}`;
+    const said = names ? `higher scores go with “${names.others.join(", ")}”, not with “${names.positive}”. ` : "higher scores go with negatives.";
+    const [other] = names?.others ?? [];
+    const offer = names && other !== undefined && names.others.length === 1 && all ? [button(`Make “${short(other)}” the positive class`, () => names.turn(other))] : [];
+    line.replaceChildren(`${whose} is below 0.5: ${said}`, ...offer);
+  });
+  return line;
+}
 
 type Word = string | { readonly strong: string; readonly model?: number };
 

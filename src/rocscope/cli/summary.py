@@ -141,6 +141,8 @@ def _rows(data: Any) -> list[list[str]]:
 
 
 def _print(data: Any) -> None:
+    for hint in data.hints:
+        note(hint)
     first = data.models[0]
     chosen = [model.name for model in data.models].index(data.decision.model)
     title = f"{first.n_pos:,g} positives, {first.n_neg:,g} negatives"
@@ -150,8 +152,6 @@ def _print(data: Any) -> None:
     for line in _thresholds_said(data.summary):
         note(line)
     note(data.verdict)
-    for hint in data.hints:
-        note(hint)
 
 
 def _markdown(data: Any) -> str:
