@@ -51,6 +51,7 @@ CONSTANTS = {
     "DECIMAL_PLACES": "engines.sources: _DECIMAL_PLACES",
     "MOST_COLUMNS_LISTED": "engines.sources: _MOST_LISTED",
     "MOST_CLASSES": "engines.sources.column_names: MOST_CLASSES",
+    "MOST_SCORES": "engines.description: MOST_SCORES",
     "LABELS": "engines.description: LABELS",
     "NOT_SCORES": "engines.description: NOT_SCORES",
     "WEIGHTS": "engines.description: WEIGHTS",

@@ -37,6 +37,7 @@ export const DECIMAL_DIGITS = 15; // engines.sources: _DECIMAL_DIGITS
 export const DECIMAL_PLACES = 22; // engines.sources: _DECIMAL_PLACES
 export const MOST_COLUMNS_LISTED = 24; // engines.sources: _MOST_LISTED
 export const MOST_CLASSES = 20; // engines.sources.column_names: MOST_CLASSES
+export const MOST_SCORES = 100; // engines.description: MOST_SCORES
 export const LABELS = /^(y|y_?true|labels?|target|class|outcome|response|truth|actual|event|status|churn(ed)?|default(ed)?|bought|converted)$/i; // engines.description: LABELS
 export const NOT_SCORES = /^(id|index|row|nr|no|date|time|year|month|day|age)$|(^|[_ ])id$/i; // engines.description: NOT_SCORES
 export const WEIGHTS = /^(w|weights?|(sample|case|row)_?weights?|freq(uency)?|exposure)$/i; // engines.description: WEIGHTS

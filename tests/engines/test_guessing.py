@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rocscope as rs
-from rocscope.engines.description import Guess, describe, guess, uses_of
+from rocscope.engines.description import MOST_SCORES, Guess, describe, guess, uses_of
 from rocscope.errors import ColumnError
 
 CLIENT = Path(__file__).parents[2] / "client"
@@ -117,14 +117,21 @@ def glance(column):
     }
 
 
+def test_of_a_hundred_attributes_none_is_taken_for_a_score():
+    rows = {"y": COLUMNS["y"]} | {f"x{i}": COLUMNS["score"] for i in range(MOST_SCORES)}
+    assert len(guess(rows).scores) == MOST_SCORES
+    with pytest.raises(ColumnError, match="--score"):
+        guess(rows | {"one more": COLUMNS["score"]})
+
+
 def test_the_open_page_guesses_the_same(twin):
-    cases = []
+    cases = [["y", *[f"x{i}" for i in range(MOST_SCORES + more)]] for more in (0, 1)]
 
     @given(st.lists(st.sampled_from(sorted(COLUMNS)), min_size=1, max_size=8, unique=True))
     def collect(names):
         cases.append(names)
 
     collect()
-    facts = [describe({name: COLUMNS[name] for name in names}).columns for names in cases]
+    facts = [describe({name: COLUMNS.get(name, COLUMNS["score"]) for name in names}).columns for names in cases]
     theirs = twin([{"columns": [*map(glance, columns)], "rows": len(N)} for columns in facts])
     assert theirs == [uses_of(columns, len(N)) for columns in facts]

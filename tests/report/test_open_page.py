@@ -354,6 +354,23 @@ def fresh_page(page):
     return page.page
 
 
+def test_columns_of_a_wide_file_are_found_by_their_names(page, tmp_path):
+    path = tmp_path / "wide.csv"
+    names = [f"x{i}" for i in range(3_000)]
+    rows = [",".join(["y", *names]), *(",".join([str(i % 2)] + [f"{i / 7 % 1:.3f}"] * 3_000) for i in range(1, 9))]
+    path.write_text("\n".join(rows))
+    fresh = columns_of(page, path)
+    assert fresh.locator("#columns tbody tr").count() == 200
+    assert fresh.is_disabled("#show")  # attributes are no models
+    fresh.fill("[aria-label='Find columns']", "X2999")
+    assert fresh.locator("#columns tbody tr").count() == 1
+    fresh.select_option("[aria-label='Use of x2999']", "score")
+    fresh.fill("[aria-label='Find columns']", "")
+    fresh.click("#show")
+    fresh.wait_for_selector("#models tbody tr.best")
+    assert fresh.locator("#models tbody tr").count() == 1
+
+
 def test_an_example_opens_with_one_click(page):
     fresh = fresh_page(page)
     fresh.click("#example")
@@ -436,7 +453,7 @@ def test_an_ambiguous_positive_class_is_asked_and_the_other_one_is_one_click_awa
     assert "AUC is below 0.5" in fresh.text_content(".direction")
     below = float(fresh.text_content("#models tbody tr td >> nth=1").split()[0])
     fresh.click(".direction button")
-    fresh.wait_for_selector(".direction", state="hidden")
+    fresh.wait_for_function("document.querySelector('.direction')?.hidden && document.querySelector('#models tr.best')")
     page.settle()
     assert float(fresh.text_content("#models tbody tr td >> nth=1").split()[0]) == pytest.approx(1 - below, abs=1e-4)
 

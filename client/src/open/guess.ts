@@ -1,6 +1,6 @@
 /** What each column is for, as far as names and first rows tell; the reader has the last word. */
 
-import { ADVERSE_WORDS, AMBIGUOUS_WORDS, FOLDS, LABELS, NEGATIVE_WORDS, NOT_SCORES, POSITIVE_WORDS, SEGMENTS, WEIGHTS } from "../constants";
+import { ADVERSE_WORDS, AMBIGUOUS_WORDS, FOLDS, LABELS, MOST_SCORES, NEGATIVE_WORDS, NOT_SCORES, POSITIVE_WORDS, SEGMENTS, WEIGHTS } from "../constants";
 import type { Glance, Look, Roles } from "./messages";
 
 export type Use = "label" | "score" | "weight" | "segment" | "fold" | "";
@@ -19,8 +19,10 @@ export function guess({ columns, rows }: Look): Map<string, Use> {
   const names = free(({ values, distinct }) => values !== null && distinct > 1 && distinct <= 12);
   take("segment", [...names.filter(({ name }) => SEGMENTS.test(name)), ...names.filter((column) => !isNumber(column))]);
   const numbers = free((column) => isNumber(column) && column.distinct > 2 && !NOT_SCORES.test(column.name) && !(column.whole && column.distinct === rows && rows > 20));
-  const likely = numbers.filter(({ range, whole }) => range![0] >= 0 && range![1] <= 1 && !whole);
-  for (const { name } of likely.length ? likely : numbers.filter(({ whole }) => !whole).length ? numbers.filter(({ whole }) => !whole) : numbers) uses.set(name, "score");
+  const fractions = numbers.filter(({ whole }) => !whole);
+  const probabilities = fractions.filter(({ range }) => range![0] >= 0 && range![1] <= 1);
+  const likely = [probabilities, fractions, numbers].find(({ length }) => length > 0) ?? [];
+  if (likely.length <= MOST_SCORES) for (const { name } of likely) uses.set(name, "score");
   return uses;
 }
 

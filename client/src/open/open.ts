@@ -146,22 +146,33 @@ function columnsCard(files: readonly File[], look: Look): HTMLElement {
     why.textContent = lacking && `Choose ${lacking} to continue.`;
   };
   positive.addEventListener("change", say);
-  const rows = look.columns.map((column) => {
+  const rowOf = (column: Glance): HTMLElement => {
     const picker = select<Use>(USES, (use) => {
       if (use !== "score" && use !== "") for (const [other, one] of uses) if (one === use) uses.set(other, "");
       uses.set(column.name, use);
       if (use === "label") positive.replaceChildren();
       update();
     }, { "aria-label": `Use of ${column.name}` });
+    picker.value = uses.get(column.name) ?? "";
     selects.set(column.name, picker);
     return h("tr", {}, h("th", { scope: "row" }, name(column.name)), h("td", {}, name(wordsOf(column))), h("td", {}, picker));
-  });
+  };
   const head = h("tr", {}, ...["Column", `In the first ${count(look.rows)} rows`, "Use as"].map((text) => h("th", { scope: "col" }, text)));
-  const list = h("table", {}, h("thead", {}, head), h("tbody", {}, ...rows));
+  const body = h("tbody");
+  const search = h("input", { type: "text", class: "search", placeholder: `Find one of ${count(look.columns.length)} columns`, "aria-label": "Find columns" });
+  const list = (): void => {
+    selects.clear();
+    const wanted = search.value.toLowerCase();
+    const found = look.columns.filter((column) => column.name.toLowerCase().includes(wanted));
+    body.replaceChildren(...found.slice(0, MOST_ROWS).map(rowOf));
+  };
+  search.hidden = look.columns.length <= MOST_ROWS;
+  search.addEventListener("input", list);
+  list();
   update();
   const foot = h("div", { class: "tools" }, h("label", { class: "picker", for: "positive" }, "Positive class "), positive, why, show);
   const said = "The use of each column is guessed from its name and values; change it where it is wrong. Rows with a missing value are left out, and the report says how many.";
-  return card("columns", "", titleOf(files), [], h("p", { class: "caption" }, said), scroller("Table of columns", list), foot, layoutChoice(files, layout !== PLAIN, look.encoding));
+  return card("columns", "", titleOf(files), [], h("p", { class: "caption" }, said), search, scroller("Table of columns", h("table", {}, h("thead", {}, head), body)), foot, layoutChoice(files, layout !== PLAIN, look.encoding));
 }
 
 function wordsOf({ values, range, distinct, missing }: Glance): string {
@@ -200,6 +211,8 @@ function layoutChoice(files: readonly File[], open: boolean, encoding: string | 
   return details;
 }
 
+/** Columns whose use is shown at once: of more, a browser needs seconds, and a reader a search. */
+const MOST_ROWS = 200;
 /** Columns of the sample: more tell nothing of the layout, and ten thousand take a browser seconds. */
 const MOST_COLUMNS = 50;
 

@@ -287,6 +287,8 @@ FOLDS = re.compile(r"^(cv_?)?(folds?|split)$", re.IGNORECASE)
 SEGMENTS = re.compile(
     r"segment|region|country|channel|site|centre|center|group|category|cohort|gender|^sex$", re.IGNORECASE
 )
+MOST_SCORES = 100
+"""A file with more columns that may be scores has attributes, not models: none is guessed."""
 _TELLING = [("0", "1"), ("-1", "1"), ("false", "true")]
 _FEW_SEGMENTS, _FEW_ROWS = 12, 20
 
@@ -379,8 +381,8 @@ def uses_of(columns: Sequence[ColumnFacts], rows: int, *, known: dict[str, str] 
     numbers = free(lambda each: each.is_number and (each.distinct or 0) > 2 and not NOT_SCORES.search(each.name))
     numbers = [column for column in numbers if not (_is_whole(column) and column.distinct == rows > _FEW_ROWS)]
     fractions = [column for column in numbers if not _is_whole(column)]
-    likely = [column for column in fractions if column.is_probability_like]
-    return uses | {column.name: "score" for column in likely or fractions or numbers}
+    likely = [column for column in fractions if column.is_probability_like] or fractions or numbers
+    return uses | {column.name: "score" for column in likely if len(likely) <= MOST_SCORES}
 
 
 def _is_whole(column: ColumnFacts) -> bool:
