@@ -4,6 +4,9 @@ import base64
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from report_browser import Opened
 from rocscope.report.page import open_page
 
 _COUNT = """async ({name, text, roles, layout, intervals}) => {
@@ -46,3 +49,14 @@ def count_in(page: Any, path: Path, roles: dict[str, Any], layout: dict[str, Any
     text = base64.b64encode(path.read_bytes()).decode()
     asked = {"name": path.name, "text": text, "roles": roles, "layout": layout, "intervals": intervals}
     return page.evaluate(_COUNT, asked)
+
+
+@pytest.fixture(scope="module", name="page")
+def open_page_offline(chromium, tmp_path_factory):
+    path = write_page(tmp_path_factory.mktemp("open"))
+    context = chromium.new_context(viewport={"width": 1400, "height": 2600})
+    context.set_offline(True)
+    opened = Opened(context.new_page(), path)
+    opened.page.goto(path.as_uri())
+    yield opened
+    context.close()

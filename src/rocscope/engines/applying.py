@@ -142,7 +142,7 @@ def _decided(n: int, rows: Array, looked: Array) -> Array:
 
 
 def _outcome(decided: Array, positive: Array, known: Array) -> Array:
-    """Return whether each decision is right, and of which kind; empty where that is not known."""
+    """Return the outcome of each decision, such as "true positive"; empty where it is not known."""
     right = np.where((decided == "positive") == positive, "true ", "false ")
     return np.where(known & (decided != "review"), np.char.add(right, decided), "")
 
