@@ -379,9 +379,8 @@ def test_an_ambiguous_positive_class_is_asked_and_the_other_one_is_one_click_awa
     page.settle()
     below = float(fresh.text_content("#models tbody tr td >> nth=1").split()[0])
     fresh.click(".direction button")
-    fresh.wait_for_function("document.querySelector('.direction')?.hidden && document.querySelector('#models tr.best')")
-    page.settle()
-    assert float(fresh.text_content("#models tbody tr td >> nth=1").split()[0]) == pytest.approx(1 - below, abs=1e-4)
+    fresh.wait_for_selector(f"#models tbody tr.best:has-text('{1 - below:.4f}')")
+    assert fresh.locator(".direction").is_hidden()
 
 
 def test_the_whole_open_page_by_keyboard_alone(page, scores):
