@@ -109,10 +109,10 @@ class ClassWeightClassifier(WrappingClassifier):
         if self.classes_.size < 2:
             raise OneClassError("y", expected="two classes or more", got=f"one class, {self.classes_[0].item()!r}")
         check_response(self.estimator, "predict_proba")
-        self.predictions_, fitted = self._out_of_fold(
+        self.predictions_, refit = self._out_of_fold(
             X, y, weight, groups, params, response="predict_proba", positive=None
         )
-        (self.estimator_,) = fitted.values()
+        (self.estimator_,) = map(refit, self.predictions_.models)
         self.decision_ = class_weights(
             self.predictions_,
             objective=self.objective,

@@ -135,9 +135,10 @@ class HullClassifier(TwoClasses, FoldedClassifier, _BaseComposition):
         symmetric = self._is_symmetric
         self.classes_, self.pos_label_ = check_two_classes(y, self.pos_label, symmetric=symmetric)
         self._methods = {name: check_response(each, self.response_method) for name, each in models.items()}
-        self.predictions_, self.named_estimators_ = self._out_of_fold(
+        self.predictions_, refit = self._out_of_fold(
             X, y, weight, groups, params, response=self.response_method, positive=self._positive
         )
+        self.named_estimators_ = {name: refit(name) for name in models}
         self.hull_: Hull = hull(self.predictions_)
         self._decide()
         return self

@@ -170,10 +170,10 @@ class ThresholdClassifier(TwoClasses, WrappingClassifier):
         check.check_number(self.shrinkage, "shrinkage", "a number of at least 0", least=0)
         self.classes_, self.pos_label_ = check_two_classes(y, self.pos_label, symmetric=alike)
         self._method = check_response(self.estimator, self.response_method)
-        self.predictions_, fitted = self._out_of_fold(
+        self.predictions_, refit = self._out_of_fold(
             X, y, weight, groups, params, response=self.response_method, positive=self._positive
         )
-        (self.estimator_,) = fitted.values()
+        (self.estimator_,) = map(refit, self.predictions_.models)
         self.decision_, self.candidates_ = self._choose(self.predictions_)
         self.threshold_ = self.decision_.threshold
         return self

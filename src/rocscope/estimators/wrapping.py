@@ -65,8 +65,9 @@ class FoldedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         *,
         response: str,
         positive: int | None,
-    ) -> tuple[Any, dict[str, Any]]:
-        """Return out-of-fold predictions, and the models fitted to all rows."""
+        repeat: int = 0,
+    ) -> tuple[Any, Callable[[str], Any]]:
+        """Return out-of-fold predictions, and a function that fits a model to all rows."""
         models = self._named()
         groups = None if groups is None else check.check_column(groups, "groups", y.size)
         routed = self._routed(weight, groups, params)
@@ -79,11 +80,16 @@ class FoldedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             cv = _folds(y, int(cv)) if groups is None else Folds(int(cv))
         elif routed.split:
             cv = list(cv.split(X, y, **routed.split))
-        splits, _ = splits_of(cv, experiment.sample, seed=check.seed_of(self.random_state))
+        seed = check.seed_of(self.random_state)
+        splits, _ = splits_of(cv, experiment.sample, seed=seed + repeat)
         scored = experiment.run(splits, type(self).__name__, fit_and_score)
-        fitted = {name: fit(name, model, task) for name, model in models.items()}
-        take_over_features(self, next(iter(fitted.values())))
-        return assembled(task, splits, scored, list(models)), fitted
+
+        def refit(name: str) -> Any:
+            fitted = fit(name, models[name], task)
+            take_over_features(self, fitted)
+            return fitted
+
+        return assembled(task, splits, scored, list(models)), refit
 
     def _named(self) -> dict[str, Any]:
         """Return the models by their names in predictions."""

@@ -26,7 +26,7 @@ from rocscope.decisions.generalization.resampling import FOLDS, REPEATS
 from rocscope.decisions.uncertain_context import UncertainContext
 from rocscope.errors import InputError, warn
 from rocscope.evaluation.evaluating import evaluate
-from rocscope.evaluation.fitting import named_models
+from rocscope.evaluation.fitting import candidates_of
 from rocscope.inference.estimate import Estimate
 from rocscope.inference.influence.units import WeightKind
 from rocscope.inference.resampling.bootstrap import BootstrapEstimate
@@ -304,46 +304,7 @@ def _predictions(data: Any, X: Any, y: Any, cv: Any, seed: int, progress: Progre
         return rows_of(data, name="data")
     if isinstance(data, Rows):
         raise InputError("X and y", expected="none beside Predictions", got="one", hint="leave them out")
-    found = evaluate(_candidates(data, seed), X, y, cv=cv, random_state=seed, progress=progress)
+    found = evaluate(candidates_of(data, seed), X, y, cv=cv, random_state=seed, progress=progress)
     if hasattr(found, "classes"):
         raise InputError("y", expected="two classes", got="more", hint="use predictions.binary(cls)")
     return cast(Predictions, found)
-
-
-def _candidates(models: Any, seed: int) -> dict[str, Any]:
-    """Return models by name; a scikit-learn search is replaced by its estimator at each setting.
-
-    Examples
-    --------
-    >>> from sklearn.model_selection import GridSearchCV
-    >>> from sklearn.neighbors import KNeighborsClassifier
-    >>> list(_candidates({"near": GridSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 5]})}, 0))
-    ['near, n_neighbors=1', 'near, n_neighbors=5']
-    """
-    found: dict[str, Any] = {}
-    for name, model in named_models(models).items():
-        for setting in _settings(model, seed):
-            told = [f"{parameter}={value!r}" for parameter, value in setting.items()]
-            found[", ".join([name, *told])] = _at(model.estimator, setting) if setting else model
-    return found
-
-
-def _settings(model: Any, seed: int) -> list[dict[str, Any]]:
-    """Return the settings that a search will fit; raises for anything but a search over parameters."""
-    from sklearn.model_selection import ParameterGrid, ParameterSampler
-
-    if hasattr(model, "param_grid"):
-        return list(ParameterGrid(model.param_grid))
-    if hasattr(model, "param_distributions") and isinstance(getattr(model, "n_iter", None), int):
-        own = model.random_state
-        return list(
-            ParameterSampler(model.param_distributions, model.n_iter, random_state=seed if own is None else own)
-        )
-    return [{}]
-
-
-def _at(estimator: Any, setting: dict[str, Any]) -> Any:
-    from sklearn.base import clone
-
-    copy: Any = clone(estimator)
-    return copy.set_params(**{name: clone(value, safe=False) for name, value in setting.items()})

@@ -255,3 +255,42 @@ def raise_first(failed: Sequence[Failed]) -> NoReturn:
     """Raise the first failure if no results are left."""
     more = f" (and {len(failed) - 1} more failures)" if len(failed) > 1 else ""
     raise ModelError(f"{failed[0].failure}{more}") from failed[0].cause
+
+
+def candidates_of(models: Any, seed: int | None) -> dict[str, Any]:
+    """Return models by name; a scikit-learn search is replaced by its estimator at each setting.
+
+    Examples
+    --------
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> list(candidates_of({"near": GridSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 5]})}, 0))
+    ['near, n_neighbors=1', 'near, n_neighbors=5']
+    """
+    found: dict[str, Any] = {}
+    for name, model in named_models(models).items():
+        for setting in _settings(model, seed):
+            told = [f"{parameter}={value!r}" for parameter, value in setting.items()]
+            found[", ".join([name, *told])] = _at(model.estimator, setting) if setting else model
+    return found
+
+
+def _settings(model: Any, seed: int | None) -> list[dict[str, Any]]:
+    """Return the settings that a search will fit; raises for anything but a search over parameters."""
+    from sklearn.model_selection import ParameterGrid, ParameterSampler
+
+    if hasattr(model, "param_grid"):
+        return list(ParameterGrid(model.param_grid))
+    if hasattr(model, "param_distributions") and isinstance(getattr(model, "n_iter", None), int):
+        own = model.random_state
+        return list(
+            ParameterSampler(model.param_distributions, model.n_iter, random_state=seed if own is None else own)
+        )
+    return [{}]
+
+
+def _at(estimator: Any, setting: dict[str, Any]) -> Any:
+    from sklearn.base import clone
+
+    copy: Any = clone(estimator)
+    return copy.set_params(**{name: clone(value, safe=False) for name, value in setting.items()})
