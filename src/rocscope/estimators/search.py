@@ -35,8 +35,8 @@ _PARTS, _DRAWS = (
     20,
 )  # choices repeated on nine tenths of the cases: 200 steady their mean to 1 % of a standard error
 _OF_FOLDS = 1.12
-"""Factor of the variance for what a fold's training rows leave to chance. With it, and the whole optimism as a further
-error, intervals of AUC and cost cover (benchmarks/estimators/honest_search.py)."""
+"""Factor of the variance of a figure of a whole ranking, for what a fold's training rows leave to chance; intervals of
+cost allow for it. With it, and the whole optimism as a further error, both cover (benchmarks/estimators)."""
 
 
 @dataclass(frozen=True)
@@ -374,7 +374,7 @@ def _shifted(judged: Sequence[_Judged], winner: int, shift: float, of: int) -> E
     value, low, high = (float(np.mean([getattr(one, name) for one in each])) for name in ("value", "low", "high"))
     half = max((high - low) / 2, 1e-300)
     error = half / 1.96  # of the interval, whatever its method
-    wider = sqrt(_OF_FOLDS + (shift / error) ** 2)
+    wider = sqrt((1 if judged[0].decisions else _OF_FOLDS) + (shift / error) ** 2)
     method = f"{each[0].method}; less what choosing among {of} gains"
     found = Estimate(value, low, high, each[0].level, method, each[0].n, reason=each[0].reason)
     return replace(
