@@ -29,7 +29,7 @@ from rocscope.errors import InputError
 
 COMMANDS = (
     "demo", "validate", "summary", "report", "page", "explore", "choose", "campaign", "apply", "outcomes", "verify",
-    "compare", "gate", "calibrate", "monitor",
+    "compare", "gate", "calibrate", "monitor", "qualify",
 )  # fmt: skip
 _MODULES = {  # where that is not the command's own name
     **dict.fromkeys(("report", "page", "explore"), "pages"),

@@ -131,7 +131,8 @@ class Search(TwoClasses, WrappingClassifier):
     -----
     All candidates are fitted in the same folds. The choice is then repeated on nine tenths of the cases, and each
     winner judged on the rest, 200 times; no model is fitted anew for that (Tsamardinos, Greasidou & Borboudakis 2018).
-    What the choice makes the winner look better is taken off its estimate, and counts as a further error of it. Measured: docs/guide/estimators.md.
+    What the choice makes the winner look better is taken off its estimate, and counts as a further error of it.
+    Measured: docs/guide/estimators.md.
 
     References
     ----------
