@@ -71,7 +71,7 @@ def script(*arguments, shell=None):
 
 
 def typed(every):
-    """Yield hostile command lines: options with values, all or one of every so many, and files, by all commands."""
+    """Yield hostile command lines, all or one of every so many: options with values, and files, by all commands."""
     for number, (option, value) in list(enumerate(itertools.product(OPTIONS, VALUES)))[::every]:
         name = list(COMMANDS)[number % len(COMMANDS)]
         yield (
@@ -81,7 +81,7 @@ def typed(every):
             f"{option}={value}" if option.startswith("--") else option,
             *([value] if option == "-o" else []),
         )
-    for file, (name, columns) in itertools.product(FILES, COMMANDS.items()):
+    for file, (name, columns) in list(itertools.product(FILES, COMMANDS.items()))[::every]:
         yield (name, file, *columns)
 
 
@@ -162,16 +162,12 @@ def test_a_name_that_is_too_long(run, scores):
         ("report", ">&-", "stdout"),
         ("summary --json", ">/dev/full", "No space left"),
         ("--help", ">/dev/full", "No space left"),
-        ("--help", ">&-", "stdout"),
     ],
 )
 def test_stdout_that_takes_nothing(scores, command, where, words):
     name, *options = command.split()
     arguments = "--help" if name == "--help" else " ".join([name, str(scores), *COMMANDS[name], *options])
     run = script(shell=f"ROCSCOPE {arguments} {where}")
-    if command == "--help" and where == ">&-":
-        assert run.returncode in (0, 2)
-        return
     assert (run.returncode, run.stderr.count("\n")) == (2, 1), run
     assert words in run.stderr
 
