@@ -20,7 +20,7 @@ from rocscope.core.rows import Provenance
 
 every_file = pytest.mark.parametrize("name", WRITERS)
 every_frame = pytest.mark.parametrize("name", FRAMES)
-same_folder = settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+same_folder = settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 TYPED_FRAMES = [name for name in FRAMES if name != "dict of lists"]
 

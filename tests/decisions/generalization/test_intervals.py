@@ -46,7 +46,7 @@ def found(data, context=None, **aim):
     return decision, model.candidates and design_of_all(model.samples, 0), model.candidates
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(samples(most=15), decision_contexts, aims)
 def test_what_is_judged_is_what_was_chosen(sample, context, aim):
     preds = rs.Predictions(sample.y, {"a": sample.score, "b": -sample.score})
@@ -208,7 +208,7 @@ def test_a_constraint_with_a_level(text, said):
     assert Constraint.parse(said) == Constraint.parse(text)
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(
     samples(most=40),
     st.sampled_from(["tpr >= 0.5 at 90 %", "fpr <= 0.6 at 80 %", "tnr >= 0.3 at 95 %", "fnr <= 0.7 at 90 %"]),
