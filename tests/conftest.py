@@ -17,7 +17,7 @@ SHARED = Path(__file__).parents[1].parent / "shared"
 LEFT_OUT = pytest.StashKey[Counter]()
 """How many tests marked slow were left out, by reason."""
 
-settings.register_profile("short", deadline=None, max_examples=30, derandomize=True)
+settings.register_profile("short", deadline=None, max_examples=25, derandomize=True)
 settings.register_profile("long", deadline=None, max_examples=2_000)
 
 
@@ -86,9 +86,9 @@ def shared():
     return SHARED
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def driver():
-    """What drives browsers, of which only one can be there at a time."""
+    """What drives browsers, of which only one can be there at a time; starting it anew for each file takes a minute."""
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     with playwright.sync_playwright() as driver:
         yield driver

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 import rocscope as rs
 from readers import FRAMES, WRITERS, counted, levels, write_csv
 from rocscope.core.rows import Provenance
+from strategies import some_of
 
 every_file = pytest.mark.parametrize("name", WRITERS)
 every_frame = pytest.mark.parametrize("name", FRAMES)
@@ -39,8 +40,7 @@ def tables(draw, kind):
     return pa.table({"y": labels, "s": scores})
 
 
-@every_file
-@pytest.mark.parametrize("kind", SCORES)
+@some_of(("name", "kind"), WRITERS, SCORES, every=3)
 @same_folder
 @given(data=st.data())
 def test_a_file_gives_the_counts_of_its_rows(tmp_path, name, kind, data):
