@@ -2,6 +2,7 @@
 
 import gc
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,10 @@ from report_browser import fresh as fresh
 
 SHARED = Path(__file__).parents[1].parent / "shared"
 
-settings.register_profile("short", deadline=None, max_examples=50, derandomize=True)
+LEFT_OUT = pytest.StashKey[Counter]()
+"""How many tests marked slow were left out, by reason."""
+
+settings.register_profile("short", deadline=None, max_examples=25, derandomize=True)
 settings.register_profile("long", deadline=None, max_examples=2_000)
 
 
@@ -28,9 +32,10 @@ def pytest_configure(config):
 def pytest_collection_modifyitems(config, items):
     if config.getoption("--slow"):
         return
-    slow = [item for item in items if item.get_closest_marker("slow")]
-    items[:] = [item for item in items if not item.get_closest_marker("slow")]
-    config.hook.pytest_deselected(items=slow)
+    slow = {item: mark for item in items if (mark := item.get_closest_marker("slow"))}
+    items[:] = [item for item in items if item not in slow]
+    config.hook.pytest_deselected(items=[*slow])
+    config.stash[LEFT_OUT] = Counter(mark.kwargs.get("reason", "full simulations") for mark in slow.values())
 
 
 @pytest.hookimpl(wrapper=True)
@@ -48,11 +53,21 @@ def pytest_unconfigure():
     gc.unfreeze()
 
 
+def pytest_sessionfinish(session):
+    """Hand over what a worker left out to the process that prints."""
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["left_out"] = dict(session.config.stash.get(LEFT_OUT, {}))
+
+
+@pytest.hookimpl(optionalhook=True)  # of xdist
+def pytest_testnodedown(node):
+    node.config.stash[LEFT_OUT] = Counter(getattr(node, "workeroutput", {}).get("left_out", {}))
+
+
 def pytest_terminal_summary(terminalreporter, config):
-    if not config.getoption("--slow"):
-        terminalreporter.write_line(
-            "Tests marked slow (full simulations) were left out; `make test-slow` or --slow runs them."
-        )
+    if left_out := config.stash.get(LEFT_OUT, None):
+        why = ", ".join(f"{count} {reason}" for reason, count in left_out.most_common())
+        terminalreporter.write_line(f"Tests marked slow were left out ({why}); `make test-slow` or --slow runs them.")
 
 
 @pytest.fixture(autouse=True)
@@ -71,9 +86,9 @@ def shared():
     return SHARED
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def driver():
-    """What drives browsers, of which only one can be there at a time."""
+    """What drives browsers, of which only one can be there at a time; starting it anew for each file takes a minute."""
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     with playwright.sync_playwright() as driver:
         yield driver

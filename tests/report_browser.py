@@ -26,7 +26,7 @@ ARGUMENTS = [
 REASON = "no Chromium on this machine (apt-get install chromium): the tests of the page in a browser are skipped"
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def chromium(driver):
     """A browser; tests are skipped where there is none."""
     program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -90,7 +90,7 @@ class Firefox:
         return found[0]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def firefox(tmp_path_factory):
     """A page in Firefox; tests are skipped where there is none."""
     program = next(filter(None, map(shutil.which, ("firefox", "firefox-esr"))), None)

@@ -2,6 +2,7 @@
 
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import product
 from unittest import mock
 
 import numpy as np
@@ -91,9 +92,22 @@ def tied_scores(rng, rows=40, names="abc", lift=2):
     return y, {name: rng.integers(0, levels + 1, n) + y * rng.integers(0, lift, n) for name in drawn}
 
 
+def some_of(names, *axes, every):
+    """Parametrise by all combinations, of which every so many run always and the others with --slow.
+
+    `every` should share no factor with the number of values of the last axes, so that each value is met.
+    """
+    slow = pytest.mark.slow(reason="the other combinations of a grid")
+    cases = [
+        pytest.param(*case, marks=() if number % every == 0 else slow) for number, case in enumerate(product(*axes))
+    ]
+    return pytest.mark.parametrize(names, cases)
+
+
 def in_parts(few, every, parts=10):
     """Parametrise a search by the number of its cases and the part they are: few, or slowly every one of them."""
-    every_part = [pytest.param(every // parts, part, id=f"part{part}", marks=pytest.mark.slow) for part in range(parts)]
+    slow = pytest.mark.slow(reason="long searches")
+    every_part = [pytest.param(every // parts, part, id=f"part{part}", marks=slow) for part in range(parts)]
     return pytest.mark.parametrize(("cases", "part"), [pytest.param(few, 0, id="few"), *every_part])
 
 

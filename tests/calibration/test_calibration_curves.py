@@ -77,7 +77,7 @@ def slow_loess(label, score, weight, span, at):
 
 
 @given(samples, st.sampled_from([0.4, 2 / 3, 1.0]))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_loess_equals_its_definition_with_ties_and_weights(rows, span):
     label, score, weight = columns(rows)
     curve = rs.calibration_curve(label, score, method="loess", span=span, sample_weight=weight)
@@ -85,7 +85,7 @@ def test_loess_equals_its_definition_with_ties_and_weights(rows, span):
 
 
 @given(samples, st.sampled_from(["bins", "pav", "loess", "spline"]))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_whole_weights_equal_repeated_rows(rows, method):
     label, score, weight = columns(rows)
     weighted = rs.calibration_curve(label, score, method=method, sample_weight=weight)
@@ -95,7 +95,7 @@ def test_whole_weights_equal_repeated_rows(rows, method):
 
 
 @given(samples)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_pav_equals_scikit_learn_and_the_hull(rows):
     label, score, weight = columns(rows)
     curve = rs.calibration_curve(label, score, method="pav", sample_weight=weight)
@@ -106,7 +106,7 @@ def test_pav_equals_scikit_learn_and_the_hull(rows):
 
 
 @given(samples.filter(lambda rows: len({row[0] for row in rows}) == 2))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_slopes_of_the_roc_hull_are_the_calibrated_likelihood_ratios(rows):
     label, score, weight = columns(rows)
     counts = rs.ThresholdCounts.from_scores(label, score, sample_weight=weight)

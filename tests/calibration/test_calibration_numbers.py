@@ -46,7 +46,7 @@ def simulated(n, seed=0, power=1.0):
 
 
 @given(samples, st.sampled_from(sorted(NUMBERS)))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_whole_weights_equal_repeated_rows_in_every_number(rows, name):
     label, score, weight = columns(rows)
     number = NUMBERS[name]
@@ -72,7 +72,7 @@ def test_certainty_that_was_wrong_costs_infinity_and_that_was_right_nothing():
 
 
 @given(samples, st.sampled_from(["brier", "log_loss"]), st.sampled_from(["corp", "murphy"]))
-@settings(max_examples=200)
+@settings(max_examples=60)
 def test_parts_add_up_and_are_never_negative(rows, rule, method):
     label, score, weight = columns(rows)
     parts = rs.calibration.decompose(label, score, rule=rule, method=method, sample_weight=weight)

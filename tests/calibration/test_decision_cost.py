@@ -20,7 +20,7 @@ def columns(rows):
 
 
 @given(samples)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_the_area_is_the_miscalibration_of_the_brier_score(rows):
     label, score, weight = columns(rows)
     curve = rs.calibration.miscalibration_cost(label, score, sample_weight=weight)
@@ -30,7 +30,7 @@ def test_the_area_is_the_miscalibration_of_the_brier_score(rows):
 
 
 @given(samples, st.floats(0.001, 0.999))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_heights_are_sums_over_the_cases(rows, proportion):
     label, score, weight = columns(rows)
     curve = rs.calibration.miscalibration_cost(label, score, sample_weight=weight)

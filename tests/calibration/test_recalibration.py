@@ -63,7 +63,7 @@ def test_platt_minimises_the_loss_of_its_smoothed_targets():
 
 
 @given(samples)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_isotonic_equals_scikit_learn(rows):
     label, score, weight = columns(rows)
     reference = IsotonicRegression(out_of_bounds="clip").fit(score, label, sample_weight=weight)
@@ -170,7 +170,7 @@ def test_strict_methods_leave_roc_and_lift_as_they_are(method):
 
 
 @given(samples)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_isotonic_turns_the_roc_curve_into_its_hull(rows):
     label, score, weight = columns(rows)
     predicted = rs.calibration.recalibrator("isotonic").fit(score, label, sample_weight=weight).predict(score)

@@ -66,8 +66,9 @@ def test_the_saved_decision_predicts(run, scores, tmp_path):
     assert json.loads(out) == json.loads((tmp_path / "decision.json").read_text())
 
 
-@pytest.mark.parametrize("suffix", ["svg", "png", "pdf"])
-@pytest.mark.parametrize("extra", [(), ("--subject-to", "tpr >= 0.5"), ("--cost-tp", "9")])
+@pytest.mark.parametrize(
+    ("suffix", "extra"), [("svg", ()), ("png", ("--subject-to", "tpr >= 0.5")), ("pdf", ("--cost-tp", "9"))]
+)
 def test_choose_draws(run, scores, tmp_path, suffix, extra):
     code, _, err = run("choose", scores, *COLUMNS, *extra, "--plot", f"roc.{suffix}")
     assert (code, err) == (0, f"Figure: roc.{suffix}\n")

@@ -54,18 +54,23 @@ def test_a_table_stands_on_its_side_only_where_it_must(shown):
 NAMES = "≥ 🎯"
 
 
-@pytest.mark.parametrize("arguments", [("--json",), (), ("--md",)])
-def test_a_narrow_encoding_is_no_fault_and_json_is_utf_8(tmp_path, arguments):
+def test_a_narrow_encoding_is_no_fault_and_json_is_utf_8(tmp_path):
     (tmp_path / "odd.csv").write_text(f"y,{NAMES}\n1,0.9\n0,0.1\n", encoding="utf-8")
-    script = "from rocscope.cli import main; main()"
-    command = [sys.executable, "-c", script, "summary", "odd.csv", "-l", "y", "-s", NAMES, *arguments]
+    script = """
+import sys
+from rocscope.cli import run
+for kind in ("--json", "--detail", "--md"):
+    print(run([*sys.argv[1:], kind]), end="\\0", flush=True)
+"""
+    command = [sys.executable, "-c", script, "summary", "odd.csv", "-l", "y", "-s", NAMES]
     environment = os.environ | {"PYTHONIOENCODING": "ascii", "COLUMNS": "200"}
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True)
-    assert done.returncode == 0, done.stderr
-    if arguments == ("--json",):
-        assert json.loads(done.stdout.decode("utf-8"))["models"][0]["name"] == NAMES
-    else:
-        assert rb"\u2265 \U0001f3af" in done.stdout
+    of_json, *others, end = done.stdout.split(b"\0")
+    assert (done.returncode, end, len(others)) == (0, b"", 2), done.stderr
+    assert json.loads(of_json.removesuffix(b"0").decode("utf-8"))["models"][0]["name"] == NAMES
+    for out in others:
+        assert rb"\u2265 \U0001f3af" in out
+        assert out.endswith(b"0")
 
 
 def test_notes_and_titles_end_their_lines_between_words(monkeypatch, capsys, shown):

@@ -63,15 +63,14 @@ FILES = {
 WORDS_OF_PYTHON = re.compile(r"\b(missing|decimal|delimiter|encoding|format|pos_label|label|force)=")
 
 
-def script(*arguments, shell=None):
-    command = [sys.executable, "-c", "from rocscope.cli import main; main()", *map(str, arguments)]
-    if shell is not None:
-        command = ["bash", "-c", shell.replace("ROCSCOPE", '"$0" -c "$1"'), *command[:1], command[2]]
+def script(shell):
+    code = "from rocscope.cli import main; main()"
+    command = ["bash", "-c", shell.replace("ROCSCOPE", '"$0" -c "$1"'), sys.executable, code]
     return subprocess.run(command, capture_output=True, text=True, timeout=90)
 
 
 def typed(every):
-    """Yield hostile command lines: options with values, all or one of every so many, and files, by all commands."""
+    """Yield hostile command lines, all or one of every so many: options with values, and files, by all commands."""
     for number, (option, value) in list(enumerate(itertools.product(OPTIONS, VALUES)))[::every]:
         name = list(COMMANDS)[number % len(COMMANDS)]
         yield (
@@ -81,7 +80,7 @@ def typed(every):
             f"{option}={value}" if option.startswith("--") else option,
             *([value] if option == "-o" else []),
         )
-    for file, (name, columns) in itertools.product(FILES, COMMANDS.items()):
+    for file, (name, columns) in list(itertools.product(FILES, COMMANDS.items()))[::every]:
         yield (name, file, *columns)
 
 
@@ -162,16 +161,12 @@ def test_a_name_that_is_too_long(run, scores):
         ("report", ">&-", "stdout"),
         ("summary --json", ">/dev/full", "No space left"),
         ("--help", ">/dev/full", "No space left"),
-        ("--help", ">&-", "stdout"),
     ],
 )
 def test_stdout_that_takes_nothing(scores, command, where, words):
     name, *options = command.split()
     arguments = "--help" if name == "--help" else " ".join([name, str(scores), *COMMANDS[name], *options])
-    run = script(shell=f"ROCSCOPE {arguments} {where}")
-    if command == "--help" and where == ">&-":
-        assert run.returncode in (0, 2)
-        return
+    run = script(f"ROCSCOPE {arguments} {where}")
     assert (run.returncode, run.stderr.count("\n")) == (2, 1), run
     assert words in run.stderr
 
@@ -179,25 +174,24 @@ def test_stdout_that_takes_nothing(scores, command, where, words):
 @pytest.mark.parametrize(("gate", "code"), [("auc(a)<0.1", 0), ("auc(a)<1", 1)])
 def test_a_reader_that_leaves_changes_nothing_of_a_gate(scores, gate, code):
     options = " ".join(COMMANDS["compare"])
-    run = script(shell=f"ROCSCOPE compare {scores} {options} --fail-if '{gate}' | :; exit ${{PIPESTATUS[0]}}")
+    run = script(f"ROCSCOPE compare {scores} {options} --fail-if '{gate}' | :; exit ${{PIPESTATUS[0]}}")
     assert (run.returncode, "Traceback" in run.stderr, "internal" in run.stderr) == (code, False, False)
 
 
-def test_what_a_shell_pipes_and_pipes_of_a_name(scores, tmp_path):
+def test_what_a_shell_pipes_and_pipes_of_a_name(run, scores, tmp_path):
     columns = " ".join(COLUMNS)
-    run = script(shell=f"ROCSCOPE summary <(cat {scores}) {columns} --format csv --json")
-    assert run.returncode == 0, run.stderr
-    assert '"auc"' in run.stdout
-    run = script(shell=f"ROCSCOPE summary <(cat {scores}) {columns}")
-    assert (run.returncode, "give --format csv | tsv" in run.stderr) == (2, True), run.stderr
+    piped = script(f"ROCSCOPE summary <(cat {scores}) {columns} --format csv --json")
+    assert piped.returncode == 0, piped.stderr
+    assert '"auc"' in piped.stdout
+    piped = script(f"ROCSCOPE summary <(cat {scores}) {columns}")
+    assert (piped.returncode, "give --format csv | tsv" in piped.stderr) == (2, True), piped.stderr
     os.mkfifo(tmp_path / "pipe.csv")
-    run = script("summary", tmp_path / "pipe.csv", *COLUMNS)
-    assert (run.returncode, "neither a file nor a folder; read it as a stream" in run.stderr) == (2, True)
-    run = script("choose", scores, *COLUMNS, "-o", tmp_path / "pipe.csv")
-    assert run.returncode == 2
+    code, _, err = run("summary", tmp_path / "pipe.csv", *COLUMNS)
+    assert (code, "neither a file nor a folder; read it as a stream" in err) == (2, True)
+    assert run("choose", scores, *COLUMNS, "-o", tmp_path / "pipe.csv")[0] == 2
 
 
-@pytest.mark.parametrize("delay", [0.1, 0.3, 0.6])
+@pytest.mark.parametrize("delay", [0.1, 0.4])
 def test_an_interrupt_is_one_word(delay):
     code = "import sys; from rocscope.cli import main; print('begun', flush=True); main()"
     shell = f'exec "$0" -c "$1" summary - --format csv {" ".join(COLUMNS)}'

@@ -231,11 +231,10 @@ def test_a_reader_that_leaves_is_no_fault_there_either(monkeypatch):
 
 def holders(path):
     """Return by what this process has a file open, or one in a folder: descriptors, and mappings into memory."""
-    held = [entry.readlink() for entry in Path("/proc/self/fd").iterdir() if entry.is_symlink()]
-    held += [
-        Path(line[5]) for line in map(str.split, Path("/proc/self/maps").read_text().splitlines()) if len(line) > 5
-    ]
-    return [place for place in held if place.is_relative_to(path.resolve())]
+    held = [str(entry.readlink()) for entry in Path("/proc/self/fd").iterdir() if entry.is_symlink()]
+    held += [line.split(maxsplit=5)[-1] for line in Path("/proc/self/maps").read_text().splitlines()]
+    place = str(path.resolve())  # texts: paths of some thousand mappings take a second
+    return [each for each in held if each == place or each.startswith(f"{place}{os.sep}")]
 
 
 @pytest.fixture

@@ -90,10 +90,12 @@ def test_a_run_of_mlflow(folder):
     assert {path.name for path in (folder / "runs").rglob("artifacts/*")} == {"decision.json", "report.html"}
 
 
-def test_a_nightly_job(folder):
-    script = recipe("Nightly", "sh")
-    done = run(folder, "bash", "-e", "-c", script)
-    assert done.returncode == 0, done.stderr
-    assert "60 rows in 1 look\n" in done.stdout
-    alarming = script.replace("cost > 1.5", "cost > 0.0001").replace("seen", "other")
-    assert run(folder, "bash", "-c", alarming).returncode == 1
+def test_a_nightly_job(folder, monkeypatch, capsys):
+    once, comment, nightly = recipe("Nightly", "sh").splitlines()
+    assert comment.startswith("# every night")
+    monkeypatch.chdir(folder)
+    for line in (once, nightly):
+        assert cli.run(shlex.split(line)[1:]) == 0
+    assert "60 rows in 1 look\n" in capsys.readouterr().out
+    alarming = nightly.replace("cost > 1.5", "cost > 0.0001").replace("seen", "other")
+    assert cli.run(shlex.split(alarming)[1:]) == 1

@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 from itertools import pairwise
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -104,6 +105,17 @@ def test_equal_error_rate(path, sample):
     with taking(path):
         curve = rs.det(sample.y, sample.score, sample_weight=sample.weight)
         assert curve.equal_error_rate == pytest.approx(expected, abs=1e-14)
+
+
+@given(sample=samples(), size=st.integers(1, 3))
+def test_equal_error_rate_of_points_in_blocks(sample, size):
+    """Wherever the crossing lies: a block begins with the last point of the one before it."""
+    counts = sample.counts()
+    ((tp, fp),) = counts.points()
+    blocks = [(tp[at : at + size + 1], fp[at : at + size + 1]) for at in range(0, tp.size - 1, size)]
+    expected = rs.det(counts).equal_error_rate
+    with mock.patch.object(ThresholdCounts, "points", lambda _: iter(blocks)):
+        assert rs.det(counts).equal_error_rate == expected
 
 
 @given(sample=samples())

@@ -255,7 +255,7 @@ def check_streams_are_covered(streams, step):
 
 
 def test_intervals_hold_at_every_look():
-    check_streams_are_covered(60, 120)
+    check_streams_are_covered(40, 120)
 
 
 @pytest.mark.slow

@@ -17,10 +17,11 @@ from hypothesis import strategies as st
 import rocscope as rs
 from readers import FRAMES, WRITERS, counted, levels, write_csv
 from rocscope.core.rows import Provenance
+from strategies import some_of
 
 every_file = pytest.mark.parametrize("name", WRITERS)
 every_frame = pytest.mark.parametrize("name", FRAMES)
-same_folder = settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+same_folder = settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 TYPED_FRAMES = [name for name in FRAMES if name != "dict of lists"]
 
@@ -39,8 +40,7 @@ def tables(draw, kind):
     return pa.table({"y": labels, "s": scores})
 
 
-@every_file
-@pytest.mark.parametrize("kind", SCORES)
+@some_of(("name", "kind"), WRITERS, SCORES, every=3)
 @same_folder
 @given(data=st.data())
 def test_a_file_gives_the_counts_of_its_rows(tmp_path, name, kind, data):

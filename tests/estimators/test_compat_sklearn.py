@@ -45,6 +45,7 @@ def _same(mine, reference):
         assert mine == pytest.approx(reference, abs=1e-12)
 
 
+@pytest.mark.slow(reason="tests of other libraries")
 def test_scikit_learns_own_tests_pass_by_substitution(tmp_path):
     """None is left out."""
     run = subprocess.run(

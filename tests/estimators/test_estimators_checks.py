@@ -11,17 +11,29 @@ from sklearn.utils.estimator_checks import check_estimator
 import rocscope as rs
 
 OTHER_CHOICE = {"check_classifiers_train": "the purpose: predict is not the sign of the score, nor the argmax of p"}
-MODELS = [("line", LogisticRegression()), ("tree", DecisionTreeClassifier(max_depth=2, random_state=0))]
+TREE = DecisionTreeClassifier(max_depth=2, random_state=0)  # fitted in a tenth of a regression's time
+LINE = LogisticRegression()
+MODELS = [("line", LINE), ("tree", TREE)]
+
+
+def slowly(*case):
+    """Leave a case to the slow tests: another estimator of the kinds beside it, which takes three seconds."""
+    return pytest.param(*case, marks=pytest.mark.slow(reason="other estimators in scikit-learn's checks"))
+
+
 CASES = [
-    (rs.estimators.ThresholdClassifier(LogisticRegression(), cv=3), OTHER_CHOICE),
+    (rs.estimators.ThresholdClassifier(TREE, cv=3), OTHER_CHOICE),
     (rs.estimators.ThresholdClassifier(GaussianNB(), criterion="youden", cv=3), OTHER_CHOICE),
-    (rs.estimators.HullClassifier(MODELS, cv=3), OTHER_CHOICE),
-    (rs.estimators.ClassWeightClassifier(LogisticRegression(), cv=3), OTHER_CHOICE),
+    slowly(rs.estimators.ThresholdClassifier(LINE, cv=3), OTHER_CHOICE),
+    (rs.estimators.HullClassifier([("bayes", GaussianNB()), ("tree", TREE)], cv=3), OTHER_CHOICE),
+    slowly(rs.estimators.HullClassifier(MODELS, cv=3), OTHER_CHOICE),
+    (rs.estimators.ClassWeightClassifier(TREE, cv=3), OTHER_CHOICE),
     (rs.estimators.ClassWeightClassifier(GaussianNB(), objective="macro_f1", cv=3), OTHER_CHOICE),
+    slowly(rs.estimators.ClassWeightClassifier(LINE, cv=3), OTHER_CHOICE),
     (rs.estimators.SmoothedTreeClassifier(), {}),
     (rs.estimators.SmoothedTreeClassifier(smoothing="m", m=5), {}),
     (rs.estimators.AUCTreeClassifier(), {}),
-    (rs.estimators.ResampledClassifier(LogisticRegression()), {}),
+    (rs.estimators.ResampledClassifier(LINE), {}),
     (rs.estimators.ResampledClassifier(GaussianNB(), "over"), {}),
 ]
 

@@ -55,6 +55,12 @@ THEIRS = {
     "constant": DummyClassifier(strategy="constant", constant=1),
 }
 TWO_ONLY = {"threshold", "margin", "hull", "auc tree"}
+ALIKE = {"bayes", "forest", "svm", "linear svm", "perceptron", "discriminant"}
+"""Models that answer as others here do: with probabilities, with a margin, with labels."""
+KINDS = [
+    pytest.param(name, marks=pytest.mark.slow(reason="other models")) if name in ALIKE else name
+    for name in OURS | THEIRS
+]
 
 
 def partly(function, **options):
@@ -177,7 +183,7 @@ def sample(classes, n=150):
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
 @pytest.mark.parametrize("classes", [2, 3])
-@pytest.mark.parametrize("name", OURS | THEIRS)
+@pytest.mark.parametrize("name", KINDS)
 def test_every_metric_is_that_of_cross_val_score(name, classes):
     """Differences beyond 1e-12 of 30 metrics in each of four folds: none, own decisions included."""
     if classes == 3 and name in TWO_ONLY:

@@ -134,12 +134,19 @@ def test_names_in_the_docs_exist(page):
 
 
 PROGRAMS = [page for page in PAGES if blocks(page, "python")]
-SLOW = {"docs/guide/engines/spark.md"}  # which starts a JVM
+SLOW = {
+    "docs/guide/engines/spark.md": "programs of the docs that start a JVM",
+    "docs/guide/evaluation/evaluation.md": "programs of the docs that fit models for seconds",
+    "docs/guide/estimators.md": "programs of the docs that fit models for seconds",
+}
 
 
 @pytest.mark.parametrize(
     "page",
-    [pytest.param(page, marks=pytest.mark.slow if NAMES[page] in SLOW else ()) for page in PROGRAMS],
+    [
+        pytest.param(page, marks=pytest.mark.slow(reason=SLOW[NAMES[page]]) if NAMES[page] in SLOW else ())
+        for page in PROGRAMS
+    ],
     ids=NAMES.get,
 )
 def test_programs_run(page, tmp_path, monkeypatch):

@@ -46,29 +46,28 @@ def test_importing_loads_nothing_heavier_than_numpy():
     assert not loaded_by("import rocscope as rs", "rs.__version__, dir(rs)") & HEAVY
 
 
-@pytest.mark.parametrize(
-    "call",
-    [
-        "rs.auc(y, s)",
-        "rs.auc(y, s, sample_weight=[1.5] * 1000)",
-        "rs.roc(y, s).hull().x",
-        "rs.roc(y, s).best(rs.Context(cost_fn=9))",
-        "rs.choose(rs.Predictions(y, s), rs.Context(cost_fn=9))",
-        "rs.roc(y, s).partial_auc(max_fpr=0.1)",
-        "rs.lift_chart(y, s).area()",
-        "rs.gain(y, s).at(0.1), rs.lift(y, s).at(0.1), rs.precision_recall(y, s).at(0.1), rs.det(y, s).at(0.1)",
-        "rs.ThresholdCounts.from_scores(y, s).at(0.5).f_score()",
-        "rs.Predictions(y, {'a': s}).counts('a')",
-        "repr(rs.roc(y, s)), rs.roc(y, s).to_dict(), rs.gain(y, s)._repr_html_()",
-    ],
+FIRST_CALLS = (
+    "rs.auc(y, s)",
+    "rs.auc(y, s, sample_weight=[1.5] * 1000)",
+    "rs.roc(y, s).hull().x",
+    "rs.roc(y, s).best(rs.Context(cost_fn=9))",
+    "rs.choose(rs.Predictions(y, s), rs.Context(cost_fn=9))",
+    "rs.roc(y, s).partial_auc(max_fpr=0.1)",
+    "rs.lift_chart(y, s).area()",
+    "rs.gain(y, s).at(0.1), rs.lift(y, s).at(0.1), rs.precision_recall(y, s).at(0.1), rs.det(y, s).at(0.1)",
+    "rs.ThresholdCounts.from_scores(y, s).at(0.5).f_score()",
+    "rs.Predictions(y, {'a': s}).counts('a')",
+    "repr(rs.roc(y, s)), rs.roc(y, s).to_dict(), rs.gain(y, s)._repr_html_()",
 )
-def test_a_first_small_call_loads_nothing_heavy(call):
-    assert not loaded_by("import rocscope as rs", ROWS, call) & HEAVY
 
 
-@pytest.mark.parametrize("call", ["rs.choose(rs.Predictions(y, s))", "rs.calibration_curve(y, s)"])
-def test_a_first_small_decision_waits_for_no_compiler(call):
-    assert "numba" not in loaded_by("import rocscope as rs", ROWS, call)
+def test_first_small_calls_load_nothing_heavy():
+    assert not loaded_by("import rocscope as rs", ROWS, *FIRST_CALLS) & HEAVY
+
+
+def test_first_small_decisions_wait_for_no_compiler():
+    calls = ("rs.choose(rs.Predictions(y, s))", "rs.calibration_curve(y, s)")
+    assert "numba" not in loaded_by("import rocscope as rs", ROWS, *calls)
 
 
 def test_a_report_and_means_over_groups_wait_for_no_distributions():

@@ -2,6 +2,7 @@
 
 import ast
 from collections import defaultdict
+from functools import cache
 from pathlib import Path
 
 import rocscope
@@ -9,6 +10,7 @@ import rocscope
 ROOT = Path(rocscope.__file__).parent
 
 
+@cache
 def public_names():
     """Return the modules that define each public class, and those that give the name to something else."""
     classes, aliases = defaultdict(list), defaultdict(list)

@@ -38,11 +38,20 @@ def options(folder, **others):
     )
 
 
+slowly = pytest.mark.slow(reason="other estimators in scikit-learn's checks")
+
+
 @pytest.mark.filterwarnings("ignore:.*check_array_api_input.*")
-def test_the_learners_pass_scikit_learns_checks(papers):
-    check_estimator(papers.naive_bayes.BinnedNaiveBayes())
-    check_estimator(papers.loess_bayes.LoessNaiveBayes())
-    check_estimator(papers.multiway_tree.MultiwayTree())
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [
+        ("naive_bayes", "BinnedNaiveBayes"),
+        pytest.param("loess_bayes", "LoessNaiveBayes", marks=slowly),  # 20 s
+        pytest.param("multiway_tree", "MultiwayTree", marks=slowly),
+    ],
+)
+def test_the_learners_pass_scikit_learns_checks(papers, module, name):
+    check_estimator(getattr(getattr(papers, module), name)())
 
 
 codes = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2), st.integers(0, 1)), min_size=4, max_size=30)

@@ -48,7 +48,7 @@ def test_any_value_loads_or_is_refused_in_one_line(saved):
         for key in above:
             holder = holder[key]
         kept = holder[last]
-        for odd in ODD[number % 2 :: 2]:  # by turns: mutants try the others
+        for odd in ODD[number % 6 :: 6]:  # by turns: mutants try the others
             holder[last] = odd
             rewrite(path, content, was)
             try:
@@ -177,7 +177,7 @@ def hang(_signal, _frame):
     raise TimeoutError("more than 10 s")
 
 
-@in_parts(1_000, 1_000_000)
+@in_parts(600, 1_000_000)
 def test_mutants_load_as_something_sound_or_are_refused(tmp_path, cases, part):
     """Byte flips, cuts, swaps, nested JSON, huge numbers, with the old checksum and with one that fits."""
     found, bad = Counter(), {}

@@ -228,7 +228,7 @@ def check_equally_cheap_models(samples, n):
 
 
 def test_equally_cheap_models_seldom_differ():
-    check_equally_cheap_models(60, 300)
+    check_equally_cheap_models(40, 300)
 
 
 def statistics(samples, n, more):

@@ -1,10 +1,12 @@
 """What weights mean where nobody says it: one row of a sample, unless they can hardly be anything but counts."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 import rocscope as rs
-from rocscope.inference.influence.units import is_frequency
+from rocscope.inference.influence.units import is_frequency, times_of
 
 RNG = np.random.default_rng(5)
 TABLE = np.array([1, 0] * 5), np.repeat(np.arange(5.0), 2), np.array([1, 9, 3, 8, 5, 5, 7, 2, 9, 1])
@@ -28,6 +30,16 @@ def test_the_name_of_the_method_says_what_weights_were_taken_for():
     assert "sampling weights" in rs.auc_interval(label, score, sample_weight=weight, weights="sampling").method
     assert "sampling weights" not in rs.auc_interval(label, score, sample_weight=weight).method
     assert "sampling weights" in rs.auc_interval(label, RNG.random(10), sample_weight=weight).method
+
+
+def test_beside_estimated_weights_the_users_own_count_rows_where_they_are_frequencies():
+    label, score, weight = TABLE
+    own, none = SimpleNamespace(base=weight, index=None), SimpleNamespace(base=None, index=None)
+    last = SimpleNamespace(base=weight, index=np.array([9, 8]))
+    assert times_of(weight / 7, own, "frequency", label, score).tolist() == weight.tolist()
+    assert times_of(weight / 7, last, "frequency", label[-2:], score[-2:]).tolist() == [1, 9]
+    assert times_of(weight / 7, own, "sampling", label, score) is None
+    assert times_of(weight / 7, none, "frequency", label, score) is None
 
 
 def drawn(n):

@@ -83,7 +83,7 @@ def sorted_right_by_hand(trio):
     return best.count((0, 1, 2)) / len(best)
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(st.lists(triples, min_size=3, max_size=3))
 def test_volume_of_triples_against_all_trios(groups):
     y = np.repeat([0, 1, 2], [len(group) for group in groups])

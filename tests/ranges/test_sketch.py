@@ -37,7 +37,7 @@ def test_the_bounds_hold_on_any_stream_in_any_batches(path, stream, batch):
     assert len(sketch._cells) <= sketch.capacity
 
 
-@settings(max_examples=50)
+@settings(max_examples=25)
 @given(stream=streams(), data=st.data())
 def test_the_bounds_hold_merged_in_any_order(stream, data):
     y, score = stream

@@ -25,8 +25,7 @@ def in_workbench(path, weight, memory):
     return [name for kind, name in parts if kind == "segment"], warnings
 
 
-@pytest.mark.parametrize("weight", [None, "w"])
-@pytest.mark.parametrize("segments", [3, 40, 41, 90])
+@pytest.mark.parametrize(("segments", "weight"), [(3, "w"), (40, None), (41, "w"), (90, None)])
 def test_the_same_segments_by_one_rule(tmp_path, segments, weight):
     rng = np.random.default_rng(segments)
     n = 30 * segments

@@ -273,8 +273,7 @@ def test_a_turn_is_ended_by_the_next_one_of_its_lane_only():
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
-@pytest.mark.parametrize("busy", [False, True])
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(("how", "busy"), [(signal.SIGINT, True), (signal.SIGTERM, False)])
 def test_the_command_ends_cleanly_at_a_signal_and_leaves_nothing(tmp_path, how, busy):
     (tmp_path / "rows.csv").write_text("y,s\n" + "1,0.9\n0,0.2\n1,0.6\n0,0.7\n" * 10)
     code = "import sys; from rocscope.cli import main; sys.argv[0] = 'rocscope'; main()"

@@ -2,7 +2,8 @@
 
 import json
 import pickle
-from math import inf, nan
+from math import inf, nan, sqrt
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,8 +16,10 @@ import rocscope as rs
 from rocscope._base.formatting import to_its_error
 from rocscope.decisions import Constraint
 from rocscope.decisions.generalization.candidates import design_of_all
+from rocscope.decisions.generalization.cost_draws import DrawsOfRows
 from rocscope.decisions.generalization.resampling import cross_validate, in_sample
 from rocscope.errors import InfeasibleError, InputError, OneClassError, WeightError
+from rocscope.inference.costs import MeanSample
 from strategies import decision_contexts, samples
 
 QUICK = {"replicates": 200, "progress": False}
@@ -46,7 +49,7 @@ def found(data, context=None, **aim):
     return decision, model.candidates and design_of_all(model.samples, 0), model.candidates
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(samples(most=15), decision_contexts, aims)
 def test_what_is_judged_is_what_was_chosen(sample, context, aim):
     preds = rs.Predictions(sample.y, {"a": sample.score, "b": -sample.score})
@@ -208,7 +211,7 @@ def test_a_constraint_with_a_level(text, said):
     assert Constraint.parse(said) == Constraint.parse(text)
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(
     samples(most=40),
     st.sampled_from(["tpr >= 0.5 at 90 %", "fpr <= 0.6 at 80 %", "tnr >= 0.3 at 95 %", "fnr <= 0.7 at 90 %"]),
@@ -345,3 +348,20 @@ def test_intervals_cover_the_true_cost_in_many_samples(name):
     assert regret >= 0.93 - slack
     if name in SINGLE | RARE:
         assert regret <= 0.98 + slack
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_what_acting_adds_varies_as_its_own_mean_does(number):
+    """Means are of two candidates, of what each adds to the cost of nobody, and of nobody; all vary differently."""
+    variances = np.array([1.0, 4, 9, 16, 25])
+    means = MeanSample(np.array([5.0, 6, -2, -1, 7]), np.diag(variances), 100, np.zeros((1, 5)), np.ones(1))
+    costs = [SimpleNamespace(value=lambda cells, quantity, cost=cost: cost) for cost in means.mean[:2]]
+    draws = DrawsOfRows(SimpleNamespace(each=costs), means, -inf, number)
+    values, nobody = draws.draws(number, None, 0.5, "cost", 0)
+    for drawn, mean, variance in (
+        (values, means.mean[number], variances[number]),
+        (values - nobody, means.mean[number] - 7, variances[2 + number]),
+    ):
+        spread = sqrt(1.05 * variance + 0.5)
+        assert drawn.mean() == pytest.approx(mean, abs=0.03 * spread)
+        assert drawn.std() == pytest.approx(spread, rel=0.02)

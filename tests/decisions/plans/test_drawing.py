@@ -48,7 +48,7 @@ def page_list(rows, plan, number):
 
 def test_lists_of_page_plan_decision_allocation_and_rule_are_equal():
     rng = np.random.default_rng(0)
-    for _ in range(200):
+    for _ in range(60):
         rows, ids, campaign, plan = generated(rng)
         scores = rows.scores["a"]
         chosen = plan.select(rows, ids).tolist()

@@ -5,6 +5,7 @@ import hashlib
 import json
 import math
 from contextlib import suppress
+from dataclasses import replace
 
 import duckdb
 import numpy as np
@@ -116,6 +117,15 @@ def test_no_changed_claim_is_accepted_as_proved(cases, part, tmp_path):
                         accepted.append((type(plan).__name__, path, content))
     assert tried > 100
     assert [each[:2] for each in accepted] == []
+
+
+def test_segments_that_are_further_apart_than_promised_are_refuted():
+    """Both positives of the first segment are found, and one of two in the second."""
+    y, score = [1, 1, 0, 0, 1, 1, 0, 0, 0, 0], [0.9, 0.8, 0.2, 0.1, 0.9, 0.2, 0.3, 0.3, 0.3, 0.1]
+    preds = Predictions(y, score, segment=np.repeat([0, 1], [4, 6]))
+    plan = rs.allocate(preds, Context())
+    assert replace(plan, max_difference={"tpr": 0.5}).verify(preds).refuted == ()
+    assert replace(plan, max_difference={"tpr": 0.4}).verify(preds).refuted == ("difference of tpr: it is 0.5",)
 
 
 def test_verify_reads_every_source_and_tells_how_it_was_proved(tmp_path):
