@@ -18,7 +18,7 @@ from rocscope.errors import InputError, RocscopeError
 from strategies import counted, in_parts, tied_scores
 
 _PREMISES = {"level", "in_money"}  # what a plan was asked, of which rows tell nothing
-_NAMES = ("model", "threshold")  # another one may be the same rule: nobody is nobody by any model
+_NAMES = ("model", "threshold", "negated")  # another one may be the same rule: nobody is nobody by any model
 
 
 def plans(rng):
