@@ -370,6 +370,11 @@ def test_costs_of_any_size_and_segments_of_one_class():
         assert np.isnan(found.tpr[0]) and np.isnan(found.fpr[1])
 
 
+def test_a_plan_for_nobody_is_read_and_applied(tmp_path):
+    read = rs.load_plan(rs.allocate(BRANCHES, CAMPAIGN, capacity=0).save(tmp_path / "plan.json"))
+    assert read.select([3, 2], segment=["north", "south"]).size == 0
+
+
 def test_a_frame_and_its_line():
     plan = rs.allocate(BRANCHES, CAMPAIGN, capacity=300)
     frame = plan.to_frame("pyarrow").to_pydict()

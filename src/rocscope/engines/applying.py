@@ -42,7 +42,7 @@ class AppliedPlan(Result):
         Numbers of the rows that are acted on, from 0, best first.
     columns : dict from name to array
         The list itself: identifiers (row numbers where there are none) and the columns that were kept; of a plan with
-        reviews also the action.
+        reviews or several actions also the action.
     note : str
         What was done, in one sentence.
     """
@@ -105,7 +105,8 @@ def apply_plan(
     with open_source(source, FileLayout(*(layout.get(each) for each in _LAYOUT))) as opened:
         found = _fetched(plan, opened, ids, segment, scores, keep, where)
     chosen = {"scores": found.scores, "ids": found.ids, "random_state": random_state}
-    rows = plan.rows(**chosen, **({"segment": found.segment} if plan.by_segment else {}))
+    chosen_in = chosen | ({"segment": found.segment} if plan.by_segment else {})
+    rows = plan.rows(**chosen_in)
     looked = plan.reviewed(**chosen)
     note = plan.said(rows.size, found.n) + (f", and review {looked.size:,}" if looked.size else "")
     every = np.concatenate([rows, looked])
@@ -113,6 +114,8 @@ def apply_plan(
     listed |= {name: column[every] for name, column in found.kept.items()}
     if looked.size:
         listed["action"] = np.repeat(["act", "review"], [rows.size, looked.size])
+    if plan.several_actions:
+        listed["action"] = plan.assign(**chosen_in)[rows]
     return AppliedPlan(found.n, every, listed, note)
 
 
