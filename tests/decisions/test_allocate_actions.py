@@ -60,7 +60,7 @@ def least(rows, actions, kind, limit, share):
         idle += share * (context.cost_fn * y.sum() + context.cost_tn * (~y).sum())
         for cuts in combinations_with_replacement([-np.inf, *np.unique(score), np.inf], len(order)):
             spent, taken, above = 0.0, 0.0, np.inf
-            for name, cut in zip(order[::-1], cuts[::-1], strict=True):  # that of the largest stakes has the best cases
+            for name, cut in zip(order[::-1], cuts[::-1], strict=True):  # the largest stakes first
                 yes = (score >= cut) & (score < above)
                 tp, fp = (yes & y).sum(), (yes & ~y).sum()
                 pos, neg, each = terms[name]
@@ -216,6 +216,10 @@ def test_refusals(options, message):
         rs.allocate(BRANCHES, **options)
 
 
-def test_several_models_are_refused():
-    with pytest.raises(InputError, match="one model, where there are several actions"):
+def test_several_models_of_a_segment_are_refused():
+    with pytest.raises(InputError, match="one model in each, where there are several actions"):
         rs.allocate({"n": {"a": NORTH, "b": NORTH}}, actions=ACTIONS, budget=5)
+    own = {"n": {"a": NORTH}, "s": {"b": SOUTH}}
+    plan = rs.allocate(own, actions=ACTIONS, budget=900)
+    assert plan.cost == rs.allocate(BRANCHES, actions=ACTIONS, budget=900).cost
+    assert plan.models == ("a", "b") and plan.verify(own).proves

@@ -29,15 +29,12 @@ def terms_of_actions(
     Raises
     ------
     InputError
-        If segments have several models, whose thresholds do not select nested cases; or if actions differ in what
-        leaving a case costs, in the population or in its class mix, or have fixed costs or capacities of their own.
+        If actions differ in what leaving a case costs, in the population or in its class mix, or have fixed costs or
+        capacities of their own.
     """
     if not isinstance(actions, Mapping) or not actions or not all(isinstance(name, str) and name for name in actions):
         expected = "a mapping from the name of each action to its Campaign or Context, or to one for each segment"
         raise InputError("actions", expected=expected, got=check.shown(actions))
-    if len(hulls.models) > 1:
-        hint = "choose one of them first, with rocscope.choose"
-        raise InputError("segments", expected="one model, where there are several actions", got="several", hint=hint)
     given = {name: Given(context, population) for name, context in actions.items()}
     every = {name: each.terms(hulls, budget=budget) for name, each in given.items()}
     campaigns = [campaign for each in given.values() for campaign in each.campaigns]

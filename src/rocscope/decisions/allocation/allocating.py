@@ -46,6 +46,7 @@ def allocate(
     segments : Predictions with segments, SegmentedCounts, or mapping from segment to data of one or several models
         The segments that share the budget: segments, regions, models, campaigns. Of each model as accepted by other
         functions; see `rocscope.sample`. Where a segment has several models, each of them decides where it is best.
+        Segments of a mapping may have models of their own.
     context : Context or Campaign, or mapping from segment to one, optional
         Costs and class mix, by default equal costs. One for all has the class mix of all segments together; a Campaign
         for each has its own population.
@@ -156,7 +157,12 @@ def allocate(
 def _allocate_actions(
     segments: Any, actions: Any, capacity: float | None, budget: float | None, population: float | None
 ) -> ActionAllocation:
-    hulls = levels_of(segments, all_levels=False).upper
+    points = levels_of(segments, all_levels=False)
+    if len(set(zip(points.segment.tolist(), points.model.tolist(), strict=True))) > points.n_pos.size:
+        hint = "choose one of them first, with rocscope.choose"
+        expected = "one model in each, where there are several actions"
+        raise InputError("segments", expected=expected, got="several", hint=hint)
+    hulls = points.upper
     terms = terms_of_actions(actions, hulls, population, budget=budget is not None)
     changes, in_money = increments(terms), budget is not None
     limit = limit_of(Given(Context(), None), capacity, budget, changes[0])

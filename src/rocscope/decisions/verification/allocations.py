@@ -95,9 +95,8 @@ def by_segment(data: Any, models: tuple[str, ...]) -> dict[Hashable, dict[str, C
         raise InputError(
             "data", expected="Predictions with segments, or a mapping from segment to models", got=str(type(data))
         )
-    missing = [model for model in models if any(model not in each for each in levels.values())]
-    if missing:
-        raise InputError("model", expected=f"scores of {missing[0]!r} in every segment", got="none")
+    if missing := [model for model in models if all(model not in each for each in levels.values())]:
+        raise InputError("model", expected=f"scores of {missing[0]!r}", got="none")
     return levels
 
 
@@ -122,7 +121,9 @@ def counted_of(
         tp = fp = 0.0
         wrong = []
         for share, end in zip(rule.weights, rule.ends, strict=True):
-            each = own[end.model]
+            if end.model not in own and np.isfinite(end.threshold):
+                raise InputError("model", expected=f"scores of {end.model!r} in segment {name!r}", got="none")
+            each = own.get(end.model) or next(iter(own.values()))  # everybody is everybody by any model
             at = each.at(end.threshold)
             cells = (each.tp[at], each.fp[at], n_pos - each.tp[at], n_neg - each.fp[at])
             said = (end.point.tp, end.point.fp, end.point.fn, end.point.tn)
