@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import stats
 
-from rocscope.decisions.monitoring.confidence_sequence import _GROWTH, _LEAST_ROWS, BETS, _stakes, began
+from rocscope.decisions.monitoring.confidence_sequence import _GROWTH, _LEAST_ROWS, BETS, _began, _stakes
 from rocscope.decisions.monitoring.rank_counts import _areas, auc_evidence
 
 LEVELS = np.linspace(-2, 2, 15)  # between 16 levels of a score
@@ -28,7 +28,7 @@ def changes(gain, before, after, *, change, looks, rows, streams, level=0.95, se
         found = each @ stakes + 1 - stakes.sum() >= 1 / (1 - level)
         raised[active[found]] = n + rows
         with np.errstate(divide="ignore"):
-            place = began(np.log(each[found]), np.diff([*first, n + rows]))
+            place = _began(np.log(each[found]), np.diff([*first, n + rows]))
         since[active[found]] = np.array(first)[place]
         active, grown = active[~found], grown[~found]
         if not active.size:
@@ -104,7 +104,7 @@ def rank_alarms(skill, later, *, rate, change, looks, rows, streams, upwards=Fal
         wealth = np.exp(np.minimum(grown, 700)) @ stakes + 1 - stakes.sum()
         found = wealth >= 1 / (1 - level)
         raised[active[found]] = n + rows
-        since[active[found]] = np.array(first)[began(grown[found], np.diff([*first, n + rows]))]
+        since[active[found]] = np.array(first)[_began(grown[found], np.diff([*first, n + rows]))]
     return raised, since
 
 

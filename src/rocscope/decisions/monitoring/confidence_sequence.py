@@ -228,10 +228,10 @@ def spread(grown: Array, rows: Array) -> Betting:
     """
     each = np.log(_stakes(grown.size)) + grown
     cash = 1 - _stakes(grown.size).sum()
-    return Betting(float(np.exp(np.minimum(np.logaddexp.reduce(each), 700.0)) + cash), int(began(grown, rows)))
+    return Betting(float(np.exp(np.minimum(np.logaddexp.reduce(each), 700.0)) + cash), int(_began(grown, rows)))
 
 
-def began(grown: Array, rows: Array) -> Array:
+def _began(grown: Array, rows: Array) -> Array:
     """Return the block in which a change began: the median of the evidence for each, along the last axis.
 
     A change is as likely to begin at any row as at any other, but for the first one, with which a stream is bad from
@@ -239,7 +239,7 @@ def began(grown: Array, rows: Array) -> Array:
 
     Examples
     --------
-    >>> int(began(np.log([1, 1, 8, 3]), np.array([50, 50, 50, 50])))
+    >>> int(_began(np.log([1, 1, 8, 3]), np.array([50, 50, 50, 50])))
     2
     """
     later = rows[1:].sum()
