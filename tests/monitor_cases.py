@@ -3,10 +3,37 @@
 import numpy as np
 from scipy import stats
 
-from rocscope.decisions.monitoring.confidence_sequence import _GROWTH, _LEAST_ROWS, BETS, _stakes
+from rocscope.decisions.monitoring.confidence_sequence import _GROWTH, _LEAST_ROWS, BETS, _began, _stakes
 from rocscope.decisions.monitoring.rank_counts import _areas, auc_evidence
 
 LEVELS = np.linspace(-2, 2, 15)  # between 16 levels of a score
+
+
+def changes(gain, before, after, *, change, looks, rows, streams, level=0.95, seed=0):
+    """Return after how many rows each stream raises an alarm (infinity: never), and since when.
+
+    Each look brings `rows` rows of kinds with the probabilities `before`, and from row `change` on `after`; `gain` is
+    the log wealth that a row of each kind multiplies each bet by (bets × kinds).
+    """
+    rng = np.random.default_rng(seed)
+    raised, since = np.full(streams, np.inf), np.full(streams, np.nan)
+    active, grown, first, last = np.arange(streams), np.ones((streams, 0, BETS.size)), [], 0
+    for n in range(0, looks * rows, rows):
+        if not first or last >= max(_LEAST_ROWS, n / _GROWTH):
+            grown, first, last = np.pad(grown, ((0, 0), (0, 1), (0, 0)), constant_values=1.0), [*first, n], 0
+        drawn = rng.multinomial(rows, before if n < change else after, size=active.size)
+        grown *= np.exp(drawn @ gain.T)[:, None]
+        last += rows
+        stakes, each = _stakes(len(first)), grown.mean(axis=2)
+        found = each @ stakes + 1 - stakes.sum() >= 1 / (1 - level)
+        raised[active[found]] = n + rows
+        with np.errstate(divide="ignore"):
+            place = _began(np.log(each[found]), np.diff([*first, n + rows]))
+        since[active[found]] = np.array(first)[place]
+        active, grown = active[~found], grown[~found]
+        if not active.size:
+            break
+    return raised, since
 
 
 def alarms(values, before, after, *, bound, change, looks, rows, streams, level=0.95, seed=0):
@@ -77,7 +104,7 @@ def rank_alarms(skill, later, *, rate, change, looks, rows, streams, upwards=Fal
         wealth = np.exp(np.minimum(grown, 700)) @ stakes + 1 - stakes.sum()
         found = wealth >= 1 / (1 - level)
         raised[active[found]] = n + rows
-        since[active[found]] = np.array(first)[(grown[found] + np.log(stakes)).argmax(axis=1)]
+        since[active[found]] = np.array(first)[_began(grown[found], np.diff([*first, n + rows]))]
     return raised, since
 
 

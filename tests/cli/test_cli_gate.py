@@ -163,3 +163,24 @@ def test_fail_if(run, gate, command, kept, broken):
     assert code == 1 and out and err.splitlines()[-1].startswith("Failed: ")
     code, out, err = run(*command, "--fail-if", "nonsense > 1")
     assert (code, out) == (2, "") and "nonsense" in err
+
+
+def test_a_saved_decision_is_judged_on_new_rows(run, gate, tmp_path):
+    """Its model, threshold and costs are those of the file; rules may look at parts of the rows too."""
+    gate('rules = ["auc > 0"]')
+    run("choose", *KNOWN, "--cost-fn", "3", "-o", "plan.json")
+    decision = rs.Decision.load(tmp_path / "plan.json")
+    turned = "\n".join(f"{1 - y},{a},{b},{r}" for y, a, b, r in zip(Y, OLD, NEW, REGION, strict=True))
+    (tmp_path / "turned.csv").write_text(f"y,old,new,region\n{turned}\n")
+    limit = 1.5 * decision.expected_cost
+    (tmp_path / "one.toml").write_text(
+        f'plan = "plan.json"\nrules = ["cost <= {limit}"]\n[segments]\nregion = ["tpr >= .1"]\n'
+    )
+    asked = ("--label", "y", "--rules", "one.toml", "--json")
+    assert run("gate", "scores.csv", *asked)[0] == 0
+    code, out, err = run("gate", "turned.csv", *asked)
+    found = json.loads(out)["rules"]
+    assert code == 1 and err.startswith("Failed: cost <= ")
+    assert [each["segment"] for each in found] == [None, "region = n", "region = s"]
+    turned_point = rs.ThresholdCounts.from_scores(1 - Y, PREDS.scores[decision.model]).at(decision.threshold)
+    assert found[0]["estimates"][0]["value"] == pytest.approx(COSTS.cost(turned_point) / N)

@@ -3,31 +3,85 @@
 import json
 
 import numpy as np
+import pytest
 
 
-def test_monitor_keeps_its_state_and_fails_once_beyond_doubt(run, tmp_path):
+@pytest.fixture
+def write(tmp_path):
+    """Write a file of labels, scores of which positives are as far above as asked, and weights; return its name."""
     rng = np.random.default_rng(0)
 
-    def write(name, skill):
-        label = rng.random(400) < 0.3
-        score = 1 / (1 + np.exp(-(rng.normal(size=400) + skill * (2 * label - 1))))
-        lines = [f"{int(y)},{s:.5f}" for y, s in zip(label, score, strict=True)]
-        (tmp_path / name).write_text("\n".join(["y,a", *lines]) + "\n")
+    def file(name, skill=1.2, rows=400):
+        label = rng.random(rows) < 0.3
+        score = 1 / (1 + np.exp(-(rng.normal(size=rows) + skill * (2 * label - 1))))
+        lines = [f"{int(y)},{s:.5f},{1 + i % 3}" for i, (y, s) in enumerate(zip(label, score, strict=True))]
+        (tmp_path / name).write_text("\n".join(["y,a,w", *lines]) + "\n")
         return name
 
-    run("choose", write("past.csv", 1.2), "--label", "y", "--score", "a", "-o", "decision.json")
+    return file
+
+
+@pytest.fixture
+def watch(run, write):
+    """Save a decision; return a function that monitors it on a file and returns exit code, JSON and stderr."""
+    run("choose", write("past.csv"), "--label", "y", "--score", "a", "-o", "decision.json")
+
+    def look(name, *options, state="s.json"):
+        code, out, err = run("monitor", "decision.json", name, "--label", "y", "--state", state, "--json", *options)
+        return code, json.loads(out), err
+
+    return look
+
+
+def test_monitor_keeps_its_state_and_fails_once_beyond_doubt(run, write, watch):
     options = ("--label", "y", "--state", "s.json", "--fail-if", "error > .25")
     for day in range(2):
-        code, out, _ = run("monitor", "decision.json", write("good.csv", 1.2), *options, "--when", f"day {day}")
+        code, out, _ = run("monitor", "decision.json", write("good.csv"), *options, "--when", f"day {day}")
         assert code == 0
         assert "precision" in out
     codes = [run("monitor", "decision.json", write("bad.csv", 0.2), *options, "--when", f"bad {i}") for i in range(4)]
     assert [code for code, _, _ in codes][-1] == 1
     assert "Failed: error > 0.25 since about" in codes[-1][2]
-    code, out, _ = run("monitor", "decision.json", "good.csv", *options, "--json")
-    content = json.loads(out)
+    code, content, _ = watch("good.csv", "--fail-if", "error > .25")
     assert (code, content["looks"], content["n"]) == (1, 7, 2800)
     assert content["alarm"]["limit"] == "error > 0.25"
     code, _, err = run("monitor", "decision.json", "good.csv", *options[:-1], "error > .3")
     assert code == 2
     assert "--state" in err
+
+
+def test_a_file_is_counted_once_unless_again_is_asked_for(write, watch):
+    write("monday.csv")
+    assert watch("monday.csv", "--when", "monday")[1]["n"] == 400
+    code, content, err = watch("monday.csv", "--when", "monday")
+    assert (code, content["n"], content["looks"]) == (0, 400, 1)
+    assert "counted at look 1; they are left out (--again counts them once more)" in err
+    code, content, err = watch("monday.csv", "--when", "monday", "--again")
+    assert (code, content["n"], err) == (0, 800, "")
+    assert watch("monday.csv", "--when", "tuesday")[1]["n"] == 1200, "the same rows under another name are others"
+
+
+def test_rows_of_an_earlier_day_are_counted_to_that_day(write, watch, tmp_path):
+    days = [f"2026-03-0{day}" for day in (1, 2, 4, 5)]
+    for day in days:
+        watch(write(f"{day}.csv"), "--when", day)
+    watch(write("late.csv", rows=90), "--when", days[1])
+    watch(write("between.csv", rows=80), "--when", "2026-03-03")
+    blocks = json.loads((tmp_path / "s.json").read_text())["blocks"]
+    assert [(each["when"], sum(each["cells"])) for each in blocks] == list(zip(days, (400, 570, 400, 400), strict=True))
+
+
+def test_weights_are_so_many_rows_and_have_to_be_whole(run, write, watch, tmp_path):
+    (head, *lines) = (tmp_path / write("rows.csv")).read_text().splitlines()
+    repeated = [line for line in lines for _ in range(int(line[-1]))]
+    (tmp_path / "repeated.csv").write_text("\n".join([head, *repeated]) + "\n")
+    _, weighted, _ = watch("rows.csv", "--weight", "w", "--fail-if", "cost > .2")
+    _, counted, _ = watch("repeated.csv", "--fail-if", "cost > .2", state="other.json")
+    assert weighted["n"] == counted["n"] == len(repeated)
+    assert weighted["wealth"] == pytest.approx(counted["wealth"])
+    for name, found in weighted["interval"].items():
+        same = counted["interval"][name]
+        assert [found["value"], found["low"]] == pytest.approx([same["value"], same["low"]]), name
+    (tmp_path / "halves.csv").write_text("y,a,w\n1,.5,.5\n0,.4,1\n")
+    code, _, err = run("monitor", "decision.json", "halves.csv", "-l", "y", "--weight", "w", "--state", "new.json")
+    assert code == 2 and "whole numbers" in err and not (tmp_path / "new.json").exists()

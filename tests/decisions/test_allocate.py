@@ -370,6 +370,42 @@ def test_costs_of_any_size_and_segments_of_one_class():
         assert np.isnan(found.tpr[0]) and np.isnan(found.fpr[1])
 
 
+@in_parts(40, 2_000)
+def test_segments_may_have_models_of_their_own(cases, part, tmp_path):
+    """The lowest cost is that of the program over the thresholds of the models that each segment has."""
+    rng = np.random.default_rng([3, part])
+    for _ in counted(cases):
+        preds = sample(rng)
+        preds = Predictions(preds.y_true, preds.scores, segment=preds.segment)
+        own = {
+            g: each.select(models=rng.permutation(preds.models)[:1].tolist()) for g, each in preds.by_segment().items()
+        }
+        if rng.random() < 0.5:
+            own[next(iter(own))] = preds.by_segment()[next(iter(own))]
+        data = {g: {model: each.counts(model) for model in each.models} for g, each in own.items()}
+        context, capacity = Context(cost_fn=float(rng.choice([1, 3, 9]))), int(rng.integers(0, len(preds)))
+        plan = rs.allocate(data, context, capacity=capacity)
+        cost, use, segment = [], [], []
+        for g, each in own.items():
+            tp, fp = points_of(Predictions(each.y_true, each.scores, segment=[g] * len(each)), g)
+            cost += (fp + context.cost_fn * (each.y_true.sum() - tp)).tolist()
+            use += (tp + fp).tolist()
+            segment += [g] * tp.size
+        each_segment = [np.array(segment) == g for g in own]
+        best = linprog(cost, [use], [capacity], each_segment, np.ones(len(own)), method="highs").fun
+        assert abs(plan.cost - best) <= GAP * max(1, abs(best))
+        read = rs.load_plan(plan.save(tmp_path / "plan.json"))
+        assert read.verify(data).holds, read.verify(data)
+        chosen = read.select(preds)
+        assert chosen.tolist() == plan.select(preds).tolist()
+        assert chosen.size == int(plan.cases.sum() + 1e-6)
+
+
+def test_a_plan_for_nobody_is_read_and_applied(tmp_path):
+    read = rs.load_plan(rs.allocate(BRANCHES, CAMPAIGN, capacity=0).save(tmp_path / "plan.json"))
+    assert read.select([3, 2], segment=["north", "south"]).size == 0
+
+
 def test_a_frame_and_its_line():
     plan = rs.allocate(BRANCHES, CAMPAIGN, capacity=300)
     frame = plan.to_frame("pyarrow").to_pydict()
@@ -405,11 +441,6 @@ def test_a_frame_and_its_line():
         (lambda: rs.allocate(BRANCHES, max_difference="parity"), InputError, "^max_difference: expected"),
         (lambda: rs.allocate(BRANCHES, max_difference={"tpr": -1}), InputError, "^max_difference of tpr: expected"),
         (lambda: rs.allocate(BRANCHES, max_difference=0.1), InputError, "^max_difference: expected a mapping"),
-        (
-            lambda: rs.allocate({"a": {"m": NORTH}, "b": {"n": NORTH}}),
-            PairingError,
-            r"^segments\['b'\]: expected the",
-        ),
         (lambda: rs.allocate({"a": {"m": NORTH, "n": SOUTH}, "b": {"m": NORTH, "n": NORTH.at(2)}}), None, ""),
         (
             lambda: rs.allocate({"a": {"m": NORTH, "n": NORTH + NORTH}}),

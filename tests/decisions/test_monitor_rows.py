@@ -146,7 +146,7 @@ def check_delay(streams, changes):
                 f"{late.mean() / needed:.2f} × the fixed test's; {100 * near.mean():.0f} % tell when"
             )
             assert late.mean() <= 2 * needed
-            assert near.mean() >= 0.5
+            assert near.mean() >= 0.5 - 2 * 0.5 / np.sqrt(near.size)
 
 
 def test_a_fall_of_the_auc_is_found_soon_after_quiet_rows():

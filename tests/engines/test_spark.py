@@ -11,11 +11,13 @@ import pyarrow.parquet as pq
 import pytest
 
 import rocscope as rs
+from decisions.plans.test_tampering import plans
 from rocscope.engines.spark import counts as engine
 from rocscope.engines.spark import tasks as spark_tasks
 from rocscope.errors import ColumnError, EngineError, InputError, LabelError, ScoreError, ShapeError, WeightError
 from rocscope.geometry import pool
 from rocscope.ranges.binned import BinnedCounts
+from strategies import counted, in_parts
 
 pytest.importorskip("pyspark", reason="pyspark is not installed (extra: spark)")
 pytestmark = [
@@ -245,3 +247,19 @@ def test_the_session_keeps_its_settings(session, frame):
     rs.read_counts(frame, label="y", scores="ties", progress=lambda *rows: done.append(rows))
     assert session.conf.get(name) == "777"
     assert done == [(ROWS, ROWS)]
+
+
+@in_parts(2, 500)
+def test_a_plan_chooses_the_same_people_from_spark(cases, part, session):
+    rng = np.random.default_rng([19, part])
+    for number in counted(cases):
+        pilot, made = plans(rng)
+        plan, size = made[number % len(made)], int(rng.integers(5, 60))
+        scores = {name: rng.choice(column, size) for name, column in pilot.scores.items()}
+        ids, part_of = rng.permutation(10 * size)[:size], rng.choice(np.unique(pilot.segment), size)
+        expected = plan.select(scores, ids, **({"segment": part_of} if plan.by_segment else {}))
+        rows = list(zip(ids.tolist(), part_of.tolist(), *(each.tolist() for each in scores.values()), strict=True))
+        listed = session.createDataFrame(rows, ["client", "part", *scores])
+        found = plan.apply(listed, "client", **({"segment": "part"} if plan.by_segment else {}))
+        acted = found.columns.get("action", np.repeat("act", len(found))) == "act"
+        assert sorted(found.ids[acted].tolist()) == sorted(expected.tolist())

@@ -1,3 +1,4 @@
+from .allocation.action_allocation import ActionAllocation as ActionAllocation
 from .allocation.allocating import allocate as allocate
 from .allocation.allocation import Allocation as Allocation
 from .campaign import plan_campaign as plan_campaign

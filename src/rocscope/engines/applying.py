@@ -42,8 +42,8 @@ class AppliedPlan(Result):
         Numbers of the rows that are acted on, from 0, best first.
     columns : dict from name to array
         The list itself: identifiers (row numbers where there are none) and the columns that were kept; of a plan with
-        reviews also the action. With `every_row` all cases in their order, the decision about each and, where the
-        label is known, its outcome.
+        reviews or several actions also the action. With `every_row` all cases in their order, the decision about each
+        and, where the label is known, its outcome.
     note : str
         What was done, in one sentence.
     """
@@ -112,7 +112,8 @@ def apply_plan(
     with open_source(source, FileLayout(*(layout.get(each) for each in _LAYOUT))) as opened:
         found = _fetched(plan, opened, ids, segment, scores, wanted, where)
     chosen = {"scores": found.scores, "ids": found.ids, "random_state": random_state}
-    rows = plan.rows(**chosen, **({"segment": found.segment} if plan.by_segment else {}))
+    chosen_in = chosen | ({"segment": found.segment} if plan.by_segment else {})
+    rows = plan.rows(**chosen_in)
     looked = plan.reviewed(**chosen)
     note = plan.said(rows.size, found.n) + (f", and review {looked.size:,}" if looked.size else "")
     every = np.concatenate([rows, looked])
@@ -126,6 +127,8 @@ def apply_plan(
             listed[_free("outcome", listed)] = _outcome(decided, *_truth(found.kept[label], label, pos_label))
     elif looked.size:
         listed["action"] = np.repeat(["act", "review"], [rows.size, looked.size])
+    if plan.several_actions:
+        listed["action"] = plan.assign(**chosen_in)[shown]
     return AppliedPlan(found.n, every, listed, note)
 
 

@@ -240,7 +240,7 @@ def _readers(rng: np.random.Generator, cases: int, folder: Path) -> Iterator[Cas
     writers: dict[str, Callable[[pa.Table, Path], Any]] = {
         "csv": csv.write_csv,
         "tsv": lambda table, path: csv.write_csv(table, path, csv.WriteOptions(delimiter="\t")),
-        "jsonl": lambda table, path: write_file(path, "\n".join(map(json.dumps, table.to_pylist()))),
+        "jsonl": lambda table, path: write_file(path, "\n".join(map(json.dumps, table.to_pylist())), force=True),
         "parquet": parquet.write_table,
         "arrow": lambda table, path: feather.write_feather(table, str(path)),
     }
@@ -311,7 +311,7 @@ def _accepts(path: Path, name: str, predictions: Predictions) -> bool:
     body = {key: value for key, value in content.items() if key not in ("format", "version", "checksum")}
     text = json.dumps(body, ensure_ascii=True, allow_nan=False, sort_keys=True, separators=(",", ":"))
     content["checksum"] = hashlib.sha256(text.encode()).hexdigest()
-    forged = write_file(path.with_name("forged.json"), json.dumps(content))
+    forged = write_file(path.with_name("forged.json"), json.dumps(content), force=True)
     with suppress(RocscopeError):
         return load_plan(forged).verify(predictions).proves
     return False

@@ -1,6 +1,7 @@
 """Resolve data arguments of segment functions into counts by segment for each model."""
 
 from collections.abc import Hashable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from rocscope._base.arrays import Array
 from rocscope._base.grouping import Parts
 from rocscope.core.predictions import Predictions
 from rocscope.errors import InputError, PairingError
-from rocscope.sample import NAMELESS, kind_of, samples_of
+from rocscope.sample import NAMELESS, Sample, Samples, kind_of, samples_of
 from rocscope.segments.levels import SAME, SegmentLevels, of_models
 from rocscope.segments.rows import CountedSegments
 from rocscope.segments.segmented_counts import SegmentedCounts
@@ -57,26 +58,49 @@ def _counted_apart(data: Mapping[Hashable, Any], name: str) -> dict[str, Segment
     for segment, each in samples.items():
         if list(each) != models:
             raise PairingError(f"{name}[{segment!r}]", expected=f"the models {models}", got=f"{list(each)}")
-    names = np.empty(len(samples), object)
-    names[:] = list(samples)
-    if {type(segment) for segment in samples} in ({str}, {int}, {float}):
-        names = np.array(names.tolist())
-    return of_the_same_rows(
-        {
-            model: SegmentedCounts(names, CountedSegments([each[model].points for each in samples.values()]))
-            for model in models
-        }
-    )
+    return of_the_same_rows({model: _counts_of(model, samples) for model in models})
+
+
+def _counts_of(model: str, samples: Mapping[Hashable, Mapping[str, Sample]]) -> SegmentedCounts:
+    """Return the counts of a model in the segments that have it."""
+    own = [segment for segment, each in samples.items() if model in each]
+    names = np.empty(len(own), object)
+    names[:] = own
+    if {type(segment) for segment in own} in ({str}, {int}, {float}):
+        names = np.array(own)
+    return SegmentedCounts(names, CountedSegments([samples[segment][model].points for segment in own]))
 
 
 def levels_of(data: Any, *, all_levels: bool) -> SegmentLevels:
     """Return the levels of all models by segment in one table.
 
-    Without `all_levels` those on the hulls are enough, which ranges of the score may know that leave levels open.
+    Without `all_levels` those on the hulls are enough, which ranges of the score may know that leave levels open. Each
+    segment of a mapping may have models of its own.
     """
+    if isinstance(data, Mapping) and data and not counted_by_segment(data):
+        samples = {segment: samples_of(each, name=f"segments[{segment!r}]") for segment, each in data.items()}
+        if len({tuple(each) for each in samples.values()}) > 1:
+            return _levels_of_own_models(samples, all_levels=all_levels)
     by_model = segments_of(data)
     found = {model: each.levels() if all_levels else each.hulls() for model, each in by_model.items()}
     return of_models(next(iter(by_model.values())).names, found)
+
+
+def _levels_of_own_models(samples: Mapping[Hashable, Samples], *, all_levels: bool) -> SegmentLevels:
+    """Return the levels of the models that each segment has; of a model that a segment lacks it has no level."""
+    for segment, each in samples.items():
+        of_the_same_rows({model: _counts_of(model, {segment: each}) for model in each})
+    place, found = {segment: i for i, segment in enumerate(samples)}, {}
+    totals = {segment: next(iter(each.values())).points for segment, each in samples.items()}
+    n_pos, n_neg = (np.array([getattr(each, name) for each in totals.values()]) for name in ("n_pos", "n_neg"))
+    for model in dict.fromkeys(model for each in samples.values() for model in each):
+        counts = _counts_of(model, samples)
+        levels, sizes = counts.levels() if all_levels else counts.hulls(), np.zeros(len(samples), np.int64)
+        sizes[[place[segment] for segment, each in samples.items() if model in each]] = np.diff(levels.start)
+        start = np.concatenate([[0], np.cumsum(sizes)])
+        found[model] = replace(levels, start=start, n_pos=n_pos, n_neg=n_neg, counted=None)
+    every = {segment: {NAMELESS: next(iter(each.values()))} for segment, each in samples.items()}
+    return of_models(_counts_of(NAMELESS, every).names, found)
 
 
 def of_the_same_rows(by_model: dict[str, SegmentedCounts]) -> dict[str, SegmentedCounts]:

@@ -18,7 +18,7 @@ class Cases:
 
     Negatives are standard normal, positives normal around the shift of each model; perhaps rounded up to steps. Where
     amounts `spread`, what a miss costs or a response brings is log-normal, of that standard deviation of its logarithm
-    and the mean `cost_fn`.
+    and the mean `cost_fn`; where they have a `tail`, it is Pareto of that shape and the same mean.
     """
 
     n: int
@@ -29,10 +29,16 @@ class Cases:
     shared: float = 0.5
     target: bool = False
     spread: float = 0.0
+    tail: float = 0.0
 
     @property
     def _amount(self):
-        return "amount" if self.spread else self.cost_fn
+        return "amount" if self.spread or self.tail else self.cost_fn
+
+    @property
+    def alike(self):
+        """The same cases with equal amounts, whose expected costs are the same."""
+        return replace(self, spread=0.0, tail=0.0)
 
     @property
     def context(self):
@@ -46,7 +52,7 @@ class Cases:
     def cost(self, threshold, shift, context=None):
         """What a threshold truly costs per case."""
         cut = threshold - self.step
-        context = replace(self, spread=0.0).context if context is None else context
+        context = self.alike.context if context is None else context
         return context.expected_cost(ndtr(shift - cut), ndtr(-cut), self.prevalence)
 
     def least(self):
@@ -63,8 +69,11 @@ class Cases:
         for number, shift in enumerate(self.shifts):
             score = common + np.sqrt(1 - self.shared) * rng.standard_normal(self.n) + shift * positive
             scores[f"m{number}"] = self.step * np.ceil(score / self.step) if self.step else score
-        if not self.spread:
+        if self._amount == self.cost_fn:
             return rs.Predictions(positive, scores)
+        if self.tail:
+            amount = self.cost_fn * (1 - 1 / self.tail) * (1 + rng.pareto(self.tail, self.n))
+            return rs.Predictions(positive, scores, columns={"amount": amount})
         amount = self.cost_fn * np.exp(self.spread * rng.standard_normal(self.n) - self.spread**2 / 2)
         return rs.Predictions(positive, scores, columns={"amount": amount})
 
@@ -113,15 +122,26 @@ MAILING_OF_AMOUNTS = {
     "profit in amounts of 1, 10 % of 400 respond": Cases(400, (1.5,), 0.1, 10, spread=1.0),
     "profit in amounts of 1, 3 % of 2,000 respond": Cases(2000, (1.0,), 0.03, 40, spread=1.0),
 }
+PARETO = {
+    f"Pareto amounts of shape {tail}, {n:,} rows": Cases(n, (1.5,), 0.2, 3, tail=tail)
+    for tail in (2.2, 3.0)
+    for n in (300, 2000, 10_000)
+}
+MAILING_OF_PARETO = {
+    f"profit in Pareto amounts of shape {tail}, 10 % of {n:,} respond": Cases(n, (1.5,), 0.1, 10, tail=tail)
+    for tail in (2.2, 3.0)
+    for n in (400, 2000, 10_000)
+}
 OF_COST = SINGLE | RARE | SEVERAL | AMOUNTS
 OF_PROFIT = MAILING | MAILING_OF_AMOUNTS
+HEAVY = PARETO | MAILING_OF_PARETO
 
 
 def study(cases, samples, *, seed=0, replicates=200, profit=False):
     """Return, for each sample, by how much the intervals of cost (or profit) and of regret miss the truth, 0 if not."""
     rng = np.random.default_rng([seed, cases.n, len(cases.shifts)])
     least, found = cases.least(), []
-    of_campaign = replace(cases, spread=0.0).campaign.context
+    of_campaign = cases.alike.campaign.context
     for number in range(samples):
         rows = cases.sample(rng)
         options = {"replicates": replicates, "random_state": number, "progress": False}
@@ -145,8 +165,8 @@ def study(cases, samples, *, seed=0, replicates=200, profit=False):
 
 def covered(name, samples, **options):
     """Print how often the intervals of a line hold the truth, cost or profit and regret, and return that."""
-    profit = name in OF_PROFIT
-    result = study((OF_COST | OF_PROFIT)[name], samples, profit=profit, **options)
+    profit = name in OF_PROFIT | MAILING_OF_PARETO
+    result = study((OF_COST | OF_PROFIT | HEAVY)[name], samples, profit=profit, **options)
     missed, held = result["missed"], np.mean(result["regret"] == 0)
     of_regret = "" if profit else f", regret {held:.1%}"
     print(

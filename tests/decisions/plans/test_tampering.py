@@ -19,7 +19,7 @@ from rocscope.errors import InputError, RocscopeError
 from strategies import counted, in_parts, tied_scores
 
 _PREMISES = {"level", "in_money"}  # what a plan was asked, of which rows tell nothing
-_NAMES = ("model", "threshold")  # another one may be the same rule: nobody is nobody by any model
+_NAMES = ("model", "threshold", "negated")  # another one may be the same rule: nobody is nobody by any model
 
 
 def plans(rng):
@@ -79,11 +79,23 @@ def same(a, b):
     return a == b
 
 
+def selected(rule, preds):
+    """Return the true and false positives of each part of a randomised rule."""
+    chosen = [preds.scores[end.model] >= end.threshold for end in rule.ends]
+    return [(int((each & preds.y_true).sum()), int((each & ~preds.y_true).sum())) for each in chosen]
+
+
 def still_true(path, plan, other, preds):
-    """Whether a changed plan says nothing false: it chooses the same people, or is right for the campaign it names."""
+    """Whether a changed plan says nothing false.
+
+    It chooses the same people; or as many of each class, by a part of a randomised rule, which is as good by any claim;
+    or it is right for the campaign that it names.
+    """
     if path[0] == "campaigns":
         models = preds.select(models=list(dict.fromkeys(offer.model for offer in plan.offers)))
         return rs.plan_campaign(models, other.campaigns).to_dict() == other.to_dict()
+    if path[0] == "lot" and path[-1] in _NAMES:
+        return np.array_equal(*(selected(each.lot, preds) for each in (plan, other)))
     segment = {"segment": preds.segment} if plan.by_segment else {}
     return path[-1] in _NAMES and np.array_equal(plan.rows(preds, **segment), other.rows(preds, **segment))
 

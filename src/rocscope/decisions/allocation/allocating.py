@@ -12,10 +12,13 @@ from rocscope._base.wrong_calls import answering
 from rocscope.core.context import Context, nearest
 from rocscope.core.predictions import Predictions
 from rocscope.curves.profit_curve import Campaign
+from rocscope.decisions.allocation.action_allocation import ActionAllocation
+from rocscope.decisions.allocation.action_steps import increments, spread_actions, terms_of_actions
 from rocscope.decisions.allocation.allocation import Allocation
 from rocscope.decisions.allocation.parity import SegmentShares, bounded, differences_of, floors_of
 from rocscope.decisions.allocation.segment_costs import Given, HullSteps, Terms, limit_of, spread
 from rocscope.decisions.constraints import constraints_of
+from rocscope.errors import InputError
 from rocscope.sample import Models
 from rocscope.segments.data import levels_of
 from rocscope.segments.levels import SegmentLevels
@@ -34,7 +37,8 @@ def allocate(
     max_difference: Mapping[str, float] | str | None = None,
     subject_to: Any = (),
     population: float | None = None,
-) -> Allocation:
+    actions: Mapping[str, Any] | None = None,
+) -> Allocation | ActionAllocation:
     """Divide one capacity or budget among segments at the lowest total cost.
 
     Parameters
@@ -42,6 +46,7 @@ def allocate(
     segments : Predictions with segments, SegmentedCounts, or mapping from segment to data of one or several models
         The segments that share the budget: segments, regions, models, campaigns. Of each model as accepted by other
         functions; see `rocscope.sample`. Where a segment has several models, each of them decides where it is best.
+        Segments of a mapping may have models of their own.
     context : Context or Campaign, or mapping from segment to one, optional
         Costs and class mix, by default equal costs. One for all has the class mix of all segments together; a Campaign
         for each has its own population.
@@ -56,16 +61,20 @@ def allocate(
         What each segment keeps by itself, such as ``"tpr >= .3"``, ``"precision >= .2"`` or ``"cases >= 50"``.
     population : float, optional
         Number of cases that it will be used on; by default those of the sample.
+    actions : mapping from name to context, optional
+        Instead of `context`, several actions such as a letter and a call: a Context or Campaign for each, or a mapping
+        from segment to one. Each case gets one of them or none.
 
     Returns
     -------
-    Allocation
-        The threshold or randomised rule of each segment, with total cost and marginal value.
+    Allocation or ActionAllocation
+        The threshold or randomised rule of each segment (and action), with total cost and marginal value.
 
     Raises
     ------
     InputError
-        If false alarms are rewarded, both limits are given, or there is no unit cost to a budget.
+        If false alarms are rewarded, both limits are given, or there is no unit cost to a budget; if there are bounds
+        on differences or segments, or several models of a segment, beside several actions.
     InfeasibleError
         If no allocation within the limit keeps the constraints of all segments; the message says what they take.
     PairingError
@@ -81,6 +90,8 @@ def allocate(
     With such bounds HiGHS solves a linear program over the vertices, upper and lower, of all segments, to 9 digits;
     where the allocation without them keeps them, that is taken. Segments without positives have no tpr, those without
     negatives no fpr, and are bound by none. At equalised odds up to three thresholds decide shares of one segment.
+
+    Several actions are a multiple-choice knapsack over the steps of the upper hulls, solved in fractions.
 
     It is the best in this sample: in new cases it costs more, and segments differ more.
 
@@ -111,7 +122,19 @@ def allocate(
 
     >>> allocate({"n": north, "s": south}, campaign, capacity=5, max_difference="equal_opportunity")
     Allocation(2 segments, 5 cases, cost=-7.46154, price of bounds=1.53846)
+
+    A call costs more than a letter, and brings more:
+
+    >>> actions = {"letter": campaign, "call": Campaign(population=16, unit_cost=3, unit_benefit=10)}
+    >>> allocate({"n": north, "s": south}, actions=actions, budget=13)
+    ActionAllocation(2 segments, 4 × call, 1 × letter, cost=-19, one unit more saves 1)
     """
+    if actions is not None:
+        if context is not None or max_difference or subject_to:
+            raise InputError("actions", expected="none beside context, max_difference and subject_to", got="both")
+        return _allocate_actions(
+            segments, actions, capacity, budget, None if population is None else _cases(population)
+        )
     given = Given(context, None if population is None else _cases(population))
     differences = differences_of(max_difference)
     constrained = bool(subject_to)
@@ -129,6 +152,28 @@ def allocate(
     outline, parts = bounded(points, terms, limit, differences, floors)
     best = _allocation(outline, parts, terms, limit, in_money=budget is not None)
     return replace(best, price=best.cost - free.cost, marginal=np.nan, **asked)
+
+
+def _allocate_actions(
+    segments: Any, actions: Any, capacity: float | None, budget: float | None, population: float | None
+) -> ActionAllocation:
+    points = levels_of(segments, all_levels=False)
+    if len(set(zip(points.segment.tolist(), points.model.tolist(), strict=True))) > points.n_pos.size:
+        hint = "choose one of them first, with rocscope.choose"
+        expected = "one model in each, where there are several actions"
+        raise InputError("segments", expected=expected, got="several", hint=hint)
+    hulls = points.upper
+    terms = terms_of_actions(actions, hulls, population, budget=budget is not None)
+    changes, in_money = increments(terms), budget is not None
+    limit = limit_of(Given(Context(), None), capacity, budget, changes[0])
+    found = spread_actions(hulls, terms, limit)
+    places = [
+        replace(_allocation(hulls, found.parts(hulls, i), each, None, in_money=False), marginal=np.nan)
+        for i, each in enumerate(changes)
+    ]
+    places[0] = replace(places[0], limit=None if in_money else limit)
+    order = {name: tuple(own) for name, own in zip(hulls.keys, terms, strict=True)}
+    return ActionAllocation(order, tuple(places), nearest(found.marginal), limit, in_money)
 
 
 def _asked(subject_to: Any) -> tuple[tuple[Hashable, str], ...]:

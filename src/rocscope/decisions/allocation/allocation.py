@@ -14,10 +14,12 @@ from numpy.typing import NDArray
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.grouping import deal, listed, numbered
+from rocscope._base.json_format import Fields
 from rocscope.core.point import OperatingPoint
 from rocscope.core.predictions import Predictions
 from rocscope.core.result import frame_of, jsonable, number
-from rocscope.decisions.allocation.new_cases import interval_of
+from rocscope.decisions.allocation.listed_cases import ListedCases
+from rocscope.decisions.allocation.new_cases import Cell, cells_of, interval_of
 from rocscope.decisions.allocation.parity import SegmentShares, rate_of
 from rocscope.decisions.allocation.segment_costs import Terms
 from rocscope.decisions.generalization.chosen_estimate import ChosenEstimate
@@ -191,28 +193,30 @@ class Allocation(Plan):
         down. Ties are broken as by `Decision.predict`. Where the list has more or fewer cases at a threshold than the
         sample, the next best scores fill the number.
         """
+        listed_cases = self.listed(scores, segment)
+        most = self.numbers(listed_cases)
+        return self.drawn(listed_cases, most, hashes_of(ids, listed_cases.code.size, random_state))
+
+    def listed(self, scores: Any, segment: Any = None) -> ListedCases:
+        """Return the cases of a list by segment, with the scores that the rules need."""
         column = scores.segment if segment is None and isinstance(scores, Predictions) else segment
         if column is None:
             raise InputError("segment", expected="the segment of each case", got="none")
-        size = size_of(scores)
-        column = check.check_column(column, "segment", size)
+        column = check.check_column(column, "segment", size_of(scores))
         named, code = numbered("segment", column)
         known = self._points.keys
         unknown = [name for name in listed(named) if name not in known]
         if unknown:
             raise InputError("segment", expected="segments that were allocated to", got=check.listing(unknown))
         segments = np.array([known[name] for name in listed(named)])
-        columns = scores_of(self._models(segments.tolist()), scores)
-        most = self._numbers(segments, np.bincount(code, minlength=named.size))
-        return self._drawn(segments, code, columns, most, hashes_of(ids, size, random_state))
+        return ListedCases(segments, code, scores_of(self._models(segments.tolist()), scores))
 
-    def _drawn(
-        self, segments: Array, code: Array, columns: dict[str, Array], most: Array, hashes: Hashes
-    ) -> NDArray[np.bool_]:
-        """Return the best cases of each segment; segments with one threshold are handled together."""
+    def drawn(self, cases: ListedCases, most: Array, hashes: Hashes) -> NDArray[np.bool_]:
+        """Return the best cases of each segment, so many; segments with one threshold are handled together."""
+        segments, code, columns = cases.segments, cases.code, cases.scores
         chosen, parts = np.zeros(code.size, bool), self._begin[segments]
         alone, point = self._begin[segments + 1] == parts + 1, self._parts.point[parts]
-        model = np.where(point < 0, 0, self._points.model[np.maximum(point, 0)])
+        model = np.append(self._points.model, 0)[point]
 
         def drawn_from(own: Array, draw_own: Any) -> None:
             chosen[own] = draw_own(lambda rows: hashes(own[rows]))
@@ -222,7 +226,7 @@ class Allocation(Plan):
             drawn_from(own, partial(draw, column[own], code[own], most))
         several = np.flatnonzero(~alone[code])
         rows, bounds = deal(code[several], several, most.size)
-        for i in np.flatnonzero(~alone).tolist():
+        for i in np.flatnonzero(~alone & (most > 0)).tolist():
             own = rows[bounds[i] : bounds[i + 1]]
             within = {name: column[own] for name, column in columns.items()}
             drawn_from(own, partial(self._rule(int(segments[i])).draw, int(most[i]), within))
@@ -318,8 +322,22 @@ class Allocation(Plan):
         That they were chosen on the same cases is not allowed for, so that the result is not `reliable`; see
         `rocscope.decisions.allocation.new_cases.interval_of` for the formula.
         """
-        points = self._points
-        return interval_of(self.counts, (points.n_pos, points.n_neg), self._terms, level)
+        return interval_of(*self.cells, level)
+
+    @property
+    def cells(self) -> tuple[list[Cell], Array]:
+        """Expected counts of the sample with what each costs, by outcome and segment; and what leaving all costs."""
+        return cells_of([self.counts], self.totals, [self._terms])
+
+    @property
+    def totals(self) -> tuple[Array, Array]:
+        """Positives and negatives of each segment, in the sample."""
+        return self._points.totals
+
+    @property
+    def terms(self) -> Terms:
+        """Costs, gains and use of the limit for a case of each segment."""
+        return self._terms
 
     def difference_interval(self, rate: str, level: float = 0.95) -> Estimate:
         """Return how far segments differ in a rate on new cases, with an interval for the thresholds as they are.
@@ -355,6 +373,13 @@ class Allocation(Plan):
     def load(cls, path: str | os.PathLike[str]) -> "Allocation":
         """Read an allocation that `save` wrote; see `rocscope.load_plan`."""
         fields = allocation_file.FORMAT.read(path)
+        found = cls.of_fields(fields)
+        fields.require_same(fields.make("", found.stored))
+        return found
+
+    @classmethod
+    def of_fields(cls, fields: Fields) -> "Allocation":
+        """Return what the fields of a file say, which `stored` may say otherwise."""
         exact = fields.inner("exact", "terms, counts and thresholds")
         points, parts, terms = fields.make("exact", allocation_file.read, exact)
         if fields.number("fixed_cost") != float(terms.fixed):
@@ -365,7 +390,7 @@ class Allocation(Plan):
         in_money = fields.take("in_money", bool, "true or false")
         if in_money and limit is None:
             fields.refuse("in_money", "a limit beside it")
-        found = cls(
+        return cls(
             points,
             parts,
             terms,
@@ -376,8 +401,6 @@ class Allocation(Plan):
             max_difference=allocation_file.differences(fields),
             subject_to=allocation_file.constraints(fields),
         )
-        fields.require_same(fields.make("", found.stored))
-        return found
 
     def stored(self) -> dict[str, Any]:
         exact = allocation_file.content(self._points, self._parts, self._terms)
@@ -389,16 +412,17 @@ class Allocation(Plan):
             return self._points.models
         return list(dict.fromkeys(part.model for segment in segments for part in self._rule(segment).parts))
 
-    def _numbers(self, segments: Array, sizes: Array) -> Array:
-        """Return the number of cases to select in each segment, limited by its size."""
-        planned = self._planned(segments, sizes)
-        if self.in_money:
+    def numbers(self, cases: ListedCases, *, down: bool = False) -> Array:
+        """Return the number of cases to select in each segment; all rounded down, or with the sum that is planned."""
+        sizes = cases.sizes
+        planned = self._planned(cases.segments, sizes)
+        if self.in_money or down:
             return np.array([(each + NEAR) // UNIT for each in planned])
         total = sum(planned)
         if self.limit is not None:
             points, every = self._points, np.arange(self.names.size)
-            cases = self._terms.total("cases", every, points.n_pos, points.n_neg)
-            most = in_units(self.limit * int(sizes.sum()) / cases)
+            in_sample = self._terms.total("cases", every, points.n_pos, points.n_neg)
+            most = in_units(self.limit * int(sizes.sum()) / in_sample)
             if total > most + NEAR:
                 planned, total = [each * most // total for each in planned], most
         return np.array(rounded_to((total + NEAR) // UNIT, planned))
@@ -406,7 +430,7 @@ class Allocation(Plan):
     def _planned(self, segments: Array, sizes: Array) -> list[int]:
         """Return the planned share of each segment's cases, in multiples of `UNIT`."""
         parts, points, begin = self._parts, self._points, self._begin.tolist()
-        axes = (np.where(parts.point < 0, 0, axis[np.maximum(parts.point, 0)]) for axis in (points.tp, points.fp))
+        axes = (np.append(axis, 0)[parts.point] for axis in (points.tp, points.fp))  # none at −1, nobody
         tp, fp, n_pos, n_neg = whole_numbers(*axes, points.n_pos, points.n_neg)
         share = [each.numerator if each.denominator == 1 else each for each in parts.share]
         weights, kind = [whole_numbers([term.pos], [term.neg]) for term in self._terms.every], self._terms.kind.tolist()

@@ -56,10 +56,10 @@ class ChosenEstimate(Estimate):
     true profit in 95.4 to 98.0 % (docs/guide/evaluation/price-of-choosing.md); that of log-normal costs of rows in 93.1
     to 96.9 %.
 
-    The result is not `reliable`, and states why, where a class has fewer than 10 rows, costs of rows are worth no more
-    than 10 equal ones would, folds leave nothing to choose, or randomised rules or reviews are taken as given. Above
-    2,048 scores or, for several models, 20,000 rows, as many points of the curve and 1,000 blocks of rows are
-    resampled.
+    The result is not `reliable`, and states why, where a class has fewer than 10 rows, where folds leave nothing to
+    choose, or where randomised rules or reviews are taken as given. Nor is it where costs of rows are worth no more
+    than 10 equal ones would be, or may have no variance. Above 2,048 scores or, for several models, 20,000 rows, as
+    many points of the curve and 1,000 blocks of rows are resampled.
 
     References
     ----------

@@ -118,12 +118,15 @@ class DrawsOfRows:
         No candidate costs less.
     chosen : int
         The number of the candidate that was chosen.
+    tail : str
+        That amounts may have no variance.
     """
 
     candidates: Candidates
     means: MeanSample
     least: float
     chosen: int
+    tail: str = ""
 
     @property
     def n(self) -> float:
@@ -139,7 +142,7 @@ class DrawsOfRows:
     def doubt(self) -> str:
         """Reason why the interval may not be reliable."""
         few = self.means.worth(self.chosen)
-        return f"a few rows are most of the cost: as good as {few:.0f} equal ones" if few < _FEWEST else ""
+        return f"a few rows are most of the cost: as good as {few:.0f} equal ones" if few < _FEWEST else self.tail
 
     def draws(
         self, number: int, cells: Array, error: float, quantity: CostOrCriterion, seed: int

@@ -19,6 +19,7 @@ from rocscope.decisions.generalization.threshold_choice import Rule
 from rocscope.decisions.row_costs import PricedRows
 from rocscope.inference.costs import MeanSample, sample_of_means
 from rocscope.inference.influence.units import WeightKind
+from rocscope.inference.reliability import heavy_tail
 from rocscope.inference.resampling.draws import Design
 
 
@@ -64,7 +65,13 @@ class RowCostModel:
             return [self._acts(each.model, design.tallies[each.model].threshold, int(at[0])) for each, at in chosen]
 
         means = self._means(acts(sample.points), acts(sample.acting_points), stratified, weights)
-        return DrawsOfRows(self.candidates, means, self.least, sample.number)
+        return DrawsOfRows(self.candidates, means, self.least, sample.number, self._tail)
+
+    @property
+    def _tail(self) -> str:
+        """That amounts of one class may have no variance."""
+        gain, positive = np.abs(self.priced.stakes.gain), self.priced.rows.y_true
+        return heavy_tail(gain[positive]) or heavy_tail(gain[~positive])
 
     def _acts(self, model: str, threshold: Array, point: int) -> Array:
         return self.priced.acts(model, threshold[point - 1] if point else inf)
@@ -87,6 +94,6 @@ class RowCostModel:
             values = np.maximum(values + self.fixed, found.least)
             return values, values - (added + self.fixed)
 
-        found = DrawsOfRows(self.candidates, self._means([acts], [acts]), self.least, 0)
+        found = DrawsOfRows(self.candidates, self._means([acts], [acts]), self.least, 0, self._tail)
         why = ", and ".join(doubt for doubt in (why, found.doubt) if doubt)
         return FixedRule(float(found.means.mean[0]) + self.fixed, draw, f"{found.note}, as given", found.n, why)

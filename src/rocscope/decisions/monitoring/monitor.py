@@ -52,7 +52,7 @@ class Alarm(Result):
     n, when : int, Any
         Rows seen when it was raised, and what that look was called.
     since_n, since : int, Any
-        Rows seen before the evidence began to grow, and what the look after was called: about when the change was.
+        Rows seen before the change, and what the look after was called: the median of the evidence for each beginning.
     value : float
         Of the quantity since then.
     wealth : float
@@ -279,7 +279,8 @@ class Monitor:
 
     def _evidence(self, limit: Condition) -> Betting:
         if limit.quantity == "auc":
-            return spread(self._ranking.evidence(limit.bound, limit.upwards))
+            rows = np.array([block.n for block in self._blocks])
+            return spread(self._ranking.evidence(limit.bound, limit.upwards), rows)
         return evidence(self._blocks, limit, self._means.get(limit.quantity))
 
     def _judge(self, when: Any) -> None:

@@ -4,14 +4,15 @@ import os
 
 from rocscope._base.contract import contract
 from rocscope._base.json_format import parse, read_bytes
+from rocscope.decisions.allocation.action_allocation import ActionAllocation
 from rocscope.decisions.allocation.allocation import Allocation
 from rocscope.decisions.campaign import CampaignPlan
 from rocscope.decisions.decision import Decision
 from rocscope.decisions.plans.plan import Plan
 from rocscope.errors import StoredError
 
-_KINDS: dict[str, type[Decision | CampaignPlan | Allocation]] = {
-    kind.file_format.name: kind for kind in (Decision, CampaignPlan, Allocation)
+_KINDS: dict[str, type[Decision | CampaignPlan | Allocation | ActionAllocation]] = {
+    kind.file_format.name: kind for kind in (Decision, CampaignPlan, Allocation, ActionAllocation)
 }
 
 
@@ -25,7 +26,7 @@ def load_plan(path: str | os.PathLike[str]) -> Plan:
 
     Returns
     -------
-    Decision, CampaignPlan or Allocation
+    Decision, CampaignPlan, Allocation or ActionAllocation
         As it was saved, without the data it was made from: `interval` needs these.
 
     Raises

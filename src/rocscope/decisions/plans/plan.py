@@ -52,6 +52,15 @@ class Plan(Result):
         """Whether it needs the segment of each case."""
         return False
 
+    @property
+    def several_actions(self) -> bool:
+        """Whether `assign` gives each case one of several actions."""
+        return False
+
+    def assign(self, scores: Any, ids: Any = None, *, segment: Any = None, random_state: Any = 0) -> Array:
+        """Return the action of each case; only a plan of several actions has one."""
+        raise NotImplementedError
+
     def rows(self, scores: Any, ids: Any = None, *, segment: Any = None, random_state: Any = 0) -> NDArray[np.intp]:
         """Return the indices of the rows to act on, best first; see `select`."""
         raise NotImplementedError

@@ -17,7 +17,7 @@ _NEAR = 1e-7  # relative, of sums that a linear program finds in floats
 
 
 @dataclass(frozen=True)
-class _Levels:
+class CountedLevels:
     """Counts at or above every score of one model in one segment, starting with nobody."""
 
     threshold: Array
@@ -25,7 +25,7 @@ class _Levels:
     fp: Array
 
     @classmethod
-    def of(cls, y: Array, score: Array, weight: Array) -> "_Levels":
+    def of(cls, y: Array, score: Array, weight: Array) -> "CountedLevels":
         kept = weight > 0
         level, place = np.unique(score[kept], return_inverse=True)
         sums = (np.bincount(place, weight[kept] * each[kept], level.size) for each in (y, ~y))
@@ -39,13 +39,13 @@ class _Levels:
 def verify_allocation(plan: Any, data: Any) -> Verification:
     """Check all claims of an allocation against data; see `Allocation.verify`."""
     found = Findings()
-    levels = _by_segment(data, plan.models)
+    levels = by_segment(data, plan.models)
     names = list(plan.keys)
     if set(names) != set(levels):
         strange = sorted(map(str, set(names) ^ set(levels)))
         found.holds("segments", False, f"not in both are {', '.join(strange[:5])}")
-        return _told(found, levels)
-    counted = _counted(found, plan, levels)
+        return told(found, levels)
+    counted = counted_of(found, plan, levels)
     costs = plan.unit_costs  # by segment: what tp, fp, fn, tn cost, and what a positive and a negative take
     spent, used = 0.0, 0.0
     for (tp, fp, n_pos, n_neg), (pos, neg, cells, use) in zip(counted, costs, strict=True):
@@ -67,50 +67,51 @@ def verify_allocation(plan: Any, data: Any) -> Verification:
     free = least if not (plan.max_difference or floors) else _program(every, counted, costs, limit, {})
     found.near("price", plan.price, max(plan.cost - free, 0.0), 2 * scale)
     _marginal(found, plan, every, counted, costs, limit, free)
-    return _told(found, levels)
+    return told(found, levels)
 
 
-def _told(found: Findings, levels: Mapping[Hashable, dict[str, _Levels]]) -> Verification:
+def told(found: Findings, levels: Mapping[Hashable, dict[str, CountedLevels]]) -> Verification:
     n = sum(float(next(iter(each.values())).tp[-1] + next(iter(each.values())).fp[-1]) for each in levels.values())
     seen = sum(each.tp.size for models in levels.values() for each in models.values())
     return found.verification(n, seen)
 
 
-def _by_segment(data: Any, models: tuple[str, ...]) -> dict[Hashable, dict[str, _Levels]]:
+def by_segment(data: Any, models: tuple[str, ...]) -> dict[Hashable, dict[str, CountedLevels]]:
     """Return the levels of each model in each segment, from rows or counts by segment."""
     if hasattr(data, "y_true"):
         if data.segment is None:
             raise InputError("data", expected="Predictions with segments", got="none")
         weight = np.ones(len(data)) if data.sample_weight is None else data.sample_weight
-        levels: dict[Hashable, dict[str, _Levels]] = {}
+        levels: dict[Hashable, dict[str, CountedLevels]] = {}
         for name in dict.fromkeys(data.segment.tolist()):
             own = np.array([each == name for each in data.segment.tolist()])
             given = {model: data.scores[model][own] for model in models if model in data.scores}
-            levels[name] = {model: _Levels.of(data.y_true[own], each, weight[own]) for model, each in given.items()}
+            levels[name] = {
+                model: CountedLevels.of(data.y_true[own], each, weight[own]) for model, each in given.items()
+            }
     elif isinstance(data, Mapping):
         levels = {name: _of_counts(each, f"data[{name!r}]") for name, each in data.items()}
     else:
         raise InputError(
             "data", expected="Predictions with segments, or a mapping from segment to models", got=str(type(data))
         )
-    missing = [model for model in models if any(model not in each for each in levels.values())]
-    if missing:
-        raise InputError("model", expected=f"scores of {missing[0]!r} in every segment", got="none")
+    if missing := [model for model in models if all(model not in each for each in levels.values())]:
+        raise InputError("model", expected=f"scores of {missing[0]!r}", got="none")
     return levels
 
 
-def _of_counts(data: Any, name: str) -> dict[str, _Levels]:
+def _of_counts(data: Any, name: str) -> dict[str, CountedLevels]:
     every = {
         model: sample.points.require_levels("verification") for model, sample in samples_of(data, name=name).items()
     }
     return {
-        model: _Levels(each.threshold, *(np.append(0.0, axis.astype(float)) for axis in (each.tp, each.fp)))
+        model: CountedLevels(each.threshold, *(np.append(0.0, axis.astype(float)) for axis in (each.tp, each.fp)))
         for model, each in every.items()
     }
 
 
-def _counted(
-    found: Findings, plan: Any, levels: Mapping[Hashable, dict[str, _Levels]]
+def counted_of(
+    found: Findings, plan: Any, levels: Mapping[Hashable, dict[str, CountedLevels]]
 ) -> list[tuple[float, float, float, float]]:
     """Check the counts of each segment, and return the expected counts of its rule."""
     counted = []
@@ -120,7 +121,9 @@ def _counted(
         tp = fp = 0.0
         wrong = []
         for share, end in zip(rule.weights, rule.ends, strict=True):
-            each = own[end.model]
+            if end.model not in own and np.isfinite(end.threshold):
+                raise InputError("model", expected=f"scores of {end.model!r} in segment {name!r}", got="none")
+            each = own.get(end.model) or next(iter(own.values()))  # everybody is everybody by any model
             at = each.at(end.threshold)
             cells = (each.tp[at], each.fp[at], n_pos - each.tp[at], n_neg - each.fp[at])
             said = (end.point.tp, end.point.fp, end.point.fn, end.point.tn)
@@ -180,7 +183,7 @@ def _rate(name: str, counts: tuple[float, ...], costs: tuple[Any, ...]) -> float
 
 
 def _program(
-    levels: list[dict[str, _Levels]],
+    levels: list[dict[str, CountedLevels]],
     counted: Any,
     costs: Any,
     limit: float | None,

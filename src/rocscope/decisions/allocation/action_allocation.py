@@ -1,0 +1,205 @@
+"""ActionAllocation: which of several actions the cases of each segment get, within one capacity or budget."""
+
+import math
+import os
+from collections.abc import Hashable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocscope._base.arrays import Array
+from rocscope._base.json_format import Format
+from rocscope.core.result import jsonable, number
+from rocscope.decisions.allocation.allocation import Allocation
+from rocscope.decisions.allocation.new_cases import cells_of, interval_of
+from rocscope.decisions.generalization.chosen_estimate import ChosenEstimate
+from rocscope.decisions.plans.outcomes import Promise
+from rocscope.decisions.plans.plan import Plan
+from rocscope.decisions.randomized.drawing import hashes_of
+from rocscope.decisions.verification.actions import verify_actions
+from rocscope.decisions.verification.findings import Verification
+from rocscope.errors import InputError
+
+_FORMAT = Format("rocscope.actions", 1, "a plan of several actions", "make one anew with rocscope.allocate(actions=…)")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ActionAllocation(Plan):
+    """A threshold for each action in each segment, jointly optimal within one limit.
+
+    Made by ``rocscope.allocate(…, actions=…)``.
+
+    Attributes
+    ----------
+    actions : dict from segment to names
+        In rising order of stakes: the last one is for the best cases.
+    places : tuple of Allocation
+        For each place in that order the cases that get the action there, or one after it; its costs are what that
+        action changes beyond the one before.
+    marginal : float
+        What one case more of the capacity, or one unit more of the budget, would save.
+    limit : Fraction or None
+    in_money : bool
+
+    Examples
+    --------
+    >>> from rocscope import Campaign, ThresholdCounts, allocate
+    >>> north, south = ThresholdCounts([2, 1], [4, 1], [1, 9]), ThresholdCounts([2, 1], [2, 1], [2, 10])
+    >>> actions = {"letter": Campaign(30, unit_cost=1, unit_benefit=4), "call": Campaign(30, 5, 12)}
+    >>> plan = allocate({"n": north, "s": south}, actions=actions, budget=29)
+    >>> plan
+    ActionAllocation(2 segments, 5 × call, 4 × letter, cost=-27)
+    >>> plan.assign([1, 2, 1, 1, 1, 2, 1], segment=list("nnnssss")).tolist()
+    ['', 'call', '', '', '', 'letter', '']
+    """
+
+    file_format = _FORMAT
+
+    actions: dict[Hashable, tuple[str, ...]]
+    places: tuple[Allocation, ...]
+    marginal: float
+    limit: Fraction | None
+    in_money: bool
+
+    @property
+    def names(self) -> Array:
+        """The segments in order."""
+        return self.places[0].names
+
+    @property
+    def cost(self) -> float:
+        """Expected cost of all cases together."""
+        return math.fsum(each.cost for each in self.places)
+
+    @property
+    def profit(self) -> float:
+        """Expected profit relative to acting on nobody."""
+        return -self.cost
+
+    @cached_property
+    def cases(self) -> dict[str, Array]:
+        """Expected number of cases that get each action, by segment."""
+        reached = [each.cases for each in self.places]
+        found = {name: np.zeros(self.names.size) for name in sorted({*sum(self.actions.values(), ())})}
+        for segment, own in enumerate(self.actions.values()):
+            for place, name in enumerate(own):
+                beyond = reached[place + 1][segment] if place + 1 < len(own) else 0.0
+                found[name][segment] = reached[place][segment] - beyond
+        return found
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        return self.places[0].models
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(model for each in self.places for model in each.needs))
+
+    @property
+    def by_segment(self) -> bool:
+        return True
+
+    @property
+    def several_actions(self) -> bool:
+        return True
+
+    def assign(self, scores: Any, ids: Any = None, *, segment: Any = None, random_state: Any = 0) -> NDArray[np.str_]:
+        """Return the action of each case; an empty text where there is none.
+
+        Parameters
+        ----------
+        scores, ids, segment, random_state : see `Allocation.predict`
+
+        Notes
+        -----
+        The cases of each action are drawn among those of the action before it: with one action or more, exactly as many
+        as `Allocation.predict` draws; with a later one the planned share of each segment, rounded down.
+        """
+        cases = self.places[0].listed(scores, segment)
+        hashes = hashes_of(ids, cases.code.size, random_state)
+        place, rows = np.full(cases.code.size, -1), np.arange(cases.code.size)
+        for number_of_place, each in enumerate(self.places):
+            within = cases.take(rows)
+            most = np.minimum(each.numbers(cases, down=self.in_money or number_of_place > 0), within.sizes)
+            own = rows
+            rows = own[each.drawn(within, most, lambda chosen, own=own: hashes(own[chosen]))]
+            place[rows] += 1
+        order = np.array([(*own, "") for own in self.actions.values()])
+        return order[cases.segments[cases.code], place]
+
+    def rows(self, scores: Any, ids: Any = None, *, segment: Any = None, random_state: Any = 0) -> NDArray[np.intp]:
+        """Return the rows that get an action, in input order."""
+        return np.flatnonzero(self.assign(scores, ids, segment=segment, random_state=random_state) != "")
+
+    @property
+    def promise(self) -> Promise:
+        cases = float(self.places[0].cases.sum())
+        found = float((self.places[0].terms.column("pos", np.arange(self.names.size)) * self.places[0].counts[0]).sum())
+        idle = float(self._cells[1].sum())
+        return Promise(found / cases, (idle - self.cost) / cases) if cases else Promise(math.nan, 0.0)
+
+    def gains(self, positive: Array, amounts: Any, segment: Any = None) -> Array:  # noqa: ARG002
+        """Refuse: what a case brings depends on the action that it got."""
+        raise InputError("plan", expected="one action, for its outcomes", got=f"{len(self.places)}")
+
+    def said(self, chosen: int, cases: int) -> str:
+        return f"{super().said(chosen, cases)}: {self._planned} were planned in {self.names.size} segments"
+
+    @property
+    def _planned(self) -> str:
+        return ", ".join(f"{number(round(float(each.sum()), 9))} × {name}" for name, each in self.cases.items())
+
+    @property
+    def _cells(self) -> Any:
+        return cells_of(
+            [each.counts for each in self.places], self.places[0].totals, [each.terms for each in self.places]
+        )
+
+    def interval(self, level: float = 0.95, **_: Any) -> ChosenEstimate:
+        """Return the expected cost on new cases; see `Allocation.interval`."""
+        cells, idle = self._cells
+        return interval_of(cells, idle, level)
+
+    def verify(self, data: Any, **columns: Any) -> Verification:
+        """Check every claim of the plan against data, as `Allocation.verify` does."""
+        return verify_actions(self, self._labelled(data, columns))
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> "ActionAllocation":
+        """Read a plan that `save` wrote; see `rocscope.load_plan`."""
+        fields = _FORMAT.read(path)
+        places = tuple(Allocation.of_fields(each) for each in fields.objects("places"))
+        order = [each.texts("actions") for each in fields.objects("segments")]
+        if not places or any(each.keys != places[0].keys or len(each.keys) != len(order) for each in places):
+            fields.refuse("places", "an allocation to the same segments for each action")
+        if any(len({*each}) != len(places) for each in order):
+            fields.refuse("segments", "as many different actions as there are places")
+        limit = None if fields.content.get("limit") is None else fields.make("limit", Fraction, fields.text("limit"))
+        in_money = fields.take("in_money", bool, "true or false")
+        actions = dict(zip(places[0].keys, order, strict=True))
+        found = cls(actions, places, fields.number("marginal"), limit, in_money)
+        fields.require_same(fields.make("", found.stored))
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return cost, limit and the actions of all segments, safe for JSON."""
+        segments = [
+            {"segment": name, "actions": list(own), "cases": {each: self.cases[each][i] for each in own}}
+            for i, (name, own) in enumerate(zip(self.names.tolist(), self.actions.values(), strict=True))
+        ]
+        limit = None if self.limit is None else str(self.limit)
+        facts = {name: getattr(self, name) for name in ("cost", "profit", "marginal", "in_money")}
+        return jsonable(facts | {"limit": limit, "segments": segments})
+
+    def stored(self) -> dict[str, Any]:
+        return self.to_dict() | {"places": [each.stored() for each in self.places]}
+
+    def __repr__(self) -> str:
+        facts = [f"{self.names.size} segments", self._planned, f"cost={self.cost:.6g}"]
+        if self.marginal > 0:
+            facts.append(f"one {'unit' if self.in_money else 'case'} more saves {self.marginal:.6g}")
+        return f"ActionAllocation({', '.join(facts)})"
