@@ -103,7 +103,7 @@ def apply_plan(
     keep = [keep] if isinstance(keep, str) else list(keep)
     if label is not None and not every_row:
         raise InputError("label", expected="every_row too: only then outcomes are listed")
-    wanted = list(dict.fromkeys([*keep, *([] if label is None else [label])]))
+    wanted: list[str] = list(dict.fromkeys([*keep, *([] if label is None else [label])]))
     if isinstance(source, Predictions):
         segment = source.segment if segment is None else segment
         source = dict(source.scores) | dict(source.columns)
