@@ -12,7 +12,7 @@ from rocscope.errors import InputError
 
 _LONGEST_NAME = 255
 _SHOWN = 60
-_FORBIDDEN = ":" if os.name == "nt" else ""  # what follows it would be a stream of another file, which nobody sees
+_FORBIDDEN = "\0:" if os.name == "nt" else "\0"  # what follows a colon would be a stream of another file, unseen
 _UNFINISHED: set[Path] = set()
 
 

@@ -4,7 +4,7 @@ import codecs
 import csv
 import gzip
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -18,6 +18,7 @@ Scores = str | Sequence[str] | Mapping[str, str]
 NA_WORDS = ("NA", "N/A", "#N/A", "NULL", "null", "None", ".")
 """Words for a missing value in files of text."""
 _MOST_LISTED = 24
+_MOST_MODELS = 10**6  # more names are a mistake
 
 
 class HasColumns(Protocol):
@@ -138,6 +139,8 @@ def models_of(source: HasColumns, argument: str, scores: Scores | None) -> dict[
     elif scores is None or isinstance(scores, str):
         name = given(source, argument, scores)
         models = {name: name}
+    elif not isinstance(scores, Collection) or len(scores) > _MOST_MODELS:
+        raise InputError(argument, expected="names of columns", got=type(scores).__name__)
     else:
         models = {str(name): str(name) for name in scores}
         if len(models) < len(scores):
