@@ -72,7 +72,11 @@ def write_file(path: str | os.PathLike[str], content: str | bytes, *, force: boo
         As `check_writable`, and when the disk refuses.
     """
     target = check_writable(path, force=force)
-    data = content.encode() if isinstance(content, str) else content
+    try:
+        data = content.encode() if isinstance(content, str) else content
+    except UnicodeEncodeError as error:
+        got = repr(error.object[error.start])
+        raise InputError(str(target), expected="characters that UTF-8 has", got=got) from None
     place = target.resolve()  # of a link, what it leads to
     try:
         with unfinished(place.with_name(f".{place.name[:50]}.{secrets.token_hex(4)}.part")) as part:

@@ -43,8 +43,9 @@ def check_column(values: Any, name: str, n: int | None = None) -> Array:
         raise ShapeError(name, expected="a one-dimensional array", got=f"{type(values).__name__}: {error}") from error
     if isinstance(values, list | tuple) and array.dtype != object:
         array = as_written(values, array, name)
-    if array.ndim == 0:
-        raise ShapeError(name, expected="a one-dimensional array", got=type(values).__name__)
+    if array.ndim == 0 or array.dtype.kind == "V":
+        got = type(values).__name__ if array.ndim == 0 else "records of several columns"
+        raise ShapeError(name, expected="a one-dimensional array", got=got)
     if array.ndim == 2 and 1 in array.shape:
         array = array.reshape(-1)
     if array.ndim != 1:
@@ -206,10 +207,10 @@ def so_many(count: int, what: str, first: int) -> str:
 def check_scores(y_score: Any, n: int | None = None, name: str = "y_score") -> Array:
     """Return finite scores in their own type; booleans become 0 and 1."""
     scores = check_column(y_score, name, n)
-    if scores.dtype == np.bool_:
-        return scores.view(np.uint8)
     if scores.dtype.kind == "O":
         scores = unpacked(scores, missing(scores), name, ScoreError)
+    if scores.dtype == np.bool_:
+        return scores.view(np.uint8)
     if scores.dtype.kind not in "iuf" or scores.dtype.itemsize > 8:
         raise ScoreError(name, expected="numbers of at most 64 bits", got=f"values of type {scores.dtype}")
     if scores.dtype.kind == "f" and not all_finite(scores):

@@ -193,7 +193,7 @@ def _draw_thresholds(
 
 def _thresholds(counts: CumulativeCounts, wanted: Sequence[float] | None) -> Sequence[float]:
     if wanted is not None:
-        return check.check_column(wanted, "thresholds").tolist()
+        return check.check_column(wanted, "thresholds").tolist() if len(wanted) else ()
     are_shares = counts.threshold[0] <= 1 and counts.threshold[-1] >= 0
     return (DEFAULT_THRESHOLD,) if are_shares else ()
 

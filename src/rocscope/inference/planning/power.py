@@ -316,6 +316,7 @@ class _Test:
 
     def __post_init__(self) -> None:
         check.check_choice("alternative", self.alternative, get_args(Alternative))
+        check.check_number(self.alpha, "alpha", "a share from 1e-15 to below 1", least=1e-15)
         check.check_share(self.alpha, "alpha")
         check_ratio(self.ratio)
         if not self.effect or (self.alternative == "greater" and self.effect < 0):

@@ -54,7 +54,7 @@ def auc_width_sample_size(auc: float, *, width: float = 0.1, ratio: float = 1.0,
     if excess(_MOST_CASES) > 0:
         raise _unreachable(width)
     solve: Any = optimize.brentq
-    n_pos = max(2, ceil(solve(excess, 1e-3, _MOST_CASES)))
+    n_pos = 2 if excess(2) <= 0 else ceil(solve(excess, 2, _MOST_CASES))
     return StudyPlan(n_pos, ceil(n_pos * ratio), float("nan"), f"AUC {auc:g} to a width of {width:g}")
 
 
