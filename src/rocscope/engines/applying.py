@@ -176,7 +176,7 @@ def labelled(plan: Any, source: Any, *, label: str, scores: Any = None, **column
     return (read_counts if counted else read)(source, label=label, scores=scores, **columns)
 
 
-_LAYOUT = ("format", "decimal", "delimiter", "encoding")
+_LAYOUT = ("format", "decimal", "delimiter", "encoding", "table")
 
 
 @dataclass(frozen=True)

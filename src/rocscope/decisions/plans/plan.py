@@ -137,7 +137,7 @@ class Plan(Result):
             Condition in SQL: apply the plan to these rows only.
         random_state : see `select`
         **layout
-            How a file is written: `format`, `decimal`, `delimiter`, `encoding`; see `rocscope.read`.
+            How a file is written: `format`, `decimal`, `delimiter`, `encoding`, `table`; see `rocscope.read`.
 
         Returns
         -------
