@@ -96,9 +96,9 @@ def equal_to(labels: Array, pos_label: Any) -> NDArray[np.bool_]:
     """Return True where a label equals the positive one, which is a scalar: a text, a number or a date."""
     pos_label = check_label(pos_label, "pos_label")
     try:
-        positive = np.asarray(labels == pos_label)
+        positive = np.asarray(labels == pos_label, dtype=np.bool_)
     except OverflowError:  # of a number beyond the labels' type
-        positive = np.zeros(0)
+        positive = np.zeros(0, dtype=np.bool_)
     except Exception as error:  # of an array of another library
         raise LabelError("pos_label", expected="one label", got=shown(pos_label)) from error
     return positive if positive.shape == labels.shape else np.zeros(labels.shape, dtype=np.bool_)

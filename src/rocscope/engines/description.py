@@ -194,9 +194,9 @@ def describe(
         facts: list[ColumnFacts] = []
         rows = 0
         for start in range(0, len(names), _AT_ONCE):
-            table = opened.fetch(names[start : start + _AT_ONCE], where)
-            rows = table.num_rows
-            facts += [facts_of(name, table.column(name), decimal=opened.decimal) for name in table.column_names]
+            part = opened.fetch(names[start : start + _AT_ONCE], where)
+            rows = part.num_rows
+            facts += [facts_of(name, part.column(name), decimal=opened.decimal) for name in part.column_names]
     described = Description(opened.origin, rows, tuple(facts))
     repeated = [name for name in dict.fromkeys(opened.columns) if list(opened.columns).count(name) > 1]
     problems = [f"several columns are named {name!r}" for name in repeated]
