@@ -86,6 +86,8 @@ test("an area of three in four, by hand: Wilson's interval with a t quantile", (
 test("the delimiter is the one that makes most columns, and a wrong one is not troubled by quotes", () => {
   const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
   assert.deepEqual(dialectOf(bytes('"a;b",c\n'), ".", null), { delimiter: 44, columns: ["a;b", "c"] });
+  assert.deepEqual(dialectOf(bytes('c,"a;b;d"\n'), ".", null).columns, ["c", "a;b;d"]);
+  assert.deepEqual(dialectOf(bytes('5" pipe;c\n'), ".", null).columns, ['5" pipe', "c"]);
   assert.deepEqual(dialectOf(bytes("a,b;c,d;e\n"), ",", null).columns, ["a,b", "c,d", "e"]);
   assert.deepEqual(dialectOf(bytes('\ufeff"line\nbreak",y'), ".", null).columns, ["line\nbreak", "y"]);
 });

@@ -36,6 +36,8 @@ class RocscopeError(Exception):
     """
 
     def __init__(self, subject: str, *, expected: str = "", got: str = "", hint: str = "") -> None:
+        if len(subject) > 2 * _LONGEST:  # of a path that was passed
+            subject = f"{subject[:_LONGEST]}…{subject[-_LONGEST:]}"
         message, got = subject, " ".join(got.split())  # of arrays, several lines
         got = got if len(got) <= _LONGEST else got[: _LONGEST - 1] + "…"
         if expected:

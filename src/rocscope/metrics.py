@@ -332,6 +332,7 @@ def f_score(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, beta: float = 1) 
     """
     if not 0 < beta < _MOST_BETA:
         raise InputError("beta", expected="a number above 0 and below 1e100", got=repr(beta))
+    beta = beta if beta < 1_000 else float(beta)  # whole counts are multiplied without overflow
     hits = (1 + beta**2) * tp
     return _ratio(hits, hits + beta**2 * fn + fp)
 

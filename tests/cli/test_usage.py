@@ -265,6 +265,13 @@ def test_settings_for_two_classes_may_stay_where_there_are_more(run, tmp_path):
     assert (code, "--cost-fn: expected none with --proba" in err) == (2, True)
 
 
+def test_a_closed_stdin_is_named(run, monkeypatch):
+    monkeypatch.setattr("sys.stdin", None)  # as Python has it after `<&-`
+    code, out, err = run("summary", "-", "--format", "csv", "-l", "y", "-s", "a")
+    assert (code, out) == (2, "")
+    assert err == "rocscope: <stdin>: expected data on standard input, got none: it is closed\n"
+
+
 def test_a_minus_reads_stdin(run, scores, monkeypatch):
     class Stdin:
         buffer = io.BytesIO(scores.read_bytes())

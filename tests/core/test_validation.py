@@ -150,6 +150,10 @@ def test_scores_refused(case):
 def test_objects_that_are_numbers_are_scores():
     assert check.check_scores(np.array([1, 2.5, np.float32(3)], object)).tolist() == [1.0, 2.5, 3.0]
     assert check.check_scores(pd.array([1, 2], dtype="Int64")).tolist() == [1, 2]
+    assert check.check_scores(np.array([True, False], object)).tolist() == [1, 0]
+    assert check.check_labels(np.array([True, False], object)).tolist() == [True, False]
+    with pytest.raises(ScoreError, match="1 missing or infinite, the first in row 1"):
+        check.check_scores(np.array([True, None], object))
     assert check.check_scores(np.array([2**63, 2**64 - 1], object)).tolist() == [2**63, 2**64 - 1]
 
 

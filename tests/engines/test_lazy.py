@@ -231,3 +231,13 @@ def test_rows_stay_where_they_are(database, monkeypatch):
     counts = rs.read_counts(source, label="y", scores="tied")["tied"]
     assert fetched
     assert max(fetched) == len(counts) < 10
+
+
+def test_numeric_nan_of_postgres_is_missing(database):
+    database.raw_sql("CREATE TABLE with_nan AS SELECT * FROM (VALUES (1, 0.5), (0, 'NaN'::numeric), (0, 0.25)) t(y, s)")
+    source = database.table("with_nan")
+    for read in (rs.read, rs.read_counts):
+        with pytest.raises(ScoreError, match=r"1 (of 3 )?missing or infinite"):
+            read(source, label="y", scores="s")
+    assert rs.read(source, label="y", scores="s", missing="drop").scores["s"].tolist() == [0.5, 0.25]
+    assert rs.read_counts(source, label="y", scores="s", missing="drop")["s"].n == 2

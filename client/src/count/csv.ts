@@ -8,7 +8,7 @@ const CANDIDATES = ",;\t|";
 
 export interface Dialect { readonly delimiter: number; readonly columns: readonly string[] }
 
-/** Columns and delimiter by the first row: of the delimiters the one that splits it into most columns. */
+/** Columns and delimiter by the first row: of the delimiters outside quotes the one that splits it into most columns. */
 export function dialectOf(head: Uint8Array, decimal: string, delimiter: string | null): Dialect {
   const text = new TextDecoder().decode(head); // which a letter cut in two at its end does not trouble
   const best = bestSplit(text, delimiter ?? CANDIDATES.replace(decimal, ""));
@@ -16,10 +16,17 @@ export function dialectOf(head: Uint8Array, decimal: string, delimiter: string |
   return best;
 }
 
-/** The delimiter that splits the first row of a text into most columns, the first of several. */
+/** The delimiter that splits the first row of a text into most columns, the first of several; best with quotes around whole fields. */
 function bestSplit(text: string, delimiters: string): Dialect {
-  const all = [...delimiters].map((mark) => ({ delimiter: mark.charCodeAt(0), columns: firstRow(text, mark) }));
-  return all.reduce((best, one) => (one.columns.length > best.columns.length ? one : best));
+  const all = [...delimiters].map((mark) => ({ delimiter: mark.charCodeAt(0), columns: firstRow(text, mark), whole: quotesWholeFields(text, mark) }));
+  const { delimiter, columns } = all.reduce((best, one) => (one.whole > best.whole || (one.whole === best.whole && one.columns.length > best.columns.length) ? one : best));
+  return { delimiter, columns };
+}
+
+function quotesWholeFields(text: string, delimiter: string): number {
+  const mark = `\\u${delimiter.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  const field = `(?:"(?:[^"]|"")*"|[^"\r\n${mark}]*)`;
+  return Number(new RegExp(`^${field}(?:${mark}${field})*(?:[\r\n]|$)`).test(text));
 }
 
 /** Some rows as they would be split, for a reader who looks for the right layout; no error, whatever the text. */

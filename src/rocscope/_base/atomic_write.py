@@ -12,7 +12,7 @@ from rocscope.errors import InputError
 
 _LONGEST_NAME = 255
 _SHOWN = 60
-_FORBIDDEN = ":" if os.name == "nt" else ""  # what follows it would be a stream of another file, which nobody sees
+_FORBIDDEN = "\0:" if os.name == "nt" else "\0"  # what follows a colon would be a stream of another file, unseen
 _UNFINISHED: set[Path] = set()
 
 
@@ -72,7 +72,11 @@ def write_file(path: str | os.PathLike[str], content: str | bytes, *, force: boo
         As `check_writable`, and when the disk refuses.
     """
     target = check_writable(path, force=force)
-    data = content.encode() if isinstance(content, str) else content
+    try:
+        data = content.encode() if isinstance(content, str) else content
+    except UnicodeEncodeError as error:
+        got = repr(error.object[error.start])
+        raise InputError(str(target), expected="characters that UTF-8 has", got=got) from None
     place = target.resolve()  # of a link, what it leads to
     try:
         with unfinished(place.with_name(f".{place.name[:50]}.{secrets.token_hex(4)}.part")) as part:

@@ -79,10 +79,12 @@ def _explained(
 
 def _broken(call: Callable[..., Any], args: Sequence[Any], options: Mapping[str, Any]) -> InputError | None:
     try:
-        given = inspect.signature(call).bind(*args, **options).arguments
+        found = inspect.signature(call)
+        given = found.bind(*args, **options).arguments
     except TypeError:  # too many arguments or too few, as Python says of itself
         return None
-    return _refusal(given, _hints(call))
+    left_out = {name for name, value in given.items() if value is None and found.parameters[name].default is None}
+    return _refusal({name: value for name, value in given.items() if name not in left_out}, _hints(call))
 
 
 def _hints(of: Any) -> dict[str, Any]:
@@ -97,9 +99,11 @@ def _refusal(given: Mapping[str, Any], hints: Mapping[str, Any]) -> InputError |
         hint = hints.get(name, Any)
         expected = in_words(hint)
         suits = fits(value, hint)
-        if hint is Any and value is not None and name in _OF_ANY:
+        if hint is Any and name in _OF_ANY:
             expected, suiting = _OF_ANY[name]
             suits = suiting(value)
+        if _length(value) >= _MOST_WHOLE:
+            expected, suits = "what memory holds", False
         if not suits:
             text = " ".join(repr(value).split())
             got = text if len(text) <= _MOST_SHOWN else text[: _MOST_SHOWN - 1] + "…"
@@ -139,8 +143,8 @@ def fits(value: Any, hint: Any) -> bool:
 def _fits_origin(value: Any, origin: Any, parts: tuple[Any, ...]) -> bool:
     if origin is np.ndarray:
         return hasattr(value, "__array__") and _dimensions(value) is not None
-    if origin is Callable:
-        return callable(value)
+    if origin is Callable:  # a class is one too, but as an argument it is a mistake for an instance
+        return callable(value) and not isinstance(value, type)
     try:
         if not isinstance(value, origin) or (isinstance(value, str) and origin in (Sequence, Iterable)):
             return False
@@ -148,10 +152,10 @@ def _fits_origin(value: Any, origin: Any, parts: tuple[Any, ...]) -> bool:
         return True
     if issubclass(origin, Mapping) and len(parts) == 2:
         return all(fits(key, parts[0]) and fits(each, parts[1]) for key, each in cast(Mapping[Any, Any], value).items())
-    if origin in (Sequence, Iterable, list, tuple) and parts and hasattr(value, "__len__"):
+    if origin in (Sequence, Iterable, list, tuple) and parts and 0 <= _length(value) < _MOST_WHOLE:
         inner = [part for part in parts if part is not ...]
-        return len(value) < _MOST_WHOLE and all(any(fits(each, part) for part in inner) for each in value)
-    return True
+        return all(any(fits(each, part) for part in inner) for each in value)
+    return _length(value) < _MOST_WHOLE and not (origin is Iterable and _dimensions(value) == 0)
 
 
 def _is_float(value: Any) -> bool:
@@ -161,16 +165,48 @@ def _is_float(value: Any) -> bool:
         return False
 
 
-def _dimensions(value: Any) -> int | None:
-    """Return how many dimensions an array of numbers has; None for anything else."""
+def _length(value: Any) -> int:
+    """Return how many entries a value says that it has; -1 where it has no length."""
     try:
-        array = np.asarray(value)
+        return len(value)
+    except OverflowError:
+        return _MOST_WHOLE
+    except Exception:  # noqa: BLE001 (of another library, whatever it says)
+        return -1
+
+
+def _array(value: Any) -> np.ndarray | None:
+    """Return what NumPy makes of a value; None where it makes nothing of it."""
+    try:
+        return None if _length(value) >= _MOST_WHOLE else np.asarray(value)
     except Exception:  # noqa: BLE001 (of another library, whatever it says)
         return None
-    return array.ndim if array.dtype.kind in "biuf" else None
 
 
-_NUMBERS = ("a number or an array of numbers", lambda value: _dimensions(value) is not None)
+def _dimensions(value: Any) -> int | None:
+    """Return how many dimensions an array of numbers has; None for anything else."""
+    array = _array(value)
+    return array.ndim if array is not None and array.dtype.kind in "biuf" else None
+
+
+def _is_array(value: Any) -> bool:
+    """Whether a value, or each of a mapping, is a column or a table."""
+    if isinstance(value, Mapping):
+        return all(map(_is_array, cast(Mapping[Any, Any], value).values()))
+    array = _array(value)
+    return array is not None and array.ndim > 0
+
+
+_ARRAY = ("an array, all rows of one length", _is_array)
+
+
+def _is_number_or_array(value: Any) -> bool:
+    """Whether arithmetic gives a number for each entry, which it does not for lists and frames."""
+    return fits(value, float) or (hasattr(value, "__array__") and _dimensions(value) in (0, 1))
+
+
+_ONE_OR_MORE = ("a number or several", lambda value: _dimensions(value) in (0, 1))
+_NUMBERS = ("a number or an array of numbers", _is_number_or_array)
 _SHARES = ("a share for each class", lambda value: _dimensions(value) == 1)
 _OF_ANY: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "ax": ("a Matplotlib Axes", lambda value: hasattr(value, "add_line")),
@@ -180,7 +216,9 @@ _OF_ANY: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "cls": ("one class", lambda value: not _dimensions(value)),
     "train_prior": _SHARES,
     "target_prior": _SHARES,
-    **dict.fromkeys(("x", "size", "responders", "tpr", "fpr", "horizon", "threshold", "cost"), _NUMBERS),
+    **dict.fromkeys(("X", "y", "sample_weight", "score", "scores", "matrix", "counts"), _ARRAY),
+    **dict.fromkeys(("horizon", "horizons", "inclusion", "share"), _ONE_OR_MORE),
+    **dict.fromkeys(("x", "size", "responders", "tpr", "fpr", "threshold", "cost"), _NUMBERS),
 }
 """What parameters of one name are that several types fit, or one of another library."""
 

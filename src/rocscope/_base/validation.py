@@ -43,8 +43,9 @@ def check_column(values: Any, name: str, n: int | None = None) -> Array:
         raise ShapeError(name, expected="a one-dimensional array", got=f"{type(values).__name__}: {error}") from error
     if isinstance(values, list | tuple) and array.dtype != object:
         array = as_written(values, array, name)
-    if array.ndim == 0:
-        raise ShapeError(name, expected="a one-dimensional array", got=type(values).__name__)
+    if array.ndim == 0 or array.dtype.kind == "V":
+        got = type(values).__name__ if array.ndim == 0 else "records of several columns"
+        raise ShapeError(name, expected="a one-dimensional array", got=got)
     if array.ndim == 2 and 1 in array.shape:
         array = array.reshape(-1)
     if array.ndim != 1:
@@ -80,7 +81,7 @@ def check_labels(
     check_present(labels, name, LabelError)
     if pos_label is None:
         return _binary_labels(labels, name, rows)
-    positive = _equal(labels, pos_label)
+    positive = equal_to(labels, pos_label)
     others = labels[~positive]
     if others.size and not np.asarray(others == others[0]).all():
         seen = listing([*distinct(others), *([pos_label] if positive.any() else [])])
@@ -91,18 +92,30 @@ def check_labels(
     return positive.astype(np.bool_, copy=False)
 
 
-def _equal(labels: Array, pos_label: Any) -> NDArray[np.bool_]:
+def equal_to(labels: Array, pos_label: Any) -> NDArray[np.bool_]:
     """Return True where a label equals the positive one, which is a scalar: a text, a number or a date."""
-    if isinstance(pos_label, np.ndarray) and pos_label.ndim == 0:
-        pos_label = pos_label.item()
+    pos_label = check_label(pos_label, "pos_label")
     try:
-        hash(pos_label)
-        positive = np.asarray(labels == pos_label)
-    except Exception as error:  # of a list; of a number beyond the labels' type; of an array of another library
-        if isinstance(error, OverflowError):
-            return np.zeros(labels.shape, dtype=np.bool_)
+        positive = np.asarray(labels == pos_label, dtype=np.bool_)
+    except OverflowError:  # of a number beyond the labels' type
+        positive = np.zeros(0, dtype=np.bool_)
+    except Exception as error:  # of an array of another library
         raise LabelError("pos_label", expected="one label", got=shown(pos_label)) from error
     return positive if positive.shape == labels.shape else np.zeros(labels.shape, dtype=np.bool_)
+
+
+def check_label(value: Any, name: str) -> Any:
+    """Return the name of one class: a text, a number, a date, but nothing that is not equal to itself."""
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value.item()
+    try:
+        hash(value)
+        is_one = bool(value == value)
+    except Exception:  # noqa: BLE001 (of lists, frames, NA and signalling NaN, whatever they say)
+        is_one = False
+    if not is_one:
+        raise LabelError(name, expected="one label", got=shown(value))
+    return value
 
 
 def _binary_labels(labels: Array, name: str, rows: Sequence[int] | None) -> NDArray[np.bool_]:
@@ -194,10 +207,10 @@ def so_many(count: int, what: str, first: int) -> str:
 def check_scores(y_score: Any, n: int | None = None, name: str = "y_score") -> Array:
     """Return finite scores in their own type; booleans become 0 and 1."""
     scores = check_column(y_score, name, n)
-    if scores.dtype == np.bool_:
-        return scores.view(np.uint8)
     if scores.dtype.kind == "O":
         scores = unpacked(scores, missing(scores), name, ScoreError)
+    if scores.dtype == np.bool_:
+        return scores.view(np.uint8)
     if scores.dtype.kind not in "iuf" or scores.dtype.itemsize > 8:
         raise ScoreError(name, expected="numbers of at most 64 bits", got=f"values of type {scores.dtype}")
     if scores.dtype.kind == "f" and not all_finite(scores):

@@ -173,7 +173,8 @@ class CalibrationCurve(Curve):
 
     def smooth_limits(self, level: float) -> tuple[Array, Array, Array]:
         """Return where a smooth curve is fitted, and its limits there; the band has them with a note."""
-        assert self._basis.limits is not None
+        if self._basis.limits is None:
+            raise InputError("smooth_limits", expected="a smooth curve", got=self.method)
         x, fit = self._fit.x, self._fit
         low, high = self._basis.limits(fit, level)
         centre = fit.values(fit.outcomes.pos).clip(0, 1)

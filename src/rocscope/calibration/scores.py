@@ -334,6 +334,7 @@ def _limits(
 ) -> tuple[Array, Array]:
     """Return limits of the costs found at some proportions."""
     check.check_level(level)
+    check.check_whole(draws, "draws")
     known.outcomes.require_both_classes(f"an interval of the {MiscalibrationCostCurve.title}")
     sample = grouped(known.outcomes)
     options = {"level": level, "draws": draws, "draws_along": min(draws, DRAWS_ALONG)}

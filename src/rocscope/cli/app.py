@@ -111,7 +111,8 @@ def _words(error: CycloptsError) -> str:
     if isinstance(error, UnknownOptionError):
         typed = error.token.keyword or error.token.value
         known = [name for each in error.argument_collection if each.parse for name in each.names]
-        close = get_close_matches(typed, known, n=1, cutoff=_ALIKE)
+        close = get_close_matches(typed, known, cutoff=_ALIKE)
+        close.sort(key=lambda name: sorted(name) != sorted(typed))  # --lable is --label sooner than --table
         return f"{typed}: no such option" + (f" (did you mean {close[0]}?)" if close else "")
     if isinstance(error, CoercionError) and error.token is not None and error.target_type in _NUMBERS:
         name = error.token.keyword or "number"

@@ -26,7 +26,7 @@ from rocscope.cli.judging import Judge, gates_of
 from rocscope.errors import InputError
 
 CAMPAIGN = Parameter(group=opt.CAMPAIGN)
-_LAYOUT = ("decimal", "delimiter", "encoding")
+_LAYOUT = ("decimal", "delimiter", "encoding", "table")
 _HEADINGS = ("model", "size", "depth", "threshold", "profit", "of random mailing", "of a perfect model")
 _BY_SEGMENT = ("segment", "rule", "cases", "tp", "depth", "tpr")
 _OF_PLANS = ("profit", "contacts", "cases")

@@ -140,11 +140,13 @@ class LayoutOptions:
     """Character between the fields of a CSV file; by default , ; | or tab, whichever makes most columns."""
     encoding: str | None = None
     """Encoding of a text file, such as latin-1; UTF-8 by default."""
+    table: str | None = None
+    """Table or view of a DuckDB or SQLite database; may be left out where it has one."""
 
     @property
     def layout(self) -> FileLayout:
         """Return the layout of the file."""
-        return FileLayout(self.format, self.decimal, self.delimiter, self.encoding)
+        return FileLayout(self.format, self.decimal, self.delimiter, self.encoding, self.table)
 
     @property
     def reading(self) -> dict[str, Any]:

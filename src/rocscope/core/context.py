@@ -342,6 +342,8 @@ def _is_name(cost: Any) -> bool:
 
 def decimal(number: float) -> Fraction:
     """Return a number's decimal representation as an exact fraction: 0.2 is one fifth."""
+    if not check.is_number(number) or abs(number) == inf:
+        raise InputError("share or bound", expected="a finite number", got=repr(number))
     return Fraction(number) if isinstance(number, Rational) else Fraction(repr(float(number)))
 
 

@@ -57,7 +57,10 @@ def size_of(scores: Any) -> int:
     columns = scores if isinstance(scores, Mapping) else getattr(scores, "columns", None)
     if columns is None:
         return check.check_scores(scores).size
-    return len(scores[next(iter(columns))])
+    names = list(columns)
+    if not names:
+        raise ColumnError("scores", expected="a column for each model", got="none")
+    return check.check_column(scores[names[0]], f"scores[{names[0]!r}]").size
 
 
 def predict(scores: Array, threshold: float, negated: bool = False) -> NDArray[np.bool_]:

@@ -78,9 +78,9 @@ def region_map(
     if prevalence is None:
         odds = np.logspace(-_DECADES, _DECADES, _STEPS)
         prevalence = odds / (1 + odds)
-    ratio = check.check_column(cost_ratio, "cost_ratio").astype(np.float64)
-    share = check.check_column(prevalence, "prevalence").astype(np.float64)
-    if not (np.isfinite(ratio) & (ratio > 0)).all():
+    ratio = check.check_numbers(cost_ratio, "cost_ratio")
+    share = check.check_numbers(prevalence, "prevalence")
+    if not (ratio > 0).all():
         raise InputError("cost_ratio", expected="finite ratios above 0", got=repr(ratio[:5].tolist()))
     if review is not None and (not isinstance(review, Review) or review.capacity is not None):
         raise InputError("review", expected="a Review without a capacity", got=check.shown(review))

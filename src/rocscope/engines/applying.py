@@ -108,7 +108,7 @@ def apply_plan(
         segment = source.segment if segment is None else segment
         source = dict(source.scores) | dict(source.columns)
     if _is_array(source):
-        source = {plan.needs[0] if plan.needs else "score": np.asarray(source)}
+        source = {plan.needs[0] if plan.needs else "score": check.check_column(source, "source")}
     with open_source(source, FileLayout(*(layout.get(each) for each in _LAYOUT))) as opened:
         found = _fetched(plan, opened, ids, segment, scores, wanted, where)
     chosen = {"scores": found.scores, "ids": found.ids, "random_state": random_state}
@@ -156,6 +156,7 @@ def outcomes(
 ) -> PlanOutcomes:  # fmt: skip
     """Return what acting by a plan has brought; see `Plan.outcomes`."""
     check.check_level(level)
+    check.check_text("label", label)
     wanted = [label, *plan.columns, *([] if acted in (None, "all") else [str(acted)])]
     with open_source(source, FileLayout(*(layout.get(each) for each in _LAYOUT))) as opened:
         found = _fetched(plan, opened, ids, segment, scores, wanted, where)
@@ -209,7 +210,7 @@ def labelled(plan: Any, source: Any, *, label: str, scores: Any = None, **column
     return (read_counts if counted else read)(source, label=label, scores=scores, **columns)
 
 
-_LAYOUT = ("format", "decimal", "delimiter", "encoding")
+_LAYOUT = ("format", "decimal", "delimiter", "encoding", "table")
 
 
 @dataclass(frozen=True)
@@ -270,6 +271,10 @@ def _columns_of(plan: Any, source: Source, scores: Any) -> dict[str, str]:
     needs = list(plan.needs)
     if isinstance(scores, Mapping):
         given = {str(model): str(column) for model, column in scores.items()}
+    elif not isinstance(scores, str | list | tuple | None):
+        raise InputError(
+            "scores", expected="the name of a column, or a mapping from model to one", got=check.shown(scores)
+        )
     else:
         listed = [scores] if isinstance(scores, str) else list(map(str, scores or ()))
         given = dict(zip(needs, listed, strict=False)) if len(needs) == 1 else {}

@@ -72,6 +72,7 @@ def read_counts(
     decimal: Literal[".", ","] | None = None,
     delimiter: str | None = None,
     encoding: str | None = None,
+    table: str | None = None,
     memory: int | str | None = None,
     progress: Progress = None,
     tol: float | None = None,
@@ -82,7 +83,7 @@ def read_counts(
     Parameters
     ----------
     source, label, scores, weight, where, pos_label, missing : see `rocscope.read`
-    format, decimal, delimiter, encoding : see `rocscope.read`
+    format, decimal, delimiter, encoding, table : see `rocscope.read`
     segment : str, optional
         Column of groups that are counted apart.
     memory : int or str, optional
@@ -141,7 +142,7 @@ def read_counts(
     engine = next((module for is_mine, module in _ENGINES if is_mine(source)), "stream.streaming")
     count = import_module(f"rocscope.engines.{engine}").count
     with reporting(progress, bar_of(source), "rows") as report:
-        layout = FileLayout(format, decimal, delimiter, encoding)
+        layout = FileLayout(format, decimal, delimiter, encoding, table)
         asked = Question(
             label, scores, weight, where, segment, pos_label, missing, layout, limit, report, tol, _in_money(context)
         )

@@ -150,12 +150,13 @@ def describe(
     decimal: Literal[".", ","] | None = None,
     delimiter: str | None = None,
     encoding: str | None = None,
+    table: str | None = None,
 ) -> Description:
     """Describe a source: rows, columns, missing values, ties and candidate labels.
 
     Parameters
     ----------
-    source, where, format, decimal, delimiter, encoding : see `rocscope.read`
+    source, where, format, decimal, delimiter, encoding, table : see `rocscope.read`
     label : str, optional
     scores : str or sequence of str, optional
         Where any column is named, only those that are named are described, and `problems` says what is wrong with
@@ -184,7 +185,7 @@ def describe(
     ({'no': 1, 'yes': 2}, 0.5)
     """
     models = [scores] if isinstance(scores, str) else list(scores or [])
-    with open_source(source, FileLayout(format, decimal, delimiter, encoding)) as opened:
+    with open_source(source, FileLayout(format, decimal, delimiter, encoding, table)) as opened:
         require_columns(opened, [] if label is None else [label], "label")
         require_columns(opened, models, "score")
         named = [name for name in [label, *models] if name is not None]
@@ -192,9 +193,9 @@ def describe(
         facts: list[ColumnFacts] = []
         rows = 0
         for start in range(0, len(names), _AT_ONCE):
-            table = opened.fetch(names[start : start + _AT_ONCE], where)
-            rows = table.num_rows
-            facts += [facts_of(name, table.column(name), decimal=opened.decimal) for name in table.column_names]
+            part = opened.fetch(names[start : start + _AT_ONCE], where)
+            rows = part.num_rows
+            facts += [facts_of(name, part.column(name), decimal=opened.decimal) for name in part.column_names]
     described = Description(opened.origin, rows, tuple(facts))
     repeated = [name for name in dict.fromkeys(opened.columns) if list(opened.columns).count(name) > 1]
     problems = [f"several columns are named {name!r}" for name in repeated]

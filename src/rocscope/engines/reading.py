@@ -52,6 +52,7 @@ class _Rows(TypedDict, total=False):
     decimal: Literal[".", ","] | None
     delimiter: str | None
     encoding: str | None
+    table: str | None
 
 
 @overload
@@ -91,6 +92,7 @@ def read(
     decimal: Literal[".", ","] | None = None,
     delimiter: str | None = None,
     encoding: str | None = None,
+    table: str | None = None,
     proba: Proba | None = None,
     predicted: Scores | None = None,
     classes: Any = None,
@@ -103,7 +105,8 @@ def read(
     source : path, list of paths, binary file, data frame, relation or mapping
         A file, a glob (`"scores/*.parquet"`) or a folder of CSV, TSV, JSON lines, Parquet or Arrow (Feather) files,
         text also as `.gz` or `.zst`; folders named key=value add columns to Parquet files. All files of a folder must
-        have the columns used. `"-"` is standard input, which needs `format`, as does any other stream. A pandas,
+        have the columns used. A DuckDB or SQLite database (`.duckdb`, `.sqlite`). `"-"` is standard input, which needs
+        `format`, as does any other stream. A table of Delta Lake or Iceberg as its library opens it; a pandas,
         Polars (lazy too) or PyArrow frame, a DuckDB relation or whatever else narwhals knows; a mapping from column
         name to array.
     label : str
@@ -121,7 +124,7 @@ def read(
         whole, so that all models are still compared on the same rows. Their number is in ``.source.rows_dropped``.
     pos_label : label, optional
         The positive one; needed unless labels are {0, 1}, {-1, 1} or {False, True}. Text will do for a number: "1".
-    format : {"csv", "tsv", "jsonl", "parquet", "arrow", "excel"}, optional
+    format : {"csv", "tsv", "jsonl", "parquet", "arrow", "excel", "duckdb", "sqlite"}, optional
         By default, from the suffix.
     decimal : {".", ","}, optional
         What decimals are written with in CSV and TSV files; a point by default.
@@ -130,6 +133,8 @@ def read(
     encoding : str, optional
         Of text files, such as "latin-1"; by default UTF-8 or UTF-16, as the first bytes tell, or else Windows-1252,
         with a warning.
+    table : str, optional
+        The table or view of a DuckDB or SQLite database; may be left out where it has one.
     proba : str, or mapping from model name to str or to a mapping from class to column, optional
         For more than two classes, in place of `scores`: a pattern such as ``"p_*"``, whose ``*`` is the name of the
         class that a column holds the probabilities of.
@@ -177,7 +182,7 @@ def read(
     Provenance(dict of columns, rows_read=4, rows_dropped=1)
     """
     check.check_choice("missing", missing, MISSING)
-    layout = FileLayout(format, decimal, delimiter, encoding)
+    layout = FileLayout(format, decimal, delimiter, encoding, table)
     several = proba is not None or predicted is not None
     with open_source(source, layout) as opened:
         roles = roles_of_columns(opened, label, weight=weight, fold=fold, segment=segment, groups=groups)

@@ -41,6 +41,7 @@ def read_sketch(
     decimal: Literal[".", ","] | None = None,
     delimiter: str | None = None,
     encoding: str | None = None,
+    table: str | None = None,
     memory: float = 16e6,
     progress: Progress = None,
 ) -> CountedModels:
@@ -49,7 +50,7 @@ def read_sketch(
     Parameters
     ----------
     source, label, scores, where, segment, pos_label, missing, progress : see `rocscope.read_counts`
-    format, decimal, delimiter, encoding : see `rocscope.read`
+    format, decimal, delimiter, encoding, table : see `rocscope.read`
     weight : str, optional
         Column of whole numbers.
     memory : float
@@ -76,7 +77,7 @@ def read_sketch(
     {'a': CountsSketch(n_pos=3, n_neg=2, auc=0.916667)}
     """
     check.check_choice("missing", missing, MISSING)
-    layout = FileLayout(format, decimal, delimiter, encoding)
+    layout = FileLayout(format, decimal, delimiter, encoding, table)
     question = Question(label, scores, weight, where, segment, pos_label, missing, layout)
     with (
         reporting(progress, bar_of(source), "rows") as report,

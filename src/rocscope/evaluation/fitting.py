@@ -227,6 +227,8 @@ class Fitting:
         """Apply `work` to each split and model, and return the results in order."""
         from sklearn.utils.parallel import Parallel, delayed
 
+        if self.n_jobs == 0:
+            raise InputError("n_jobs", expected="a number of processes, or -1 for one on each core", got="0")
         calls = [(name, model, self.task, split) for split in splits for name, model in self.models.items()]
         done: Any = Parallel(n_jobs=self.n_jobs, return_as="generator")(delayed(work)(*call) for call in calls)
         return list(track(done, len(calls), self.progress, what))

@@ -4,7 +4,7 @@ A scorer of scikit-learn is asked about the fitted model, as `cross_validate` do
 predictions.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from inspect import Parameter, signature
 from typing import Any, ClassVar, cast
@@ -42,7 +42,7 @@ def scorers_of(scoring: Any, task: Task) -> dict[str, Any]:
     if isinstance(scoring, Mapping):
         pairs = [(str(name), each) for name, each in scoring.items()]
     else:
-        several = isinstance(scoring, Iterable) and not isinstance(scoring, str | Context | CostMatrix)
+        several = isinstance(scoring, Sequence | Set) and not isinstance(scoring, str | Context | CostMatrix)
         pairs = [(None, each) for each in (scoring if several else [scoring])]
     found: dict[str, Any] = {}
     for given, each in pairs:

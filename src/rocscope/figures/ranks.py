@@ -61,7 +61,7 @@ def partial_area(*, max_fpr: float | None = None, min_tpr: float | None = None, 
         return Linear(value, found.of_pos / scale, found.of_neg / scale)
 
     where = f"fpr ≤ {max_fpr:g}" if max_fpr is not None else f"tpr ≥ {min_tpr:g}"
-    name = f"{'standardized ' * standardized}partial AUC, {where}"
+    name = f"{'standardized ' * bool(standardized)}partial AUC, {where}"
     least = (1 - chance / (part - chance)) / 2 if standardized else 0.0
     scale = between(least, 1.0 if standardized else part)
     return (

@@ -60,7 +60,7 @@ def adjust_p_values(p_values: Any, method: PValueAdjust = "holm") -> NDArray[np.
     array([0.03, 0.04, 0.04])
     """
     check.check_choice("method", method, ADJUSTMENTS)
-    p = np.asarray(check.check_column(p_values, "p_values"), dtype=np.float64)
+    p = check.check_numbers(p_values, "p_values")
     if not ((p >= 0) & (p <= 1)).all():
         raise InputError("p_values", expected="numbers from 0 to 1", got=repr(p[~((p >= 0) & (p <= 1))][0].item()))
     if method == "none":

@@ -388,7 +388,7 @@ def class_weights(given: ClassWeight, classes: tuple[Hashable, ...], support: Ar
         if given not in ("uniform", "prevalence"):
             raise InputError("class_weight", expected="'uniform', 'prevalence' or a mapping", got=repr(given))
         return np.ones(support.size) if given == "uniform" else support / support.sum()
-    if set(given) != set(classes):
+    if not isinstance(given, Mapping) or set(given) != set(classes):
         raise InputError("class_weight", expected=f"a weight for each of {check.listing(classes)}", got=repr(given))
     weight = np.array([given[cls] for cls in classes], dtype=np.float64)
     if not (np.isfinite(weight).all() and (weight >= 0).all() and weight.any()):

@@ -21,7 +21,7 @@ SUM_TOLERANCE = 1e-5
 
 def check_classes(classes: Any, name: str = "classes") -> tuple[Hashable, ...]:
     """Return at least two distinct class names, distinct also as text."""
-    column = check.check_column(list(classes), name)
+    column = check.check_column(classes if hasattr(classes, "__array__") else list(classes), name)
     check.check_present(column, name, LabelError)
     names = tuple(classes.tolist() if isinstance(classes, np.ndarray) else classes)
     texts = [str(entry) for entry in names]
@@ -38,6 +38,15 @@ def label_column(values: Any, name: str, n: int | None = None) -> Array:
     column = check.check_column(values, name, n)
     check.check_present(column, name, LabelError)
     return column
+
+
+def distinct_labels(*columns: Array) -> list[Any]:
+    """Return the distinct labels of several columns, sorted if they can be."""
+    try:
+        return check.distinct(np.concatenate(columns))
+    except TypeError as error:  # dates beside numbers
+        kinds = " and ".join(dict.fromkeys(str(column.dtype) for column in columns))
+        raise LabelError("labels", expected="labels of one type", got=kinds) from error
 
 
 def class_index(labels: Array, classes: Sequence[Hashable], name: str) -> NDArray[np.intp]:
@@ -67,7 +76,7 @@ def _factorize(labels: Array) -> tuple[list[Any], NDArray[np.intp]]:
 
 def position(cls: Any, classes: Sequence[Hashable], name: str = "class") -> int:
     """Return the index of one class."""
-    if cls not in classes:
+    if check.check_label(cls, name) not in classes:
         raise LabelError(name, expected=f"one of {check.listing(classes)}", got=repr(cls))
     return classes.index(cls)
 

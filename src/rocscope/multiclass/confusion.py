@@ -19,6 +19,7 @@ from rocscope.multiclass.classes import (
     average,
     check_classes,
     class_index,
+    distinct_labels,
     label_column,
     position,
     rows_actual,
@@ -124,7 +125,7 @@ class ConfusionMatrix(Result):
         actual = label_column(y_true, "y_true")
         predicted = label_column(y_pred, "y_pred", actual.size)
         if classes is None:
-            classes = check.distinct(np.concatenate([actual, predicted]))
+            classes = distinct_labels(actual, predicted)
         names = check_classes(classes)
         indices = (class_index(actual, names, "y_true"), class_index(predicted, names, "y_pred"))
         return cls.from_index(*indices, names, check.check_weights(sample_weight, actual.size))

@@ -247,9 +247,7 @@ def shift_prior(proba: Any, train_prior: Any, target_prior: Any) -> Array:
 
 def check_reject_cost(reject_cost: float) -> float:
     """Return a finite cost."""
-    if not np.isfinite(reject_cost):
-        raise InputError("reject_cost", expected="a finite cost", got=repr(reject_cost))
-    return float(reject_cost)
+    return float(check.check_number(reject_cost, "reject_cost", "a finite cost"))
 
 
 def _refuse_rewarded_errors(matrix: Array, classes: tuple[Hashable, ...]) -> None:

@@ -12,7 +12,14 @@ from rocscope.core.predictions import Predictions
 from rocscope.core.result import html_table
 from rocscope.core.rows import Provenance, Rows, model_name
 from rocscope.errors import InputError, LabelError, ScoreError, ShapeError
-from rocscope.multiclass.classes import check_classes, check_probabilities, class_index, label_column, position
+from rocscope.multiclass.classes import (
+    check_classes,
+    check_probabilities,
+    class_index,
+    distinct_labels,
+    label_column,
+    position,
+)
 from rocscope.multiclass.confusion import ConfusionMatrix
 from rocscope.sample import is_segmented, kind_of
 
@@ -245,6 +252,8 @@ def _values(values: Any) -> tuple[Any, list[str] | None]:
     """Return a frame as matrix and column names; anything else as an array."""
     if check.is_frame(values):
         columns = check.frame_columns(values)
+        if not columns:
+            raise ShapeError("proba", expected="one column per class", got="a data frame without columns")
         return np.column_stack([*columns.values()]), [str(name) for name in columns]
     return check.as_array(values), None
 
@@ -257,7 +266,7 @@ def _classes(classes: Any, named: dict[str, list[str]], actual: Array, predicted
         columns = check_classes(next(iter(named.values())), "columns")
         by_text = {str(label): label for label in check.distinct(actual)}
         return tuple(by_text.get(str(column), column) for column in columns)
-    return check_classes(check.distinct(np.concatenate([actual, *predicted])))
+    return check_classes(distinct_labels(actual, *predicted))
 
 
 def _check_order(names: list[str], classes: tuple[Hashable, ...], model: str) -> None:

@@ -385,7 +385,8 @@ def from_experiment(
         if (bad := (inside == 0) | (inside == np.bincount(code))).any():
             raise InputError("strata", expected="treated and controls in each", got=f"{bad.sum()} without one of them")
     else:
-        share = np.broadcast_to(check.check_numbers(np.atleast_1d(np.asarray(share)), "share"), (n,))
+        single = np.ndim(share) == 0
+        share = np.full(n, check.check_share(share, "share")) if single else check.check_numbers(share, "share", n)
         if not ((share > 0) & (share < 1)).all():
             raise InputError("share", expected="probabilities between 0 and 1", got=check.shown(share))
     known = Predictions(arm == 1, scores, groups=groups, segment=segment)  # checks them
@@ -398,7 +399,7 @@ def _by_arm(
 ) -> dict[Any, Experiment]:
     """Return an experiment of each treatment arm against the control."""
     names = np.unique(arm).tolist()
-    if control not in names:
+    if check.check_label(control, "control") not in names:
         raise InputError("control", expected=f"one of the arms {check.listing(names)}", got=repr(control))
     rows = Predictions(arm == control, scores)
     given = {name: check.check_column(each, name, arm.size) for name, each in labels.items() if each is not None}

@@ -11,6 +11,7 @@ from rocscope._base.arrays import Array
 from rocscope._base.contract import contract
 from rocscope._base.registry import reach
 from rocscope.core.result import Result, frame_of
+from rocscope.core.rows import model_name
 from rocscope.errors import InputError
 from rocscope.figures.influence import Smooth
 from rocscope.figures.ranks import area
@@ -57,6 +58,7 @@ class OverTime(Result):
 
     def of(self, model: str) -> list[Estimate]:
         """Return a model's estimates, one per horizon."""
+        model = model_name(self.models, model)
         return [found.estimates[model] for found in self.at.values()]
 
     def plot(self, ax: Any = None) -> Any:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from matplotlib.transforms import Bbox
 
+from rocscope._base import validation as check
 from rocscope.core.context import Context
 from rocscope.core.counts import CumulativeCounts
 from rocscope.core.point import OperatingPoint
@@ -192,7 +193,7 @@ def _draw_thresholds(
 
 def _thresholds(counts: CumulativeCounts, wanted: Sequence[float] | None) -> Sequence[float]:
     if wanted is not None:
-        return wanted
+        return check.check_column(wanted, "thresholds").tolist() if len(wanted) else ()
     are_shares = counts.threshold[0] <= 1 and counts.threshold[-1] >= 0
     return (DEFAULT_THRESHOLD,) if are_shares else ()
 

@@ -17,6 +17,7 @@ from matplotlib.figure import FigureBase
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import FuncFormatter
 
+from rocscope._base import validation as check
 from rocscope._base.contract import contract
 from rocscope.errors import InputError
 from rocscope.sample import kind_of
@@ -207,6 +208,7 @@ def svg(figure: Any, *, title: str = "", prefix: str | None = None) -> str:
     ('<svg', True)
     """
     require("figure", figure, FigureBase, Axes, made_by="pass what a plot_… function returned")
+    check.check_text("title", title)
     stream = io.StringIO()
     with rc_context(_AS_TEXT):
         figure.get_figure().canvas.figure.savefig(stream, format="svg", metadata=_NO_METADATA)

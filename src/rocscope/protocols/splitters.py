@@ -94,7 +94,7 @@ class Folds(Protocol):
 
     @property
     def title(self) -> str:
-        return f"{self.k}-fold cross-validation" + ", stratified" * self.stratified
+        return f"{self.k}-fold cross-validation" + ", stratified" * bool(self.stratified)
 
     def parts(self, sample: SplitRows, seed: int) -> Iterator[TrainTest]:
         from sklearn import model_selection as splitters
@@ -143,7 +143,7 @@ class Holdout(Protocol):
 
     @property
     def title(self) -> str:
-        return f"holdout of {100 * self.test:.3g} %" + ", stratified" * self.stratified
+        return f"holdout of {100 * self.test:.3g} %" + ", stratified" * bool(self.stratified)
 
     def parts(self, sample: SplitRows, seed: int) -> Iterator[TrainTest]:
         return of_splitter(_one_split(self.test, self.stratified, sample, seed), sample)
@@ -203,7 +203,7 @@ class ThreeParts(Protocol):
     @property
     def title(self) -> str:
         shares = f"validation ({100 * self.validation:.3g} %) and test ({100 * self.test:.3g} %)"
-        return f"training, {shares}" + ", stratified" * self.stratified
+        return f"training, {shares}" + ", stratified" * bool(self.stratified)
 
     def parts(self, sample: SplitRows, seed: int) -> Iterator[TrainTest]:
         (outer,) = of_splitter(_one_split(self.test, self.stratified, sample, seed), sample)
@@ -313,7 +313,7 @@ class OutOfBag(Protocol):
 
     @property
     def title(self) -> str:
-        return "out-of-bag bootstrap" + ", stratified" * self.stratified
+        return "out-of-bag bootstrap" + ", stratified" * bool(self.stratified)
 
     def parts(self, sample: SplitRows, seed: int) -> Iterator[TrainTest]:
         rng = np.random.default_rng(seed)
@@ -377,6 +377,7 @@ def _seed(seed: int | None, repeat: int) -> int:
 
 
 def _protocol(cv: Any) -> Protocol:
+    cv = cv.item() if isinstance(cv, np.ndarray) and cv.ndim == 0 else cv
     if isinstance(cv, Protocol):
         return cv
     if isinstance(cv, str) and cv == "prefit":

@@ -27,7 +27,7 @@ def counted_by_segment(data: Any) -> dict[str, SegmentedCounts]:
         If models have other segments, or other numbers of positives and negatives in them.
     """
     given = {NAMELESS: data} if isinstance(data, SegmentedCounts) else data
-    if not given or not isinstance(given, Mapping) or isinstance(given, Parts):
+    if not isinstance(given, Mapping) or isinstance(given, Parts) or not given:
         return {}
     if not all(isinstance(each, SegmentedCounts) for each in given.values()):
         return {}

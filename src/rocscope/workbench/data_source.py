@@ -65,7 +65,7 @@ class DataSource:
             return _of_predictions(name, source, where, options)
         if source == "-" or callable(getattr(source, "read", None)):
             raise InputError("source", expected="a file or a frame: it is read at every question", got="a stream")
-        layout = FileLayout(*(options.get(each) for each in ("format", "decimal", "delimiter", "encoding")))
+        layout = FileLayout(*(options.get(each) for each in FileLayout.__dataclass_fields__))
         size = rows_of_files(source, format=layout.format)
         with open_source(source, layout) as opened:
             made = cls(name or _name_of(source), source, options, where, list(opened.columns), size=size)

@@ -30,6 +30,7 @@ def explore(
     decimal: Literal[".", ","] | None = None,
     delimiter: str | None = None,
     encoding: str | None = None,
+    table: str | None = None,
     memory: int | str | None = None,
     context: Context | None = None,
     title: str = "",
@@ -47,7 +48,7 @@ def explore(
         one.
     label, scores, weight, fold, segment, where, missing, pos_label : see `rocscope.read`
         Predictions know their own. The page can be split by any other column too.
-    format, decimal, delimiter, encoding : see `rocscope.read`
+    format, decimal, delimiter, encoding, table : see `rocscope.read`
     memory : int or str, optional
         Count rows and never hold them, within so many bytes (see `rocscope.read_counts`); by default only where they
         would take more than a tenth of the free memory.
@@ -80,7 +81,7 @@ def explore(
     Workbench: http://127.0.0.1:40001/… (Ctrl-C ends it)
     """
     columns = {"label": label, "scores": scores, "weight": weight, "fold": fold, "segment": segment}
-    layout = {"format": format, "decimal": decimal, "delimiter": delimiter, "encoding": encoding}
+    layout = {"format": format, "decimal": decimal, "delimiter": delimiter, "encoding": encoding, "table": table}
     options: dict[str, Any] = columns | layout | {"missing": missing, "pos_label": pos_label}
     kinds = (Predictions, str, PathLike)
     if is_segmented(source):

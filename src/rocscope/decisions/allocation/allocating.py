@@ -1,6 +1,6 @@
 """allocate: divide one capacity or budget among segments."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -137,7 +137,7 @@ def allocate(
         )
     given = Given(context, None if population is None else _cases(population))
     differences = differences_of(max_difference)
-    constrained = bool(subject_to)
+    constrained = not (subject_to is None or (isinstance(subject_to, str | Sequence | Mapping) and not subject_to))
     points = levels_of(segments, all_levels=bool(differences) or constrained)
     terms = given.terms(points.upper, budget=budget is not None)
     limit = limit_of(given, capacity, budget, terms)

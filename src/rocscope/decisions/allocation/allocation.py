@@ -144,7 +144,7 @@ class Allocation(Plan):
 
     def rule(self, name: Hashable) -> RandomizedRule:
         """Return the rule of a segment: one threshold, or several that each decide a share of its cases."""
-        if name not in self._points.keys:
+        if check.check_label(name, "name") not in self._points.keys:
             raise InputError("name", expected="that of a segment that was allocated to", got=check.shown(name))
         return self._rule(self._points.keys[name])
 

@@ -128,7 +128,8 @@ def bootstrap_choice(
         raise InputError("replicates", expected="some with both classes", got=f"none of {replicates}")
     pairs, chosen, number, point = pairs[both], *np.split(found[both, 8 * size :], [4, 5], axis=1)
     number, left_out = number[:, 0].astype(np.intp), int((~both).sum())
-    return Replicates(pairs[:, :, 0], pairs[:, :, 1], number, point.squeeze(), chosen, left_out)
+    point = point[:, 0] if point.shape[1] == 1 else point
+    return Replicates(pairs[:, :, 0], pairs[:, :, 1], number, point, chosen, left_out)
 
 
 def _cells(points: Points, point: Array, goodness: Array | None = None) -> Array:

@@ -1,6 +1,7 @@
 """Stored state of a monitor: types and ranges of its fields."""
 
 import math
+import sys
 from typing import Any
 
 import numpy as np
@@ -152,7 +153,7 @@ def alarm_of_fields(fields: Fields) -> dict[str, Any] | None:
 
 def check_when(when: Any) -> Any:
     """Return what a look is called."""
-    if when is None or isinstance(when, str) or (isinstance(when, int | float) and math.isfinite(when)):
+    if when is None or isinstance(when, str) or (check.is_number(when) and abs(when) <= sys.float_info.max):
         return when
     raise InputError("when", expected="a text or a finite number", got=check.shown(when))
 

@@ -155,7 +155,7 @@ class Plan(Result):
         pos_label : scalar, optional
             The positive label, where labels are not 0/1, -1/1 or true/false.
         **layout
-            How a file is written: `format`, `decimal`, `delimiter`, `encoding`; see `rocscope.read`.
+            How a file is written: `format`, `decimal`, `delimiter`, `encoding`, `table`; see `rocscope.read`.
 
         Returns
         -------

@@ -4,7 +4,8 @@ import codecs
 import csv
 import gzip
 import io
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -20,6 +21,7 @@ NA_WORDS = ("NA", "N/A", "#N/A", "NULL", "null", "None", ".")
 MOST_CLASSES = 20
 """A column of more distinct values is not taken for classes."""
 _MOST_LISTED = 24
+_MOST_MODELS = 10**6  # more names are a mistake
 
 
 class HasColumns(Protocol):
@@ -105,17 +107,29 @@ def _start(path: str) -> bytes:
 
 
 def header(start: str, delimiters: str) -> tuple[list[str], str, str]:
-    """Return the fields of the first row, the delimiter that yields most of them, and the line ending."""
+    """Return the fields of the first row, the delimiter that yields most of them, and the line ending.
+
+    Where quotes are as they are written, around whole fields, no delimiter is taken that stands within them.
+
+    Examples
+    --------
+    >>> header('y,"a;b;c"', ",;")
+    (['y', 'a;b;c'], ',', '\\n')
+    """
     rows = {mark: _first_row(start, mark) for mark in delimiters}
-    delimiter = max(delimiters, key=lambda mark: len(rows[mark][0]))
-    fields, end = rows[delimiter]
-    return fields, delimiter, end
+    delimiter = max(delimiters, key=lambda mark: (_quotes_whole_fields(rows[mark][1], mark), len(rows[mark][0])))
+    fields, line = rows[delimiter]
+    return fields, delimiter, "\r\n" if line.endswith("\r\n") else "\n"
 
 
 def _first_row(start: str, delimiter: str) -> tuple[list[str], str]:
     lines = io.StringIO(start, newline="")
-    fields = next(csv.reader(lines, delimiter=delimiter), [])
-    return fields, "\r\n" if start[: lines.tell()].endswith("\r\n") else "\n"
+    return next(csv.reader(lines, delimiter=delimiter), []), start[: lines.tell()]
+
+
+def _quotes_whole_fields(line: str, delimiter: str) -> bool:
+    field = rf'("(?:[^"]|"")*"|[^"{re.escape(delimiter)}]*)'
+    return re.fullmatch(f"{field}(?:{re.escape(delimiter)}{field})*", line.rstrip("\r\n")) is not None
 
 
 def require_columns(source: HasColumns, names: Sequence[str], role: str) -> None:
@@ -151,6 +165,8 @@ def models_of(source: HasColumns, argument: str, scores: Scores | None) -> dict[
     elif scores is None or isinstance(scores, str):
         name = given(source, argument, scores)
         models = {name: name}
+    elif not isinstance(scores, Collection) or len(scores) > _MOST_MODELS:
+        raise InputError(argument, expected="names of columns", got=type(scores).__name__)
     else:
         models = {str(name): str(name) for name in scores}
         if len(models) < len(scores):

@@ -141,8 +141,8 @@ def sighted(column: Column, pos_label: Any, *, untyped: bool) -> tuple[NDArray[n
     if column.classes is None:
         values = column.values
         wanted = 1 if pos_label is None else written(pos_label, values.dtype)
-        positive = np.asarray(values == wanted, dtype=np.bool_)
-        return (positive if positive.shape == values.shape else np.zeros(values.shape, np.bool_)), _first_rows(values)
+        return check.equal_to(values, wanted), _first_rows(values)
+    pos_label = None if pos_label is None else check.check_label(pos_label, "pos_label")
     seen = {column.names[code]: row for code, row in _first_rows(column.values).items()}
     is_positive = np.array([_is_positive(name, pos_label, untyped) for name in column.names], dtype=np.bool_)
     return is_positive[column.values], seen

@@ -16,7 +16,7 @@ from typing import Any, Literal, get_args
 
 from rocscope.errors import EngineError, InputError
 
-FileFormat = Literal["csv", "tsv", "jsonl", "parquet", "arrow", "excel"]
+FileFormat = Literal["csv", "tsv", "jsonl", "parquet", "arrow", "excel", "duckdb", "sqlite"]
 FORMATS: tuple[FileFormat, ...] = get_args(FileFormat)
 
 _FORMAT_OF = {
@@ -37,6 +37,9 @@ _FORMAT_OF = {
     ".xlsb": "excel",
     ".xls": "excel",
     ".ods": "excel",
+    ".duckdb": "duckdb",
+    ".sqlite": "sqlite",
+    ".sqlite3": "sqlite",
 }
 
 
@@ -51,8 +54,8 @@ def find_files(place: str, format: str | None = None) -> list[str]:
 
 
 _LAKE_READER = {
-    "Delta Lake": "deltalake.DeltaTable(folder).to_pyarrow_table()",
-    "Iceberg": "pyiceberg.table.StaticTable.from_metadata(file).scan().to_arrow()",
+    "Delta Lake": "deltalake.DeltaTable(folder)",
+    "Iceberg": "pyiceberg.table.StaticTable.from_metadata(file)",
     "Hudi": "hudi.HudiTable(folder).read_snapshot()",
 }
 """Table formats whose folders contain deleted or replaced files, and what reads one snapshot of each."""
@@ -118,7 +121,7 @@ def _is_data(inside: Path, format: str | None, file: Path) -> bool:
     if any(part.startswith((".", "_")) for part in inside.parts) or not file.is_file():
         return False
     known = format_of(inside)
-    return known is not None if format is None else known in (format, None)
+    return known not in (None, *_DATABASES) if format is None else known in (format, None)
 
 
 def format_of(path: Path) -> str | None:
@@ -129,7 +132,14 @@ def format_of(path: Path) -> str | None:
     return _FORMAT_OF.get(suffixes[-1]) if suffixes else None
 
 
-_TEXT = {"decimal": ("csv", "tsv"), "delimiter": ("csv",), "encoding": ("csv", "tsv", "jsonl")}
+_DATABASES = ("duckdb", "sqlite")
+_OWN = {
+    "decimal": ("csv", "tsv"),
+    "delimiter": ("csv",),
+    "encoding": ("csv", "tsv", "jsonl"),
+    "table": _DATABASES,
+}
+"""Arguments that only some formats have."""
 _TAB = ("\\t", "tab")  # as it can be typed
 
 
@@ -147,6 +157,7 @@ class FileLayout:
     decimal: str | None = None
     delimiter: str | None = None
     encoding: str | None = None
+    table: str | None = None
 
     def __post_init__(self) -> None:
         if self.format is not None and self.format not in FORMATS:
@@ -171,7 +182,7 @@ class FileLayout:
             return "\t" if self.delimiter in _TAB else self.delimiter
         return ",;\t|".replace(self.decimal_mark, "")
 
-    def refuse(self, kind: str, names: Iterable[str] = ("format", *_TEXT)) -> None:
+    def refuse(self, kind: str, names: Iterable[str] = ("format", *_OWN)) -> None:
         """Raise InputError for arguments that do not apply to a kind of source."""
         for name in names:
             if (given := getattr(self, name)) is not None:
@@ -179,7 +190,7 @@ class FileLayout:
 
     def require_meaning(self, format: str) -> None:
         """Raise InputError for arguments that do not apply to a format."""
-        self.refuse(f"{format} files", (name for name, formats in _TEXT.items() if format not in formats))
+        self.refuse(f"{format} files", (name for name, formats in _OWN.items() if format not in formats))
 
 
 def _is_encoding(name: object) -> bool:

@@ -153,5 +153,7 @@ _OPENERS = {
     "parquet": ("parquet", "open_parquet"),
     "arrow": ("arrow", "open_ipc"),
     "excel": ("excel", "open_excel"),
+    "duckdb": ("database_files", "open_duckdb"),
+    "sqlite": ("database_files", "open_sqlite"),
 }
 """The module and function that open each format; modules are loaded on first use."""

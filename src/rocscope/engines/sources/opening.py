@@ -11,7 +11,7 @@ from typing import Any, cast
 from rocscope.engines.sources.arrow import ArrowColumns
 from rocscope.engines.sources.file_formats import AS_IT_TELLS, FORMATS, FileLayout, find_files, is_pipe, refuse_lakes
 from rocscope.engines.sources.source import Source
-from rocscope.errors import InputError
+from rocscope.errors import EngineError, InputError
 
 
 @contextmanager
@@ -23,6 +23,8 @@ def open_source(source: Any, layout: FileLayout = AS_IT_TELLS) -> Iterator[Sourc
             name = fspath(source)
             source = stack.enter_context(Path(name).open("rb"))
         elif isinstance(source, str) and source == "-":
+            if sys.stdin is None:
+                raise EngineError("<stdin>", expected="data on standard input", got="none: it is closed")
             source, name = sys.stdin.buffer, "<stdin>"
         if isinstance(source, str | PathLike | list | tuple):
             from rocscope.engines.sources import files

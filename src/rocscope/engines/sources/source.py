@@ -18,10 +18,12 @@ _ANOTHER_ENCODING = "name its encoding: encoding='latin-1' (--encoding)"
 _EXTRAS = ("pandas", "polars")
 _ERRORS_OF_LIBRARIES = (
     ("duckdb", "Error"),
+    ("sqlite3", "Error"),
     ("narwhals.exceptions", "NarwhalsError"),
     ("polars.exceptions", "PolarsError"),
     ("ibis.common.exceptions", "IbisError"),
     ("psycopg", "Error"),
+    ("deltalake.exceptions", "DeltaError"),
 )
 
 

@@ -94,7 +94,7 @@ def _check_type(role: Role, table: _Table) -> None:
 
 def _is_complete(role: Role, table: _Table) -> nw.Expr:
     column = nw.col(role.column)
-    if not table.schema[role.column].is_float():
+    if not (table.schema[role.column].is_float() or table.schema[role.column] == nw.Decimal):  # PostgreSQL's has NaN
         return ~column.is_null()
     value = column.cast(nw.Float64)
     return (value >= -_LARGEST) & (value <= _LARGEST) & ~column.is_null()

@@ -3,8 +3,8 @@ from .power import StudyPlan as StudyPlan
 from .power import auc_power as auc_power
 from .power import auc_sample_size as auc_sample_size
 from .power import auc_variance as auc_variance
-from .power import auc_width_sample_size as auc_width_sample_size
 from .power import comparison_power as comparison_power
 from .power import comparison_sample_size as comparison_sample_size
 from .power import detectable_auc as detectable_auc
-from .power import rate_sample_size as rate_sample_size
+from .precision import auc_width_sample_size as auc_width_sample_size
+from .precision import rate_sample_size as rate_sample_size

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from math import ceil, exp, inf, sqrt
 from typing import Any, Literal, get_args
 
-import numpy as np
 from scipy import optimize, special
 
 from rocscope._base import validation as check
@@ -16,10 +15,12 @@ from rocscope._base.contract import contract
 from rocscope.core.result import Result
 from rocscope.errors import InputError
 from rocscope.inference.areas.differences import satterthwaite
-from rocscope.inference.proportions import ShareMethod, logit, normal_quantile, proportion_interval
 
 Alternative = Literal["two-sided", "greater"]
 VarianceMethod = Literal["binormal", "obuchowski"]
+
+_MOST_TO_ONE = 10**10  # cases of one class for each of the other: more are a mistake
+_ALMOST = 1 - 1e-9
 
 
 @dataclass(frozen=True, repr=False)
@@ -96,7 +97,7 @@ def auc_variance(
     >>> round(auc_variance(0.5), 4), round(auc_variance(0.5, method="obuchowski"), 4)
     (0.1667, 0.1584)
     """
-    _check_auc("auc", auc)
+    check.check_share(auc, "auc")
     check.check_choice("method", method, get_args(VarianceMethod))
     if not ratio > 0:
         raise InputError("ratio", expected="a number of negatives for each positive above 0", got=repr(ratio))
@@ -315,9 +316,9 @@ class _Test:
 
     def __post_init__(self) -> None:
         check.check_choice("alternative", self.alternative, get_args(Alternative))
+        check.check_number(self.alpha, "alpha", "a share from 1e-15 to below 1", least=1e-15)
         check.check_share(self.alpha, "alpha")
-        if not self.ratio > 0:
-            raise InputError("ratio", expected="a number of negatives for each positive above 0", got=repr(self.ratio))
+        check_ratio(self.ratio)
         if not self.effect or (self.alternative == "greater" and self.effect < 0):
             wanted = "a difference" if self.alternative == "two-sided" else "a difference above 0"
             raise InputError("what is to be shown", expected=wanted, got=f"{self.effect:g}")
@@ -340,8 +341,8 @@ class _Test:
 
 
 def _of_one(auc: float, null: float, ratio: float, alternative: Alternative, alpha: float) -> _Test:
-    _check_auc("null", null)
-    _check_auc("auc", auc)
+    check.check_share(null, "null")
+    check.check_share(auc, "auc")
     area, value = (auc, null) if auc > null else (1 - auc, 1 - null)
 
     def excess(n_pos: float, critical: float) -> float:
@@ -360,8 +361,8 @@ def _of_one(auc: float, null: float, ratio: float, alternative: Alternative, alp
 def _of_two(
     first: float, second: float, ratio: float, correlation: float, alternative: Alternative, alpha: float
 ) -> _Test:
-    _check_auc("first", first)
-    _check_auc("second", second)
+    check.check_share(first, "first")
+    check.check_share(second, "second")
     if not -1 <= correlation < 1:
         raise InputError("correlation", expected="a number from -1 to below 1", got=repr(correlation))
 
@@ -373,9 +374,10 @@ def _of_two(
     return _Test(second - first, ratio, excess, alternative, alpha)
 
 
-def _check_auc(name: str, auc: float) -> None:
-    if not 0 < auc < 1:
-        raise InputError(name, expected="an area between 0 and 1", got=repr(auc))
+def check_ratio(ratio: float, name: str = "ratio") -> None:
+    """Refuse numbers of negatives for each positive that no study has."""
+    if not 1 / _MOST_TO_ONE < ratio < _MOST_TO_ONE:
+        raise InputError(name, expected="from 1e-10 to 1e10 negatives for each positive", got=repr(ratio))
 
 
 def _cases(n_pos: int, n_neg: int) -> float:
@@ -383,118 +385,3 @@ def _cases(n_pos: int, n_neg: int) -> float:
         if not n >= 1:
             raise InputError(name, expected="at least 1", got=repr(n))
     return n_neg / n_pos
-
-
-_MOST_CASES = 10**6
-_ALMOST = 1 - 1e-9
-
-
-@contract
-def auc_width_sample_size(auc: float, *, width: float = 0.1, ratio: float = 1.0, level: float = 0.95) -> StudyPlan:
-    """Compute the sample size needed for an interval of an AUC of a given width.
-
-    Parameters
-    ----------
-    auc : float
-        As it is expected.
-    width : float
-        Of the whole interval on the logit scale, from end to end.
-    ratio : float
-        Negatives for each positive.
-    level : float
-
-    Returns
-    -------
-    StudyPlan
-        Numbers of positives and negatives.
-
-    Notes
-    -----
-    By `planning.auc_variance`: the exact one for normal scores of equal spread.
-
-    Examples
-    --------
-    >>> auc_width_sample_size(0.8, width=0.1)
-    StudyPlan(n_pos=146, n_neg=146, AUC 0.8 to a width of 0.1)
-    """
-    check.check_share(width, "width")
-    level = check.check_level(level)
-
-    def excess(n: float) -> float:
-        low, high = logit(auc, sqrt(auc_variance(auc, ratio, positives=n) / n), level)
-        return high - low - width
-
-    solve: Any = optimize.brentq
-    n_pos = max(2, ceil(solve(excess, 1e-3, _MOST_CASES)))
-    return StudyPlan(n_pos, ceil(n_pos * ratio), float("nan"), f"AUC {auc:g} to a width of {width:g}")
-
-
-@contract
-def rate_sample_size(
-    tpr: float,
-    tnr: float,
-    *,
-    width: float = 0.1,
-    level: float = 0.95,
-    method: ShareMethod = "wilson",
-    prevalence: float | None = None,
-) -> StudyPlan:
-    """Compute the sample size needed for intervals of sensitivity and specificity of a given width.
-
-    Parameters
-    ----------
-    tpr, tnr : float
-        As they are expected.
-    width : float
-        Of each whole interval, from end to end.
-    level : float
-        Confidence level.
-    method : {"wilson", "clopper-pearson", "jeffreys", "wald"}
-    prevalence : float, optional
-        Where positives and negatives cannot be sought out: enough cases are then taken for both classes.
-
-    Returns
-    -------
-    StudyPlan
-        Numbers of positives and negatives.
-
-    Notes
-    -----
-    The smallest number of each class from which on the interval around the expected rate, at the count nearest to it,
-    is no wider.
-
-    Examples
-    --------
-    >>> rate_sample_size(0.9, 0.8, width=0.1)
-    StudyPlan(n_pos=141, n_neg=245, rates 0.9 and 0.8 to a width of 0.1)
-    """
-    check.check_level(level)
-    for name, value in (("tpr", tpr), ("tnr", tnr)):
-        if not 0 <= value <= 1:
-            raise InputError(name, expected="a share from 0 to 1", got=repr(value))
-    if not 0 < width < 1:
-        raise InputError("width", expected="a number between 0 and 1", got=repr(width))
-    n_pos, n_neg = (_cases_for_width(rate, width, level, method) for rate in (tpr, tnr))
-    if prevalence is not None:
-        check.check_share(prevalence, "prevalence")
-        n = max(ceil(n_pos / prevalence), ceil(n_neg / (1 - prevalence)))
-        n_pos = round(n * prevalence)
-        n_neg = n - n_pos
-    return StudyPlan(n_pos, n_neg, float("nan"), f"rates {tpr:g} and {tnr:g} to a width of {width:g}")
-
-
-def _cases_for_width(rate: float, width: float, level: float, method: ShareMethod) -> int:
-    unreachable = InputError("width", expected=f"one that {_MOST_CASES:,} cases of a class reach", got=repr(width))
-    if (2 * normal_quantile(level) / width) ** 2 * rate * (1 - rate) > _MOST_CASES:
-        raise unreachable  # by the normal approximation, before any search
-    most = 64
-    while True:
-        # The width jumps with the nearest count, so look for the last n that is too wide, well below the end.
-        n = np.arange(1, most + 1)
-        low, high = proportion_interval(np.round(rate * n), n, method=method, level=level)
-        last = int(np.flatnonzero(high - low > width)[-1]) + 1 if (high - low > width).any() else 0
-        if last < most / 2:
-            return last + 1
-        most *= 4
-        if most > 4 * _MOST_CASES:
-            raise unreachable

@@ -370,4 +370,4 @@ def _with_rows(strata: tuple[slice, ...], frequency: Array) -> tuple[slice, ...]
 
 
 def _note(stratified: bool, *more: str) -> str:
-    return ", ".join(part for part in ("stratified" * stratified, *more) if part)
+    return ", ".join(part for part in ("stratified" * bool(stratified), *more) if part)
