@@ -87,8 +87,8 @@ def test_constraints_leave_candidates_out():
 
 
 def test_repeats_end_where_the_interval_is_narrow_enough():
-    once = Search(MODELS, criterion="auc", cv=5, repeats=4, width=1.0).fit(X, Y)
-    all_of_them = Search(MODELS, criterion="auc", cv=5, repeats=3, width=1e-9).fit(X, Y)
+    once = Search(MODELS, criterion="auc", cv=5, repeats=4, max_width=1.0).fit(X, Y)
+    all_of_them = Search(MODELS, criterion="auc", cv=5, repeats=3, max_width=1e-9).fit(X, Y)
     assert (once.repeats_, all_of_them.repeats_) == (1, 3)
     assert Search(MODELS, criterion="auc", cv=5).fit(X, Y).estimate_ == once.estimate_
 

@@ -40,7 +40,7 @@ cost allow for it. With it, and the whole optimism as a further error, both cove
 
 
 @dataclass(frozen=True)
-class Candidate(Result):
+class SearchCandidate(Result):
     """One model at one setting.
 
     Attributes
@@ -99,7 +99,7 @@ class Search(TwoClasses, WrappingClassifier):
         Folds are the same for all candidates.
     repeats : int
         Up to how many times the folds are drawn.
-    width : float, optional
+    max_width : float, optional
         No more repeats once the interval of the winner's figure is that narrow.
 
     Attributes
@@ -109,7 +109,7 @@ class Search(TwoClasses, WrappingClassifier):
     apparent_ : float
         The same as it looks on the rows that it was chosen on.
     best_ : str
-    candidates_ : list of Candidate
+    candidates_ : list of SearchCandidate
         In the order given.
     decision_ : Decision or None
         The winner's threshold, with its counts and costs; None where the figure has none.
@@ -164,7 +164,7 @@ class Search(TwoClasses, WrappingClassifier):
         one_standard_error: bool = True,
         cv: Any = 10,
         repeats: int = 1,
-        width: float | None = None,
+        max_width: float | None = None,
         response_method: Literal["auto", "predict_proba", "decision_function"] = "auto",
         pos_label: Any = None,
         random_state: Any = 0,
@@ -177,7 +177,7 @@ class Search(TwoClasses, WrappingClassifier):
         self.one_standard_error = one_standard_error
         self.cv = cv
         self.repeats = repeats
-        self.width = width
+        self.max_width = max_width
         self.response_method = response_method
         self.pos_label = pos_label
         self.random_state = random_state
@@ -203,7 +203,7 @@ class Search(TwoClasses, WrappingClassifier):
             self.predictions_ = self.predictions_ if judged else found
             judged.append(goal.judge(found))
             winner = self._settle(judged, goal)
-            narrow = self.width is not None and self.estimate_.high - self.estimate_.low <= self.width
+            narrow = self.max_width is not None and self.estimate_.high - self.estimate_.low <= self.max_width
             if narrow or len(judged) == self.repeats:
                 break
         self.repeats_ = len(judged)
@@ -243,7 +243,7 @@ class Search(TwoClasses, WrappingClassifier):
         thresholds = {name: decision.threshold for name, decision in judged[0].decisions.items()}
         worse = (goodness.max() - goodness).tolist()
         rows = zip(names, values.tolist(), worse, differences.tolist(), strict=True)
-        self.candidates_ = [Candidate(*row, threshold=thresholds.get(row[0], nan)) for row in rows]
+        self.candidates_ = [SearchCandidate(*row, threshold=thresholds.get(row[0], nan)) for row in rows]
         return winner
 
 

@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -22,6 +21,7 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.contract import held_to_contract
 from rocscope.errors import InputError
+from rocscope.estimators.wrapping import one_label_a_row
 
 Smoothing = Literal["laplace", "m", "none"]
 
@@ -268,7 +268,7 @@ class AUCTreeClassifier(ClassifierMixin, BaseEstimator):
         X, y, sample_weight : see `SmoothedTreeClassifier.fit`
         """
         growth = self._growth()
-        X, y = validate_data(self, X, y, dtype=np.float64)
+        X, y = validate_data(self, X, one_label_a_row(y), dtype=np.float64)
         check_classification_targets(y)
         weight = check.check_weights(sample_weight, len(y))
         weight = np.ones(len(y)) if weight is None else weight.astype(np.float64)
@@ -401,7 +401,7 @@ random_state, max_leaf_nodes, min_impurity_decrease, class_weight, ccp_alpha, mo
         check_input : bool
             Whether X may be anything but what the tree uses inside.
         """
-        super().fit(X, column_or_1d(y, warn=True), sample_weight=sample_weight, check_input=check_input)
+        super().fit(X, one_label_a_row(y), sample_weight=sample_weight, check_input=check_input)
         self._leaf_probabilities()
         return self
 

@@ -22,7 +22,7 @@ from rocscope.curves.profit_curve import Campaign
 from rocscope.decisions.constraints import constraints_of
 from rocscope.decisions.criteria import criterion_of
 from rocscope.decisions.uncertain_context import UncertainContext
-from rocscope.errors import InputError, LabelError, OneClassError
+from rocscope.errors import InputError, LabelError, OneClassError, ShapeError
 from rocscope.evaluation.assembly import assembled
 from rocscope.evaluation.fitting import Fitting, class_name, fit, fit_and_score
 from rocscope.evaluation.metadata_routing import fit_arguments
@@ -234,9 +234,17 @@ def check_aim(context: Any, criterion: Any, subject_to: Any) -> bool:
 
 def check_rows(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Array, Array | None]:
     """Return rows that can be indexed, labels as a column, and checked weights."""
-    X, y = indexable(X, check.check_column(column_or_1d(y, warn=True), "y"))
+    X, y = indexable(X, check.check_column(one_label_a_row(y), "y"))
     check_classification_targets(y)
     return X, y, check.check_weights(sample_weight, _num_samples(X))
+
+
+def one_label_a_row(y: Any) -> Any:
+    """Return labels as scikit-learn takes them; what it refuses is refused in its own words too, which it checks."""
+    try:
+        return column_or_1d(y, warn=True)
+    except ValueError as error:
+        raise ShapeError("y", expected="one label a row", got=type(y).__name__, hint=str(error)) from error
 
 
 def check_two_classes(y: Array, pos_label: Any, *, symmetric: bool) -> tuple[Array, Any]:

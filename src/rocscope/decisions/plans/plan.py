@@ -15,6 +15,7 @@ from rocscope._base.registry import reach
 from rocscope.core.result import Result
 from rocscope.decisions.models import size_of
 from rocscope.decisions.plans.outcomes import PlanOutcomes, Promise
+from rocscope.errors import InputError
 
 
 class Plan(Result):
@@ -57,9 +58,9 @@ class Plan(Result):
         """Whether `assign` gives each case one of several actions."""
         return False
 
-    def assign(self, scores: Any, ids: Any = None, *, segment: Any = None, random_state: Any = 0) -> Array:
+    def assign(self, scores: Any, ids: Any = None, *, segment: Any = None, random_state: Any = 0) -> Array:  # noqa: ARG002
         """Return the action of each case; only a plan of several actions has one."""
-        raise NotImplementedError
+        raise InputError("plan", expected="one of several actions", got=type(self).__name__, hint="use select")
 
     def rows(self, scores: Any, ids: Any = None, *, segment: Any = None, random_state: Any = 0) -> NDArray[np.intp]:
         """Return the indices of the rows to act on, best first; see `select`."""
