@@ -2,6 +2,7 @@
 
 import inspect
 import types
+from copy import deepcopy
 from functools import cache
 
 import numpy as np
@@ -360,7 +361,7 @@ def callables():
             usual = USUAL | OF_METHODS | {"y_true": Y}
             if isinstance(instance, MulticlassPredictions | rs.multiclass.CostMatrix | rs.multiclass.ClassWeights):
                 usual |= {"matrix": rs.multiclass.ConfusionMatrix(np.eye(3), rows="actual"), "scores": PROBA}
-            call = getattr(instance, method)
+            call = getattr(deepcopy(instance), method)  # what another method, such as fit, changed is not its matter
             if (given := arguments(f"{cls}.{method}", call, usual)) is not None:
                 found[f"{cls}.{method}"] = call, given
     return found

@@ -67,7 +67,10 @@ class ByName(Generic[Made]):
 
     def get(self, name: Hashable, default: Any = None) -> Any:
         """Return the result for a name, or a default."""
-        place = self._position.get(name)
+        try:
+            place = self._position.get(name)
+        except TypeError as error:  # such as a signalling NaN, which has no hash
+            raise InputError("name", expected="a name", got=repr(name)) from error
         return default if place is None else self._make(place)
 
     def keys(self) -> KeysView[Hashable]:

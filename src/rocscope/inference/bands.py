@@ -181,7 +181,14 @@ def _curve_values(
         hint = "pass recount=, a function that makes the curve from counts"
         raise InputError("curve", expected="one that can be made of other counts", got=type(curve).__name__, hint=hint)
     make = recount
-    return lambda counts: np.asarray(make(counts).at(x), dtype=np.float64)
+
+    def values(counts: ThresholdCounts) -> Array:
+        made = make(counts)
+        if not hasattr(made, "at"):
+            raise InputError("recount", expected="a function that returns a curve", got=f"a {type(made).__name__}")
+        return np.asarray(made.at(x), dtype=np.float64)
+
+    return values
 
 
 def _grid_of_metric(counts: ThresholdCounts, over: Over) -> Array:

@@ -81,7 +81,7 @@ def roles_of_numbers(columns: Sequence[str] | str | None) -> list[Role]:
     """Return the role of each further column of numbers."""
     if columns is None:
         return []
-    if not isinstance(columns, Sequence) or isinstance(columns, bytes):
+    if not isinstance(columns, Sequence) or isinstance(columns, bytes | range):
         raise InputError("columns", expected="names of columns", got=check.shown(columns))
     names = [columns] if isinstance(columns, str) else map(str, columns)
     return [Role("columns", name) for name in dict.fromkeys(names)]

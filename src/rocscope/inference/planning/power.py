@@ -297,11 +297,13 @@ def detectable_auc(
     def lacking(auc: float) -> float:
         return auc_power(auc, n_pos=n_pos, n_neg=n_neg, null=null, alternative=alternative, alpha=alpha) - power
 
-    top = 1 - 1e-9
+    low, top = null + 1e-9, 1 - 1e-9
     if lacking(top) < 0:
         raise InputError("power", expected="one that some AUC reaches", got=repr(power), hint="take more cases")
+    if lacking(low) >= 0:
+        raise InputError("power", expected=f"more than alpha, {alpha:g}, which no difference has", got=repr(power))
     solve: Any = optimize.brentq
-    return solve(lacking, null + 1e-9, top)
+    return solve(lacking, low, top)
 
 
 @dataclass(frozen=True)
