@@ -48,7 +48,7 @@ docs: $(STAMP)docs
 	$(BIN)/rocscope page --force -o build/try/open.html
 	$(BIN)/rocscope demo --force -o build/demo
 	cp build/demo/*.html build/try/
-	$(BIN)/python -m sphinx -q -W --keep-going -b html docs build/site
+	$(BIN)/python -m sphinx -q -W --keep-going -j auto -b html docs build/site
 	$(BIN)/python .ci/check_site.py build/site
 	$(BIN)/python .ci/axe_site.py build/site
 
