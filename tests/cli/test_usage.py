@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from importlib.metadata import version
 
 import pyarrow as pa
 import pytest
@@ -182,7 +183,8 @@ def test_a_failed_guess_does_without_what_it_does_not_need(tmp_path):
     (tmp_path / "rows.csv").write_text("kind,s\na,0.9\nb,0.1\nc,0.2\n")
     codes, err, loaded = answers(tmp_path, ("rows.csv",))
     assert (codes, "--label: expected the name of a column of rows.csv: 'kind', 's', got none" in err) == (["2"], True)
-    assert not loaded & {"scipy", "sklearn", "pandas", "matplotlib"}
+    of_arrow = {"pandas"} if int(version("pyarrow").split(".")[0]) < 23 else set()  # which loads it to make arrays
+    assert not loaded & ({"scipy", "sklearn", "pandas", "matplotlib"} - of_arrow)
 
 
 def test_a_positive_label_that_differs_only_in_how_it_is_written_is_left_to_the_reader(tmp_path):

@@ -161,7 +161,7 @@ def _in_money(
     stake = stakes[0] + stakes[1]  # of which one is 0
     return {
         "pos": nw.when(stake > 0).then(stake).otherwise(nw.lit(0.0)),
-        "neg": nw.when(stake < 0).then(-stake).otherwise(nw.lit(0.0)),
+        "neg": nw.when(stake < 0).then(0 - stake).otherwise(nw.lit(0.0)),
     }
 
 
