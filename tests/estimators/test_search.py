@@ -4,6 +4,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
@@ -82,6 +83,11 @@ def test_of_many_alike_the_best_is_not_taken_for_better():
 def test_constraints_leave_candidates_out():
     found = Search(MODELS, context=Context(), subject_to="tpr >= .9", cv=5).fit(X, Y)
     assert found.decision_.point.tpr >= 0.9
+    models = {"prior": DummyClassifier(), "bayes": GaussianNB()}
+    precise = Search(models, subject_to="precision >= .6", cv=5).fit(X, Y)
+    left_out, taken = precise.candidates_
+    assert precise.best_ == "bayes" and taken.worse_by == 0
+    assert np.isnan(left_out.value) and np.isnan(left_out.worse_by)
     with pytest.raises(InfeasibleError):
         Search(GaussianNB(), subject_to=("tpr >= 1", "fpr <= 0"), cv=5).fit(X, Y)
 

@@ -1,8 +1,8 @@
 """Search: the best of several models and settings by cost or any figure, and what it is worth on new cases."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
+from functools import cache, partial
 from math import inf, nan, sqrt
 from typing import Any, Literal, NamedTuple, Self
 
@@ -241,7 +241,7 @@ class Search(TwoClasses, WrappingClassifier):
         self.estimate_ = _shifted(judged, winner, -goal.sign * optimism, len(values))
         names = self.predictions_.models
         thresholds = {name: decision.threshold for name, decision in judged[0].decisions.items()}
-        worse = (goodness.max() - goodness).tolist()
+        worse = (np.nanmax(goodness) - goodness).tolist()  # NaN of candidates that are left out
         rows = zip(names, values.tolist(), worse, differences.tolist(), strict=True)
         self.candidates_ = [SearchCandidate(*row, threshold=thresholds.get(row[0], nan)) for row in rows]
         return winner
@@ -283,7 +283,7 @@ def _by_ranking(predictions: Predictions, *, smooth: Smooth) -> _Judged:
     found = values_of_rows(predictions, smooth, groups=None, folds=None, weights="auto")
     moves, times = _moves(found.stratum.moves, found.stratum.times)
     return _Judged(
-        found.values, moves, times, found.stratum.scale, {}, lambda i: estimate(found, i, 0.95, smooth.scale)
+        found.values, moves, times, found.stratum.scale, {}, cache(lambda i: estimate(found, i, 0.95, smooth.scale))
     )
 
 
@@ -344,7 +344,9 @@ def _spread(
     every[places] = values
     wide = np.zeros((len(moves), len(names)))
     wide[:, places] = moves
-    return _Judged(every, wide, times, scale, decisions, lambda i: interval(decisions[names[i]]))
+    return _Judged(
+        every, wide, times, scale, decisions, cache(lambda i: interval(decisions[names[i]]))
+    )  # once a repeat
 
 
 def _first_good(goodness: Array, covariance: Array, *, one_standard_error: bool) -> tuple[int, Array]:
@@ -373,14 +375,8 @@ def _shifted(judged: Sequence[_Judged], winner: int, shift: float, of: int) -> E
     """Return the winner's estimate without what the choice made it look better, and with the error of the choice."""
     each = [one.estimate(winner) for one in judged]
     value, low, high = (float(np.mean([getattr(one, name) for one in each])) for name in ("value", "low", "high"))
-    half = max((high - low) / 2, 1e-300)
-    error = half / 1.96  # of the interval, whatever its method
+    error = max((high - low) / 2, 1e-300) / 1.96  # of the interval, whatever its method
     wider = sqrt((1 if judged[0].decisions else _OF_FOLDS) + (shift / error) ** 2)
-    method = f"{each[0].method}; less what choosing among {of} gains"
-    found = Estimate(value, low, high, each[0].level, method, each[0].n, reason=each[0].reason)
-    return replace(
-        found,
-        value=value + shift,
-        low=value + shift - wider * (value - low),
-        high=value + shift + wider * (high - value),
-    )
+    centre, method = value + shift, f"{each[0].method}; less what choosing among {of} gains"
+    ends = centre - wider * (value - low), centre + wider * (high - value)
+    return Estimate(centre, *ends, each[0].level, method, each[0].n, reason=each[0].reason)
