@@ -88,7 +88,7 @@ def shared():
 
 @pytest.fixture(scope="session")
 def driver():
-    """What drives browsers, of which only one can be there at a time; starting it anew for each file takes a minute."""
+    """The driver of browsers. Only one can run at a time, and starting it for each test file would take a minute."""
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     with playwright.sync_playwright() as driver:
         yield driver

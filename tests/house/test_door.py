@@ -233,7 +233,7 @@ def test_nonsense_is_refused_in_one_wording(name):
     taken = {("Report", "several classes"), ("decisions.estimate_prevalence", "None"), ("inference.band", "a curve")}
     for kind in NONSENSE:
         if (name, kind) in taken:
-            continue  # of estimate_prevalence none is given; a curve has what it was made of
+            continue  # estimate_prevalence may be given none; a curve knows the counts it was made of
         with in_form(kind), pytest.raises(InputError) as caught:
             call(NONSENSE[kind])
         assert name in OF_RESULTS_OR_ROWS or REFUSED.search(str(caught.value)), str(caught.value)

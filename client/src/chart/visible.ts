@@ -1,4 +1,4 @@
-/** What is out of sight is redrawn in pauses only, or for print. */
+/** Charts out of sight are redrawn only in pauses and for print. */
 
 import { computed, effect, type ReadonlySignal, signal, untracked } from "@preact/signals-core";
 

@@ -45,7 +45,7 @@ _LIBRARIES = ("numpy", "scipy", "pyarrow", "duckdb", "numba")
 _CONTEXT = Context(cost_fp=1, cost_fn=3)
 
 Case = tuple[str, Any, str]
-"""What was tried, what came out (which goes into the digest), and what is wrong with it; empty where nothing is."""
+"""What was tried, its result (which goes into the digest), and the error; the last is empty if there is none."""
 
 
 @dataclass(frozen=True)
@@ -138,16 +138,18 @@ _PAGE = """<!doctype html>
 <meta name="viewport" content="width=device-width">
 <title>Qualification of rocscope</title>
 <style>
-body {{ font: 15px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; color: #16202b; }}
+body {{ font: 15px/1.5 system-ui, sans-serif; color: #16202b; }}
+body {{ max-width: 62rem; margin: 2rem auto; padding: 0 1rem; }}
 table {{ border-collapse: collapse; width: 100%; }}
-th, td {{ border-bottom: 1px solid #ccd4dd; padding: .35rem .6rem; text-align: left; vertical-align: top; height: 1.6rem; }}
+th, td {{ border-bottom: 1px solid #ccd4dd; padding: .35rem .6rem; height: 1.6rem; }}
+th, td {{ text-align: left; vertical-align: top; }}
 td:last-child {{ font-family: ui-monospace, monospace; font-size: .85em; }}
 </style>
 <body>
 {body}
 </body>
 </html>
-"""  # noqa: E501
+"""
 
 
 @contract

@@ -64,7 +64,7 @@ def named_columns(paths: Sequence[str], layout: FileLayout) -> NamedColumns | No
 
 
 def first_values(paths: Sequence[str], layout: FileLayout) -> dict[str, set[str]]:
-    """Return what the beginning of a text file has in each column, as it is written; nothing of other files.
+    """Return the values of each column at the start of a text file, as written; empty for other formats.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def _start(path: str) -> bytes:
 def header(start: str, delimiters: str) -> tuple[list[str], str, str]:
     """Return the fields of the first row, the delimiter that yields most of them, and the line ending.
 
-    Where quotes are as they are written, around whole fields, no delimiter is taken that stands within them.
+    If quotes enclose whole fields, as they should, delimiters inside them do not count.
 
     Examples
     --------

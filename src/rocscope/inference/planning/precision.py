@@ -22,7 +22,7 @@ def auc_width_sample_size(auc: float, *, width: float = 0.1, ratio: float = 1.0,
     Parameters
     ----------
     auc : float
-        As it is expected.
+        The expected value.
     width : float
         Of the whole interval on the logit scale, from end to end.
     ratio : float
@@ -73,7 +73,7 @@ def rate_sample_size(
     Parameters
     ----------
     tpr, tnr : float
-        As they are expected.
+        The expected values.
     width : float
         Of each whole interval, from end to end.
     level : float
