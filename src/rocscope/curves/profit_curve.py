@@ -10,7 +10,7 @@ import numpy as np
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
-from rocscope._base.wrong_calls import answering
+from rocscope._base.contract import answering
 from rocscope.core.context import Context, decimal
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.point import OperatingPoint

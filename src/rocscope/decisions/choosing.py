@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from rocscope._base import validation as check
-from rocscope._base.wrong_calls import answering
+from rocscope._base.contract import answering
 from rocscope.core.context import Context, decimal
 from rocscope.core.counts import CumulativeCounts
 from rocscope.core.point import OperatingPoint
@@ -40,7 +40,7 @@ from rocscope.geometry import ConvexCombination, Touch, touching, touching_withi
 from rocscope.sample import Labels, Models, Samples, Scores, samples_of, with_context
 
 DEFAULT_THRESHOLD = 0.5
-_ROUNDED = 1e-12
+_ROUNDED = 1e-12  # relative: a cost lower by less is the same but for rounding
 
 
 @answering

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from rocscope._base.arrays import Array
-from rocscope._base.wrong_calls import answering
+from rocscope._base.contract import answering
 from rocscope.core.context import Context
 from rocscope.core.counts import CumulativeCounts
 from rocscope.core.result import jsonable
@@ -23,7 +23,7 @@ from rocscope.errors import InexactCountsError, InputError, PairingError
 from rocscope.geometry import Choices, Touch, all_choices, needs_every_threshold, negation, pool, touching
 from rocscope.sample import Counted, Labels, Models, Samples, Scores, samples_of, with_scores
 
-_SAME_PREVALENCE = 1e-9
+_SAME_PREVALENCE = 1e-9  # of samples whose models were scored on the same rows: rounding alone
 
 
 class Hull(Curve):

@@ -15,7 +15,7 @@ from rocscope._base.progress import Progress, reporting
 from rocscope._base.radix import KeyPart
 from rocscope.core.ranking import key_parts
 from rocscope.core.rows import CountedModels
-from rocscope.engines.question import Question, bar_of
+from rocscope.engines.counting import Question, bar_of
 from rocscope.engines.sources.column_names import Scores
 from rocscope.engines.sources.file_formats import FileFormat, FileLayout
 from rocscope.engines.sources.roles import MISSING

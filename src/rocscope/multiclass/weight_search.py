@@ -100,7 +100,7 @@ def _least_hits(min_recall: Any, support: Array, classes: tuple[Hashable, ...]) 
     return np.maximum(bounds * support - 1e-9 * support, 0)
 
 
-_ROUNDING = 1e-7
+_ROUNDING = 1e-7  # cases lacking: what sums of fractions leave of a requirement that is met
 _NEXT = 1 + 1e-12  # weights closer than this are one weight but for rounding
 
 
@@ -392,7 +392,7 @@ def _part(problem: Problem, seed: Any) -> Problem:
     return replace(part, objective=replace(part.objective, least_hits=least_hits))
 
 
-_FLOOR = 1e-12
+_FLOOR = 1e-12  # in place of a probability of 0, unless smaller ones occur: a choice
 # Standard deviation of the prior of a bias: so wide that it only keeps classes without cases finite.
 _BIAS_SPREAD = 10.0
 _LARGEST_LOG = 700.0  # of a weight that float64 holds

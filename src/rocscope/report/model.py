@@ -28,7 +28,7 @@ from rocscope.segments.data import counted_by_segment
 MOST_ROWS = 200_000
 """With more rows than this, bootstrap intervals are omitted: they would dominate the time and be very narrow."""
 _REPLICATES = 200  # of the decision, whose interval is drawn as a bar
-_MARGIN = 4
+_MARGIN = 4  # per cent of a bar's width, beside its ends
 _FEWER = "no interval beyond 200,000 rows; rocscope.choose(…).interval() has it"
 
 
@@ -235,12 +235,12 @@ class ReportData(Result):
         return [Slice("all", "all rows", self.models, self.comparisons), *self.slices]
 
 
-MOST_DETAILED = 1_000_000
+MOST_DETAILED = 1_000_000  # a choice: the time that intervals and calibration take grows with it
 LEFT_OUT = f"Intervals, comparisons and calibration are left out beyond {MOST_DETAILED:,} rows or distinct scores."
 NOT_COMPARED = "Models are not compared in pairs: that takes their scores row by row, and only counts were read."
 
 
-_MOST_IN_TITLE = 4
+_MOST_IN_TITLE = 4  # models: a choice, about a line
 
 
 def title_of(models: Sequence[str]) -> str:

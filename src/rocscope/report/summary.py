@@ -83,9 +83,9 @@ def compared_pair(pair: Comparison) -> dict[str, Any]:
     return ends | _named(pair, "first", "second", "p_value", "adjusted_p_value", "method")
 
 
-RUG_STEPS = 40
-SMOOTH_POINTS = 40
-DRAWS = 99
+RUG_STEPS = 40  # of the probability: a rug's bars are then some pixels wide
+SMOOTH_POINTS = 40  # of a smooth curve, which straight lines between so many do not change to the eye
+DRAWS = 99  # of the test of calibration: p-values in steps of 1 %; a choice, as time grows with it
 
 
 def calibration_block(counts: ThresholdCounts, *, bins_only: bool = False) -> dict[str, Any] | None:

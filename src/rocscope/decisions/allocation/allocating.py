@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from rocscope._base import validation as check
-from rocscope._base.wrong_calls import answering
+from rocscope._base.contract import answering
 from rocscope.core.context import Context, nearest
 from rocscope.core.predictions import Predictions
 from rocscope.curves.profit_curve import Campaign
@@ -23,7 +23,7 @@ from rocscope.sample import Models
 from rocscope.segments.data import levels_of
 from rocscope.segments.levels import SegmentLevels
 
-_SAME = 1e-12
+_SAME = 1e-12  # of rates: rounding alone
 _ALL = Fraction(1)
 
 

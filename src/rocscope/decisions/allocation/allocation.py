@@ -27,8 +27,16 @@ from rocscope.decisions.models import scores_of, size_of
 from rocscope.decisions.plans import allocation_file
 from rocscope.decisions.plans.outcomes import Promise
 from rocscope.decisions.plans.plan import Plan
-from rocscope.decisions.randomized.apportionment import NEAR, UNIT, in_units, rounded_to, whole_numbers
-from rocscope.decisions.randomized.drawing import Hashes, draw, hashes_of
+from rocscope.decisions.randomized.drawing import (
+    NEAR,
+    UNIT,
+    Hashes,
+    draw,
+    hashes_of,
+    in_units,
+    rounded_to,
+    whole_numbers,
+)
 from rocscope.decisions.randomized.randomized_rule import Part, RandomizedRule
 from rocscope.decisions.slope_ranges import HullVertex
 from rocscope.decisions.verification.allocations import verify_allocation

@@ -26,7 +26,7 @@ _WORDS = {
     "false_positive_rate_parity": ("fpr",),
     "true_negative_rate_parity": ("fpr",),
 }
-_KEPT = 1e-12
+_KEPT = 1e-12  # relative: rounding alone
 _LEAST = 1e-12
 """Weights below this are rounding errors."""
 

@@ -201,7 +201,7 @@ def limit_of(given: Given, capacity: float | None, budget: float | None, terms: 
     return decimal(check.check_number(budget, "budget", words, least=fixed)) - terms.fixed
 
 
-_NEAR = 1e-9
+_NEAR = 1e-9  # relative, of values in floats; what is nearer is decided in fractions, so more would only take time
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,8 @@ SCORES_ONLY: dict[str, Any] = dict.fromkeys(("model", "threshold", "kind", "cell
 """The rule where only scores are watched."""
 
 _COSTS = ("cost_fp", "cost_fn", "cost_tp", "cost_tn")
-_LARGEST = 1e150
-_MOST_ROWS = 2.0**53
+_LARGEST = 1e150  # whose squares are floats
+_MOST_ROWS = 2.0**53  # that float64 counts one by one
 
 
 def rule_of(decision: Decision) -> dict[str, Any]:

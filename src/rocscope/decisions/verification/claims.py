@@ -30,14 +30,14 @@ from rocscope.sample import Models, samples_of
 
 _LOOSELY = 1e-7  # within which a linear program in floats tells no difference
 _DEFAULT = 0.5
-_FEW, _MOST_TIED = 5, 10_000
+_FEW, _MOST_TIED = 5, 10_000  # ties that a decision names, and that are compared with them
 _NO_CAPACITY = "there is no capacity for reviews"
 _NO_REVIEW = "no case is worth a review at a cost of "
 _BY_HAND = "chosen by hand"
 _OF_SOME = ("only ends of score ranges were compared", "of the thresholds kept in the report")
 _EVEN = ("youden", "ks", "balanced_accuracy", "macro_average")
 _LOW_IS_GOOD = ("fnr", "fpr", "error", "lr_negative", "closest_topleft")
-_LONG = 2**62
+_LONG = 2**62  # products above it are made of Python's integers
 
 
 def _extreme(pick: Callable[..., Any], up: Array, right: Array, scale: Fraction) -> float:

@@ -20,7 +20,7 @@ from rocscope.sample import Samples
 
 FourCells = tuple[Array, Array, Array, Array]
 
-SLACK = 1e-12
+SLACK = 1e-12  # relative, of a bound that is met exactly but for rounding
 CELLS = ("tp", "fp", "fn", "tn")
 _WITHIN_A_CLASS = ("tpr", "fnr", "fpr", "tnr")
 LINEAR = ("cases", *CELLS, *_WITHIN_A_CLASS, "depth", "accuracy", "error", "youden", "balanced_accuracy")
@@ -228,8 +228,8 @@ def goodness(criterion: str, cells: FourCells) -> Array | None:
     return None
 
 
-_DECIMALS = 10_000
-_FITS = 2.0**62
+_DECIMALS = 10_000  # parts of a unit of money: hundredths, and hundredths of these
+_FITS = 2.0**62  # sums up to it are made of 64 bits, others of Python's integers
 
 
 @dataclass(frozen=True)

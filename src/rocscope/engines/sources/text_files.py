@@ -23,13 +23,12 @@ import pyarrow as pa
 from rocscope._base.columns import FIRST_ROUNDED, WHOLE_OF_64_BITS
 from rocscope.engines.sources.column_names import header
 from rocscope.engines.sources.database import Relation, connect, identifier, text
-from rocscope.engines.sources.file_formats import FileLayout
-from rocscope.engines.sources.first_bytes import LOOKED_AT
+from rocscope.engines.sources.file_formats import LOOKED_AT, FileLayout
 from rocscope.engines.sources.source import Source, Stream, WrongGuessError, one_line_errors
 from rocscope.errors import EngineError
 
 _WHOLE = ("BIGINT", "UBIGINT", "HUGEINT")
-_SAMPLE = 10_000
+_SAMPLE = 10_000  # rows from which types are guessed; a wrong guess is noticed and costs a second pass
 _CSV_TYPES = ("BIGINT", "DOUBLE", "VARCHAR")
 _DIALECT = "quote = '\"', escape = '\"', header = true, skip = 0, comment = ''"
 _AS_WRITTEN = "hive_partitioning = false"  # no folder named like a column is set over it

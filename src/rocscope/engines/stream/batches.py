@@ -24,7 +24,7 @@ from rocscope.errors import InputError
 from rocscope.segments.rows import SegmentRows, SortedSegments, WeightedSegments, slots_of
 
 _FIRST_WIDE = 2**32  # the first whole number that 32 bits do not hold
-_ROWS_AT_ONCE = 1 << 18
+_ROWS_AT_ONCE = 1 << 18  # of a batch of segments: bounds what converting takes beside the rows to some MB
 
 
 @dataclass(frozen=True)

@@ -142,7 +142,7 @@ def _sort_two(pieces: Pieces) -> KeyPart:
 
 
 _LEAST_GROWTH = 1 << 16  # numbers by which an array grows at least
-_ROWS_AT_ONCE = 1 << 20
+_ROWS_AT_ONCE = 1 << 20  # bounds what converting takes beside the rows to some MB
 _SORTED_APART = 3  # as much memory as columns take while they are sorted by another one
 _MOST_WAITING = 16  # small arrays that wait before they are joined
 

@@ -18,8 +18,7 @@ from rocscope._base.arrays import Array
 from rocscope._base.atomic_write import temporary_folder
 from rocscope._base.radix import KeyPart
 from rocscope.core.levels import Block, Ranking
-from rocscope.core.ranking import scan_parts
-from rocscope.core.weighted import WeightedRows
+from rocscope.core.ranking import WeightedRows, scan_parts
 from rocscope.errors import EngineError
 
 _PARTS = 64  # ranges of the score that rows on disk are parted into at once

@@ -18,7 +18,7 @@ from rocscope._base.threads import cores
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.row_costs import weights_of_classes
 from rocscope.core.rows import CountedModels
-from rocscope.engines.question import Question, memory_limit
+from rocscope.engines.counting import Question, memory_limit
 from rocscope.engines.sources import columns
 from rocscope.engines.sources.column_names import require_columns
 from rocscope.engines.sources.opening import open_source
