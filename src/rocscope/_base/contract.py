@@ -1,4 +1,4 @@
-"""The signature as a contract: when a call fails, whichever argument is not what its annotation says is named.
+"""When a call fails, name the argument that does not fit its annotation, and what to use in place of unknown names.
 
 Checks that need the data stand at the door of each function. What is left are arguments of another kind altogether,
 such as a text where a number belongs. They are looked for only after a call has failed, so a call that succeeds costs

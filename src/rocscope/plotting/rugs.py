@@ -1,4 +1,4 @@
-"""What a calibration plot shows besides its curve: a rug of the scores of each class, and only where risks occur."""
+"""Rugs of calibration plots: the scores of each class beside the plot, and axes that end where scores do."""
 
 from typing import Any
 

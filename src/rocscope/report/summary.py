@@ -39,7 +39,7 @@ MOST_COMPARED = 20
 
 
 @dataclass(frozen=True)
-class Certainty:
+class AreaEstimates:
     """Intervals of areas, differences between them, and warnings."""
 
     intervals: dict[str, dict[str, Any]]
@@ -47,14 +47,14 @@ class Certainty:
     warnings: list[str] = field(default_factory=list)
 
 
-def certainty(samples: Samples, *, compared: bool = True) -> Certainty:
+def area_estimates(samples: Samples, *, compared: bool = True) -> AreaEstimates:
     """Return the intervals of all models, and optionally their differences on common rows.
 
     Weighted counts have none: they do not show how many rows a weight stands for.
     """
     with heard() as said:
         intervals, pairs = _estimates(samples, compared)
-    return Certainty(
+    return AreaEstimates(
         {name: _named(estimate, "value", "low", "high", "method") for name, estimate in intervals.items()},
         [compared_pair(pair) for pair in pairs],
         said,

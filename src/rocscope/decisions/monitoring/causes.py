@@ -1,4 +1,4 @@
-"""Why a limit is broken: what changed when the evidence began to grow."""
+"""Causes of an alarm: which of class mix, rates and calibration changed when the evidence began to grow."""
 
 from math import sqrt
 from typing import Any

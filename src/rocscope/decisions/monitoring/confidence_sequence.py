@@ -1,4 +1,4 @@
-"""Blocks of rows at which a change may begin, and the bets that start with each.
+"""Confidence sequences: intervals and tests that hold at every look, by bets that start with each block of rows.
 
 A change need not have been there from the first row. So the stake is spread over beginnings: a part of it is bet from
 the first row on, a part from each later block on, the rest stays cash. The whole reaches 1/α ever with a chance of α at

@@ -1,4 +1,4 @@
-"""How scores rank in each block of rows, remembered in little: counts in few ranges of scores, which merge.
+"""RankCounts: positives and negatives in few ranges of the score, from which a monitor estimates AUCs.
 
 Every score is a level of its own until there are many. Then ranges of few rows become one, with aligned ends in the
 order of the floats: half of all floats, a quarter, and so on. So of two ranges of two

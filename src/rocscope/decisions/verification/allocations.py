@@ -10,7 +10,7 @@ import numpy as np
 
 from rocscope._base.arrays import Array
 from rocscope.decisions.verification.findings import Findings, Verification
-from rocscope.decisions.verification.objective import CELLS, ReadBound, quotient
+from rocscope.decisions.verification.objective import CELLS, ParsedBound, quotient
 from rocscope.errors import InputError
 from rocscope.metrics import METRICS
 from rocscope.sample import samples_of
@@ -152,14 +152,14 @@ def counted_of(
     return counted
 
 
-_Floors = list[tuple[int, ReadBound]]
+_Floors = list[tuple[int, ParsedBound]]
 
 
 def _floors(found: Findings, plan: Any, names: list[Any], counted: Any, costs: Any) -> _Floors:
     """Check the constraints that segments keep by themselves, and return them by the number of the segment."""
     floors = []
     for segment, text in plan.subject_to:
-        bound = ReadBound.of(text)
+        bound = ParsedBound.of(text)
         if bound is None or not bound.linear or (segment is not None and segment not in names):
             found.left_open.append(f"constraint {text}")
             continue
@@ -173,7 +173,7 @@ def _floors(found: Findings, plan: Any, names: list[Any], counted: Any, costs: A
     return floors
 
 
-def _beyond(bound: ReadBound, tp: Array, fp: Array, totals: Any, costs: Any) -> Array | None:
+def _beyond(bound: ParsedBound, tp: Array, fp: Array, totals: Any, costs: Any) -> Array | None:
     """Return how far counts are beyond a bound, linear in them; None where the segment has no such figure."""
     (pos, neg, *_), (n_pos, n_neg) = costs, totals
     if (bound.quantity in ("tpr", "fnr") and not n_pos) or (bound.quantity in ("fpr", "tnr") and not n_neg):
