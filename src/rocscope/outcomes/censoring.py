@@ -6,9 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocscope._base.arrays import Array
+from rocscope._base.threads import in_threads, pieces_of
 from rocscope.inference.influence.estimated_weights import EstimatedWeights
+from rocscope.kernels import SMALL
+from rocscope.kernels.samples import find_places
 
 RowNumbers = NDArray[np.intp]
+_PIECE = 1 << 20  # rows that a thread takes at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,7 +24,7 @@ class CensoringCurve:
     Attributes
     ----------
     happened, event_time : arrays
-        Rows with an event of any kind by the last horizon in the order of their times, and these.
+        Rows with an event of any kind by the last horizon, and its time.
     passed : array
         How many of the distinct censoring times come before each event.
     censored, place : arrays
@@ -39,19 +43,23 @@ class CensoringCurve:
     @classmethod
     def of(cls, time: Array, event: Array, until: float, rows: NDArray[np.bool_] | None) -> "CensoringCurve":
         """Return the curve of some rows, for horizons up to `until`."""
-        ended = time <= until if rows is None else (time <= until) & rows
-        censored, happened = np.flatnonzero(ended & (event == 0)), np.flatnonzero(ended & (event != 0))
-        censored = censored[np.argsort(time[censored])]
-        happened = happened[np.argsort(time[happened])]
-        censored_at, event_time = time[censored], time[happened]
-        new = np.diff(censored_at, prepend=-1) != 0
-        at = censored_at[new]
-        return cls(happened, event_time, np.searchsorted(at, event_time), censored, np.cumsum(new) - 1, at)
 
-    def reached(self, horizon: float) -> tuple[int, int]:
-        """Return the numbers of events and of distinct censoring times up to a horizon."""
-        events, censorings = (np.searchsorted(each, horizon, side="right") for each in (self.event_time, self.time))
-        return int(events), int(censorings)
+        def ended(piece: slice) -> list[RowNumbers]:
+            by_then = time[piece] <= until
+            if rows is not None:
+                by_then &= rows[piece]
+            none = event[piece] == 0
+            return [np.flatnonzero(by_then & kind) + piece.start for kind in (none, ~none)]
+
+        found = in_threads(ended, pieces_of(time.size, _PIECE))
+        censored, happened = (np.concatenate([*each, np.empty(0, np.intp)]) for each in zip(*found, strict=True))
+        event_time, censored_at = time[happened], time[censored]
+        at = np.unique(censored_at)
+        return cls(happened, event_time, _places(at, event_time), censored, _places(at, censored_at), at)
+
+    def reached(self, horizon: float) -> int:
+        """Return the number of distinct censoring times up to a horizon."""
+        return int(np.searchsorted(self.time, horizon, side="right"))
 
     def hazard(self, frequency: Array | None, total: float) -> tuple[Array, Array]:
         """Return the hazard of censoring at each time, h(u) = d(u)/Y(u), and the number at risk, Y(u)."""
@@ -61,6 +69,23 @@ class CensoringCurve:
         beyond = total - ended.sum() - happened.sum()
         at_risk = _from_each_on(ended) + _from_each_on(happened)[1:] + beyond
         return np.divide(ended, at_risk, out=np.zeros(k), where=at_risk > 0), at_risk
+
+
+def _places(ascending: Array, values: Array) -> RowNumbers:
+    """Return how many of some distinct numbers are below each value."""
+    if values.size < SMALL or ascending.size < 2:
+        return np.searchsorted(ascending, values)
+    scale = ascending.size / (ascending[-1] - ascending[0])
+    if not np.isfinite(scale):
+        return np.searchsorted(ascending, values)
+    cells = np.minimum((ascending - ascending[0]) * scale, ascending.size - 1).astype(np.intp)
+    starts = np.concatenate([[0], np.bincount(cells, minlength=ascending.size).cumsum()])
+    places = np.empty(values.size, np.intp)
+    in_threads(
+        lambda piece: find_places(ascending, starts, scale, values[piece], places[piece]),
+        pieces_of(values.size, _PIECE),
+    )
+    return places
 
 
 def _from_each_on(values: Array) -> Array:
@@ -110,9 +135,9 @@ class CensoringWeights(EstimatedWeights):
         """Return 1/G where the outcome is known, for given row multiplicities."""
         found, after = np.zeros(self.size), np.empty(len(self.curves))
         for number, (curve, total) in enumerate(zip(self.curves, self._totals(frequency), strict=True)):
-            events, last = curve.reached(self.horizon)
+            last = curve.reached(self.horizon)
             inverse = np.minimum(inverse_probability(curve.hazard(frequency, total)[0][:last]), self.most)
-            found[curve.happened[:events]] = inverse[curve.passed[:events]]
+            found[curve.happened] = inverse.take(curve.passed, mode="clip")  # later events are beyond, below
             after[number] = inverse[last]
         np.copyto(found, after[0] if self.stratum is None else after[self.stratum], where=self.beyond)
         if self.excluded is not None:
@@ -124,12 +149,12 @@ class CensoringWeights(EstimatedWeights):
         through = np.zeros(moves.shape)
         for number, (curve, total) in enumerate(zip(self.curves, self._totals(self.base), strict=True)):
             beyond = self.beyond if self.stratum is None else self.beyond & (self.stratum == number)
-            events, last = curve.reached(self.horizon)
+            last, by_then = curve.reached(self.horizon), curve.event_time <= self.horizon
             hazard, at_risk = (each[:last, None] for each in curve.hazard(self.base, total))
-            happened, passed = curve.happened[:events], curve.passed[:events]
+            happened, passed = curve.happened[by_then], curve.passed[by_then]
             uncut = inverse_probability(hazard[:, 0]) < self.most
-            rest = np.zeros((last + 1, moves.shape[1]))
-            np.add.at(rest, passed, moves[happened] * uncut[passed, None])
+            resting = (moves[happened] * uncut[passed, None]).T
+            rest = np.column_stack([np.bincount(passed, each, last + 1) for each in resting])
             rest[last] += moves[beyond].sum(axis=0) * uncut[last]
             scale = (1 - hazard) * at_risk
             step = np.divide(_from_each_on(rest)[1:], scale, out=np.zeros((last, moves.shape[1])), where=scale > 0)

@@ -166,7 +166,7 @@ def _require_follow_up(time: Array, curve: CensoringCurve, horizon: float) -> No
 def _weights(weighting: CensoringWeights, most: float | None) -> tuple[Array | None, CensoringWeights | None]:
     """Return the weights at a horizon, and how they were estimated; the user's own if nobody is censored before."""
     base, horizon = weighting.base, weighting.horizon
-    if not any(curve.reached(horizon)[1] for curve in weighting.curves):
+    if not any(curve.reached(horizon) for curve in weighting.curves):
         if weighting.excluded is None:
             return base, None
         kept = np.ones(weighting.size, np.int64) if base is None else base.copy()
