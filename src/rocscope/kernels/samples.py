@@ -1,4 +1,4 @@
-"""The loops over drawn samples of labels, a sample a row and a level a column; see `rocscope.calibration`."""
+"""Loops over drawn samples of labels (a sample a row, a level a column), and the places of numbers among others."""
 
 import numpy as np
 
