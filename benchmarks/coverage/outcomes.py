@@ -117,8 +117,9 @@ def main():
             report(name, *of_follow_up(rng, options.samples, n, auc, share, censored, **more))
     if options.kind != "follow-up":
         for response, share, effect in product((0.01, 0.2), (0.1, 0.5, 0.9), (0.0, 1.0)):
-            name = f"mailing of 5,000, response {100 * response:g} %, treated {share:g}, effect {effect:g}"
-            report(name, *of_mailings(rng, options.samples, 5000, response, share, effect))
+            for n in (5000, 30_000) if response == 0.01 and share != 0.5 else (5000,):
+                name = f"mailing of {n:,}, response {100 * response:g} %, treated {share:g}, effect {effect:g}"
+                report(name, *of_mailings(rng, options.samples, n, response, share, effect))
 
 
 if __name__ == "__main__":

@@ -159,7 +159,6 @@ def test_a_name_that_is_too_long(run, scores):
     [
         ("choose", ">/dev/full", "No space left"),
         ("report", ">&-", "stdout"),
-        ("summary --json", ">/dev/full", "No space left"),
         ("--help", ">/dev/full", "No space left"),
     ],
 )

@@ -216,7 +216,7 @@ print(found.n)
 """
 
 
-@pytest.mark.parametrize(("name", "files"), [("scores.parquet", 1500), ("scores.feather", 300), ("scores.csv", 200)])
+@pytest.mark.parametrize(("name", "files"), [("scores.parquet", 300), ("scores.feather", 150), ("scores.csv", 100)])
 def test_many_files_do_not_exhaust_file_handles(tmp_path, name, files):
     table = pa.table({"y": [0, 1], "s": [0.25, 0.5]})
     WRITERS[name](table, tmp_path / name)

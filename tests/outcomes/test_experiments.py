@@ -11,6 +11,7 @@ import rocscope as rs
 from outcome_cases import mailing
 from rocscope.errors import InputError
 from rocscope.inference import statistics
+from rocscope.inference.costs import compare_costs
 from rocscope.outcomes import from_experiment
 from rocscope.outcomes.share_weights import ShareWeights
 
@@ -187,3 +188,15 @@ def test_intervals_of_the_qini_area_cover(share, effect):
     for seed in range(400):
         held += truth in from_experiment(*mailing(seed, 2000, share, effect=effect)).qini().area
     assert 0.92 <= held / 400 <= 0.985
+
+
+def test_too_few_responses_are_said_also_where_none_was_seen():
+    """Of 20 treated rows of 400 none above a half responded: the next mailing may have one, worth 20 times 100."""
+    treated, score = np.arange(400) % 20 == 0, np.linspace(0, 1, 400)
+    response = np.where(treated, score < 0.2, np.arange(400) % 5 == 1)
+    experiment = from_experiment(response, treated, {"a": score, "b": -score}, share=0.05, benefit=100)
+    assert experiment.qini("a").area.reason == "only 4 responses in an arm, fewer than 10"
+    found = compare_costs(*experiment.priced(), thresholds=0.5).estimates["a"]
+    assert "rows make up the variance" in found.reason
+    often = from_experiment(np.tile(response, 50), np.tile(treated, 50), np.tile(score, 50), share=0.05)
+    assert often.qini().area.reliable

@@ -15,7 +15,8 @@ from outcome_cases import cohort
 from rocscope.errors import InputError, RocscopeWarning
 from rocscope.inference import statistics
 from rocscope.inference.costs import compare_costs
-from rocscope.outcomes import at_horizon
+from rocscope.kernels import SMALL
+from rocscope.outcomes import at_horizon, censoring
 
 REFERENCE = json.loads((Path(__file__).parent.parent / "reference" / "risk_regression.json").read_text())
 
@@ -244,3 +245,17 @@ def test_intervals_of_the_area_cover(n, censoring, competing):
         reliable += found.reliable
         held += found.reliable and truth in found
     assert reliable > 500 and held / reliable >= 0.93
+
+
+@pytest.mark.parametrize("spread", ["even", "crowded", "whole numbers", "one number", "huge"])
+def test_places_of_many_times_are_those_of_numpy(spread):
+    rng = np.random.default_rng(1)
+    values = {
+        "even": rng.random(SMALL),
+        "crowded": rng.random(SMALL) ** 40,
+        "whole numbers": rng.integers(0, 50, SMALL).astype(float),
+        "one number": np.full(SMALL, 3.0),
+        "huge": np.append(rng.random(SMALL) * 1e308, [0, 5e-324]),
+    }[spread]
+    among = np.unique(rng.choice(values, SMALL // 3))
+    np.testing.assert_array_equal(censoring._places(among, values), np.searchsorted(among, values))

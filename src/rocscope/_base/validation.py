@@ -342,9 +342,9 @@ def check_whole(value: Any, name: str, least: int = 1) -> int:
 
 
 def check_numbers(values: Any, name: str, n: int | None = None) -> NDArray[np.float64]:
-    """Return a column of finite numbers, `n` of them when `n` is given, as float64."""
+    """Return a column of finite numbers, `n` of them when `n` is given, as float64; booleans count as 0 and 1."""
     numbers = check_column(values, name, n)
-    if numbers.dtype.kind not in "iuf" or not np.isfinite(numbers).all():
+    if numbers.dtype.kind not in "biuf" or not np.isfinite(numbers).all():
         raise InputError(name, expected="finite numbers", got=shown(values))
     return numbers.astype(np.float64)
 

@@ -50,10 +50,17 @@ class MeanSample:
         variance = self._moment(number, 2)
         return self._moment(number, 3) / variance**1.5 if variance else 0.0
 
-    def worth(self, number: int) -> float:
-        """Return the effective number of units: how many with equal influence would give the same variance."""
-        fourth = self._moment(number, 4)
-        return self._moment(number, 2) ** 2 / fourth if fourth else float(self.times.sum())
+    def worth(self, number: int, unseen: float = 0.0) -> float:
+        """Return the effective number of units: how many with equal influence would give the same variance.
+
+        Parameters
+        ----------
+        unseen : float
+            Influence of one more unit, which might have been drawn: where it is rare and large, the variance without
+            it says too little.
+        """
+        fourth = self._moment(number, 4) + unseen**4
+        return (self._moment(number, 2) + unseen**2) ** 2 / fourth if fourth else float(self.times.sum())
 
     def _moment(self, number: int, power: int) -> float:
         return float(self.times @ self.moves[:, number] ** power)
@@ -196,18 +203,22 @@ def compare_costs(
     else:
         cost = costs(predict(predictions, thresholds))
         sample = means(cost)
-        estimates = {name: _mean(sample, i, hypothesis) for i, name in enumerate(predictions.models)}
+        most = float(max(np.max(each) for each in (acted, left))), float(min(np.min(each) for each in (acted, left)))
+        estimates = {name: _mean(sample, i, most, hypothesis) for i, name in enumerate(predictions.models)}
     names, covariance = predictions.models, sample.covariance
     compare = partial(_compare, sample, cost, names, hypothesis)
     return compare_each_two("expected cost", estimates, covariance, compare, adjust)
 
 
-def _mean(sample: MeanSample, i: int, hypothesis: Hypothesis) -> Estimate:
-    """Return a mean with an interval by t: its variance is as sure as that of so many rows that move it alike."""
-    worth, error = sample.worth(i), sqrt(max(float(sample.covariance[i, i]), 0.0))
-    found = hypothesis.wald(
-        float(sample.mean[i]), error, sample.n, _method("t", sample), df=max(worth, float(FEW_INFORMATIVE))
-    )
+def _mean(sample: MeanSample, i: int, extremes: tuple[float, float], hypothesis: Hypothesis) -> Estimate:
+    """Return a mean with an interval by t: its variance is as sure as that of so many rows that move it alike.
+
+    With one row more that costs one of the `extremes` of all rows, it must still be that of enough.
+    """
+    value, error = float(sample.mean[i]), sqrt(max(float(sample.covariance[i, i]), 0.0))
+    df = max(sample.worth(i), float(FEW_INFORMATIVE))
+    found = hypothesis.wald(value, error, sample.n, _method("t", sample), df=df)
+    worth = sample.worth(i, max(abs(each - value) for each in extremes) / sample.n)
     return replace(found, reason=few(worth, FEW_EVENTS, "rows make up the variance") if error > 0 else "")
 
 

@@ -222,6 +222,8 @@ def sort_rows(keys, values):
         spare_values = None
     else:
         spare_values = np.empty_like(values)
-    sort_digits(keys, values, spare, spare_values, lowest, first, bits)
-    if first > 0 and not insert_rows(keys, values):
-        sort_digits(keys, values, spare, spare_values, lowest, 0, bits)
+    while True:  # one call alone, which is compiled once
+        sort_digits(keys, values, spare, spare_values, lowest, first, bits)
+        if first == 0 or insert_rows(keys, values):
+            return
+        first = 0

@@ -1,4 +1,4 @@
-"""The loops over drawn samples of labels, a sample a row and a level a column; see `rocscope.calibration`."""
+"""Loops over drawn samples of labels (a sample a row, a level a column), and the places of numbers among others."""
 
 import numpy as np
 
@@ -141,3 +141,22 @@ def quantiles(distance, size, shares, found):
             low = selected(distance[sample], size[sample], bin_of, reached, held, below)
             high = selected(distance[sample], size[sample], bin_of, reached, held, below + 1)
             found[sample, i] = low + min(max(place - below, 0.0), 1.0) * (high - low)
+
+
+@Kernel
+def find_places(ascending, starts, scale, values, places):
+    """Write how many of the distinct `ascending` numbers are below each value.
+
+    Cells of equal width leave few to be searched: `starts` says how many numbers are below each cell.
+    """
+    first, last = ascending[0], starts.size - 2
+    for i in range(values.size):
+        cell = np.int64(max(min((values[i] - first) * scale, last), 0))
+        low, high = starts[cell], starts[cell + 1]
+        while low < high:
+            middle = (low + high) >> 1
+            if ascending[middle] < values[i]:
+                low = middle + 1
+            else:
+                high = middle
+        places[i] = low

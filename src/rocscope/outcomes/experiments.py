@@ -23,6 +23,7 @@ from rocscope.inference.hypothesis import Adjust, Hypothesis
 from rocscope.inference.influence.estimating import Values, compare_values, estimate
 from rocscope.inference.influence.units import stratum_of_moves
 from rocscope.inference.proportions import mover_difference, proportion
+from rocscope.inference.reliability import FEW_EVENTS, few
 from rocscope.outcomes.share_weights import ShareWeights
 from rocscope.outcomes.uplift_curves import Trial, UpliftCurve, UpliftKind
 
@@ -277,7 +278,15 @@ class Experiment(Result):
             note, total = weighting.note, weighting.moves(moves)
         code = None if self.groups is None else check.check_groups(self.groups, "groups", self.n)
         stratum = stratum_of_moves(total, code, None, self.n)
-        return Values(names, values, stratum, self.n, note if code is None else f"{stratum.units:g} groups")
+        note = note if code is None else f"{stratum.units:g} groups"
+        return Values(names, values, stratum, self.n, note, shortage=self._shortage)
+
+    @property
+    def _shortage(self) -> str:
+        """Whether an arm has too few responses; amounts count as the equal ones that would vary as much."""
+        arms = [self.response[self.treated == arm] for arm in (False, True)]
+        worth = min(float(arm.sum()) ** 2 / float(arm @ arm or 1) for arm in arms)
+        return few(worth, FEW_EVENTS, "responses in an arm")
 
     def _curve(self, kind: UpliftKind, model: str | None, level: float) -> UpliftCurve:
         name = model_name(self.models, model)

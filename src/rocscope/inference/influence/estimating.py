@@ -54,6 +54,7 @@ class Values:
     smoothed: tuple[Smoothed | None, ...] = ()
     classes: tuple[float, float] = (inf, inf)
     tail: tuple[float, float] = (1.0, 1.0)
+    shortage: str = ""  # of what else there is too little
 
     @property
     def doubt(self) -> str:
@@ -61,7 +62,7 @@ class Values:
         beyond = min(size * share for size, share in zip(self.classes, self.tail, strict=True))
         few_of_class = few(min(self.classes), FEW_ROWS, "rows of a class")
         groups = few_groups(self.stratum.size) if "groups" in self.note else ""
-        return groups or few_of_class or few(beyond, FEW_BEYOND, "rows expected beyond where it looks")
+        return groups or few_of_class or few(beyond, FEW_BEYOND, "rows expected beyond where it looks") or self.shortage
 
     @property
     def covariance(self) -> Array:
