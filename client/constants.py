@@ -61,8 +61,8 @@ CONSTANTS = {
     "ADVERSE_WORDS": "engines.positive_words: ADVERSE_WORDS",
     "NEGATIVE_WORDS": "engines.positive_words: NEGATIVE_WORDS",
     "AMBIGUOUS_WORDS": "engines.positive_words: AMBIGUOUS_WORDS",
-    "LOOKED_AT": "engines.sources.first_bytes: LOOKED_AT",
-    "UNLIKE_TEXT": "engines.sources.first_bytes: UNLIKE_TEXT",
+    "LOOKED_AT": "engines.sources.file_formats: LOOKED_AT",
+    "UNLIKE_TEXT": "engines.sources.file_formats: UNLIKE_TEXT",
     "LIGHT_HUES": "plotting.theme: LIGHT.hues",
     "DARK_HUES": "plotting.theme: DARK.hues",
 }

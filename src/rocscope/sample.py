@@ -39,7 +39,7 @@ from rocscope.ranges.binned import BinnedCounts
 from rocscope.ranges.sketch import CountsSketch
 
 
-class Crisp(Protocol):
+class HardClassifier(Protocol):
     """A classifier without scores, such as a `ConfusionMatrix` of two classes."""
 
     def as_point(self, pos_label: Any = None) -> OperatingPoint:
@@ -55,7 +55,7 @@ class BySegment(ByName[CumulativeCounts]):
         raise NotImplementedError
 
 
-Counted = CumulativeCounts | CountsSketch | OperatingPoint | Crisp | BySegment
+Counted = CumulativeCounts | CountsSketch | OperatingPoint | HardClassifier | BySegment
 Models = Predictions | Counted | Mapping[str, Predictions | Counted]
 
 

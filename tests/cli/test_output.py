@@ -188,7 +188,7 @@ def test_nothing_is_asked_of_unix_alone(nodes):
         of_name = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
         used = [f"{node.value.id}.{node.attr}"] if of_name else []
         found |= {(path, name) for name in (*imported, *used) if name in ON_UNIX_ONLY}
-    assert found == {("engines/question.py", "os.sysconf")}  # which has an answer where it is not known
+    assert found == {("engines/counting.py", "os.sysconf")}  # which has an answer where it is not known
 
 
 def test_text_is_read_in_an_encoding_that_is_named(nodes):
@@ -199,7 +199,7 @@ def test_text_is_read_in_an_encoding_that_is_named(nodes):
         if name in ("read_text", "write_text") and not any(key.arg == "encoding" for key in node.keywords):
             found.add((path, ast.unparse(node.func.value)))
     system = {"facts", "Path('/sys/fs/cgroup/memory.max')", "Path('/sys/fs/cgroup/memory.current')"}
-    assert found == {("engines/question.py", place) for place in system}  # which is ASCII, and on Linux
+    assert found == {("engines/counting.py", place) for place in system}  # which is ASCII, and on Linux
 
 
 def test_a_stream_of_another_file_is_no_name(tmp_path, monkeypatch):

@@ -9,8 +9,7 @@ import oracle
 from extremes import TABLES
 from rocscope import ThresholdCounts
 from rocscope.core.levels import Levels
-from rocscope.core.ranking import SortedKeys
-from rocscope.core.weighted import SortedRows
+from rocscope.core.ranking import SortedKeys, SortedRows
 from strategies import DTYPES, both_paths, float_weights, samples, taking, whole_weights
 
 

@@ -15,7 +15,7 @@ import pytest
 import rocscope as rs
 from readers import WRITERS
 from rocscope.core.rows import CountedModels
-from rocscope.engines.question import memory_limit
+from rocscope.engines.counting import memory_limit
 from rocscope.engines.sources import file_formats
 from rocscope.engines.stream import spill, streaming
 from rocscope.engines.stream.row_buffers import KeyBuffer, pack

@@ -10,7 +10,7 @@ import pytest
 import rocscope as rs
 from rocscope import Context, ThresholdCounts
 from rocscope.decisions import in_money
-from rocscope.engines.question import BY_ROWS, Question
+from rocscope.engines.counting import BY_ROWS, Question
 from rocscope.errors import InputError, OneClassError, WeightError
 
 AMOUNT = np.array([500, 3, 40, 7, 120, 60, 8, 30], float)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from rocscope import Context, ThresholdCounts, choose
 from rocscope.core.ranking import rank
-from rocscope.engines.question import Question
+from rocscope.engines.counting import Question
 from rocscope.engines.spark import counts as spark
 from rocscope.engines.spark import tasks as spark_tasks
 from rocscope.engines.spark.frame import Input

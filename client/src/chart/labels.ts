@@ -3,9 +3,9 @@
 import { shorten } from "../format";
 import { columnsOf, type Frame, type Mark, type Point, type Scene, type Series } from "./scene";
 
-const HEIGHT = 14;
-const PLACES = 24;
-const LONGEST = 22;
+const HEIGHT = 14; // pixels of a label, with letters of 12
+const PLACES = 24; // of a line that are tried: a choice
+const LONGEST = 22; // characters of a name: a choice, as Python writes 32 in a legend
 /** Pixels between the points that stand for a line. */
 const STEP = 4;
 /** Names in one chart, as many as models can be told apart. */
@@ -96,7 +96,7 @@ function boxesAround({ x, y }: Dot, width: number): Box[] {
 const overlap = (a: Box, b: Box): boolean =>
   a.left < b.right + 4 && b.left < a.right + 4 && a.top < b.bottom && b.top < a.bottom;
 
-const CELL = 4;
+const CELL = 4; // pixels: the same as a step between points, so that each is counted once
 
 /** How many dots lie in a box, from running sums over a grid of small cells. */
 function crowd(dots: readonly Dot[], frame: Frame): (box: Box) => number {

@@ -5,7 +5,7 @@ import { positives } from "./labels";
 import type { Names } from "./sinks";
 import type { Table } from "./table";
 
-const LINES = 20_000;
+const LINES = 20_000; // rows of text that are held before they become a part of the file
 const OUTCOMES = [["true negative", "false positive"], ["false negative", "true positive"]] as const;
 
 /** All columns as they were written, and two more; nothing is said of a row without a score, nor of its error without a label. */

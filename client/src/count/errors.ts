@@ -8,7 +8,7 @@ export class Refused extends Error {
   }
 }
 
-const MOST_NAMED = 6;
+const MOST_NAMED = 6; // names in a message: a choice
 
 /** The first of some values, and how many more there are. */
 export function listing(values: readonly string[], most = MOST_NAMED): string {

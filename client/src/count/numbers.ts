@@ -71,7 +71,7 @@ function sorted(rows: Uint32Array, digits: readonly (readonly [word: Uint32Array
   return from;
 }
 
-const LONG = 64;
+const LONG = 64; // rows of one high word, from which on moving them one by one takes too long: a choice
 
 /** Order rows of one high word by their low ones, where that is little work, and say whether it was. */
 function settled(rows: Uint32Array, high: Uint32Array, low: Uint32Array): boolean {

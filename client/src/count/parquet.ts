@@ -20,7 +20,7 @@ const COMPRESSORS: Compressors = {
     throw new Refused("the file", { expected: "another compression than brotli", hint: "write it with zstd or snappy" });
   },
 };
-const HEAD_ROWS = 2000;
+const HEAD_ROWS = 2000; // rows from which the use of columns is guessed
 const MOST_DECIMAL = 10n ** BigInt(DECIMAL_DIGITS);
 
 /** A column as the schema declares it. */

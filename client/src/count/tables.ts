@@ -12,8 +12,8 @@ import { openParquet } from "./parquet";
 import { NameSink, NumberSink } from "./sinks";
 import { placeOf, type Rows, type Table, type Wanted } from "./table";
 
-const HEAD = 1 << 19;
-const PIECE = 1 << 22;
+const HEAD = 1 << 19; // bytes from which columns are guessed: half of what is looked at for the encoding
+const PIECE = 1 << 22; // bytes read at a time: few enough for a phone, many enough to hide the waiting between
 
 export async function openTable(file: File, layout: Layout): Promise<Table> {
   if (file.size === 0) throw new Refused(`${file.name}: the file is empty`);

@@ -1,6 +1,6 @@
 /** A built-in example: 1,000 customers, whether they bought, and the scores of two models. The same rows on every visit. */
 
-const ROWS = 1000;
+const ROWS = 1000; // as many as a small study has: intervals are seen
 
 export function exampleFile(): File {
   let seed = 1;

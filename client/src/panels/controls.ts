@@ -41,7 +41,7 @@ function control(options: ControlOptions): HTMLElement {
   return h("div", { class: "control" }, head, h("div", { class: "control-row" }, range, field));
 }
 
-const COST = { min: -2, max: 4 };
+const COST = { min: -2, max: 4 }; // powers of ten that the slider reaches; any cost can be typed
 
 function costControl(id: string, label: string, cost: { value: number }): HTMLElement {
   return control({
@@ -56,7 +56,7 @@ function costControl(id: string, label: string, cost: { value: number }): HTMLEl
   });
 }
 
-const LOGIT = 9.2;
+const LOGIT = 9.2; // of a prevalence of 0.01 %, and of 99.99 %: what the slider reaches
 
 function prevalenceControl(state: State): HTMLElement {
   const sample = button("sample", () => (state.costs.prevalence.value = null), { class: "link", title: "Use the prevalence of the sample" });

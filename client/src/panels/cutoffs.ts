@@ -8,7 +8,7 @@ import { tooltip } from "../inputs";
 import { nearest, rates, samplePrevalence, thresholdAt, wilson } from "../math/levels";
 import type { State } from "../state/state";
 
-const SHARES = [0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9];
+const SHARES = [0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]; // predicted positive, near which a threshold is shown
 const COLUMNS = ["threshold", "tp", "fp", "fn", "tn", ...["sensitivity", "specificity", "precision"].flatMap((rate) => [rate, `${rate}_low`, `${rate}_high`]), "youden"];
 
 type Row = readonly [threshold: number, tp: number, fp: number, fn: number, tn: number, ...rates: number[]];

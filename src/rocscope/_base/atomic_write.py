@@ -10,8 +10,8 @@ from pathlib import Path
 
 from rocscope.errors import InputError
 
-_LONGEST_NAME = 255
-_SHOWN = 60
+_LONGEST_NAME = 255  # bytes of a file's name that the usual file systems take
+_SHOWN = 60  # characters of a path in a message: a choice
 _FORBIDDEN = "\0:" if os.name == "nt" else "\0"  # what follows a colon would be a stream of another file, unseen
 _UNFINISHED: set[Path] = set()
 

@@ -1,6 +1,6 @@
-"""Find the distinct values of text columns by hashing, ten times as fast as by sorting.
+"""Check whole columns on all cores (0/1, finite, range and sum), and find the distinct values of text by hashing.
 
-Checks of whole columns: on all cores, a stretch at a time, so that memory is read once.
+Columns are read a stretch at a time, so that memory is read once; hashing is ten times as fast as sorting.
 
 Whole numbers: they stay what they are, and are refused where float64 would round them.
 """

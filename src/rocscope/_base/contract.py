@@ -1,4 +1,4 @@
-"""The signature as a contract: when a call fails, whichever argument is not what its annotation says is named.
+"""When a call fails, name the argument that does not fit its annotation, and what to use in place of unknown names.
 
 Checks that need the data stand at the door of each function. What is left are arguments of another kind altogether,
 such as a text where a number belongs. They are looked for only after a call has failed, so a call that succeeds costs
@@ -8,8 +8,10 @@ nothing. An error with arguments that all fit their annotations passes unchanged
 import inspect
 import types
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from functools import wraps
+from functools import cache, wraps
+from inspect import signature
 from numbers import Integral
+from pathlib import Path
 from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 import numpy as np
@@ -19,7 +21,7 @@ from rocscope.errors import InputError, RocscopeError, listing
 _Call = TypeVar("_Call", bound=Callable[..., Any])
 _Class = TypeVar("_Class", bound=type)
 _MOST_WHOLE = 2**31  # numbers of things: more are a mistake
-_MOST_SHOWN = 120
+_MOST_SHOWN = 120  # characters of a value in a message: a choice, as in `validation`
 
 
 def contract(call: _Call) -> _Call:
@@ -256,3 +258,78 @@ def in_words(hint: Any) -> str:
         return _OF_ORIGINS[origin]
     name = getattr(origin or hint, "__name__", str(hint))
     return f"{'an' if name[0] in 'AEIOUaeiou' else 'a'} {name}"
+
+
+_ALIKE = 0.75  # as of names, see `rocscope._base.public_names`
+
+
+@cache
+def other_words() -> dict[str, dict[str, dict[str, str]]]:
+    """Return what does the job of an argument or attribute of another library: of a function, of a class.
+
+    Examples
+    --------
+    >>> other_words()["attributes"]["RocCurve"]["roc_auc"]
+    '.auc'
+    """
+    import tomllib
+
+    return tomllib.loads(Path(__file__).with_name("other_words.toml").read_text(encoding="utf-8"))
+
+
+def answering(function: _Call) -> _Call:
+    """Hold a function of data to its signature, and let the TypeError for wrong arguments say what to call instead.
+
+    Examples
+    --------
+    >>> @answering
+    ... def auc(y_true, y_score=None, *, model=None): ...
+    >>> auc([0, 1], [0.1, 0.9], max_fpr=0.1)
+    Traceback (most recent call last):
+    ...
+    TypeError: auc() got an unexpected keyword argument 'max_fpr'; use rs.roc(y, s).partial_auc(max_fpr=0.1)
+    """
+
+    @wraps(function)
+    def answered(*arguments: Any, **options: Any) -> Any:
+        try:
+            return function(*arguments, **options)
+        except TypeError as error:
+            if error.__traceback__ is None or error.__traceback__.tb_next is not None:  # it comes from within
+                raise
+            raise TypeError(f"{error}{_instead(function, arguments, options)}") from None
+
+    return contract(cast(_Call, answered))
+
+
+def _instead(function: Callable[..., Any], arguments: tuple[Any, ...], options: dict[str, Any]) -> str:
+    known = list(signature(function).parameters)
+    unknown = next((name for name in options if name not in known), None)
+    if unknown is not None:
+        words = other_words()["arguments"]
+        table = words["any"] | words.get(function.__name__, {})
+        return f"; use {table[unknown]}" if unknown in table else _close(unknown, known, "{}=")
+    if any(hasattr(each, "predict") for each in arguments):
+        return "; of a fitted model use rs.evaluation.from_estimator(model, X, y), and pass what it returns"
+    if any(hasattr(each, "columns") for each in arguments):
+        return "; of a data frame use rs.read(data, label=..., scores=[...]), and pass what it returns"
+    return "; pass labels and scores, those of several models by name: (y, {'a': s, 'b': s})"
+
+
+class MissingAttributeError(AttributeError):
+    """An attribute that a result does not have; its words are only looked for where they are read."""
+
+    def __str__(self) -> str:
+        owner, name = self.args
+        found = f"{owner.__name__} has no {name!r}"
+        for kind in owner.__mro__:
+            if name in (table := other_words()["attributes"].get(kind.__name__, {})):
+                return f"{found}; use {table[name]}"
+        return found + _close(name, (each for each in dir(owner) if not each.startswith("_")), ".{}")
+
+
+def _close(name: str, known: Iterable[str], shown: str) -> str:
+    from difflib import get_close_matches
+
+    close = get_close_matches(name, list(known), n=3, cutoff=_ALIKE)
+    return f"; did you mean {' or '.join(map(shown.format, close))}?" if close else ""

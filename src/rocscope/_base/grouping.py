@@ -18,7 +18,7 @@ from rocscope.errors import InputError
 Made = TypeVar("Made")
 
 _SPREAD = 4  # up to so many times as many whole numbers as rows are looked up in a table, which takes no sort
-_MOST_SHORT = 2**31 - 1
+_MOST_SHORT = 2**31 - 1  # places that int32 holds
 
 
 SEGMENTS = (

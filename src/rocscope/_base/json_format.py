@@ -24,10 +24,10 @@ from rocscope.errors import InputError, StoredError
 T = TypeVar("T")
 
 _HEADER = ("format", "version", "checksum")
-_RELATIVE_ERROR = 1e-9
-_ROUNDING = 1e-12
-_DEEPEST = 16
-_LONGEST_PLACE = 100
+_RELATIVE_ERROR = 1e-9  # what a sum may differ by between machines; a digit that someone changed differs by more
+_ROUNDING = 1e-12  # what points of a falling curve may rise by, from rounding of shares
+_DEEPEST = 16  # objects within objects: twice what our own files have, and far from the recursion limit
+_LONGEST_PLACE = 100  # characters of a field's name in a message: a choice
 
 MOST_BYTES = 1 << 28
 MOST_WHOLE = 2**62

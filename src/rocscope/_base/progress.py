@@ -18,8 +18,8 @@ Progress = bool | Tell | None
 """None or True: a bar on stderr, where that is a terminal; False: none; a function: called with (done, total)."""
 
 _BAR_AFTER = 1.0  # seconds
-_SILENT = 2.0
-_TICK = 0.5
+_SILENT = 2.0  # without a word, before it is said what runs: a choice
+_TICK = 0.5  # between two looks at the clock
 
 
 def unreported(done: int, total: int | None) -> None:

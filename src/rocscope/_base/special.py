@@ -1,4 +1,4 @@
-"""scipy.special, loaded when it is first used: that takes a third of the time of a first choice, which needs none."""
+"""scipy.special, loaded on first use: loading takes a third of the time of a first choice, which needs none of it."""
 
 from typing import Any
 

@@ -22,10 +22,10 @@ from rocscope.errors import InputError, LabelError, PairingError, ScoreError, Sh
 from rocscope.errors import listing as listing
 from rocscope.errors import one_of as one_of
 
-_MOST_WHOLE = 2**62
-_SEED_BITS = 32
+_MOST_WHOLE = 2**62  # sums of two such fit 64 bits
+_SEED_BITS = 32  # as many as NumPy's RandomState takes
 _MOST_TIMES = 2**31  # repetitions, bins or rows of a table: more are a mistake
-_MOST_SHOWN = 120
+_MOST_SHOWN = 120  # characters of a value in a message: a choice, about a line of a terminal
 
 
 def check_column(values: Any, name: str, n: int | None = None) -> Array:

@@ -21,8 +21,8 @@ from rocscope.sample import counts_of
 
 Function = Callable[[float], float]
 
-_TOLERANCE = 1e-6
-_PRECISION = 1e-11
+_TOLERANCE = 1e-6  # cases: less is what rounding and integration leave of whole numbers
+_PRECISION = 1e-11  # of the integrals: far below the tolerance
 _LEVELS = 1000  # points of a curve that is known as a function: 0.1 % of the rows each
 _NODES = 8  # of Gauss and Legendre: exact for polynomials up to degree 15
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
-from rocscope._base.wrong_calls import answering
+from rocscope._base.contract import answering
 from rocscope.calibration.bands import Fit, consistency_band, loess_limits, monotone_band
 from rocscope.calibration.bins import Bins, Strategy, binned
 from rocscope.calibration.loess import DEFAULT_SPAN, Degree, LoessFit, loess_fit
@@ -24,7 +24,7 @@ from rocscope.curves.curve import Curve, interpolate
 from rocscope.errors import InputError
 from rocscope.inference.proportions import normal_quantile, of_share
 
-DRAWS = 999
+DRAWS = 999  # with the sample itself 1,000, so that the ends of a 95 % band are the 25th draws; time grows with it
 BinMethod = Literal["jeffreys", "wilson", "clopper-pearson"]
 _BIN_METHODS = ("jeffreys", "wilson", "clopper-pearson")
 _OF_BINS = "of the mean true probability in each bin"

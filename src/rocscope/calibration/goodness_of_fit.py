@@ -15,7 +15,7 @@ from rocscope.calibration.outcomes import Outcomes, Shift, evidence
 from rocscope.core.result import Result
 from rocscope.core.rows import refuse_repeats
 
-_ROUNDING = 1e-12
+_ROUNDING = 1e-12  # draws that equal the sample count as equal, whatever the order of their sums
 
 
 @dataclass(frozen=True)

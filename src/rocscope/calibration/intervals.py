@@ -323,7 +323,7 @@ def invert(
     return Inverted(low, high, p_value)
 
 
-_ROUNDING = 1e-12
+_ROUNDING = 1e-12  # draws that equal the sample count as equal, whatever the order of their sums
 
 
 def _columns(numbers: Mapping[str, Array]) -> Array:

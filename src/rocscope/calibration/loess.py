@@ -22,7 +22,7 @@ _NEAR = 0.01  # delta of R's lowess, as a share of the range
 _FEWEST_IN_CELL = 0.2  # cell of R's loess.control
 _MARGIN = 0.005  # by which R's loess widens the range
 _POINTS = 200  # at which the curve is given
-_ROUNDING = 1e-30
+_ROUNDING = 1e-30  # above 0, so that a window of one score has no slope
 _FLAT = 1e-6  # weighted variance, as a share of the squared range, without which a slope is not defined
 
 

@@ -249,7 +249,7 @@ CERTAINTY = 1e-9
 """Probabilities are clipped to this distance from 0 and 1 where a logit must be finite."""
 
 _SPLINE_GROUPS = 2048  # of neighbouring probabilities: a few knots need no more
-_POINTS = 256
+_POINTS = 256  # of the curve as it is drawn: more than one in two pixels of a plot
 _RIDGE = 1e-9  # per row, so that a spline of too few rows still has a solution
 _KNOTS = {
     3: (0.10, 0.50, 0.90),

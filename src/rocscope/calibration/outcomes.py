@@ -277,7 +277,7 @@ def are_probabilities(counts: ThresholdCounts) -> bool:
 
 _GROUPS = 4096  # of neighbouring rows, with which PAV is resampled
 _ENDS = 512  # levels left as they are at either end, where steps are narrow
-_POINTS = 2048
+_POINTS = 2048  # of the curve as it is drawn: more than a plot has pixels across
 
 
 @dataclass(frozen=True, eq=False)

@@ -31,7 +31,7 @@ from rocscope.errors import InputError
 
 FORMAT = Format("rocscope.recalibrator", 1, "a recalibrator", "make one by Recalibrator.save or `rocscope calibrate`")
 
-_SMALLEST, _CLOSEST, _LARGEST_SHIFT = 1e-300, 1e-16, 2000.0
+_SMALLEST, _CLOSEST, _LARGEST_SHIFT = 1e-300, 1e-16, 2000.0  # whose logits and exponentials are floats
 
 
 @held_to_contract
@@ -147,7 +147,7 @@ class Recalibrator(BaseEstimator):
             raise NotFittedError(f"this {type(self).__name__} is not fitted: call fit with scores and labels first")
 
 
-_STEEPEST = 1e100
+_STEEPEST = 1e100  # coefficients whose products with logits are floats
 _CLIP = float(np.finfo(np.float64).eps)
 
 

@@ -1,12 +1,14 @@
 """The commands, and the sources of their options' defaults."""
 
+import os
 import re
 import shlex
+import sys
 import tomllib
 from collections.abc import Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 from cyclopts import (
     App,
@@ -22,10 +24,77 @@ from cyclopts import (
 from cyclopts.config import Dict, Env
 
 from rocscope import __version__
-from rocscope.cli import completion
+from rocscope.cli.console import note
 from rocscope.cli.options import FILES, OPTIONS, not_a_number, refuse_for_more_classes
 from rocscope.engines.sources.file_formats import format_of
 from rocscope.errors import InputError
+
+_COMPLETION = "--install-completion"
+_Shell = Literal["bash", "zsh", "fish", "powershell"]
+_STARTUP = {"bash": ".bashrc", "zsh": ".zshrc"}
+
+
+def _offer_completion(app: App) -> None:
+    """Add the option to the commands; it costs a tenth of an answer, so only where it is asked for or listed."""
+
+    def install(*, shell: _Shell | None = None, yes: Annotated[bool, Parameter(show_default=False)] = False) -> int:
+        """Have the shell complete commands and options: shows what it would write, and asks.
+
+        Parameters
+        ----------
+        shell
+            Shell to write for; by default the one it is called from.
+        yes
+            Write without asking.
+        """
+        shell = shell or _detected()
+        script = _script(shell, app.name[0])
+        note(f"Completion for {shell} writes {script}" + _startup(shell))
+        if not yes and not _agreed():
+            note("Nothing was written.")
+            return 0
+        app.install_completion(shell=shell, output=script)
+        note(f"Written. Open a new {shell} to use it.")
+        return 0
+
+    app.command(install, name=_COMPLETION)
+
+
+def _detected() -> _Shell:
+    from cyclopts.completion.detect import ShellDetectionError, detect_shell
+
+    try:
+        return detect_shell()
+    except ShellDetectionError:
+        raise InputError("--shell", expected="bash, zsh, fish or powershell", got="a shell not known") from None
+
+
+def _script(shell: _Shell, name: str) -> Path:
+    """Return where the shell looks for completions; unlike the library's own answer, without making folders."""
+    if shell == "powershell":
+        from cyclopts.completion.install import get_default_completion_path
+
+        return get_default_completion_path(shell, name)
+    custom = os.environ.get("ZSH_CUSTOM") or (os.environ["ZSH"] + "/custom" if os.environ.get("ZSH") else "")
+    zsh = Path(custom) if custom and Path(custom).is_dir() else Path.home() / ".zsh"
+    return {
+        "bash": Path.home() / f".local/share/bash-completion/completions/{name}",
+        "zsh": zsh / f"completions/_cyclopts_{name}",
+        "fish": Path.home() / f".config/fish/completions/{name}.fish",
+    }[shell]
+
+
+def _startup(shell: _Shell) -> str:
+    if shell == "powershell":
+        return ", and adds a line that loads it to your PowerShell profile"
+    return f", and adds a line that loads it to {Path.home() / _STARTUP[shell]}" if shell in _STARTUP else ""
+
+
+def _agreed() -> bool:
+    if sys.stdin is None or not sys.stdin.isatty():
+        raise InputError(_COMPLETION, expected="--yes where nobody can be asked", got="none")
+    return input("Write it? [y/N] ").strip().casefold() in ("y", "yes")
+
 
 COMMANDS = (
     "demo", "validate", "summary", "report", "page", "explore", "choose", "campaign", "apply", "outcomes", "verify",
@@ -33,7 +102,7 @@ COMMANDS = (
 )  # fmt: skip
 _MODULES = {  # where that is not the command's own name
     **dict.fromkeys(("report", "page", "explore"), "pages"),
-    **dict.fromkeys(("validate", "verify", "monitor"), "checks"),
+    **dict.fromkeys(("validate", "verify", "monitor", "qualify"), "checks"),
     "outcomes": "apply",
 }
 
@@ -83,9 +152,9 @@ for name in COMMANDS:
 def completed(arguments: Sequence[str]) -> Sequence[str]:
     """Return the arguments; a file without a command becomes a summary of what can be guessed."""
     first = next(iter(arguments), "--help")
-    if first in ("--help", "-h", completion.OPTION):
-        if completion.OPTION not in app:
-            completion.register(app)
+    if first in ("--help", "-h", _COMPLETION):
+        if _COMPLETION not in app:
+            _offer_completion(app)
         for name in COMMANDS:
             _ = app[name].help  # an overview says what each is for
     is_file = first not in COMMANDS and not first.startswith("-") and (format_of(Path(first)) or Path(first).exists())

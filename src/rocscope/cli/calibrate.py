@@ -9,8 +9,7 @@ from rocscope._base.atomic_write import write_file
 from rocscope._base.formatting import known
 from rocscope.cli import options as opt
 from rocscope.cli.console import note, print_json, print_rows, table_bytes, write
-from rocscope.cli.gates import Gate, gates_json, judged_by, outcome
-from rocscope.cli.judging import Judge, gates_of
+from rocscope.cli.gates import Gate, Judge, gates_json, gates_of, judged_by, outcome
 from rocscope.errors import InputError, ScoreError
 
 _SHOWN = {

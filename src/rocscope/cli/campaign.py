@@ -21,8 +21,7 @@ from rocscope.cli.console import (
     write_figure,
     write_text,
 )
-from rocscope.cli.gates import gates_json, judged_by, outcome
-from rocscope.cli.judging import Judge, gates_of
+from rocscope.cli.gates import Judge, gates_json, gates_of, judged_by, outcome
 from rocscope.errors import InputError
 
 CAMPAIGN = Parameter(group=opt.CAMPAIGN)

@@ -1,8 +1,8 @@
-"""rocscope validate, verify and monitor: describe a file, verify a decision on its rows, and monitor it."""
+"""rocscope validate, verify, monitor and qualify: check a file, a saved decision, its use, and this installation."""
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from rocscope._base.atomic_write import check_writable
 from rocscope._base.formatting import alike
@@ -207,3 +207,43 @@ def _begin(state: str, chosen: Any, fail_if: list[str], level: float) -> Any:
             "--state", expected="a state of this decision, --fail-if and --level", got=f"another ({got})", hint=hint
         )
     return known
+
+
+def qualify(
+    *,
+    output: Annotated[Path | None, opt.OUTPUT] = None,
+    cases: int = 500,
+    random_state: int = 0,
+    json: opt.Json = False,
+    force: opt.Force = False,
+) -> int:
+    """Check this installation against exact arithmetic, published values and changed decisions.
+
+    Example: rocscope qualify -o dossier.html
+
+    Exits with code 1 if any check fails.
+
+    Parameters
+    ----------
+    output
+        HTML file to write the dossier to.
+    cases
+        Samples drawn for each check.
+    random_state
+        Seed of the samples.
+    """
+    opt.require_output(None if output is None else str(output), force=force)
+    from rocscope.report.qualification import qualify as checked
+
+    found = checked(cases, random_state=random_state)
+    if json:
+        print_json("qualify", found.to_dict())
+    else:
+        rows = [[each.name, each.what, f"{each.cases:,}", f"{len(each.failures):,}"] for each in found.checks]
+        print_rows("Qualification", ("check", "compared", "cases", "failures"), rows, left=("check", "compared"))
+    for each in found.checks:
+        for failure in each.failures[:5]:
+            note(f"{each.name}: {failure}")
+    if output is not None:
+        note(f"Dossier: {found.save(output, force=force)}")
+    return 0 if found.passed else 1

@@ -24,8 +24,7 @@ from rocscope.cli.console import (
     write_figure,
     write_text,
 )
-from rocscope.cli.gates import gates_json, judged_by, outcome
-from rocscope.cli.judging import DecisionJudge, gates_of
+from rocscope.cli.gates import DecisionJudge, gates_json, gates_of, judged_by, outcome
 from rocscope.errors import InputError
 
 CHOICE = Parameter(group=opt.CHOICE)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 JSON_VERSION = 1
-MOST_WIDE = 10_000
+MOST_WIDE = 10_000  # columns: wider than any table, so that its own width is measured
 _PIPED = 200  # columns, where there is no terminal to ask and COLUMNS does not say
 _GAP = "  "  # between columns without frames
 READER_HAS_LEFT = (errno.EPIPE, errno.EINVAL) if os.name == "nt" else (errno.EPIPE,)
@@ -258,7 +258,7 @@ def print_interval(interval: Any, what: str, apparent: str) -> None:
 _SUFFIXES = (".svg", ".png", ".pdf", ".pgf")
 _LATEX = ("xelatex", "lualatex", "pdflatex")
 _NARROW = 120  # millimetres, where text of 8 points is as large as that around it
-_DPI = 300
+_DPI = 300  # of PNG files: what journals ask for
 
 
 def check_figure(path: str | None, width: float, *, force: bool) -> None:

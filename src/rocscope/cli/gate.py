@@ -13,8 +13,7 @@ from rocscope._base.atomic_write import write_file
 from rocscope._base.formatting import about
 from rocscope.cli import options as opt
 from rocscope.cli.console import markdown_table, note, print_json, print_rows, write
-from rocscope.cli.gates import Gate, JudgedGate, judged_by, outcome
-from rocscope.cli.judging import Judge, gates_of
+from rocscope.cli.gates import Gate, Judge, JudgedGate, gates_of, judged_by, outcome
 from rocscope.errors import InputError
 
 _HEADINGS = ("rule", "segment", "found", "result")

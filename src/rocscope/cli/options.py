@@ -14,6 +14,7 @@ from rocscope._base.progress import attended
 from rocscope.cli.console import note
 from rocscope.engines.sources.column_names import (
     NA_WORDS,
+    NamedColumns,
     first_values,
     given,
     models_of,
@@ -153,12 +154,13 @@ class LayoutOptions:
         """Return the arguments for readers."""
         return {"where": self.where} | asdict(self.layout)
 
+    def _named_columns(self, file: str) -> NamedColumns | None:
+        """Return the columns of a file; None for a stream, and where only another library could tell."""
+        return None if file == "-" or is_pipe(file) else named_columns(find_files(file, self.format), self.layout)
+
     def require(self, file: str, **columns: Sequence[str | None]) -> None:
         """Raise unless the file and its columns exist; called before any library is loaded."""
-        if file == "-" or is_pipe(file):
-            return
-        named = named_columns(find_files(file, self.format), self.layout)
-        if named is None:
+        if (named := self._named_columns(file)) is None:
             return
         for role, names in columns.items():
             given_names = [column for column in names if column is not None]
@@ -187,10 +189,7 @@ class RowOptions(LayoutOptions):
         **others : str or None
             Columns that one command alone has options for.
         """
-        if file == "-" or is_pipe(file):
-            return
-        named = named_columns(find_files(file, self.format), self.layout)
-        if named is None:
+        if (named := self._named_columns(file)) is None:
             return
         if "label" in needed:
             given(named, "label", self.label)

@@ -6,11 +6,8 @@ from cyclopts import Parameter
 
 from rocscope.cli import options as opt
 from rocscope.cli.console import markdown_records, markdown_table, note, print_json, print_records, print_rows, write
-from rocscope.cli.gates import gates_json, judged_by, outcome
-from rocscope.cli.judging import Judge, gates_of
+from rocscope.cli.gates import Judge, gates_json, gates_of, judged_by, outcome
 from rocscope.errors import InputError
-
-MOST_DETAILED = 1_000_000
 
 
 def _interval(model: Any) -> str:
@@ -163,6 +160,7 @@ def _markdown(data: Any) -> str:
 def _of_classes(file: str, rows: opt.ClassOptions, detail: bool | None, json: bool, markdown: bool) -> None:
     """Print the performance of each model for more than two classes, and each class by the best model."""
     predictions = rows.classes(file)
+    from rocscope.report.model import MOST_DETAILED
     from rocscope.report.multiclass import by_class, multiclass_data, overview
 
     detailed = len(predictions) <= MOST_DETAILED if detail is None else detail

@@ -25,7 +25,14 @@ from rocscope.evaluation.scoring import score
 CURVE, GUIDE = "rocscope-curve", "rocscope-guide"
 """Group ids of the lines of curves and of reference lines."""
 _NAME = "Classifier"
-_TWO = 2
+
+
+def _of_each(attribute: str, doc: str) -> property:
+    def of_each(self: "_Display") -> Any:
+        found = [getattr(curve, attribute) for curve in self.curves]
+        return found[0] if len(found) == 1 else found
+
+    return property(of_each, doc=doc)
 
 
 class _Display:
@@ -113,10 +120,6 @@ class _Display:
 
     def _fact(self, curve: Any) -> str:  # noqa: ARG002
         return ""
-
-    def _of_each(self, attribute: str) -> Any:
-        found = [getattr(curve, attribute) for curve in self.curves]
-        return found[0] if len(found) == 1 else found
 
     @classmethod
     def _of(cls, curves: Sequence[Curve], name: Any) -> Self:
@@ -236,7 +239,7 @@ class _Display:
 def _scored(estimator: Any, name: str, rows: Any, response_method: str, pos_label: Any) -> tuple[Any, Any]:
     """Return the scores of a classifier of two classes, and the positive one."""
     classes = np.asarray(getattr(estimator, "classes_", ())).tolist()
-    if len(classes) != _TWO:
+    if len(classes) != 2:
         got = f"{len(classes)} classes" if classes else "one without classes"
         raise InputError(f"estimator {name}", expected="a classifier that was fitted to two classes", got=got)
     pos_label = classes[1] if pos_label is None else pos_label
@@ -256,20 +259,9 @@ class RocCurveDisplay(_Display):
         self.curves = [_points("RocCurve", fpr, tpr, "fpr", "tpr", auc=roc_auc)]
         self.name, self.pos_label = name, pos_label
 
-    @property
-    def roc_auc(self) -> Any:
-        """Area under the curve."""
-        return self._of_each("auc")
-
-    @property
-    def fpr(self) -> Any:
-        """False-positive rate at each threshold."""
-        return self._of_each("x")
-
-    @property
-    def tpr(self) -> Any:
-        """True-positive rate at each threshold."""
-        return self._of_each("y")
+    roc_auc = _of_each("auc", "Area under the curve.")
+    fpr = _of_each("x", "False-positive rate at each threshold.")
+    tpr = _of_each("y", "True-positive rate at each threshold.")
 
     def _fact(self, curve: Any) -> str:
         return "" if curve.auc is None else f" (AUC {curve.auc:.3f})"
@@ -295,20 +287,9 @@ class PrecisionRecallDisplay(_Display):
         self.curves = [_points(kind, recall, precision, "recall", "precision", **facts)]
         self.name, self.pos_label = name, pos_label
 
-    @property
-    def average_precision(self) -> Any:
-        """Area under the steps of the curve."""
-        return self._of_each("average_precision")
-
-    @property
-    def precision(self) -> Any:
-        """Precision at each threshold."""
-        return self._of_each("y")
-
-    @property
-    def recall(self) -> Any:
-        """Recall at each threshold."""
-        return self._of_each("x")
+    average_precision = _of_each("average_precision", "Area under the steps of the curve.")
+    precision = _of_each("y", "Precision at each threshold.")
+    recall = _of_each("x", "Recall at each threshold.")
 
     def _fact(self, curve: Any) -> str:
         return "" if curve.average_precision is None else f" (AP {curve.average_precision:.3f})"
@@ -325,15 +306,8 @@ class DetCurveDisplay(_Display):
         self.curves = [_points("DetCurve", fpr, fnr, "fpr", "fnr", counts=SimpleNamespace(**totals))]
         self.name, self.pos_label = name, pos_label
 
-    @property
-    def fpr(self) -> Any:
-        """False-positive rate at each threshold."""
-        return self._of_each("x")
-
-    @property
-    def fnr(self) -> Any:
-        """False-negative rates."""
-        return self._of_each("y")
+    fpr = _of_each("x", "False-positive rate at each threshold.")
+    fnr = _of_each("y", "False-negative rates.")
 
 
 class CalibrationDisplay(_Display):

@@ -166,6 +166,7 @@ class CumulativeCounts(Result):
         raise NotImplementedError
 
 
+# Of two totals of at least 1e-100: below, products may have lost digits to the end of float64's range.
 _LEAST_PRODUCT = 1e-200
 
 

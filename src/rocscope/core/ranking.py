@@ -15,12 +15,167 @@ from numpy.typing import NDArray
 
 from rocscope import kernels
 from rocscope._base.arrays import Array
-from rocscope._base.radix import KINDS, KeyPart, decode, sorted_keys, without_signed_zeros
+from rocscope._base.exact_sums import Sums, add_up, condensed, whole_sums
+from rocscope._base.radix import KINDS, KeyPart, decode, encode, sorted_keys, sorted_rows, without_signed_zeros
 from rocscope._base.threads import in_threads
 from rocscope.core.levels import Block, Levels, Ranking, all_pairs, collapse
-from rocscope.core.weighted import rank_weighted
 
-_BLOCK = 16_384
+# Rows a level: the exact sums of a level are written as about two floats a class, so more rows are condensed.
+_CROWDED = 4
+
+
+class WeightedRows(Ranking):
+    """Weighted rows as sorted codes (a score's ordered bits) and signed weights, negative for negatives."""
+
+    def parts_of_rows(self) -> Iterator[tuple[Array, Array]]:
+        """Yield increasing codes and weights for ranges of decreasing scores; equal scores are never split."""
+        raise NotImplementedError
+
+    def blocks(self) -> Iterator[Block]:
+        sums: Any = None
+        for codes, signed in self.parts_of_rows():
+            sums = np.zeros(4, signed.dtype) if sums is None else sums
+            yield from _scan(codes, signed, sums)
+
+    @cached_property
+    def _masses(self) -> list[Array]:
+        """Code, positives and negatives of each level."""
+        columns: Any = zip(*(_sum_rows(codes, signed) for codes, signed in self.parts_of_rows()), strict=True)
+        return [np.concatenate(column) if len(column) > 1 else column[0] for column in columns]
+
+    @cached_property
+    def _levels(self) -> Levels:
+        code, pos, neg = self._masses
+        return Levels(self.decode(code), pos, neg)
+
+    def rows(self) -> tuple[Array, Array]:
+        codes, signed = (np.concatenate(column) for column in zip(*self.parts_of_rows(), strict=True))
+        code = self._masses[0]
+        if signed.size > _CROWDED * code.size:
+            level, signed = condensed(self.whole(code))
+            codes = code[level]
+        return self.decode(codes), signed
+
+    def whole(self, code: Array) -> Sums:
+        return add_up(self._whole_between(code))
+
+    def _whole_between(self, code: Array) -> Iterator[tuple[int, int]]:
+        """Yield the sums between consecutive codes."""
+        pos_over = neg_over = 0
+        for codes, signed in self.parts_of_rows():
+            below = np.searchsorted(code[::-1], codes[:1])
+            inside = code.size - below[0].item()
+            here, code = code[:inside], code[inside:]
+            *sums, rest = whole_sums(signed, np.concatenate([[codes.size], codes.searchsorted(here), [0]]))
+            for pos, neg in sums:
+                yield pos_over + pos, neg_over + neg
+                pos_over = neg_over = 0
+            pos_over, neg_over = pos_over + rest[0], neg_over + rest[1]
+
+    @cached_property
+    def _weighed(self) -> tuple[float, float, float, float]:
+        return self._weigh(1.0, 1.0)
+
+    def weigh_pairs(self, scale_pos: float, scale_neg: float) -> tuple[float, float, float, float]:
+        return self._weighed if scale_pos == scale_neg == 1 else self._weigh(scale_pos, scale_neg)
+
+    def _weigh(self, scale_pos: float, scale_neg: float) -> tuple[float, float, float, float]:
+        sums = np.zeros((4, 2))
+        for codes, signed in self.parts_of_rows():
+            kernels.weights.count_pairs(codes, signed, scale_pos, scale_neg, sums)
+        right, tied, tp, fp = sums.sum(axis=1).tolist()
+        return right, tied, tp, fp
+
+    def totals(self) -> tuple[float, float]:
+        return self._weighed[2:] if self.weighted else super().totals()
+
+
+@dataclass(frozen=True)
+class SortedRows(WeightedRows):
+    """Weighted rows in memory."""
+
+    codes: Array
+    signed: Array
+    dtype: np.dtype[Any]
+
+    def parts_of_rows(self) -> Iterator[tuple[Array, Array]]:
+        yield self.codes, self.signed
+
+    @property
+    def weighted(self) -> bool:
+        return self.signed.dtype.kind == "f"
+
+    @property
+    def few(self) -> bool:
+        return self.codes.size < kernels.SMALL
+
+    def blocks(self) -> Iterator[Block]:
+        return self._levels.blocks_of(self._masses[0]) if self.few else super().blocks()
+
+    @cached_property
+    def _points(self) -> tuple[Array, Array, Array]:
+        """Thresholds, and sums starting at (0, 0), as a single block."""
+        size, zero = self.codes.size, self.signed[:1] * 0
+        code, tp, fp = np.empty(size, np.uint64), np.empty(size + 1, zero.dtype), np.empty(size + 1, zero.dtype)
+        tp[0] = fp[0] = 0
+        steps = np.empty(size, np.uint8)
+        levels, _ = kernels.weights.scan(
+            self.codes, self.signed, size - 1, np.zeros(4, zero.dtype), code, tp[1:], fp[1:], steps
+        )
+        return self.decode(code[:levels]), tp[: levels + 1], fp[: levels + 1]
+
+    def thresholds(self) -> Array:
+        return super().thresholds() if self.few else self._points[0]
+
+    def cumulative(self) -> tuple[Array, Array]:
+        return super().cumulative() if self.few else self._points[1:]
+
+    def _weigh(self, scale_pos: float, scale_neg: float) -> tuple[float, float, float, float]:
+        return self._levels.weigh_pairs(scale_pos, scale_neg) if self.few else super()._weigh(scale_pos, scale_neg)
+
+
+def rank_weighted(positive: NDArray[np.bool_], scores: Array, weight: Array) -> SortedRows:
+    """Rank rows with positive weights."""
+    if scores.size < kernels.SMALL:
+        codes = encode(scores)
+        order = np.argsort(codes)
+        signed = np.where(positive, weight, -weight)
+        return SortedRows(codes[order].astype(np.uint64), signed[order], scores.dtype)
+    return SortedRows(*sorted_rows(positive, scores, weight, KINDS[scores.dtype.kind]), scores.dtype)
+
+
+def _sum_rows(codes: Array, signed: Array) -> tuple[Array, Array, Array]:
+    """Return code, positives and negatives of each level, in decreasing order."""
+    if codes.size >= kernels.SMALL:
+        code, pos, neg = (np.empty_like(column) for column in (codes, signed, signed))
+        size = kernels.weights.sum_rows(codes, signed, code, pos, neg)
+        return code[:size], pos[:size], neg[:size]
+    codes, signed = codes[::-1], signed[::-1]
+    pos, neg = np.maximum(signed, 0), np.maximum(-signed, 0)
+    starts = np.flatnonzero(np.concatenate(([True], codes[1:] != codes[:-1])))
+    if starts.size == codes.size:
+        return codes, pos, neg
+    return codes[starts], sums_from(pos, starts), sums_from(neg, starts)
+
+
+def sums_from(weights: Array, starts: Array) -> Array:
+    """Sum weights from each start to the next in two parts; the upper part is exact."""
+    least = 2.0 ** min(np.frexp(weights.sum())[1] + 1, 1023) if weights.dtype.kind == "f" else 0
+    upper = (weights + least) - least
+    return np.add.reduceat(upper, starts) + np.add.reduceat(weights - upper, starts)
+
+
+def _scan(codes: Array, signed: Array, sums: Array) -> Iterator[Block]:
+    """Yield the levels of sorted rows, continuing from given sums."""
+    code = np.empty(_BLOCK, codes.dtype)
+    tp, fp, steps = np.empty(_BLOCK, signed.dtype), np.empty(_BLOCK, signed.dtype), np.empty(_BLOCK, np.uint8)
+    last = codes.size - 1
+    while last >= 0:
+        found, last = kernels.weights.scan(codes, signed, last, sums, code, tp, fp, steps)
+        yield Block(code[:found], tp[:found], fp[:found], steps[:found])
+
+
+_BLOCK = 16_384  # levels at a time: 400 kB of codes and counts, which a cache holds
 
 
 @dataclass(frozen=True)

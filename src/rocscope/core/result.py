@@ -14,9 +14,8 @@ import numpy as np
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
-from rocscope._base.contract import held_to_contract
+from rocscope._base.contract import MissingAttributeError, held_to_contract
 from rocscope._base.frames import frame_of as frame_of
-from rocscope._base.wrong_calls import MissingAttributeError
 
 
 class Result:

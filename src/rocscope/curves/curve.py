@@ -19,8 +19,8 @@ from rocscope.errors import OneClassError
 from rocscope.ranges.binned import BinnedCounts
 from rocscope.sample import counts_of, samples_of, with_scores
 
-_WIDTH, _HEIGHT, _LEFT, _TOP, _BELOW = 260, 200, 58, 20, 34
-_MOST = 200
+_WIDTH, _HEIGHT, _LEFT, _TOP, _BELOW = 260, 200, 58, 20, 34  # pixels of a notebook's preview: a choice
+_MOST = 200  # points of its line: about one in two pixels along the curve
 _ROOM = 0.4  # of what 0 to 1 is: what fills less of it is shown by its own range
 
 

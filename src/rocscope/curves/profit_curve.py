@@ -10,14 +10,14 @@ import numpy as np
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
-from rocscope._base.wrong_calls import answering
+from rocscope._base.contract import answering
 from rocscope.core.context import Context, decimal
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.point import OperatingPoint
 from rocscope.core.result import Result, jsonable
 from rocscope.curves.curve import CountCurve, Curve, cumulative, of_one_or_several
 from rocscope.errors import InputError
-from rocscope.geometry import Bound, ConvexCombination, Line, Touch, all_choices, touching, touching_within
+from rocscope.geometry import Bound, ConvexCombination, Line, TangentPoint, all_choices, touching, touching_within
 from rocscope.geometry.hull import score_of
 
 
@@ -208,7 +208,7 @@ class ProfitCurve(CountCurve):
         """Exact share of the population that the best rule contacts."""
         return self._share(*self.rule.rates)
 
-    def size(self, end: Touch) -> float:
+    def size(self, end: TangentPoint) -> float:
         """Return the number of customers from a threshold on."""
         return float(decimal(self.campaign.population) * self._share(*end.rates))
 
@@ -226,7 +226,7 @@ class ProfitCurve(CountCurve):
         best = touching(choices, campaign.context)
         return ConvexCombination(best, best)
 
-    def end(self, touch: Touch) -> OperatingPoint:
+    def end(self, touch: TangentPoint) -> OperatingPoint:
         """Return the counts of the customers at or above a threshold of the rule."""
         return touch.point
 

@@ -6,8 +6,8 @@ from typing import Any, Literal
 import numpy as np
 
 from rocscope._base.arrays import Array
+from rocscope._base.contract import answering
 from rocscope._base.exact_sums import dot
-from rocscope._base.wrong_calls import answering
 from rocscope.core.context import Context
 from rocscope.core.point import OperatingPoint
 from rocscope.curves.curve import CountCurve, cumulative, scalar

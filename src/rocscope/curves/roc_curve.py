@@ -8,9 +8,9 @@ import numpy as np
 from rocscope import kernels
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Ties
+from rocscope._base.contract import answering
 from rocscope._base.registry import reach
 from rocscope._base.threads import in_threads
-from rocscope._base.wrong_calls import answering
 from rocscope.core.context import Context
 from rocscope.core.point import OperatingPoint
 from rocscope.curves.curve import CountCurve, interpolate

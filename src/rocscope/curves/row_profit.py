@@ -17,7 +17,7 @@ from rocscope.core.row_costs import PARTS, class_weights, column_of, in_parts
 from rocscope.curves.curve import Curve
 from rocscope.curves.profit_curve import Campaign, CampaignRow, ProfitCurve
 from rocscope.errors import InputError
-from rocscope.geometry import Bound, ConvexCombination, Line, Touch, all_choices, touching, touching_within
+from rocscope.geometry import Bound, ConvexCombination, Line, TangentPoint, all_choices, touching, touching_within
 
 
 class RowProfitCurve(ProfitCurve):
@@ -95,7 +95,7 @@ class RowProfitCurve(ProfitCurve):
         share = decimal(campaign.capacity) / decimal(campaign.population)
         return touching_within(choices, context, [Bound(Fraction(0), Fraction(1), share)])
 
-    def end(self, touch: Touch) -> OperatingPoint:
+    def end(self, touch: TangentPoint) -> OperatingPoint:
         return self.sample.at(touch.point.threshold)
 
     @property

@@ -9,8 +9,7 @@ import difflib
 
 from rocscope._base.contract import contract
 from rocscope._base.public_names import refusing
-from rocscope.datasets.dataset import Dataset
-from rocscope.datasets.tables import TABLE
+from rocscope.datasets.tables import TABLE, Dataset
 from rocscope.errors import InputError
 
 __all__ = ["Dataset", "load", "names"]

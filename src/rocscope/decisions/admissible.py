@@ -15,8 +15,8 @@ from rocscope.decisions.slope_ranges import HullVertex, SlopeRanges, slope_range
 from rocscope.errors import InfeasibleError, InputError
 from rocscope.geometry import Choices
 
-_TIE = 1e-13
-_DESCRIBED = 5
+_TIE = 1e-13  # relative: values that differ by less are equal but for the rounding of a few operations
+_DESCRIBED = 5  # ties that are named: a choice
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
+from rocscope._base.contract import answering
 from rocscope._base.formatting import about
 from rocscope._base.progress import Progress
 from rocscope._base.registry import reach
-from rocscope._base.wrong_calls import answering
 from rocscope.core.point import OperatingPoint
 from rocscope.core.result import Result, jsonable
 from rocscope.core.row_costs import column_of

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from rocscope._base import validation as check
-from rocscope._base.wrong_calls import answering
+from rocscope._base.contract import answering
 from rocscope.core.context import Context, decimal
 from rocscope.core.counts import CumulativeCounts
 from rocscope.core.point import OperatingPoint
@@ -36,11 +36,11 @@ from rocscope.decisions.row_costs import PricedRows
 from rocscope.decisions.slope_ranges import SlopeRanges
 from rocscope.decisions.uncertain_context import UncertainContext
 from rocscope.errors import InexactCountsError, InfeasibleError, InputError
-from rocscope.geometry import ConvexCombination, Touch, touching, touching_within
+from rocscope.geometry import ConvexCombination, TangentPoint, touching, touching_within
 from rocscope.sample import Labels, Models, Samples, Scores, samples_of, with_context
 
 DEFAULT_THRESHOLD = 0.5
-_ROUNDED = 1e-12
+_ROUNDED = 1e-12  # relative: a cost lower by less is the same but for rounding
 
 
 @answering
@@ -377,7 +377,7 @@ class _Task:
             return None
         return float(self.context.exact_cost(point)) if self._defined(point) else None
 
-    def _cheapest(self, context: Context, touch: Touch, slope_ranges: SlopeRanges) -> _Choice:
+    def _cheapest(self, context: Context, touch: TangentPoint, slope_ranges: SlopeRanges) -> _Choice:
         point, chosen = touch.point, touch.choices
         vertex = None if context.always_right else slope_ranges.find(chosen.model, point, chosen.negated)
         return _Choice(
@@ -413,7 +413,7 @@ class _Task:
         return Admissible.value_at(self.criterion, point, self.context.target_prevalence)
 
     @cached_property
-    def _cheapest_of_rows(self) -> Touch:
+    def _cheapest_of_rows(self) -> TangentPoint:
         assert self.priced
         return self.priced.cheapest(self.hull.every_choice)
 
@@ -478,7 +478,7 @@ def constant(model: str, counts: CumulativeCounts) -> tuple[str, ...]:
     return (f"all scores of {model} are equal: it can only say yes to all or to none",) if one_level else ()
 
 
-def trivial(context: Context, touch: Touch) -> tuple[str, ...]:
+def trivial(context: Context, touch: TangentPoint) -> tuple[str, ...]:
     """Return a note if one action is optimal for all scores, or would be if it were admissible."""
     always = context.always_right
     if not always:
@@ -489,7 +489,7 @@ def trivial(context: Context, touch: Touch) -> tuple[str, ...]:
     return (f"trivial: at these costs {always} is right whatever the scores",)
 
 
-def as_good(touch: Touch) -> tuple[str, ...]:
+def as_good(touch: TangentPoint) -> tuple[str, ...]:
     """Return the text for choices of equal cost."""
     labels = ((other, other.choices.label) for other in touch.tied)
     return tuple(name if other.rates == touch.rates else described(name, other.point) for other, name in labels)

@@ -22,7 +22,7 @@ FourCells = tuple[Array, Array, Array, Array]
 
 _RATES = ("tpr", "fnr", "fpr", "tnr")
 _EXPECTED = "a figure of one threshold, such as 'tpr', 'precision', 'cases' or 'cost'"
-_EVEN = 0.5
+_EVEN = 0.5  # a bound below this level would be on the other side of the estimate
 _WITHOUT = "leave randomized out, or the constraint"
 
 

@@ -19,7 +19,7 @@ _INFINITE_RULES = {("never", False): math.inf, ("always", False): -math.inf}
 _INFINITE_RULES |= {("always", True): math.inf, ("never", True): -math.inf}
 _INFINITE_RULES |= {("act, review or leave", False): math.inf, ("by lot", False): -math.inf}
 _FRACTION = re.compile(r"\d{1,4000}(/[1-9]\d{0,3999})?")
-_SLACK = 1e-9
+_SLACK = 1e-9  # of rates, between counts as written and the mixture that they come from
 _COSTS = ("expected_cost", "default_cost", "hull_cost", "treat_all_cost", "treat_none_cost")
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from rocscope._base.arrays import Array
-from rocscope._base.wrong_calls import answering
+from rocscope._base.contract import answering
 from rocscope.core.context import Context
 from rocscope.core.counts import CumulativeCounts
 from rocscope.core.result import jsonable
@@ -20,10 +20,10 @@ from rocscope.decisions.regions import RegionMap, region_map
 from rocscope.decisions.slope_ranges import HullVertex, SlopeRanges, slope_ranges
 from rocscope.decisions.uncertain_context import Envelope, UncertainContext, adaptive_cost
 from rocscope.errors import InexactCountsError, InputError, PairingError
-from rocscope.geometry import Choices, Touch, all_choices, needs_every_threshold, negation, pool, touching
+from rocscope.geometry import Choices, TangentPoint, all_choices, needs_every_threshold, negation, pool, touching
 from rocscope.sample import Counted, Labels, Models, Samples, Scores, samples_of, with_scores
 
-_SAME_PREVALENCE = 1e-9
+_SAME_PREVALENCE = 1e-9  # of samples whose models were scored on the same rows: rounding alone
 
 
 class Hull(Curve):
@@ -176,7 +176,7 @@ class Hull(Curve):
         equal = tuple(other.choices.label for other in touch.tied if other.rates == touch.rates)
         return HullVertex(choices.model, point, slope, slope, choices.negated, equal)
 
-    def touching(self, context: Context) -> Touch:
+    def touching(self, context: Context) -> TangentPoint:
         """Return where the iso-performance line of a context touches the hull, with all ties."""
         choices = self._choices if not needs_every_threshold(context) else self.every_choice
         return touching(choices, context, self.whole_totals(context))

@@ -14,7 +14,7 @@ from rocscope.decisions.slope_ranges import HullVertex, SlopeRanges
 from rocscope.errors import InputError
 from rocscope.geometry import Choices, corners_of
 
-_DECADES, _STEPS = 3, 121
+_DECADES, _STEPS = 3, 121  # of cost ratio and odds to either side of 1, and 20 steps a decade: a choice
 
 
 @dataclass(frozen=True, eq=False, repr=False)

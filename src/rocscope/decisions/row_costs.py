@@ -20,7 +20,7 @@ from rocscope.core.rows import model_name
 from rocscope.curves.profit_curve import Campaign
 from rocscope.decisions.models import predict
 from rocscope.errors import InputError, ScoreError
-from rocscope.geometry import Choices, Touch, all_choices, touching
+from rocscope.geometry import Choices, TangentPoint, all_choices, touching
 from rocscope.inference.costs import compare_costs
 from rocscope.inference.estimate import Comparisons
 from rocscope.inference.influence.units import WeightKind
@@ -44,17 +44,17 @@ class PricedRows:
         """The rows in money; see the function of this name."""
         return self.stakes.rows(self.rows, self.context)
 
-    def cheapest(self, options: Sequence[Choices]) -> Touch:
+    def cheapest(self, options: Sequence[Choices]) -> TangentPoint:
         """Return the cheapest of some thresholds; among equals the one with fewest positive rows, then the first."""
         priced = {each.model: (each, *_in_money(each, self.in_money.counts(each.model))) for each in options}
         found = touching([money for _, money, _ in priced.values()], Context())
         order = list(priced)
-        touches: list[Touch] = []
+        touches: list[TangentPoint] = []
         for touch in (found, *found.tied):
             choices, _, first = priced[touch.choices.model]
-            touches.append(Touch(choices, first[touch.index].item()))
+            touches.append(TangentPoint(choices, first[touch.index].item()))
 
-        def fewest(touch: Touch) -> tuple[Fraction, int]:
+        def fewest(touch: TangentPoint) -> tuple[Fraction, int]:
             return touch.choices.depth(touch.index), order.index(touch.choices.model)
 
         best, *others = sorted(touches, key=fewest)

@@ -13,7 +13,7 @@ from rocscope.core.context import Context
 from rocscope.decisions.slope_ranges import SlopeRanges
 from rocscope.errors import InputError
 
-_RELATIVE_ERROR = 1e-10
+_RELATIVE_ERROR = 1e-10  # of an integral: far below what is printed
 
 
 @runtime_checkable

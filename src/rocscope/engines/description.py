@@ -291,6 +291,7 @@ SEGMENTS = re.compile(
 MOST_SCORES = 100
 """A file with more columns that may be scores has attributes, not models: none is guessed."""
 _TELLING = [("0", "1"), ("-1", "1"), ("false", "true")]
+# Choices: more values are no segments at a glance; of so few rows whole numbers may all differ.
 _FEW_SEGMENTS, _FEW_ROWS = 12, 20
 
 

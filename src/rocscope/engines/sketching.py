@@ -15,12 +15,12 @@ from rocscope._base.progress import Progress, reporting
 from rocscope._base.radix import KeyPart
 from rocscope.core.ranking import key_parts
 from rocscope.core.rows import CountedModels
-from rocscope.engines.question import Question, bar_of
+from rocscope.engines.counting import Question, bar_of
 from rocscope.engines.sources.column_names import Scores
 from rocscope.engines.sources.file_formats import FileFormat, FileLayout
 from rocscope.engines.sources.roles import MISSING
-from rocscope.engines.stream.batches import Batch, Reader, Seen
-from rocscope.engines.stream.row_buffers import Packed
+from rocscope.engines.stream.batches import Batch, BatchTally, Reader
+from rocscope.engines.stream.row_buffers import PackedRows
 from rocscope.engines.stream.streaming import by_segment_in_order, in_order, models_of_reader, reading
 from rocscope.ranges.cells import Coded, levels_of_keys, ranked_levels
 from rocscope.ranges.sketch import CountsSketch
@@ -84,7 +84,7 @@ def read_sketch(
         reading(source, question) as (reader, stream),
         closing(in_order(stream.pieces, _Ranker(reader))) as batches,
     ):
-        models, tally = models_of_reader(reader), Seen(reader)
+        models, tally = models_of_reader(reader), BatchTally(reader)
         sketches: dict[Hashable, list[CountsSketch]] = {}
         for batch, by_name in batches:
             tally.add(batch)
@@ -108,12 +108,12 @@ class _Ranker:
 
     reader: Reader
 
-    def __call__(self, table: pa.Table) -> tuple[Batch, dict[Hashable, list[Packed]]]:
+    def __call__(self, table: pa.Table) -> tuple[Batch, dict[Hashable, list[PackedRows]]]:
         batch = self.reader.take(table)
         return batch, {name: [_ranked(rows) for rows in models] for name, models in batch.parts().items()}
 
 
-def _ranked(rows: Packed) -> Packed:
+def _ranked(rows: PackedRows) -> PackedRows:
     """Sort keys; levels are made later because they take more memory."""
     for half in (rows.lower, rows.upper):
         if half is not None:
@@ -121,7 +121,7 @@ def _ranked(rows: Packed) -> Packed:
     return rows
 
 
-def _levels(packed: Packed) -> Coded:
+def _levels(packed: PackedRows) -> Coded:
     if packed.lower is not None and packed.upper is not None:
         return levels_of_keys(key_parts([KeyPart((packed.upper,))], [KeyPart((packed.lower,))], packed.dtype))
     scores, column = packed.columns

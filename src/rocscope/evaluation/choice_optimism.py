@@ -32,8 +32,8 @@ from rocscope.inference.influence.units import WeightKind
 from rocscope.inference.resampling.bootstrap import BootstrapEstimate
 from rocscope.sample import rows_of
 
-_FEWEST_BINS = 12
-_MOST_BINS = 60
+_FEWEST_BINS = 12  # of a histogram: fewer hide its shape; a choice
+_MOST_BINS = 60  # more are narrower than the eye tells apart; a choice
 
 
 class ThresholdDistribution(Curve):

@@ -11,9 +11,8 @@ import numpy as np
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
-from rocscope._base.contract import contract
+from rocscope._base.contract import answering, contract
 from rocscope._base.progress import Progress
-from rocscope._base.wrong_calls import answering
 from rocscope.errors import InputError, ModelError
 from rocscope.evaluation.assembly import Judged, assembled, predictions_of
 from rocscope.evaluation.evaluation import Evaluation, scores_of

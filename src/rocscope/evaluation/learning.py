@@ -125,7 +125,7 @@ class LearningCurve(Result):
 
 Schedule = Literal["geometric", "arithmetic"]
 
-_FEW = 10
+_FEW = 10  # training rows at which a curve begins: a choice
 
 
 @contract

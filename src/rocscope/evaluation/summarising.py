@@ -11,7 +11,7 @@ import numpy as np
 
 from rocscope import __version__
 from rocscope._base import validation as check
-from rocscope._base.wrong_calls import answering
+from rocscope._base.contract import answering
 from rocscope.calibration.intervals import ONE_CLASS, ClosedForms, logarithmic, squared
 from rocscope.calibration.outcomes import Evidence, Shift, evidence
 from rocscope.calibration.report import distance_estimates

@@ -2,7 +2,7 @@
 
 from rocscope.geometry.bounded import Bound, ConvexCombination, settled, touching_within
 from rocscope.geometry.hull import Choices, all_choices, corners_of, negation, pool, remembered, upper_corners
-from rocscope.geometry.tangent import Line, Touch, best_point, needs_every_threshold, touching
+from rocscope.geometry.tangent import Line, TangentPoint, best_point, needs_every_threshold, touching
 from rocscope.geometry.thinning import Thinned, distance_to_chord, simplify, thin
 
 __all__ = [
@@ -10,8 +10,8 @@ __all__ = [
     "Choices",
     "ConvexCombination",
     "Line",
+    "TangentPoint",
     "Thinned",
-    "Touch",
     "all_choices",
     "best_point",
     "corners_of",

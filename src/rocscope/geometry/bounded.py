@@ -15,7 +15,7 @@ import numpy as np
 from rocscope.core.context import Context
 from rocscope.errors import InfeasibleError, InputError
 from rocscope.geometry.hull import Choices, corners_of
-from rocscope.geometry.tangent import Touch, stakes
+from rocscope.geometry.tangent import TangentPoint, stakes
 
 _ROUNDED = Fraction(1, 10**12)
 """Tolerance for shares of thresholds at a bound, whose sums of weights are rounded."""
@@ -39,18 +39,18 @@ class ConvexCombination:
 
     Attributes
     ----------
-    first, second : Touch
+    first, second : TangentPoint
         That of fewer and that of more positive predictions.
     share : Fraction
         Of the cases that `second` decides.
     """
 
-    first: Touch
-    second: Touch
+    first: TangentPoint
+    second: TangentPoint
     share: Fraction = Fraction(1)
 
     @property
-    def ends(self) -> tuple[Touch, Touch]:
+    def ends(self) -> tuple[TangentPoint, TangentPoint]:
         """Both thresholds."""
         return self.first, self.second
 
@@ -72,11 +72,11 @@ class _Corner:
 
     tpr: Fraction
     fpr: Fraction
-    parts: tuple[tuple[Fraction, Touch], ...]
+    parts: tuple[tuple[Fraction, TangentPoint], ...]
 
     def towards(self, other: "_Corner", share: Fraction) -> "_Corner":
         """Return the point a share of the way to another one."""
-        amounts: dict[tuple[int, int], tuple[Fraction, Touch]] = {}
+        amounts: dict[tuple[int, int], tuple[Fraction, TangentPoint]] = {}
         for scale, corner in ((1 - share, self), (share, other)):
             for amount, touch in corner.parts:
                 key = (id(touch.choices), touch.index)
@@ -144,7 +144,7 @@ def _corners(choices: Choices) -> list[_Corner]:
     index = np.union1d(corners_of(choices), size - 1 - corners_of(mirrored))
     n_pos, n_neg = (total or 1 for total in choices.counts.whole_totals)
     return [
-        _Corner(Fraction(tp, n_pos), Fraction(fp, n_neg), ((Fraction(1), Touch(choices, i)),))
+        _Corner(Fraction(tp, n_pos), Fraction(fp, n_neg), ((Fraction(1), TangentPoint(choices, i)),))
         for i, tp, fp in zip(index.tolist(), *choices.whole(index), strict=True)
     ]
 
@@ -205,7 +205,7 @@ def _nearest(between: ConvexCombination) -> ConvexCombination:
     }
     low = max((step for step in along if along[step] <= wanted), key=lambda step: along[step])
     high = min((step for step in along if along[step] >= wanted), key=lambda step: along[step])
-    first, second = Touch(choices, start + low), Touch(choices, start + high)
+    first, second = TangentPoint(choices, start + low), TangentPoint(choices, start + high)
     if along[low] == along[high]:
         return ConvexCombination(first, first)
     return ConvexCombination(first, second, (wanted - along[low]) / Fraction(along[high] - along[low]))

@@ -35,12 +35,12 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Touch:
+class TangentPoint:
     """The threshold of one model at which a line of equal cost touches its points."""
 
     choices: Choices
     index: int
-    tied: tuple["Touch", ...] = ()
+    tied: tuple["TangentPoint", ...] = ()
     """Ties: for each model, those with fewest and with most positive predictions."""
 
     @property
@@ -54,7 +54,7 @@ class Touch:
         return self.choices.rates(self.index)
 
 
-def touching(choices: Sequence[Choices], context: Context, totals: tuple[int, int] | None = None) -> Touch:
+def touching(choices: Sequence[Choices], context: Context, totals: tuple[int, int] | None = None) -> TangentPoint:
     """Return the choice of lowest cost; among equals the one with fewest positive predictions, then the first.
 
     Parameters
@@ -87,17 +87,17 @@ def touching(choices: Sequence[Choices], context: Context, totals: tuple[int, in
     """
     gain, cost = stakes(choices, context, totals)
 
-    def order(touch: Touch) -> tuple[Fraction, Fraction]:
+    def order(touch: TangentPoint) -> tuple[Fraction, Fraction]:
         tpr, fpr = touch.rates
         return cost * fpr - gain * tpr, touch.choices.depth(touch.index)
 
-    found = [Touch(each, index) for each in choices for index in _ends(each, gain, cost)]
+    found = [TangentPoint(each, index) for each in choices for index in _ends(each, gain, cost)]
     if len(found) == 1:
         return found[0]
     orders = [order(touch) for touch in found]
     first = orders.index(min(orders))
     as_good = (touch for i, touch in enumerate(found) if i != first and orders[i][0] == orders[first][0])
-    return Touch(found[first].choices, found[first].index, tuple(as_good))
+    return TangentPoint(found[first].choices, found[first].index, tuple(as_good))
 
 
 def stakes(

@@ -27,7 +27,7 @@ from rocscope.sample import Models, samples_of
 Method = Literal["bootstrap", "ks", "wilson", "clopper-pearson", "jeffreys", "wald"]
 Over = Literal["threshold", "depth"]
 
-_POINTS = 201
+_POINTS = 201  # of a band: every half per cent
 _LEAST_SPREAD = 0.2  # of the largest: near the corners a curve seems to vary less than it does
 _OTHER_RATES = ("balanced_accuracy", "break_even", "f_score", "jaccard", "macro_average", "weighted_accuracy")
 

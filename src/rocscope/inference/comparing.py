@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from rocscope._base import validation as check
-from rocscope._base.wrong_calls import answering
+from rocscope._base.contract import answering
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.predictions import Predictions
 from rocscope.errors import InputError, PairingError

@@ -149,7 +149,7 @@ def _asymptotic(counts: ThresholdCounts, alternative: Alternative) -> float:
 
 
 _CHUNK_CELLS = 2**19  # ranks permuted at once: 4 MB
-_ROUNDING = 1e-12
+_ROUNDING = 1e-12  # relative: permutations that equal the sample count as equal, whatever the order of their sums
 _JITTER = 1e-9  # breaks ties between places, which are no closer than the smallest share of a row
 
 

@@ -17,7 +17,7 @@ from rocscope.ranges.binned import BinnedCounts
 from rocscope.ranges.bounds import rounded
 from rocscope.sample import BySegment, Models, samples_of
 
-_FITS = 2**31
+_FITS = 2**31  # totals whose products fit 64 bits
 
 
 class Bounds(NamedTuple):

@@ -23,8 +23,8 @@ from rocscope.inference.resampling.bootstrap import bootstrap
 from rocscope.sample import counts_of
 
 _MOST_CATEGORIES = 100  # into which scores are pooled: the likelihood of ordered categories has a parameter for each
-_MOST_STEPS = 200
-_TOLERANCE = 1e-10
+_MOST_STEPS = 200  # of Fisher scoring, which took 5 to 12 on samples of 30 to 5,000 rows
+_TOLERANCE = 1e-10  # relative gain of the likelihood, below which the fit ends: its digits are not printed
 
 
 @dataclass(frozen=True)
@@ -190,7 +190,7 @@ def _climb(theta: Array, step: Array, likelihood: float, pos: Array, neg: Array)
     return best, gained
 
 
-_POINTS = 201
+_POINTS = 201  # of the curve as it is drawn: every half per cent
 _MOST_SCORES = 2048  # more distinct ones are spread linearly over so many, evenly spaced
 
 

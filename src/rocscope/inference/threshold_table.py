@@ -8,7 +8,7 @@ import numpy as np
 from rocscope import metrics
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
-from rocscope._base.wrong_calls import answering
+from rocscope._base.contract import answering
 from rocscope.core.result import Result, frame_of, html_table, jsonable
 from rocscope.core.rows import require_distinct
 from rocscope.inference.influence.units import require_whole
@@ -17,7 +17,7 @@ from rocscope.sample import counts_of
 
 _CELLS = ("tp", "fp", "fn", "tn")
 _RATES = ("tpr", "tnr", "precision", "npv")
-_MOST_SHOWN = 20
+_MOST_SHOWN = 20  # rows in a notebook: a choice
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -124,10 +124,7 @@ def multiclass_decompose(
     preds = predictions_of(y_true, proba, classes=classes, sample_weight=sample_weight)
     check.check_choice("rule", rule, ("brier", "log_loss"))
     chance = preds.probabilities(model)
-    each = [
-        Predictions(preds.y_true == k, chance[:, k], sample_weight=preds.sample_weight, groups=preds.groups).counts()
-        for k in range(chance.shape[1])
-    ]
+    each = [_labelled(preds, preds.y_true == k, column).counts() for k, column in enumerate(chance.T)]
     if rule == "brier":
         parts = [decompose(counts) for counts in each]
         names = ("score", "miscalibration", "discrimination", "uncertainty")
@@ -184,12 +181,13 @@ def multiclass_calibration_error(
     check.check_choice("kind", kind, ("top-label", "classwise"))
     if kind == "top-label":
         return calibration_error(top_label(preds, model), bins=bins)
-    chance = preds.probabilities(model)
-    columns = (
-        Predictions(preds.y_true == k, chance[:, k], sample_weight=preds.sample_weight, groups=preds.groups)
-        for k in range(chance.shape[1])
-    )
-    return float(np.mean([calibration_error(column, bins=bins) for column in columns]))
+    columns = enumerate(preds.probabilities(model).T)
+    return float(np.mean([calibration_error(_labelled(preds, preds.y_true == k, p), bins=bins) for k, p in columns]))
+
+
+def _labelled(preds: MulticlassPredictions, label: Array, score: Array) -> Predictions:
+    """Return other labels and scores of the same rows, with their weights and groups."""
+    return Predictions(label, score, sample_weight=preds.sample_weight, groups=preds.groups)
 
 
 def top_label(preds: MulticlassPredictions, model: str | None) -> Predictions:
@@ -197,7 +195,7 @@ def top_label(preds: MulticlassPredictions, model: str | None) -> Predictions:
     chance = preds.probabilities(model)
     first = chance.argmax(axis=1)
     score = np.take_along_axis(chance, first[:, None], axis=1)[:, 0]
-    return Predictions(preds.y_true == first, score, sample_weight=preds.sample_weight, groups=preds.groups)
+    return _labelled(preds, preds.y_true == first, score)
 
 
 TOP_LABEL = "top label"

@@ -13,11 +13,11 @@ from rocscope import kernels
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.contract import contract
-from rocscope.core.result import Result, html_table, jsonable
+from rocscope.core.result import Result, jsonable
 from rocscope.core.rows import require_distinct
 from rocscope.errors import InputError, OneClassError
 from rocscope.inference.estimate import Estimate
-from rocscope.multiclass.classes import Average, by_logit, two_smallest, weighted_mean
+from rocscope.multiclass.classes import Average, by_logit, class_table, two_smallest, weighted_mean
 from rocscope.multiclass.predictions import predictions_of
 
 
@@ -322,8 +322,7 @@ class MulticlassAuc(Result):
         )
 
     def _repr_html_(self) -> str:
-        rows = [(name, *(f"{value:.4g}" for value in row)) for name, row in zip(self.classes, self.matrix, strict=True)]
-        return super()._repr_html_() + html_table(rows, ("A(row|column)", *self.classes))
+        return super()._repr_html_() + class_table(self.matrix, self.classes, "A(row|column)", ".4g")
 
 
 @contract

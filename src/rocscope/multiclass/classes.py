@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
-from rocscope.core.result import Result
+from rocscope.core.result import Result, html_table
 from rocscope.errors import InputError, LabelError, ScoreError, ShapeError, warn
 from rocscope.inference.areas.auc import newcombe
 from rocscope.inference.estimate import Estimate
@@ -74,10 +74,10 @@ def _factorize(labels: Array) -> tuple[list[Any], NDArray[np.intp]]:
         return values, np.array([place[label] for label in labels.tolist()], np.intp)
 
 
-def position(cls: Any, classes: Sequence[Hashable], name: str = "class") -> int:
+def position(cls: Any, classes: Sequence[Hashable]) -> int:
     """Return the index of one class."""
-    if check.check_label(cls, name) not in classes:
-        raise LabelError(name, expected=f"one of {check.listing(classes)}", got=repr(cls))
+    if check.check_label(cls, "class") not in classes:
+        raise LabelError("class", expected=f"one of {check.listing(classes)}", got=repr(cls))
     return classes.index(cls)
 
 
@@ -128,6 +128,12 @@ def _summing_to_one(proba: Array, total: Array, name: str) -> Array:
             hint="normalize=True divides each row by its sum",
         )
     return proba
+
+
+def class_table(values: Array, classes: Sequence[Hashable], corner: str, digits: str = "g") -> str:
+    """Return an HTML table of one value for each pair of classes."""
+    rows = [(name, *(format(value, digits) for value in row)) for name, row in zip(classes, values, strict=True)]
+    return html_table(rows, (corner, *classes))
 
 
 RowsAre = Literal["actual", "predicted"]

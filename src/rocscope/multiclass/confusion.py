@@ -9,7 +9,7 @@ import numpy as np
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope.core.point import OperatingPoint
-from rocscope.core.result import Result, html_table, jsonable
+from rocscope.core.result import Result, jsonable
 from rocscope.errors import LabelError, ShapeError, WeightError
 from rocscope.inference.estimate import Estimate
 from rocscope.multiclass import table_statistics as tables
@@ -19,6 +19,7 @@ from rocscope.multiclass.classes import (
     average,
     check_classes,
     class_index,
+    class_table,
     distinct_labels,
     label_column,
     position,
@@ -308,8 +309,7 @@ class ConfusionMatrix(Result):
         return f"ConfusionMatrix(classes={list(self.classes)}, n={self.n:g}, accuracy={self.accuracy:.6g})"
 
     def _repr_html_(self) -> str:
-        rows = [(name, *(f"{count:g}" for count in row)) for name, row in zip(self.classes, self.counts, strict=True)]
-        return html_table(rows, ("actual \\ predicted", *self.classes))
+        return class_table(self.counts, self.classes, "actual \\ predicted")
 
 
 def _shares(counts: Array, total: Array) -> Array:

@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.contract import contract
-from rocscope.core.result import Result, html_table, jsonable
+from rocscope.core.result import Result, jsonable
 from rocscope.curves.curve import Curve
 from rocscope.errors import EngineError, InputError, LabelError, ShapeError
-from rocscope.multiclass.classes import RowsAre, check_classes, rows_actual
+from rocscope.multiclass.classes import RowsAre, check_classes, class_table, rows_actual
 from rocscope.multiclass.confusion import ConfusionMatrix
 from rocscope.multiclass.predictions import MulticlassPredictions, predictions_of
 
@@ -192,17 +192,18 @@ class CostMatrix(Result):
         return f"CostMatrix(classes={list(self.classes)}, rows='actual', from {low:g} to {high:g})"
 
     def _repr_html_(self) -> str:
-        rows = [(name, *(f"{cost:g}" for cost in row)) for name, row in zip(self.classes, self.cost, strict=True)]
-        return html_table(rows, ("actual \\ predicted", *self.classes))
+        return class_table(self.cost, self.classes, "actual \\ predicted")
 
 
-def check_prior(prior: Mapping[Any, float], classes: tuple[Hashable, ...], name: str = "target_prior") -> Array:
+def check_prior(prior: Mapping[Any, float], classes: tuple[Hashable, ...]) -> Array:
     """Return the prior of each class, from a mapping that names every class."""
     if set(check.by_name(prior, ())) != set(classes):
-        raise InputError(name, expected=f"a share for each of {check.listing(classes)}", got=repr(prior))
+        raise InputError("target_prior", expected=f"a share for each of {check.listing(classes)}", got=repr(prior))
     shares = np.array([prior[cls] for cls in classes], dtype=np.float64)
     if not (shares >= 0).all() or abs(shares.sum() - 1) > 1e-9:
-        raise InputError(name, expected="shares of at least 0 that sum to 1", got=f"a sum of {shares.sum():g}")
+        raise InputError(
+            "target_prior", expected="shares of at least 0 that sum to 1", got=f"a sum of {shares.sum():g}"
+        )
     return shares
 
 

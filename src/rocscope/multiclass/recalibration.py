@@ -1,7 +1,7 @@
 """Recalibration of the probabilities of more than two classes: temperature, vector and Dirichlet scaling."""
 
 import os
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -33,12 +33,14 @@ FORMAT = Format(
     "make one with rocscope.multiclass.recalibrate_classes",
 )
 
-_SMALLEST = 1e-9
-_LARGEST = 1e100
+_SMALLEST = 1e-9  # probability whose logarithm is taken; a choice: a certain error then counts for 21 nats, not for all
+_LARGEST = 1e100  # coefficients whose products with logarithms are floats
 _FIRST_ROWS = 50_000  # on which a fit of more rows begins, so that few steps over all remain
+# Of the mean loss: its gradient at the end, and the ridge of its curvature; no digit that is printed changes.
 _FLAT = 1e-6
-_MOST_STEPS, _LAST_STEPS = 200, 12
+_MOST_STEPS, _LAST_STEPS = 200, 12  # of L-BFGS on few rows, where it converges, and on all, from there on
 _MOST_BENT, _HESSIAN_CELLS = 1_000, 4_000_000  # coefficients, and these times rows, of a Hessian worth its time
+# Rows and folds for which strengths are tried; a choice: with more rows a strength pulls less, and fits take longer.
 _MOST_TRIED, _FOLDS = 20_000, 5
 _BLOCK = 4096  # rows, whose probabilities a cache holds
 _STRENGTHS = (1.0, 10.0, 100.0, 1000.0)  # tried by cross-validation: from hardly any pull to next to no change
@@ -274,10 +276,7 @@ class _Rows:
     def loss(self, matrix: Array, intercept: Array) -> tuple[float, Array, Array]:
         """Return the sum of log losses, and its gradients by matrix and intercepts."""
         value, slope, level = 0.0, np.zeros_like(matrix), np.zeros_like(intercept)
-        for start in range(0, self.label.size, _BLOCK):  # which stays in the cache
-            block = slice(start, start + _BLOCK)
-            logs, label, weight = self.logs[:, block], self.label[block], self.weight[block]
-            each = np.arange(label.size)
+        for logs, label, weight, each in self._blocks():
             linear, chance, sums = _chances(matrix, intercept, logs)
             value += weight @ (np.log(sums) - linear[label, each])
             chance *= weight / sums
@@ -286,13 +285,17 @@ class _Rows:
             level += chance.sum(axis=1)
         return float(value), slope, level
 
+    def _blocks(self) -> Iterator[tuple[Array, Array, Array, Array]]:
+        """Yield logarithms, labels, weights and places of few rows at a time, which stay in the cache."""
+        for start in range(0, self.label.size, _BLOCK):
+            rows = slice(start, start + _BLOCK)
+            label = self.label[rows]
+            yield self.logs[:, rows], label, self.weight[rows], np.arange(label.size)
+
     def scaled_loss(self, scale: float) -> tuple[float, float]:
         """Return the sum of the log losses where all logarithms are multiplied alike, and its slope by the scale."""
         value, slope = 0.0, 0.0
-        for start in range(0, self.label.size, _BLOCK):
-            block = slice(start, start + _BLOCK)
-            logs, label, weight = self.logs[:, block], self.label[block], self.weight[block]
-            each = np.arange(label.size)
+        for logs, label, weight, each in self._blocks():
             linear, chance, sums = _exponentials(scale * logs)
             value += weight @ (np.log(sums) - linear[label, each])
             slope += (weight / sums) @ np.einsum("ij,ij->j", chance, logs) - weight @ logs[label, each]

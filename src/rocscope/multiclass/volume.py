@@ -27,7 +27,7 @@ from rocscope.multiclass.classes import (
 from rocscope.multiclass.predictions import predictions_of
 
 _CHUNK = 1_000_000  # trios compared at once: some MB
-_SAME_DISTANCE = 1e-12
+_SAME_DISTANCE = 1e-12  # distances of probabilities that differ by less are equal but for rounding
 _OTHER_WAYS = [way for way in permutations(range(3)) if way != (0, 1, 2)]
 
 
@@ -162,7 +162,7 @@ def _variance(components: list[Array], weights: list[Array]) -> float:
 MOST_TRIOS = 20_000_000
 """Up to this many trios of probability triples all are evaluated."""
 
-_TRIOS_PER_ROW = 200
+_TRIOS_PER_ROW = 200  # random trios; a choice: what sampling adds to the variance is part of the interval
 
 
 @contract

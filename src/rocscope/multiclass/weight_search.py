@@ -100,7 +100,7 @@ def _least_hits(min_recall: Any, support: Array, classes: tuple[Hashable, ...]) 
     return np.maximum(bounds * support - 1e-9 * support, 0)
 
 
-_ROUNDING = 1e-7
+_ROUNDING = 1e-7  # cases lacking: what sums of fractions leave of a requirement that is met
 _NEXT = 1 + 1e-12  # weights closer than this are one weight but for rounding
 
 
@@ -184,7 +184,7 @@ def line_search(problem: Problem, class_weight: Array, cls: int) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
-class _Ladder:
+class _WeightSteps:
     """The weights at which rows change to the class, in order, and the scores between them.
 
     Attributes
@@ -222,7 +222,7 @@ def _steps(sides: Array) -> Array:
     return np.concatenate([ends[:1], changes, ends[1:]]).astype(np.intp)
 
 
-def _compiled(problem: Problem, class_weight: Array, cls: int) -> _Ladder:
+def _compiled(problem: Problem, class_weight: Array, cls: int) -> _WeightSteps:
     objective, k = problem.objective, problem.k
     cell, change = np.empty(problem.y.size, np.int32), np.empty(problem.y.size)
     kernels.classes.rivals(problem.y, problem.proba, class_weight, cls, cell, change)
@@ -245,10 +245,10 @@ def _compiled(problem: Problem, class_weight: Array, cls: int) -> _Ladder:
         rows, cell, problem.weight, cls, gain, support, objective.least_hits, hits, predicted, lacking, value
     )
     # What a long sum leaves of 0 is not lacking.
-    return _Ladder(sides, steps, np.where(lacking[steps] > _ROUNDING, lacking[steps], 0.0), value[steps])
+    return _WeightSteps(sides, steps, np.where(lacking[steps] > _ROUNDING, lacking[steps], 0.0), value[steps])
 
 
-def _vectorised(problem: Problem, class_weight: Array, cls: int) -> _Ladder:
+def _vectorised(problem: Problem, class_weight: Array, cls: int) -> _WeightSteps:
     """Same as `_compiled`, vectorised."""
     weighted = problem.proba * class_weight
     weighted[:, cls] = -1.0
@@ -259,11 +259,11 @@ def _vectorised(problem: Problem, class_weight: Array, cls: int) -> _Ladder:
     order = np.argsort(change)
     sides = change[order]
     steps = _steps(sides)
-    return _Ladder(sides, steps, *_Changes(problem, cls, order[: steps[-1]], other).scores(steps))
+    return _WeightSteps(sides, steps, *_ClassChanges(problem, cls, order[: steps[-1]], other).scores(steps))
 
 
 @dataclass(frozen=True, eq=False)
-class _Changes:
+class _ClassChanges:
     """Rows in the `order` in which they change from class `other` to `cls`."""
 
     problem: Problem
@@ -392,7 +392,7 @@ def _part(problem: Problem, seed: Any) -> Problem:
     return replace(part, objective=replace(part.objective, least_hits=least_hits))
 
 
-_FLOOR = 1e-12
+_FLOOR = 1e-12  # in place of a probability of 0, unless smaller ones occur: a choice
 # Standard deviation of the prior of a bias: so wide that it only keeps classes without cases finite.
 _BIAS_SPREAD = 10.0
 _LARGEST_LOG = 700.0  # of a weight that float64 holds

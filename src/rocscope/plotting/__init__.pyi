@@ -1,5 +1,6 @@
-from .campaigns import plot_campaign as plot_campaign
 from .curves import plot_curve as plot_curve
+from .decisions import plot_campaign as plot_campaign
+from .decisions import plot_regions as plot_regions
 from .evaluation import plot_critical_difference as plot_critical_difference
 from .evaluation import plot_learning_curve as plot_learning_curve
 from .evaluation import plot_over_time as plot_over_time
@@ -13,5 +14,4 @@ from .multiclass import plot_class_rocs as plot_class_rocs
 from .multiclass import plot_confusion as plot_confusion
 from .multiclass import plot_pairwise_auc as plot_pairwise_auc
 from .multiclass import plot_simplex as plot_simplex
-from .regions import plot_regions as plot_regions
 from .theme import svg as svg

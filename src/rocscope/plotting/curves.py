@@ -17,7 +17,7 @@ from rocscope.plotting.styles import GUIDE, MOST, Quantity, outline, quantity, s
 BESIDE = {"loc": "upper left", "bbox_to_anchor": (1.03, 1.0), "borderaxespad": 0, "frameon": False}
 """Where a legend goes beside the plot."""
 
-_ROWS = 4
+_ROWS = 4  # of a shared legend at least: a choice
 
 
 def _entries(ax: Any) -> list[tuple[str, Any]]:
@@ -87,9 +87,9 @@ def shared_legend(figure: Any, all_axes: Sequence[Any], models: int) -> None:
     figure.legend(artists, labels, **_look() | where)
 
 
-_MARGIN = 0.02
+_MARGIN = 0.02  # of an axis beyond its limits, so that lines on them are seen whole
 _MOST_BANDS = 2  # more hide the curves
-_LABEL_WIDTH = 36
+_LABEL_WIDTH = 36  # characters of a legend's line: a third of a figure's width
 
 
 @contract

@@ -157,7 +157,7 @@ def _set_ticks(axes: Any, curve: LearningCurve) -> None:
 
 _ROW = 0.3  # inches a model's row is high
 _BAR = 0.55  # rows between bars
-_WIDTH = 6.4
+_WIDTH = 6.4  # inches, Matplotlib's own
 _TEXT: dict[str, Any] = {
     "fontsize": "small",
     "color": theme.palette().ink,
@@ -165,7 +165,7 @@ _TEXT: dict[str, Any] = {
     "textcoords": "offset points",
     "annotation_clip": False,
 }
-_TITLE_AT, _CRITICAL_AT, _TOP = -2.5, -1.4, -3.0
+_TITLE_AT, _CRITICAL_AT, _TOP = -2.5, -1.4, -3.0  # rows above the axis
 
 
 @contract

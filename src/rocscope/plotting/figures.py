@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, get_args
 
 from rocscope._base import validation as check
-from rocscope._base.wrong_calls import answering
+from rocscope._base.contract import answering
 from rocscope.calibration.bins import Strategy
 from rocscope.calibration.curve import CalibrationCurve, Method, calibration_curve
 from rocscope.calibration.loess import Degree
@@ -22,7 +22,7 @@ from rocscope.plotting.rugs import has_rug
 from rocscope.sample import Labels, Models, Scores, samples_of, with_scores
 
 Legend = Literal["inside", "beside", "below", "none"]
-_MOST_BANDS, _MOST_FACTS = 2, 3
+_MOST_BANDS, _MOST_FACTS = 2, 3  # models: more bands hide the curves, more facts fill the legend
 _LEGENDS: tuple[Legend, ...] = get_args(Legend)
 
 

@@ -76,9 +76,9 @@ def regions(decide: Callable[[Array], Array], steps: int = 60) -> Regions:
 Shares = Literal["row", "column", "none"]
 
 _SHADES = LinearSegmentedColormap.from_list("rocscope", ["#ffffff", theme.LIGHT.hues[0]])
-_LONGEST_CLASS = 14
-_MOST_COLUMNS = 4
-_TINT = 0.16
+_LONGEST_CLASS = 14  # characters of a class's name beside an axis: a choice
+_MOST_COLUMNS = 4  # panels side by side, each as wide as a plot needs
+_TINT = 0.16  # of a class's colour: points in the full colour are seen on it
 _BESIDE = (("top", -5), ("top", -5), ("bottom", 5))
 
 

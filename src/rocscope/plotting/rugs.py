@@ -1,4 +1,4 @@
-"""What a calibration plot shows besides its curve: a rug of the scores of each class, and only where risks occur."""
+"""Rugs of calibration plots: the scores of each class beside the plot, and axes that end where scores do."""
 
 from typing import Any
 
@@ -14,11 +14,11 @@ CURVE = "rocscope-curve"
 """Group id of the lines of curves."""
 RUG, _SIDE = "rocscope-rug", "rocscope-side"
 _CELLS = 200  # of a rug, each half a per cent of the axis
-_GAP = 0.03
-_LANE = 0.035
-_SHORTEST = 0.3
+_GAP = 0.03  # between plot and rug, of the axis
+_LANE = 0.035  # height of a model's rug, of the axis
+_SHORTEST = 0.3  # of a lane: a single case is still seen
 _STEPS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2)  # between ticks
-_MOST_TICKS = 6
+_MOST_TICKS = 6  # labels of an axis that do not touch
 _WHOLE = 0.7  # of the axis: where risks are spread over so much, all of it is shown
 
 Limits = tuple[float, float]

@@ -21,7 +21,7 @@ from rocscope.plotting.rugs import draw_calibrated
 Transform = Callable[[Array], Array]
 
 MOST = 2000  # points of a curve: more than a figure has pixels across
-_AT_ONCE = 200_000
+_AT_ONCE = 200_000  # levels: of more, a thinned curve is drawn; a choice, as time grows with them
 _BEND = 1e-3  # of the plot, by which a curve may leave its chord: less than a line is wide
 _HALVINGS = 10  # of a stretch that bends: a thousandth of it is not seen
 _UNSEEN = 1e-4  # of an axis: a seventh of a pixel of a figure of five inches at 300 dots an inch
@@ -125,8 +125,8 @@ def _as_it_is(values: Array) -> Array:
 
 
 FOLD = "rocscope-fold"
-_CROSSES = 9
-_BESIDE = 1.02
+_CROSSES = 9  # with intervals both ways: more cover each other
+_BESIDE = 1.02  # of an axis, so that lines on its ends are seen whole
 
 
 def average_look(curve: Any) -> dict[str, Any]:
@@ -170,9 +170,9 @@ def _make_room(ax: Any, curve: Any) -> None:
             set_limit(-(_BESIDE - 1) * side[1], _BESIDE * side[1])
 
 
-_EDGE = 1e-9
-_HIGHEST = 0.99
-_TICKS = (1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.05, 0.2, 0.5, 0.8, 0.95, 0.99)
+_EDGE = 1e-9  # a rate's distance from 0 and 1, where the normal deviate is infinite
+_HIGHEST = 0.99  # rate that is shown: beyond it nobody sets a threshold
+_TICKS = (1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.05, 0.2, 0.5, 0.8, 0.95, 0.99)  # about evenly apart on the deviate scale
 
 
 def deviate(rate: Any) -> Any:
@@ -197,7 +197,7 @@ def _lowest(total: float) -> float:
     return min(max(0.5 / total, 5e-7), 0.02)
 
 
-_ROOM_FOR_LEGEND = 1.65
+_ROOM_FOR_LEGEND = 1.65  # of the highest bar: the legend stands above it
 
 
 def threshold_look(curve: Any) -> dict[str, Any]:
@@ -235,7 +235,7 @@ def _end(value: float) -> str:
 GUIDE = "rocscope-guide"
 """Group id of reference lines, which legends name last."""
 
-_MOST_THRESHOLDS = 8
+_MOST_THRESHOLDS = 8  # written beside the hull: more cover each other
 _APART = (0.14, 0.05)  # of the axes: a threshold's text is no larger
 _EDGE_OF_TEXT = 0.15  # to the left of which a text has no room above the hull; of its height a third
 

@@ -25,7 +25,7 @@ from rocscope.sample import kind_of
 DASHES: tuple[Any, ...] = ("solid", (0, (6, 1.6)), (0, (1.6, 1.3)), (0, (7, 1.5, 1.6, 1.5)), (0, (3, 1.2)))
 """Dash patterns; with five colours they give 25 distinct lines, the first five also without colour."""
 
-LONGEST_NAME = 32
+LONGEST_NAME = 32  # characters of a model's name in a legend: a choice
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from rocscope._base.grouping import masks_of
 from rocscope.errors import InputError
 from rocscope.protocols.splits import Split, SplitRows, TrainTest, name_list, numbered, repeats_of
 
+# Of a bootstrap sample until it has two classes; where one in a hundred has, all fail with probability 4e-5.
 _MOST_DRAWS = 1000
 _ROUGHLY_EVEN = "The least populated class"
 _GROUPS_IGNORED = "The groups parameter is ignored"  # which the check of each split finds out

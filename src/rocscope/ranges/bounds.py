@@ -18,7 +18,7 @@ from rocscope.core.levels import Pairs
 from rocscope.core.result import Band
 from rocscope.errors import InexactCountsError, ShapeError, WeightError
 
-_INT64_MAX = 2**63 - 1
+_INT64_MAX = 2**63 - 1  # beyond it products and sums are made of Python's integers
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from rocscope.ranges.binned import BinnedCounts
 from rocscope.ranges.bounds import group_sums, product
 from rocscope.ranges.cells import ROW, Cells, Coded, ranked_levels
 
-_ROW_BYTES = 20
+_ROW_BYTES = 20  # of a row on its way into the cells: score, label, place and what sorting takes
 _ASIDE = 8  # a share of the capacity: levels without a cell wait until they are so many
 _APART = 4  # batches into which levels are parted while each gets a cell of its own
 _FILLED = 0.7  # of the capacity, after cells were joined: the less, the seldomer that is
@@ -364,8 +364,8 @@ def _wins(low: Array, high: Array, pos: Array, neg: Array, first: Array, most: i
 MAGIC = b"rocscope.sketch\n"
 VERSION = 1
 _HEAD = struct.Struct("<16sIQ")
-_CHECKSUM = 32
-_WIDEST = 63
+_CHECKSUM = 32  # bytes of SHA-256
+_WIDEST = 63  # bits that a cell may leave open of a score of 64
 _COLUMNS = ("<u8", "u1", "<i8", "<i8", "<u8", "<u8")
 _CELL = sum(np.dtype(kind).itemsize for kind in _COLUMNS)
 _ANEW = "count the rows anew"

@@ -21,14 +21,14 @@ from rocscope.evaluation.summarising import By, summary
 from rocscope.evaluation.summary_table import DOMAINS, Summary
 from rocscope.inference.error_rates import Thresholds
 from rocscope.report.slices import Slice, Slices, by_counts, by_rows, require_segments, small_cells
-from rocscope.report.summary import ModelSummary, certainty, summarise
+from rocscope.report.summary import ModelSummary, area_estimates, summarise
 from rocscope.sample import Models, samples_of
 from rocscope.segments.data import counted_by_segment
 
 MOST_ROWS = 200_000
 """With more rows than this, bootstrap intervals are omitted: they would dominate the time and be very narrow."""
 _REPLICATES = 200  # of the decision, whose interval is drawn as a bar
-_MARGIN = 4
+_MARGIN = 4  # per cent of a bar's width, beside its ends
 _FEWER = "no interval beyond 200,000 rows; rocscope.choose(…).interval() has it"
 
 
@@ -50,7 +50,7 @@ class Bars(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Decided(Result):
+class DecisionFacts(Result):
     """Facts about a decision besides its counts.
 
     Attributes
@@ -134,16 +134,16 @@ class Decided(Result):
         return Bars("Share of cases to", tuple(bars))
 
 
-def decided(predictions: Models, decision: Decision, review: Review | None, *, sure: bool) -> Decided:
+def decision_facts(predictions: Models, decision: Decision, review: Review | None, *, sure: bool) -> DecisionFacts:
     """Return the content of a decision's card; the bootstrap may be left out."""
     reviewed = None if review is None else choose(predictions, decision.context, review=review)
     rows = samples_of(predictions).rows
     if not sure or (rows is not None and len(rows) > MOST_ROWS):
-        return Decided(None, _FEWER, reviewed)
+        return DecisionFacts(None, _FEWER, reviewed)
     try:
-        return Decided(decision.interval(replicates=_REPLICATES, progress=False), "", reviewed)
+        return DecisionFacts(decision.interval(replicates=_REPLICATES, progress=False), "", reviewed)
     except InputError as error:
-        return Decided(None, f"no interval: {error}", reviewed)
+        return DecisionFacts(None, f"no interval: {error}", reviewed)
 
 
 def _from(threshold: float) -> str:
@@ -175,7 +175,7 @@ class ReportData(Result):
     models : list of ModelSummary
     decision : Decision
         The best model and threshold in the context.
-    decided : Decided or None
+    decided : DecisionFacts or None
         Its uncertainty, and the same with a closer look at some cases.
     provenance : dict
         Version, sizes, a hash of the ranked counts, and what was dropped while reading.
@@ -199,7 +199,7 @@ class ReportData(Result):
     warnings: list[str] = field(default_factory=list)
     notes: str = ""
     summary: Summary | None = None
-    decided: Decided | None = None
+    decided: DecisionFacts | None = None
     conventions: tuple[str, ...] = CONVENTIONS
     schema_version: int = field(default=SCHEMA_VERSION)
 
@@ -235,12 +235,12 @@ class ReportData(Result):
         return [Slice("all", "all rows", self.models, self.comparisons), *self.slices]
 
 
-MOST_DETAILED = 1_000_000
+MOST_DETAILED = 1_000_000  # a choice: the time that intervals and calibration take grows with it
 LEFT_OUT = f"Intervals, comparisons and calibration are left out beyond {MOST_DETAILED:,} rows or distinct scores."
 NOT_COMPARED = "Models are not compared in pairs: that takes their scores row by row, and only counts were read."
 
 
-_MOST_IN_TITLE = 4
+_MOST_IN_TITLE = 4  # models: a choice, about a line
 
 
 def title_of(models: Sequence[str]) -> str:
@@ -321,10 +321,10 @@ def report_data(
     if not detailed:
         figures = [summarise(n, each, context, calibrated=False, decided=own[n]) for n, each in counts.items()]
         provenance = _sizes(counts) | source_of(given)
-        found = decided(predictions, decision, review, sure=False)
+        found = decision_facts(predictions, decision, review, sure=False)
         report = ReportData(title, context, figures, decision, provenance, slices.made, notes=notes, decided=found)
         return replace(report, warnings=[*report.hints, LEFT_OUT, *slices.warnings, *small_cells(slices.made)])
-    sure = certainty(data)
+    sure = area_estimates(data)
     models = [
         summarise(name, levels, context, interval=sure.intervals.get(name), decided=own[name])
         for name, levels in counts.items()
@@ -333,7 +333,7 @@ def report_data(
     provenance = _sizes(counts) | {"hash": fingerprint(counts)} | source_of(given)
     whole = summary(given if by else predictions, asked, by=by, threshold=threshold)
     made = (slices.made, sure.comparisons)
-    found = decided(predictions, decision, review, sure=True)
+    found = decision_facts(predictions, decision, review, sure=True)
     report = ReportData(title, context, models, decision, provenance, *made, notes=notes, summary=whole, decided=found)
     unpaired = [NOT_COMPARED] if isinstance(given, CountedModels) and len(counts) > 1 else []
     return replace(

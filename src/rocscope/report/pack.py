@@ -21,7 +21,7 @@ from rocscope.report.summary import CurvePoints, ModelOutline
 
 PackedColumn = dict[str, Any]
 
-_EXACT = 2**53
+_EXACT = 2**53  # up to which JavaScript's numbers hold every whole number
 
 
 def page_json(data: ReportData | MulticlassData) -> str:

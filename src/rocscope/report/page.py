@@ -28,7 +28,7 @@ from rocscope.report.pack import in_script, page_json
 from rocscope.report.summary import ModelSummary
 from rocscope.sample import Labels, Models, Scores, with_context
 
-MOST_BYTES = 5_000_000
+MOST_BYTES = 5_000_000  # a choice: mail takes it as an attachment
 
 
 class Table(NamedTuple):

@@ -40,7 +40,7 @@ from rocscope.errors import RocscopeError
 from rocscope.inference.proportions import proportion_interval
 from rocscope.report.model import fingerprint
 
-_MOST_LISTED = 5
+_MOST_LISTED = 5  # failures of a check that are shown: a choice
 _LIBRARIES = ("numpy", "scipy", "pyarrow", "duckdb", "numba")
 _CONTEXT = Context(cost_fp=1, cost_fn=3)
 

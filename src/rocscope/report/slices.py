@@ -16,7 +16,7 @@ from rocscope.core.predictions import Predictions
 from rocscope.core.result import Result
 from rocscope.errors import InputError
 from rocscope.evaluation.summarising import MOST_PARTS
-from rocscope.report.summary import Certainty, ModelSummary, certainty, summarise
+from rocscope.report.summary import AreaEstimates, ModelSummary, area_estimates, summarise
 from rocscope.sample import samples_of
 from rocscope.segments.segmented_counts import SegmentedCounts
 
@@ -32,7 +32,7 @@ MOST_FOLDS = 50
 MOST_SEGMENTS = 40
 """With more segments than this, only the largest are shown, and the rest pooled."""
 
-_MOST_NAMED = 8
+_MOST_NAMED = 8  # names in a warning: a choice, about two lines
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class Slices:
         first = next(iter(counts.values()))
         if not self.shows(kind, name, first.n_pos, first.n_neg):
             return
-        sure = certainty(samples, compared=compared) if detailed else Certainty({})
+        sure = area_estimates(samples, compared=compared) if detailed else AreaEstimates({})
         models = [
             summarise(
                 model,

@@ -39,7 +39,7 @@ MOST_COMPARED = 20
 
 
 @dataclass(frozen=True)
-class Certainty:
+class AreaEstimates:
     """Intervals of areas, differences between them, and warnings."""
 
     intervals: dict[str, dict[str, Any]]
@@ -47,14 +47,14 @@ class Certainty:
     warnings: list[str] = field(default_factory=list)
 
 
-def certainty(samples: Samples, *, compared: bool = True) -> Certainty:
+def area_estimates(samples: Samples, *, compared: bool = True) -> AreaEstimates:
     """Return the intervals of all models, and optionally their differences on common rows.
 
     Weighted counts have none: they do not show how many rows a weight stands for.
     """
     with heard() as said:
         intervals, pairs = _estimates(samples, compared)
-    return Certainty(
+    return AreaEstimates(
         {name: _named(estimate, "value", "low", "high", "method") for name, estimate in intervals.items()},
         [compared_pair(pair) for pair in pairs],
         said,
@@ -83,9 +83,9 @@ def compared_pair(pair: Comparison) -> dict[str, Any]:
     return ends | _named(pair, "first", "second", "p_value", "adjusted_p_value", "method")
 
 
-RUG_STEPS = 40
-SMOOTH_POINTS = 40
-DRAWS = 99
+RUG_STEPS = 40  # of the probability: a rug's bars are then some pixels wide
+SMOOTH_POINTS = 40  # of a smooth curve, which straight lines between so many do not change to the eye
+DRAWS = 99  # of the test of calibration: p-values in steps of 1 %; a choice, as time grows with it
 
 
 def calibration_block(counts: ThresholdCounts, *, bins_only: bool = False) -> dict[str, Any] | None:

@@ -20,7 +20,7 @@ from rocscope.segments.levels import SegmentLevels
 from rocscope.segments.rows import CountedSegments, SegmentRows, SortedSegments, WeightedSegments, slots_of
 from rocscope.segments.segmented_counts import SegmentedCounts
 
-_ROWS_AT_ONCE = 1 << 18
+_ROWS_AT_ONCE = 1 << 18  # of a column: some MB, which a cache holds
 
 
 def count_by(rows: Predictions, model: str, by: str) -> SegmentedCounts:

@@ -15,7 +15,7 @@ from rocscope.errors import InputError
 from rocscope.inference.hypothesis import adjust_p_values
 from rocscope.segments.levels import SegmentLevels
 
-_SHOWN = 10
+_SHOWN = 10  # segments in a notebook: a choice
 _LEAST_TRIALS = 1e-9  # of an area that is 0 or 1 in nearly every segment, as that of one pair is
 
 

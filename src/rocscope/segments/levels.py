@@ -26,7 +26,7 @@ SegmentWeight = Literal["n", "n_pos"] | None
 _FIRST_ROUNDED = 2**53  # from here on float64 rounds some whole numbers
 _MOST_PAIRS = 2.0**62  # so that differences of two such products fit 64 bits
 _ROUNDS = 4  # of leaving out dents in NumPy, after which few are left to the loop
-_ROWS_AT_ONCE = 1 << 20
+_ROWS_AT_ONCE = 1 << 20  # bounds what a piece of the table takes beside it to some MB
 _COLUMNS = ("threshold", "tp", "fp", "model")
 
 

@@ -21,15 +21,15 @@ from rocscope._base.grouping import deal
 from rocscope._base.radix import KINDS, decode, encode, least_from
 from rocscope._base.threads import in_threads
 from rocscope.core.counts import CumulativeCounts, ThresholdCounts
-from rocscope.core.weighted import sums_from
+from rocscope.core.ranking import sums_from
 from rocscope.segments.levels import SegmentLevels, cuts, entries, in_pieces, running
 
 _MOST_SHORT = 2**31  # segments whose slots, two for each, 32 bits number
 _SHORT_BITS = 16  # of the numbers of slots within a bucket, in two bytes
 _BUCKET_BITS = 9  # more would be written to at a time than the processor keeps the pages of
-_BUCKET_ROWS = 1 << 16
-_RUNS = 48
-_LEAST_RUN = 1 << 17
+_BUCKET_ROWS = 1 << 16  # fewer are in a cache already, so that smaller buckets gain nothing
+_RUNS = 48  # of the rows: several for each core of a large machine
+_LEAST_RUN = 1 << 17  # rows, so that a run is worth a thread
 _LONG = 1 << 10  # rows of a slot, from which on NumPy's sort is faster
 
 

@@ -40,7 +40,7 @@ ASIDE = ("intervals", "point", "band", "tests", "validation", "list")
 WORDS = {"everybody": -inf, "nobody": inf}
 """Words for thresholds that JSON numbers cannot express."""
 
-_MOST_CHARACTERS = 10_000
+_MOST_CHARACTERS = 10_000  # of a condition: far more than anybody types
 
 
 def answer(session: Session, question: dict[str, Any], token: CancelToken) -> Any:

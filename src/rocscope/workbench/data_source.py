@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from rocscope.core.predictions import Predictions
-from rocscope.engines.counting import read_counts
-from rocscope.engines.question import memory_limit
+from rocscope.engines.counting import memory_limit, read_counts
 from rocscope.engines.reading import read
 from rocscope.engines.sources.database import require_condition
 from rocscope.engines.sources.file_formats import FileLayout, rows_of_files

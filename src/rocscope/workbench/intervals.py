@@ -25,7 +25,7 @@ from rocscope.inference.hypothesis import adjust_p_values
 from rocscope.inference.proportions import rate_intervals
 from rocscope.report.model import MOST_DETAILED
 from rocscope.report.pack import packed_calibration, packed_comparisons
-from rocscope.report.summary import MOST_COMPARED, calibration_block, certainty, compared_pair
+from rocscope.report.summary import MOST_COMPARED, area_estimates, calibration_block, compared_pair
 from rocscope.sample import samples_of
 from rocscope.workbench.request_queue import CancelToken
 from rocscope.workbench.session import RowSelection, Session
@@ -58,7 +58,7 @@ def _compared(session: Session, asked: RowSelection, token: CancelToken) -> dict
     data = session.data(asked, token)
     for source, rows in zip(session.sources, data, strict=True):
         token()
-        sure = certainty(samples_of(rows))
+        sure = area_estimates(samples_of(rows))
         intervals |= {session.name_of(source, name): each for name, each in sure.intervals.items()}
         named = ("first", "second")
         pairs += [pair | {end: session.name_of(source, pair[end]) for end in named} for pair in sure.comparisons]

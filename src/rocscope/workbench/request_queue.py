@@ -1,4 +1,4 @@
-"""RequestQueue: of requests that follow each other fast only the newest is worth its work."""
+"""RequestQueue: compute requests in two threads, and cancel those that newer requests replace."""
 
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor

@@ -161,7 +161,7 @@ async def _failed(_request: Request, error: Exception) -> Response:
     return _said(f"internal error: {type(error).__name__}: {error}", 500)
 
 
-_SECONDS_TO_END = 1
+_SECONDS_TO_END = 1  # for requests that run when it is told to end
 
 
 class _Server(uvicorn.Server):

@@ -20,7 +20,7 @@ from rocscope.decisions.generalization.chosen_estimate import ChosenEstimate
 from rocscope.decisions.plans.outcomes import Promise
 from rocscope.decisions.plans.plan import Plan
 from rocscope.decisions.randomized.drawing import hashes_of
-from rocscope.decisions.verification.actions import verify_actions
+from rocscope.decisions.verification.allocations import verify_actions
 from rocscope.decisions.verification.findings import Verification
 from rocscope.errors import InputError
 

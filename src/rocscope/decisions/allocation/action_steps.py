@@ -14,7 +14,7 @@ import numpy as np
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope.decisions.allocation.parity import SegmentShares
-from rocscope.decisions.allocation.segment_costs import Given, Term, Terms
+from rocscope.decisions.allocation.segment_costs import Given, SegmentUnitCosts, UnitCosts
 from rocscope.errors import InputError
 from rocscope.segments.levels import SegmentLevels
 
@@ -23,7 +23,7 @@ _NONE = Fraction(0)
 
 def terms_of_actions(
     actions: Any, hulls: SegmentLevels, population: float | None, *, budget: bool
-) -> list[dict[str, Term]]:
+) -> list[dict[str, UnitCosts]]:
     """Return the terms of each action in each segment, in rising order of stakes.
 
     Raises
@@ -51,7 +51,7 @@ def terms_of_actions(
     return found
 
 
-def increments(terms: list[dict[str, Term]]) -> list[Terms]:
+def increments(terms: list[dict[str, UnitCosts]]) -> list[SegmentUnitCosts]:
     """Return, for each place in the order of actions, what one action changes beyond the one before it."""
     found = []
     for place in range(len(terms[0])):
@@ -63,7 +63,7 @@ def increments(terms: list[dict[str, Term]]) -> list[Terms]:
                 less = {name: getattr(term, name) - getattr(before[0], name) for name in names}
                 term = replace(term, miss=_NONE, rest=_NONE, **less)
             each.append(term)
-        found.append(Terms(each, np.arange(len(terms))))
+        found.append(SegmentUnitCosts(each, np.arange(len(terms))))
     return found
 
 
@@ -101,18 +101,12 @@ class ActionSteps:
 
     def parts(self, hulls: SegmentLevels, place: int) -> SegmentShares:
         """Return the points that decide who gets the action at a place in the order, or one after it."""
-        segments, taken = np.arange(hulls.n_pos.size), self.steps[place]
-        point = np.where(taken > 0, hulls.start[:-1] + taken - 1, -1)
-        share = [Fraction(1)] * segments.size
-        if self.drawn is None or not self.drawn.before < place <= self.drawn.after:
-            return SegmentShares(segments, point, share)
-        own = self.drawn.segment
-        share[own : own + 1] = [1 - self.share, self.share]
-        following = hulls.start[own] + taken[own]
-        return SegmentShares(np.insert(segments, own + 1, own), np.insert(point, own + 1, following), share)
+        drawn = self.drawn
+        segment = drawn.segment if drawn is not None and drawn.before < place <= drawn.after else -1
+        return SegmentShares.of_steps(hulls, self.steps[place], segment, self.share)
 
 
-def spread_actions(hulls: SegmentLevels, terms: list[dict[str, Term]], limit: Fraction | None) -> ActionSteps:
+def spread_actions(hulls: SegmentLevels, terms: list[dict[str, UnitCosts]], limit: Fraction | None) -> ActionSteps:
     """Return who gets which action within a limit: the optimum over all randomised rules.
 
     Notes
@@ -133,7 +127,7 @@ def spread_actions(hulls: SegmentLevels, terms: list[dict[str, Term]], limit: Fr
     return ActionSteps(steps, None, _NONE, _NONE)
 
 
-def _upgrades(hulls: SegmentLevels, segment: int, terms: list[Term]) -> list[Upgrade]:
+def _upgrades(hulls: SegmentLevels, segment: int, terms: list[UnitCosts]) -> list[Upgrade]:
     found = []
     for step in range(*hulls.start[segment : segment + 2].tolist()):
         up, right = (Fraction(axis[step].item()) for axis in hulls.steps)

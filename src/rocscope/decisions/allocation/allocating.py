@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from rocscope._base import validation as check
-from rocscope._base.wrong_calls import answering
+from rocscope._base.contract import answering
 from rocscope.core.context import Context, nearest
 from rocscope.core.predictions import Predictions
 from rocscope.curves.profit_curve import Campaign
@@ -16,15 +16,14 @@ from rocscope.decisions.allocation.action_allocation import ActionAllocation
 from rocscope.decisions.allocation.action_steps import increments, spread_actions, terms_of_actions
 from rocscope.decisions.allocation.allocation import Allocation
 from rocscope.decisions.allocation.parity import SegmentShares, bounded, differences_of, floors_of
-from rocscope.decisions.allocation.segment_costs import Given, HullSteps, Terms, limit_of, spread
+from rocscope.decisions.allocation.segment_costs import Given, SegmentUnitCosts, limit_of, spread
 from rocscope.decisions.constraints import constraints_of
 from rocscope.errors import InputError
 from rocscope.sample import Models
 from rocscope.segments.data import levels_of
 from rocscope.segments.levels import SegmentLevels
 
-_SAME = 1e-12
-_ALL = Fraction(1)
+_SAME = 1e-12  # of rates: rounding alone
 
 
 @answering
@@ -143,7 +142,8 @@ def allocate(
     limit = limit_of(given, capacity, budget, terms)
     floors = floors_of(subject_to, points, terms) if constrained else []
     found = spread(points.upper, terms, limit)
-    free = _allocation(points.upper, _parts(points.upper, found), terms, limit, in_money=budget is not None)
+    taken = SegmentShares.of_steps(points.upper, found.steps, found.drawn, found.share)
+    free = _allocation(points.upper, taken, terms, limit, in_money=budget is not None)
     asked = {"max_difference": differences, "subject_to": _asked(subject_to)}
     free = replace(free, marginal=found.marginal, **asked)
     same = all(free.difference(rate) <= most + _SAME for rate, most in differences.items())
@@ -186,21 +186,8 @@ def _cases(population: float) -> float:
     return check.check_number(population, "population", "a number of cases above 0", above=0)
 
 
-def _parts(hulls: SegmentLevels, found: HullSteps) -> SegmentShares:
-    """Return the threshold of each segment, and the next one for the segment with a randomised rule."""
-    segments = np.arange(found.steps.size)
-    point = np.where(found.steps > 0, hulls.start[:-1] + found.steps - 1, -1)
-    share = [_ALL] * segments.size
-    if found.drawn < 0:
-        return SegmentShares(segments, point, share)
-    drawn, after = found.drawn, found.drawn + 1
-    share[drawn:after] = [_ALL - found.share, found.share]
-    following = hulls.start[drawn] + found.steps[drawn]
-    return SegmentShares(np.insert(segments, after, drawn), np.insert(point, after, following), share)
-
-
 def _allocation(
-    points: SegmentLevels, parts: SegmentShares, terms: Terms, limit: Fraction | None, *, in_money: bool
+    points: SegmentLevels, parts: SegmentShares, terms: SegmentUnitCosts, limit: Fraction | None, *, in_money: bool
 ) -> Allocation:
     """Return an allocation with its exact cost, rounded once."""
     left = terms.total("left", np.arange(points.n_pos.size), points.n_pos, points.n_neg)

@@ -21,14 +21,22 @@ from rocscope.core.result import frame_of, jsonable, number
 from rocscope.decisions.allocation.listed_cases import ListedCases
 from rocscope.decisions.allocation.new_cases import Cell, cells_of, interval_of
 from rocscope.decisions.allocation.parity import SegmentShares, rate_of
-from rocscope.decisions.allocation.segment_costs import Terms
+from rocscope.decisions.allocation.segment_costs import SegmentUnitCosts
 from rocscope.decisions.generalization.chosen_estimate import ChosenEstimate
 from rocscope.decisions.models import scores_of, size_of
 from rocscope.decisions.plans import allocation_file
 from rocscope.decisions.plans.outcomes import Promise
 from rocscope.decisions.plans.plan import Plan
-from rocscope.decisions.randomized.apportionment import NEAR, UNIT, in_units, rounded_to, whole_numbers
-from rocscope.decisions.randomized.drawing import Hashes, draw, hashes_of
+from rocscope.decisions.randomized.drawing import (
+    NEAR,
+    UNIT,
+    Hashes,
+    draw,
+    hashes_of,
+    in_units,
+    rounded_to,
+    whole_numbers,
+)
 from rocscope.decisions.randomized.randomized_rule import Part, RandomizedRule
 from rocscope.decisions.slope_ranges import HullVertex
 from rocscope.decisions.verification.allocations import verify_allocation
@@ -74,7 +82,7 @@ class Allocation(Plan):
 
     _points: SegmentLevels
     _parts: SegmentShares
-    _terms: Terms
+    _terms: SegmentUnitCosts
     cost: float
     price: float
     marginal: float
@@ -335,7 +343,7 @@ class Allocation(Plan):
         return self._points.totals
 
     @property
-    def terms(self) -> Terms:
+    def terms(self) -> SegmentUnitCosts:
         """Costs, gains and use of the limit for a case of each segment."""
         return self._terms
 

@@ -9,7 +9,7 @@ from scipy import special
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
-from rocscope.decisions.allocation.segment_costs import Terms
+from rocscope.decisions.allocation.segment_costs import SegmentUnitCosts
 from rocscope.decisions.generalization.chosen_estimate import ChosenEstimate
 from rocscope.inference.proportions import normal_quantile
 
@@ -18,7 +18,7 @@ Cell = tuple[Array, Array]
 
 
 def cells_of(
-    taken: Sequence[tuple[Array, Array]], totals: tuple[Array, Array], terms: Sequence[Terms]
+    taken: Sequence[tuple[Array, Array]], totals: tuple[Array, Array], terms: Sequence[SegmentUnitCosts]
 ) -> tuple[list[Cell], Array]:
     """Return the outcomes of all cases, and what leaving all cases of each segment costs.
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
-from rocscope.decisions.allocation.segment_costs import Terms
+from rocscope.decisions.allocation.segment_costs import SegmentUnitCosts
 from rocscope.decisions.constraints import constraints_of
 from rocscope.errors import InfeasibleError, InputError, RocscopeError
 from rocscope.figures.registry import known
@@ -26,7 +26,7 @@ _WORDS = {
     "false_positive_rate_parity": ("fpr",),
     "true_negative_rate_parity": ("fpr",),
 }
-_KEPT = 1e-12
+_KEPT = 1e-12  # relative: rounding alone
 _LEAST = 1e-12
 """Weights below this are rounding errors."""
 
@@ -59,7 +59,7 @@ def differences_of(given: Any) -> dict[str, float]:
     return found
 
 
-def rate_of(name: str, points: SegmentLevels, terms: Terms, segment: Array, tp: Array, fp: Array) -> Array:
+def rate_of(name: str, points: SegmentLevels, terms: SegmentUnitCosts, segment: Array, tp: Array, fp: Array) -> Array:
     """Return a rate for each segment; NaN without cases of its class."""
     n_pos, n_neg = points.n_pos[segment], points.n_neg[segment]
     if name == "depth":
@@ -84,6 +84,17 @@ class SegmentShares:
     point: Array
     share: list[Fraction]
 
+    @classmethod
+    def of_steps(cls, hulls: SegmentLevels, steps: Array, drawn: int, part: Fraction) -> "SegmentShares":
+        """Return who is predicted positive after so many hull steps, and a part of one more where `drawn` is not −1."""
+        segments, point = np.arange(steps.size), np.where(steps > 0, hulls.start[:-1] + steps - 1, -1)
+        share = [Fraction(1)] * steps.size
+        if drawn < 0:
+            return cls(segments, point, share)
+        after, following = drawn + 1, hulls.start[drawn] + steps[drawn]
+        share[drawn:after] = [1 - part, part]
+        return cls(np.insert(segments, after, drawn), np.insert(point, after, following), share)
+
 
 @dataclass(frozen=True)
 class Floor:
@@ -102,7 +113,7 @@ class Floor:
         )
 
 
-def floors_of(subject_to: Any, points: SegmentLevels, terms: Terms) -> list[Floor]:
+def floors_of(subject_to: Any, points: SegmentLevels, terms: SegmentUnitCosts) -> list[Floor]:
     """Return the constraints of each segment: the same for all, or of a mapping those of its segment.
 
     Segments without positives have no tpr, those without negatives no fpr, and are bound by none.
@@ -132,7 +143,7 @@ def floors_of(subject_to: Any, points: SegmentLevels, terms: Terms) -> list[Floo
 
 def bounded(
     points: SegmentLevels,
-    terms: Terms,
+    terms: SegmentUnitCosts,
     limit: Fraction | None,
     differences: Mapping[str, float],
     floors: Sequence[Floor] = (),

@@ -28,7 +28,7 @@ _ONE = Fraction(1)
 
 
 @dataclass(frozen=True)
-class Term:
+class UnitCosts:
     """A context's terms for the cases of a segment.
 
     Attributes
@@ -52,7 +52,7 @@ class Term:
     use: Fraction = _ONE
 
     @classmethod
-    def of(cls, context: Context, use: Fraction, pos: Fraction, neg: Fraction) -> "Term":
+    def of(cls, context: Context, use: Fraction, pos: Fraction, neg: Fraction) -> "UnitCosts":
         hit, alarm = context.miss_cost, context.false_alarm_cost
         if alarm < 0 or hit + alarm < 0:
             hint = "check the signs of the costs (gains are negative)"
@@ -78,10 +78,10 @@ class Term:
 
 
 @dataclass(frozen=True, eq=False)
-class Terms:
+class SegmentUnitCosts:
     """The terms of all segments: `kind[g]` is the index of segment g's terms."""
 
-    every: Sequence[Term]
+    every: Sequence[UnitCosts]
     kind: NDArray[np.intp]
     fixed: Fraction = Fraction(0)
 
@@ -95,7 +95,7 @@ class Terms:
         unit = self.largest if name in ("hit", "alarm") else _ONE
         return np.array([float(getattr(term, name) / unit) for term in self.every])[self.kind[segment]]
 
-    def of(self, segment: int) -> Term:
+    def of(self, segment: int) -> UnitCosts:
         """Return the terms of a segment."""
         return self.every[self.kind[segment]]
 
@@ -134,7 +134,7 @@ class Given:
         each = self.context.values() if isinstance(self.context, Mapping) else [self.context]
         return [one for one in each if isinstance(one, Campaign)]
 
-    def terms(self, hulls: SegmentLevels, *, budget: bool) -> Terms:
+    def terms(self, hulls: SegmentLevels, *, budget: bool) -> SegmentUnitCosts:
         """Return the terms of segments with known hulls."""
         if budget and not (self.campaigns and all(campaign.unit_cost > 0 for campaign in self.campaigns)):
             hint = "without unit costs pass capacity="
@@ -144,7 +144,7 @@ class Given:
         segments = hulls.n_pos.size
         if not isinstance(self.context, Mapping):
             term, fixed = self._term(self.context, *_totals(hulls.n_pos, hulls.n_neg), budget=budget)
-            return Terms([term], np.zeros(segments, np.intp), fixed)
+            return SegmentUnitCosts([term], np.zeros(segments, np.intp), fixed)
         found = []
         share = _ONE
         if self.population is not None:
@@ -152,7 +152,9 @@ class Given:
         for name, segment in hulls.keys.items():
             totals = _totals(hulls.n_pos[segment], hulls.n_neg[segment])
             found.append(self._term(self._own(name), *totals, budget=budget, share=share))
-        return Terms([term for term, _ in found], np.arange(segments), sum((fixed for _, fixed in found), Fraction(0)))
+        return SegmentUnitCosts(
+            [term for term, _ in found], np.arange(segments), sum((fixed for _, fixed in found), Fraction(0))
+        )
 
     def _own(self, name: Hashable) -> Any:
         if name not in self.context:
@@ -161,7 +163,7 @@ class Given:
 
     def _term(
         self, given: Any, n_pos: Fraction, n_neg: Fraction, *, budget: bool, share: Fraction | None = None
-    ) -> tuple[Term, Fraction]:
+    ) -> tuple[UnitCosts, Fraction]:
         """Return the terms in a context for given numbers of positives and negatives, and the unavoidable cost."""
         context = given.context if isinstance(given, Campaign) else Context.given(given)
         n, use, fixed = n_pos + n_neg, _ONE, Fraction(0)
@@ -172,11 +174,11 @@ class Given:
         elif self.population is not None and share is None:
             population = decimal(self.population)
         if context.target_prevalence is None:
-            return Term.of(context, use, population / n, population / n), fixed
+            return UnitCosts.of(context, use, population / n, population / n), fixed
         if not (n_pos and n_neg):
             raise OneClassError("allocation at a target prevalence", expected="both classes", got="one")
         prevalence = decimal(context.target_prevalence)
-        return Term.of(context, use, prevalence * population / n_pos, (1 - prevalence) * population / n_neg), fixed
+        return UnitCosts.of(context, use, prevalence * population / n_pos, (1 - prevalence) * population / n_neg), fixed
 
 
 def _totals(n_pos: Array, n_neg: Array) -> tuple[Fraction, Fraction]:
@@ -184,7 +186,7 @@ def _totals(n_pos: Array, n_neg: Array) -> tuple[Fraction, Fraction]:
     return pos, neg
 
 
-def limit_of(given: Given, capacity: float | None, budget: float | None, terms: Terms) -> Fraction | None:
+def limit_of(given: Given, capacity: float | None, budget: float | None, terms: SegmentUnitCosts) -> Fraction | None:
     """Return the limit in cases or in money, or None."""
     if isinstance(given.context, Campaign) and capacity is None:
         capacity = given.context.capacity
@@ -201,7 +203,7 @@ def limit_of(given: Given, capacity: float | None, budget: float | None, terms: 
     return decimal(check.check_number(budget, "budget", words, least=fixed)) - terms.fixed
 
 
-_NEAR = 1e-9
+_NEAR = 1e-9  # relative, of values in floats; what is nearer is decided in fractions, so more would only take time
 
 
 @dataclass(frozen=True)
@@ -225,7 +227,7 @@ class HullSteps:
     marginal: float
 
 
-def spread(hulls: SegmentLevels, terms: Terms, limit: Fraction | None) -> HullSteps:
+def spread(hulls: SegmentLevels, terms: SegmentUnitCosts, limit: Fraction | None) -> HullSteps:
     """Return the steps of each segment within a total `limit`: the optimum over all randomised rules.
 
     Notes
@@ -237,7 +239,7 @@ def spread(hulls: SegmentLevels, terms: Terms, limit: Fraction | None) -> HullSt
 
 
 class _Steps:
-    def __init__(self, hulls: SegmentLevels, terms: Terms) -> None:
+    def __init__(self, hulls: SegmentLevels, terms: SegmentUnitCosts) -> None:
         self.hulls, self.terms = hulls, terms
         self.up, self.right = hulls.steps
         pos, neg, hit, alarm, use = (

@@ -11,7 +11,7 @@ from rocscope.core.context import Context
 from rocscope.decisions.constraints import Constraint
 from rocscope.decisions.criteria import Criterion
 
-_TIE = 1e-13
+_TIE = 1e-13  # as in `admissible`, so that replicates break ties as the choice does
 
 
 class Chosen(NamedTuple):

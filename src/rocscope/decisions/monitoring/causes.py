@@ -1,4 +1,4 @@
-"""Why a limit is broken: what changed when the evidence began to grow."""
+"""Causes of an alarm: which of class mix, rates and calibration changed when the evidence began to grow."""
 
 from math import sqrt
 from typing import Any
@@ -11,6 +11,7 @@ from rocscope.decisions.monitoring.confidence_sequence import LookBlock
 
 _ERROR = 0.05  # shared among the four that are compared
 _FEW = 50  # rows before the change, below which the rows that the decision was chosen on are compared
+# A χ² test over fewer has little power; a note at every look needs a small error: choices.
 _LEAST_BLOCKS, _SURE = 10, 0.001
 
 

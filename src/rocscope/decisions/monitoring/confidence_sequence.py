@@ -1,4 +1,4 @@
-"""Blocks of rows at which a change may begin, and the bets that start with each.
+"""Confidence sequences: intervals and tests that hold at every look, by bets that start with each block of rows.
 
 A change need not have been there from the first row. So the stake is spread over beginnings: a part of it is bet from
 the first row on, a part from each later block on, the rest stays cash. The whole reaches 1/α ever with a chance of α at
@@ -27,8 +27,8 @@ from rocscope.decisions.monitoring.quantities import CellMean
 from rocscope.figures.conditions import Condition
 
 _SHARES = np.geomspace(1e-3, 0.9, 24)
-_CLOSE = 1e-9
-_LEAST_LEVEL = 1e-300
+_CLOSE = 1e-9  # relative, of values from a grid: ties but for rounding
+_LEAST_LEVEL = 1e-300  # above 0, whose logarithm is finite
 
 
 def _log_wealth(values: Array, counts: Array, mean: float, least: float, shares: Array = _SHARES) -> Array:
@@ -135,6 +135,7 @@ def asymptotic_reach(n: float, level: float, best_at: float = 500.0) -> float:
 BETS = np.geomspace(0.015, 0.6, 6)  # shares of the wealth that are bet
 _FIRST = 0.1  # of the stake, from the first row on
 _LATER, _OFFSET, _POWER = 0.9 / 2.2861, 3.0, 1.3  # the others share .9: Σ (k + 3)^−1.3 = 2.2861
+# Of a block; so there are 48 and a logarithm of the rows of them, which bounds the memory.
 _LEAST_ROWS, _GROWTH = 50, 48
 _BAD_FROM_FIRST = 0.2  # by benchmarks/coverage/monitors.py: with less, changes from the first row on are dated too late
 _EFFECTS = (0.04, 0.12)  # how far beyond its limit an AUC may be; four effects from .02 to .2 were found later

@@ -31,9 +31,9 @@ from rocscope.decisions.monitoring.confidence_sequence import (
     mean_interval,
     spread,
 )
-from rocscope.decisions.monitoring.looks import Look, block_of, counted_before, digest_of
 from rocscope.decisions.monitoring.quantities import RANKED, SHOWN, cell_means, limit_of
 from rocscope.decisions.monitoring.rank_counts import RankCounts
+from rocscope.decisions.monitoring.state import Look, block_of, counted_before, digest_of
 from rocscope.errors import InputError, warn
 from rocscope.figures.conditions import Condition
 from rocscope.inference.estimate import Estimate

@@ -1,4 +1,4 @@
-"""How scores rank in each block of rows, remembered in little: counts in few ranges of scores, which merge.
+"""RankCounts: positives and negatives in few ranges of the score, from which a monitor estimates AUCs.
 
 Every score is a level of its own until there are many. Then ranges of few rows become one, with aligned ends in the
 order of the floats: half of all floats, a quarter, and so on. So of two ranges of two
@@ -16,7 +16,7 @@ from rocscope.decisions.monitoring.confidence_sequence import asymptotic_reach, 
 from rocscope.inference.estimate import Estimate
 from rocscope.inference.planning.power import auc_variance
 
-_MOST_LEVELS = 2048
+_MOST_LEVELS = 2048  # ranges of scores: half of it is what joining down to pairs of more than a 512th of the rows needs
 _LEAST_SHARE = 1 / 512  # of the rows: what is joined has at most this, so that the AUC is within 1/1024
 _SIGN, _WIDEST = np.uint64(1 << 63), 63
 _PRIOR = 20  # rows of the smaller class that the variance of normal scores at the limit counts for

@@ -10,7 +10,7 @@ import numpy as np
 from rocscope._base.grouping import listed
 from rocscope._base.json_format import Fields, Format
 from rocscope.decisions.allocation.parity import RATES, SegmentShares
-from rocscope.decisions.allocation.segment_costs import Term, Terms
+from rocscope.decisions.allocation.segment_costs import SegmentUnitCosts, UnitCosts
 from rocscope.decisions.decision_file import read_fraction
 from rocscope.errors import InputError
 from rocscope.segments.levels import SegmentLevels
@@ -19,7 +19,7 @@ FORMAT = Format("rocscope.allocation", 1, "an allocation", "allocate anew with r
 _NAMES = (str, int, float, bool)
 
 
-def content(points: SegmentLevels, parts: SegmentShares, terms: Terms) -> dict[str, Any]:
+def content(points: SegmentLevels, parts: SegmentShares, terms: SegmentUnitCosts) -> dict[str, Any]:
     """Return the content that `read` needs, safe for JSON, with fractions as texts."""
     names = listed(points.names)
     if not all(type(name) in _NAMES for name in names):
@@ -40,15 +40,16 @@ def content(points: SegmentLevels, parts: SegmentShares, terms: Terms) -> dict[s
                 "fp": fp,
             }
         segments[segment]["parts"].append(part)
-    every = [{field.name: str(getattr(term, field.name)) for field in fields_of(Term)} for term in terms.every]
+    every = [{field.name: str(getattr(term, field.name)) for field in fields_of(UnitCosts)} for term in terms.every]
     return {"models": points.models, "terms": every, "fixed": str(terms.fixed), "segments": segments}
 
 
-def read(fields: Fields) -> tuple[SegmentLevels, SegmentShares, Terms]:
+def read(fields: Fields) -> tuple[SegmentLevels, SegmentShares, SegmentUnitCosts]:
     """Return points, shares and terms from a file, checked for type and range."""
     models = list(fields.texts("models"))
     every = [
-        Term(**{each.name: fraction(term, each.name) for each in fields_of(Term)}) for term in fields.objects("terms")
+        UnitCosts(**{each.name: fraction(term, each.name) for each in fields_of(UnitCosts)})
+        for term in fields.objects("terms")
     ]
     segments = fields.objects("segments")
     if not models or not every or not segments:
@@ -80,7 +81,7 @@ def read(fields: Fields) -> tuple[SegmentLevels, SegmentShares, Terms]:
         model=np.array(model, np.intp),
     )
     parts = SegmentShares(np.array(owner), np.array(point), shares)
-    return levels, parts, Terms(every, kind, fraction(fields, "fixed"))
+    return levels, parts, SegmentUnitCosts(every, kind, fraction(fields, "fixed"))
 
 
 def differences(fields: Fields) -> dict[str, float]:

@@ -5,8 +5,10 @@ Every list of people comes from here: `select` and `predict` of all plans, revie
 
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from fractions import Fraction
 from hashlib import blake2b
+from math import lcm
 from typing import Any
 
 import numpy as np
@@ -17,11 +19,51 @@ from rocscope._base.arrays import Array
 from rocscope._base.grouping import deal
 from rocscope.errors import InputError
 
+UNIT = 1 << 128
+"""Numbers of cases are multiples of this unit, which keeps denominators of sums small."""
+
+NEAR = UNIT // 10**9
+_SAME = 64  # bits, by which numbers differ that are the same but for how they were rounded
+
+
+def in_units(number: Fraction | int, of: int = 1) -> int:
+    """Return a quotient in multiples of the unit."""
+    return number.numerator * UNIT // (number.denominator * of)
+
+
+def whole_numbers(*axes: Any) -> list[list[int]]:
+    """Return exact numbers as integers in a common unit.
+
+    Examples
+    --------
+    >>> whole_numbers([1, 3], [0.5, 2.0])
+    [[2, 6], [1, 4]]
+    """
+    ratios = [[each.as_integer_ratio() for each in np.asarray(axis).tolist()] for axis in axes]
+    unit = lcm(*{below for axis in ratios for _, below in axis})
+    return [[above * (unit // below) for above, below in axis] for axis in ratios]
+
+
+def rounded_to(total: int, planned: Sequence[int]) -> list[int]:
+    """Return integers with a given sum: each number rounded down, those with the largest remainders up.
+
+    Examples
+    --------
+    >>> rounded_to(3, [in_units(Fraction(1, 2)), in_units(Fraction(3, 4)), in_units(Fraction(7, 4))])
+    [0, 1, 2]
+    """
+    found = [(each + NEAR) // UNIT for each in planned]
+    lost = [(each - whole * UNIT + (1 << _SAME >> 1)) >> _SAME for each, whole in zip(planned, found, strict=True)]
+    for i in sorted(range(len(lost)), key=lost.__getitem__, reverse=True)[: max(total - sum(found), 0)]:
+        found[i] += 1
+    return found
+
+
 Hashes = Callable[[Array], NDArray[np.uint64]]
 """A function from row numbers to hashes."""
 
-HASHES = 2.0**64
-_BYTES = 8
+HASHES = 2.0**64  # as many as 8 bytes have
+_BYTES = 8  # of a hash: two of a million identifiers share one with probability 3e-8
 _WHOLE = re.compile(r"([+-]?)0*([0-9]+)(?:\.0*)?")
 
 

@@ -20,8 +20,7 @@ from rocscope.core.context import decimal
 from rocscope.core.point import OperatingPoint
 from rocscope.core.result import Result
 from rocscope.decisions.models import predict, scores_of
-from rocscope.decisions.randomized.apportionment import in_units, rounded_to
-from rocscope.decisions.randomized.drawing import HASHES, Hashes, draw, hashes_of, ordered
+from rocscope.decisions.randomized.drawing import HASHES, Hashes, draw, hashes_of, in_units, ordered, rounded_to
 from rocscope.decisions.slope_ranges import HullVertex
 from rocscope.errors import InputError, PairingError
 from rocscope.geometry import ConvexCombination

@@ -14,7 +14,7 @@ from rocscope.core.context import Context, decimal
 from rocscope.core.point import OperatingPoint
 from rocscope.core.result import Result
 from rocscope.decisions.randomized.randomized_rule import RandomizedRule
-from rocscope.geometry import Choices, ConvexCombination, Touch, corners_of, settled
+from rocscope.geometry import Choices, ConvexCombination, TangentPoint, corners_of, settled
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ class Reviewing(Result):
 
 
 @dataclass(frozen=True)
-class Third:
+class ThreeActions:
     """The best use of three actions with one model."""
 
     acting: ConvexCombination
@@ -129,7 +129,7 @@ class _Step:
 
 def third_action(
     choices: Choices, context: Context, review: Review, prevalence: Fraction, limit: Fraction | None
-) -> Third:
+) -> ThreeActions:
     """Return which cases to act on and which to review with one model, at the lowest expected cost.
 
     Parameters
@@ -164,7 +164,7 @@ def third_action(
         cost += (1 - share) * (step.negatives * alarm - step.positives * miss) * act
     acting = sum((1 - share) * act for act, share in zip(acted, looked, strict=True))
     looking = sum(max(share, Fraction(act)) for act, share in zip(acted, looked, strict=True))
-    return Third(_along(choices, corners, acting), _along(choices, corners, looking), cost)
+    return ThreeActions(_along(choices, corners, acting), _along(choices, corners, looking), cost)
 
 
 def _looks(
@@ -184,10 +184,10 @@ def _looks(
 def _along(choices: Choices, corners: Sequence[int], steps: Fraction | int) -> ConvexCombination:
     """Return the rule that takes a number of hull steps, the last one partially."""
     whole = int(steps)
-    first = Touch(choices, corners[whole])
+    first = TangentPoint(choices, corners[whole])
     part = steps - whole
     return (
-        settled(ConvexCombination(first, Touch(choices, corners[whole + 1]), Fraction(part)))
+        settled(ConvexCombination(first, TangentPoint(choices, corners[whole + 1]), Fraction(part)))
         if part
         else ConvexCombination(first, first)
     )

@@ -12,7 +12,7 @@ from rocscope.decisions.verification.objective import SLACK
 from rocscope.errors import ColumnError
 from rocscope.sample import Models, Sample, samples_of
 
-_NEAR = 1e-9
+_NEAR = 1e-9  # relative, of sums in floats
 
 
 @dataclass(frozen=True)

@@ -15,29 +15,30 @@ from rocscope.decisions.verification.levels import CountsAt, EveryThreshold
 from rocscope.decisions.verification.objective import (
     CELLS,
     LINEAR,
-    Aim,
-    AtMix,
-    PricedAim,
-    ReadBound,
-    aim_of,
+    AtPrevalence,
+    CostObjective,
+    ParsedBound,
+    RowCostObjective,
     exact,
     goodness,
+    least_by_lot,
+    least_with_reviews,
+    objective_of,
     of_all,
 )
-from rocscope.decisions.verification.programs import least_by_lot, least_with_reviews
 from rocscope.errors import ColumnError
 from rocscope.sample import Models, samples_of
 
 _LOOSELY = 1e-7  # within which a linear program in floats tells no difference
 _DEFAULT = 0.5
-_FEW, _MOST_TIED = 5, 10_000
+_FEW, _MOST_TIED = 5, 10_000  # ties that a decision names, and that are compared with them
 _NO_CAPACITY = "there is no capacity for reviews"
 _NO_REVIEW = "no case is worth a review at a cost of "
 _BY_HAND = "chosen by hand"
 _OF_SOME = ("only ends of score ranges were compared", "of the thresholds kept in the report")
 _EVEN = ("youden", "ks", "balanced_accuracy", "macro_average")
 _LOW_IS_GOOD = ("fnr", "fpr", "error", "lr_negative", "closest_topleft")
-_LONG = 2**62
+_LONG = 2**62  # products above it are made of Python's integers
 
 
 def _extreme(pick: Callable[..., Any], up: Array, right: Array, scale: Fraction) -> float:
@@ -61,13 +62,15 @@ def verify(decision: Any, data: Models) -> Verification:
     for model in (decision.model, *(end.model for end in ends)):
         if model not in rules:
             raise ColumnError("model", expected=f"one of {list(samples)}", got=repr(model))
-    plain, aim = list(rules.values()), aim_of(decision.context, samples, rules)
+    plain, objective = list(rules.values()), objective_of(decision.context, samples, rules)
     # Where costs differ from row to row no model is negated.
-    with_negations = plain + [rule.negation for rule in plain if rule.level.size > 1 and isinstance(aim, Aim)]
+    with_negations = plain + [
+        rule.negation for rule in plain if rule.level.size > 1 and isinstance(objective, CostObjective)
+    ]
     negated = decision.negated or any(end.negated for end in ends)
     # Whether models might be negated, the file says only of those that were.
     tries = (
-        _Claims(decision, rules, each, aim).check()
+        _Claims(decision, rules, each, objective).check()
         for each in ((with_negations,) if negated else (plain, with_negations))
     )
     first = next(tries)
@@ -85,12 +88,12 @@ class _Claims:
         decision: Any,
         rules: dict[str, EveryThreshold],
         options: list[EveryThreshold],
-        context: Aim | PricedAim,
+        context: CostObjective | RowCostObjective,
     ) -> None:
         self.decision, self.rules, self.options, self.found = decision, rules, options, Findings()
         self.own, self.context = rules[decision.model], context
-        self.measured = AtMix(decision.context.target_prevalence, decision.population)
-        read = [ReadBound.of(text) for text in decision.subject_to]
+        self.measured = AtPrevalence(decision.context.target_prevalence, decision.population)
+        read = [ParsedBound.of(text) for text in decision.subject_to]
         self.bounds = [bound for bound in read if bound is not None]
 
     def check(self) -> Findings:
@@ -118,7 +121,9 @@ class _Claims:
             if note.startswith("all scores of "):
                 equal = [each for each in self.options if note.startswith(f"all scores of {each.model} are equal")]
                 found.holds(note, bool(equal) and equal[0].level.size == 1, "they differ")
-            elif note.startswith(("trivial: at these costs ", "at these costs ")) and isinstance(self.context, Aim):
+            elif note.startswith(("trivial: at these costs ", "at these costs ")) and isinstance(
+                self.context, CostObjective
+            ):
                 right = decision.context.always_right
                 found.holds(note, bool(right) and f"at these costs {right} " in note, "scores matter")
             elif not (note.startswith(_NO_REVIEW) and self._no_review(note.removeprefix(_NO_REVIEW))):
@@ -146,12 +151,12 @@ class _Claims:
         return held
 
     @cached_property
-    def aim(self) -> Aim | PricedAim | None:
+    def objective(self) -> CostObjective | RowCostObjective | None:
         """The objective, if it is linear in the counts."""
         zero, one = Fraction(0), Fraction(1)
         if self.decision.criterion in _EVEN:
-            return Aim(Fraction(1, 2), zero, one, one, zero)
-        costs = {"min_cost": self.context, "accuracy": Aim(self.context.share, zero, one, one, zero)}
+            return CostObjective(Fraction(1, 2), zero, one, one, zero)
+        costs = {"min_cost": self.context, "accuracy": CostObjective(self.context.share, zero, one, one, zero)}
         return costs.get(self.decision.criterion)
 
     @cached_property
@@ -173,12 +178,12 @@ class _Claims:
 
     def _least(self) -> float:
         """Return the lowest cost of all thresholds, without constraints."""
-        aim = self.context
-        return float(min(self._cost_at(aim, rule, int(aim.losses(rule).argmin())) for rule in self.options))
+        objective = self.context
+        return float(min(self._cost_at(objective, rule, int(objective.losses(rule).argmin())) for rule in self.options))
 
     @staticmethod
-    def _cost_at(aim: Aim | PricedAim, rule: EveryThreshold, index: int) -> Fraction:
-        return aim.cost(rule, *rule.rates(CountsAt(int(rule.tp[index]), int(rule.fp[index]))))
+    def _cost_at(objective: CostObjective | RowCostObjective, rule: EveryThreshold, index: int) -> Fraction:
+        return objective.cost(rule, *rule.rates(CountsAt(int(rule.tp[index]), int(rule.fp[index]))))
 
     def counts(self) -> None:
         """Check all fields with the four counts."""
@@ -252,8 +257,8 @@ class _Claims:
         if said := [note for note in decision.notes if note.startswith(_OF_SOME)]:
             found.left_open.append(f"that it is best: {said[0]}")
             return
-        if self.aim is not None:
-            self._cheapest(self.aim, [(rule, mask) for rule, mask in allowed if mask.any()])
+        if self.objective is not None:
+            self._cheapest(self.objective, [(rule, mask) for rule, mask in allowed if mask.any()])
         elif decision.criterion != _BY_HAND:
             self._best(allowed)
         if decision.slope_interval is not None:
@@ -265,10 +270,10 @@ class _Claims:
     def _randomized_cost(self) -> None:
         """Check the cost of the best randomised rule, if the decision states it."""
         decision, found, said = self.decision, self.found, self.decision.lot_cost
-        if not self.bounds or self.aim is None or isinstance(self.context, PricedAim):
+        if not self.bounds or self.objective is None or isinstance(self.context, RowCostObjective):
             if said is not None:
                 found.holds(
-                    "lot_cost: none", False, "no randomised rule is compared without linear aim and constraints"
+                    "lot_cost: none", False, "no randomised rule is compared without linear objective and constraints"
                 )
             return
         by_cost = decision.criterion == "min_cost" and all(bound.linear for bound in self.bounds)
@@ -287,7 +292,7 @@ class _Claims:
             same = decision.expected_cost <= least + _LOOSELY * max(1.0, abs(least))
             found.holds("lot_cost: no randomised rule is cheaper", same, f"one costs {least:.9g}")
 
-    def _keeps(self, bound: ReadBound) -> bool:
+    def _keeps(self, bound: ParsedBound) -> bool:
         decision = self.decision
         rule = self._alone(decision.model, decision.threshold, decision.negated)
         return bool(self.measured.kept(bound, rule, len(self.options))[0])
@@ -298,13 +303,17 @@ class _Claims:
         tp, fp = (np.array([count], rule.tp.dtype) for count in rule.at(threshold, negated))
         return replace(rule, tp=tp, fp=fp)
 
-    def _cheapest(self, aim: Aim | PricedAim, allowed: list[tuple[EveryThreshold, Array]]) -> None:
-        decision, found, own = self.decision, self.found, aim.cost(self.own, *self.rates)
+    def _cheapest(
+        self, objective: CostObjective | RowCostObjective, allowed: list[tuple[EveryThreshold, Array]]
+    ) -> None:
+        decision, found, own = self.decision, self.found, objective.cost(self.own, *self.rates)
         ends: list[tuple[Fraction, EveryThreshold, int]] = []
         for rule, mask in allowed:
-            losses, index = aim.losses(rule), np.flatnonzero(mask)
-            least = aim.distinct(rule, index[losses[index] == losses[index].min()])
-            ends += [(self._cost_at(aim, rule, i), rule, i) for i in dict.fromkeys((int(least[0]), int(least[-1])))]
+            losses, index = objective.losses(rule), np.flatnonzero(mask)
+            least = objective.distinct(rule, index[losses[index] == losses[index].min()])
+            ends += [
+                (self._cost_at(objective, rule, i), rule, i) for i in dict.fromkeys((int(least[0]), int(least[-1])))
+            ]
         cost, rule, index = min(ends, key=lambda end: end[0])
         better = f"{rule.named(index)} is: {float(cost):.9g} instead of {float(own):.9g}"
         found.holds(f"no other threshold is better by {decision.criterion}", own <= cost, better)
@@ -403,11 +412,11 @@ class _Claims:
             found.holds(text, room >= -CLOSE * scale, f"not so, by {-room:.9g}")
             full = bound.quantity in ("cases", "depth") and bound.relation == "<=" and abs(room) <= CLOSE * scale
             found.holds(f"{text}: filled", not full or mixture.at_most is not None, "at_most is missing")
-        if self.aim is None:
+        if self.objective is None:
             found.left_open.append(f"that it is best by {decision.criterion}")
             return
-        own = float(self.aim.cost(rule, tpr, fpr))
-        least = least_by_lot(of_all(self.aim), self.options, self.bounds, self.measured)
+        own = float(self.objective.cost(rule, tpr, fpr))
+        least = least_by_lot(of_all(self.objective), self.options, self.bounds, self.measured)
         found.least(f"no other randomised rule is better by {decision.criterion}", own, least)
 
     def reviewed(self, reviewing: Any) -> None:

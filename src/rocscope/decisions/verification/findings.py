@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 
 from rocscope.core.result import Result, number
 
-CLOSE = 1e-9
-_SLACK = 1e-12
+CLOSE = 1e-9  # relative: rounding of sums leaves 1e-12, and a digit that someone changed is larger
+_SLACK = 1e-12  # absolute, where 0 is expected
 
 
 @dataclass(frozen=True, repr=False)

@@ -1,11 +1,11 @@
-"""Objectives that verification recomputes where costs differ by row: sums over sorted rows, in whole numbers.
+"""Objectives and bounds that verification recomputes, and linear programs that bound the cost of any rule.
 
-What a decision is chosen by: costs in whole numbers, bounds as they are read from a file, and other criteria.
+Costs that differ by row are sums over sorted rows, in whole numbers; all is independent of the code that chose.
 """
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -20,7 +20,7 @@ from rocscope.sample import Samples
 
 FourCells = tuple[Array, Array, Array, Array]
 
-SLACK = 1e-12
+SLACK = 1e-12  # relative, of a bound that is met exactly but for rounding
 CELLS = ("tp", "fp", "fn", "tn")
 _WITHIN_A_CLASS = ("tpr", "fnr", "fpr", "tnr")
 LINEAR = ("cases", *CELLS, *_WITHIN_A_CLASS, "depth", "accuracy", "error", "youden", "balanced_accuracy")
@@ -28,7 +28,7 @@ _F_SCORE, _LIFT_AT = re.compile(r"f(\d+(?:\.\d+)?)"), re.compile(r"lift@(\d*\.?\
 
 
 @dataclass(frozen=True)
-class Aim:
+class CostObjective:
     """Costs of the four cells, at a target prevalence or that of the sample."""
 
     share: Fraction | None
@@ -38,7 +38,7 @@ class Aim:
     tn: Fraction
 
     @classmethod
-    def of(cls, context: Any) -> "Aim":
+    def of(cls, context: Any) -> "CostObjective":
         share = context.target_prevalence
         costs = (exact(getattr(context, f"cost_{cell}")) for cell in CELLS)
         return cls(None if share is None else exact(share), *costs)
@@ -82,7 +82,7 @@ def exact(number: float) -> Fraction:
 
 
 @dataclass(frozen=True)
-class ReadBound:
+class ParsedBound:
     """A constraint: quantity, bound, and the confidence level of its limit."""
 
     quantity: str
@@ -91,7 +91,7 @@ class ReadBound:
     level: float | None = None
 
     @classmethod
-    def of(cls, text: str) -> "ReadBound | None":
+    def of(cls, text: str) -> "ParsedBound | None":
         """Parse a constraint; None if it is not understood."""
         found = re.fullmatch(r"at most (\S+) of \S+ cases", text)
         form = re.fullmatch(r"(\S+) (>=|<=|>|<) (\S+)(?: at (\S+) %)?", text)
@@ -147,7 +147,7 @@ class ReadBound:
 
 
 @dataclass(frozen=True)
-class AtMix:
+class AtPrevalence:
     """Values of constraints and criteria at a prevalence and number of cases."""
 
     target_prevalence: float | None
@@ -174,7 +174,7 @@ class AtMix:
         count = cells[0] + cells[1] if quantity == "cases" else cells[CELLS.index(quantity)]
         return count if self.population is None else count * (self.population / sum(cell[0] for cell in cells))
 
-    def beyond(self, bound: ReadBound, rule: EveryThreshold) -> Array:
+    def beyond(self, bound: ParsedBound, rule: EveryThreshold) -> Array:
         """Return the excess of each threshold over a bound, in a unit in which mixtures average.
 
         That is value − bound; of a quotient top/bottom, whose mean is not that of a mixture, top − bound·bottom.
@@ -185,13 +185,13 @@ class AtMix:
             return bound.sign * (self.value(bound.quantity, rule) - bound.most)
         return bound.sign * (parts[0] - bound.most * parts[1])
 
-    def kept(self, bound: ReadBound, rule: EveryThreshold, at_once: int) -> Array:
+    def kept(self, bound: ParsedBound, rule: EveryThreshold, at_once: int) -> Array:
         """Return which thresholds satisfy a constraint, adjusted for the number of rankings tried."""
         if bound.level is not None:
             return bound.surely_kept(rule.cells, at_once)
         return bound.holds(self.value(bound.quantity, rule))
 
-    def admitted(self, bounds: list[ReadBound], rule: EveryThreshold, at_once: int) -> Array:
+    def admitted(self, bounds: list[ParsedBound], rule: EveryThreshold, at_once: int) -> Array:
         """Return which thresholds satisfy all constraints."""
         allowed = np.ones(rule.tp.size, bool)
         for bound in bounds:
@@ -228,8 +228,8 @@ def goodness(criterion: str, cells: FourCells) -> Array | None:
     return None
 
 
-_DECIMALS = 10_000
-_FITS = 2.0**62
+_DECIMALS = 10_000  # parts of a unit of money: hundredths, and hundredths of these
+_FITS = 2.0**62  # sums up to it are made of 64 bits, others of Python's integers
 
 
 @dataclass(frozen=True)
@@ -243,8 +243,8 @@ class _Sums:
 
 
 @dataclass(frozen=True)
-class PricedAim:
-    """The cost of rows with their own costs, with the methods of `Aim`."""
+class RowCostObjective:
+    """The cost of rows with their own costs, with the methods of `CostObjective`."""
 
     share: Fraction | None
     sums: Mapping[str, _Sums]
@@ -284,23 +284,25 @@ class PricedAim:
         return index[first]
 
 
-def aim_of(context: Any, samples: Samples, rules: Mapping[str, EveryThreshold]) -> Aim | PricedAim:
+def objective_of(
+    context: Any, samples: Samples, rules: Mapping[str, EveryThreshold]
+) -> CostObjective | RowCostObjective:
     """Return the objective of a context, whose costs may be columns of the rows."""
     if not context.columns:
-        return Aim.of(context)
+        return CostObjective.of(context)
     share, sums, unit = context.target_prevalence, {}, 1
     for name, sample in samples.items():
         rows = sample.require_rows("verification of costs that differ from row to row")
         sums[name], unit = _sums(rows, rules[name], context)
-    return PricedAim(None if share is None else exact(share), sums, unit)
+    return RowCostObjective(None if share is None else exact(share), sums, unit)
 
 
-def of_all(aim: Aim | PricedAim) -> Aim:
+def of_all(objective: CostObjective | RowCostObjective) -> CostObjective:
     """Return costs that are equal in all rows, as randomised rules and reviews require."""
-    if isinstance(aim, PricedAim):
+    if isinstance(objective, RowCostObjective):
         expected = "costs that are the same in every row where cases are drawn or reviewed"
         raise InputError("context", expected=expected, got="columns of the rows")
-    return aim
+    return objective
 
 
 def _sums(rows: Any, rule: EveryThreshold, context: Any) -> tuple[_Sums, int]:
@@ -349,3 +351,58 @@ def _whole(*values: Array) -> tuple[list[Array], int]:
     ):
         return [each.astype(np.int64) for each in parts], _DECIMALS
     return in_whole(*values)
+
+
+_TURNS = 100  # each leaves two thirds of a range: (2/3)^100 is below the precision of float64
+
+
+def least_by_lot(
+    objective: CostObjective, rules: Sequence[EveryThreshold], bounds: Sequence[ParsedBound], measured: AtPrevalence
+) -> float:
+    """Return the lowest cost of all randomised rules within linear bounds; infinity if infeasible."""
+    from scipy.optimize import linprog
+
+    costs = []
+    rows: list[list[Array]] = [[] for _ in bounds]
+    for rule in rules:
+        tpr, fpr = _rates(rule)
+        share = float(objective.positives(rule))
+        costs.append((1 - share) * float(objective.alarm) * fpr - share * float(objective.hit) * tpr)
+        for row, bound in zip(rows, bounds, strict=True):
+            row.append(measured.beyond(bound, rule))
+    cost = np.concatenate(costs)
+    within = {"A_ub": [np.concatenate(row) for row in rows], "b_ub": np.zeros(len(bounds))}
+    solved = linprog(cost, **(within if bounds else {}), A_eq=np.ones((1, cost.size)), b_eq=[1], method="highs")
+    return (
+        math.inf
+        if solved.fun is None
+        else float(solved.fun) + float(objective.cost(rules[0], Fraction(0), Fraction(0)))
+    )
+
+
+def least_with_reviews(objective: CostObjective, rule: EveryThreshold, look: float, limit: float | None) -> float:
+    """Return a lower bound of the cost of three actions with one model.
+
+    Of a price on each look, the lowest cost of acting from one threshold on and looking from a lower one on, less what
+    the whole capacity would pay: concave in the price, and a bound at any. The highest of them is the lowest cost.
+    """
+    share, hit, alarm = float(objective.positives(rule)), float(objective.hit), float(objective.alarm)
+    tpr, fpr = _rates(rule)
+    positives, negatives = share * tpr, (1 - share) * fpr
+
+    def bound(price: float) -> float:
+        dear = look + price
+        acting = np.minimum.accumulate(negatives * (alarm - dear) - positives * dear)
+        return float((acting + positives * (dear - hit) + negatives * dear).min()) - price * (limit or 0)
+
+    low, high = 0.0, 0.0 if limit is None else max(hit, alarm)
+    for _ in range(_TURNS if high else 0):
+        third = (high - low) / 3
+        low, high = (low + third, high) if bound(low + third) < bound(high - third) else (low, high - third)
+    return float(objective.cost(rule, Fraction(0), Fraction(0))) + max(bound(0.0), bound(low), bound(high))
+
+
+def _rates(rule: EveryThreshold) -> tuple[Array, Array]:
+    tp, fp, _, _ = rule.cells
+    n_pos, n_neg = (total / rule.unit for total in rule.totals)
+    return tp / n_pos, fp / n_neg

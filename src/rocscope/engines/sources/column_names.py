@@ -11,8 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol
 
-from rocscope.engines.sources.file_formats import FileLayout, format_of, partition_keys
-from rocscope.engines.sources.first_bytes import LOOKED_AT, encoding_of
+from rocscope.engines.sources.file_formats import LOOKED_AT, FileLayout, encoding_of, format_of, partition_keys
 from rocscope.errors import ColumnError, InputError, brief, listing, one_of
 
 Scores = str | Sequence[str] | Mapping[str, str]
@@ -20,7 +19,7 @@ NA_WORDS = ("NA", "N/A", "#N/A", "NULL", "null", "None", ".")
 """Words for a missing value in files of text."""
 MOST_CLASSES = 20
 """A column of more distinct values is not taken for classes."""
-_MOST_LISTED = 24
+_MOST_LISTED = 24  # columns that a message names: a choice, three lines of a terminal
 _MOST_MODELS = 10**6  # more names are a mistake
 
 

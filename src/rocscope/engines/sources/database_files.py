@@ -20,7 +20,7 @@ _DUCKDB_TABLES = """
 _SQLITE_TABLES = (
     "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND substr(name, 1, 7) <> 'sqlite_' ORDER BY 1"
 )
-_BATCH = 100_000
+_BATCH = 100_000  # rows of SQLite at a time: some MB of Python's objects
 
 
 def open_duckdb(paths: list[str], origin: tuple[str, ...], layout: FileLayout) -> Source:

@@ -13,7 +13,7 @@ from rocscope.engines.sources.file_formats import FileLayout
 from rocscope.engines.sources.source import Source, one_line_errors
 from rocscope.errors import EngineError, MissingDependencyError, listing
 
-_EXACT = 2**53
+_EXACT = 2**53  # up to which a cell, a float64, holds every whole number
 
 
 def open_excel(paths: list[str], origin: tuple[str, ...], _layout: FileLayout) -> Source:

@@ -15,8 +15,14 @@ from typing import BinaryIO
 import pyarrow as pa
 
 from rocscope._base.atomic_write import temporary_folder, unfinished
-from rocscope.engines.sources.file_formats import FileLayout, format_of
-from rocscope.engines.sources.first_bytes import FALLBACK, LOOKED_AT, encoding_of, refuse_other_kinds
+from rocscope.engines.sources.file_formats import (
+    FALLBACK,
+    LOOKED_AT,
+    FileLayout,
+    encoding_of,
+    format_of,
+    refuse_other_kinds,
+)
 from rocscope.engines.sources.source import Source, one_line_errors
 from rocscope.errors import EngineError, warn
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 from rocscope._base.columns import WHOLE_OF_64_BITS
 from rocscope.errors import EngineError, MissingDependencyError, ShapeError
 
-_LONGEST = 300
+_LONGEST = 300  # characters of a library's message: a choice
 _ANOTHER_ENCODING = "name its encoding: encoding='latin-1' (--encoding)"
 _EXTRAS = ("pandas", "polars")
 _ERRORS_OF_LIBRARIES = (

@@ -23,13 +23,12 @@ import pyarrow as pa
 from rocscope._base.columns import FIRST_ROUNDED, WHOLE_OF_64_BITS
 from rocscope.engines.sources.column_names import header
 from rocscope.engines.sources.database import Relation, connect, identifier, text
-from rocscope.engines.sources.file_formats import FileLayout
-from rocscope.engines.sources.first_bytes import LOOKED_AT
+from rocscope.engines.sources.file_formats import LOOKED_AT, FileLayout
 from rocscope.engines.sources.source import Source, Stream, WrongGuessError, one_line_errors
 from rocscope.errors import EngineError
 
 _WHOLE = ("BIGINT", "UBIGINT", "HUGEINT")
-_SAMPLE = 10_000
+_SAMPLE = 10_000  # rows from which types are guessed; a wrong guess is noticed and costs a second pass
 _CSV_TYPES = ("BIGINT", "DOUBLE", "VARCHAR")
 _DIALECT = "quote = '\"', escape = '\"', header = true, skip = 0, comment = ''"
 _AS_WRITTEN = "hive_partitioning = false"  # no folder named like a column is set over it
@@ -58,7 +57,7 @@ def open_csv(paths: list[str], origin: tuple[str, ...], layout: FileLayout) -> S
 
     guess = widest(_SAMPLE)
     with one_line_errors(origin[0]):
-        return Written(
+        return TextRelation(
             origin,
             connection,
             lambda types: f"FROM read_csv({_files(paths)}, {types}, {dialect})",
@@ -114,7 +113,7 @@ def open_json(paths: list[str], origin: tuple[str, ...], _layout: FileLayout) ->
             schemas.append(dict(zip(relation.columns, map(str, relation.types), strict=True)))
     types, conflicts = _merged(schemas, origin)
     with one_line_errors(origin[0]):
-        return Written(
+        return TextRelation(
             origin,
             connection,
             lambda types: f"FROM read_json({_files(paths)}, format = 'auto', {types}, {_as_written(paths)})",
@@ -158,7 +157,7 @@ def declared(types: Mapping[str, str]) -> str:
     return f"auto_detect = false, columns = {{{columns}}}"
 
 
-class Guessed(Relation):
+class GuessedRelation(Relation):
     """Columns with types guessed from the first rows; WrongGuessError if a later row differs.
 
     No whole number may have been written otherwise than this one is, nor be one that float64 rounds.
@@ -181,7 +180,7 @@ class Guessed(Relation):
         return replace(found, pieces=[partial(checked, piece) for piece in found.pieces])
 
 
-class Written(Relation):
+class TextRelation(Relation):
     """A relation whose types were inferred from text.
 
     Parameters
@@ -230,7 +229,7 @@ class Written(Relation):
         """Return the guessed relation for all rows if types agree."""
         self._declared = None if self._types_of_all else relation
 
-    def guessed(self, names: Sequence[str]) -> Guessed | None:
+    def guessed(self, names: Sequence[str]) -> GuessedRelation | None:
         """Return the named columns with guessed types, if all are numeric."""
         kinds = {name: self._guess[self._sql_name[name]] for name in names if name in self._sql_name}
         one_each = len(self._sql_name) == len(self.columns)
@@ -240,7 +239,9 @@ class Written(Relation):
         projected = (f"{_checked(self._sql_name[name], kind)} AS {identifier(name)}" for name, kind in kinds.items())
         with one_line_errors(self.origin[0]):
             relation = relation.project(", ".join(projected))
-        return Guessed(self.origin, relation, columns=list(kinds), decimal=self.decimal, connection=self._connection)
+        return GuessedRelation(
+            self.origin, relation, columns=list(kinds), decimal=self.decimal, connection=self._connection
+        )
 
     def fetch(self, names: Sequence[str], where: str | None = None) -> pa.Table:
         """Return the named columns of rows that satisfy the SQL condition `where`, in order."""

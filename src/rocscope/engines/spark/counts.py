@@ -19,7 +19,7 @@ import numpy as np
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope.core.rows import CountedModels, Provenance
-from rocscope.engines.question import BY_ROWS, Question
+from rocscope.engines.counting import BY_ROWS, Question
 from rocscope.engines.sources import columns
 from rocscope.engines.sources.roles import incomplete
 from rocscope.engines.sources.source import no_complete_rows, no_rows

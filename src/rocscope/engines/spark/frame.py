@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from rocscope.engines.question import Question
+from rocscope.engines.counting import Question
 from rocscope.engines.sources.arrow import ArrowColumns
 from rocscope.engines.sources.column_names import given, models_of, require_columns
 from rocscope.engines.sources.source import Stream, condense

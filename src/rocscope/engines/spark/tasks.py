@@ -27,9 +27,9 @@ Batches = Iterable[pa.RecordBatch]
 
 _MOST_SAMPLED = 256  # scores of a run, from which ranges are found
 _LEVELS_PER_SAMPLE = 64  # distinct scores for each that is sampled
-_MOST_LABELS = 8
-_BYTES_A_BATCH = 1 << 20
-_BYTES_A_ROW = 64
+_MOST_LABELS = 8  # different labels that a message names
+_BYTES_A_BATCH = 1 << 20  # of rows that hold pieces: a megabyte goes from worker to worker at a time
+_BYTES_A_ROW = 64  # about, beside its pieces
 
 _INT, _LONG, _BINARY = pa.int32(), pa.int64(), pa.binary()
 _LEVELS = {"score": _BINARY, "pos": _BINARY, "neg": _BINARY}

@@ -18,7 +18,7 @@ from rocscope.core.counts import ThresholdCounts
 from rocscope.core.levels import collapse
 from rocscope.core.row_costs import PARTS, UNIT, below_one, in_parts, weights_of_classes
 from rocscope.core.rows import CountedModels, Provenance
-from rocscope.engines.question import Question
+from rocscope.engines.counting import Question
 from rocscope.engines.sources import columns
 from rocscope.engines.sources.column_names import require_columns
 from rocscope.engines.sources.roles import Role, roles_of_columns, roles_of_numbers, roles_of_scores
@@ -32,7 +32,7 @@ from rocscope.segments.segmented_counts import SegmentedCounts
 MOST_LEVELS = 10_000_000
 """Distinct scores of a model that are fetched, unless `memory` is given."""
 _BYTES_A_LEVEL = 64  # of memory, for what comes back of a score: the score, two counts and what Arrow adds
-_MOST_CLASSES = 1_000
+_MOST_CLASSES = 1_000  # labels or segments that are fetched; a choice: each segment is counted by a query of its own
 _LARGEST = float(np.finfo(np.float64).max)
 
 

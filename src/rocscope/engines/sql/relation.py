@@ -10,7 +10,7 @@ from rocscope._base.radix import without_signed_zeros
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.levels import collapse
 from rocscope.core.rows import CountedModels, Provenance
-from rocscope.engines.question import Question
+from rocscope.engines.counting import Question
 from rocscope.engines.sources import columns
 from rocscope.engines.sources.column_names import require_columns
 from rocscope.engines.sources.database import Relation

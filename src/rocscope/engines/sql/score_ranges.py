@@ -201,7 +201,7 @@ def _span(low: Any, high: Any, step: float | None) -> Span:
 LazyRows = nw.LazyFrame[Any]
 
 _WHOLE = (nw.Int8, nw.Int16, nw.Int32, nw.Int64, nw.UInt8, nw.UInt16, nw.UInt32)
-_WIDEST = 2**62
+_WIDEST = 2**62  # differences above it do not fit 64 bits in every database
 
 
 def scores_of(column: pa.ChunkedArray, subject: str) -> Array:

@@ -19,16 +19,16 @@ from rocscope.engines.sources import columns
 from rocscope.engines.sources.columns import Column, objects
 from rocscope.engines.sources.roles import Role
 from rocscope.engines.sources.source import Source, no_complete_rows, no_rows
-from rocscope.engines.stream.row_buffers import GrowingRows, Packed, pack
+from rocscope.engines.stream.row_buffers import GrowingRows, PackedRows, pack
 from rocscope.errors import InputError
 from rocscope.segments.rows import SegmentRows, SortedSegments, WeightedSegments, slots_of
 
 _FIRST_WIDE = 2**32  # the first whole number that 32 bits do not hold
-_ROWS_AT_ONCE = 1 << 18
+_ROWS_AT_ONCE = 1 << 18  # of a batch of segments: bounds what converting takes beside the rows to some MB
 
 
 @dataclass(frozen=True)
-class Apart:
+class SegmentedBatch:
     """Rows of several segments, with the scores of each model and optional weights."""
 
     segment: Column
@@ -45,10 +45,10 @@ class Apart:
         """Return segments, labels, scores and weights."""
         return [self.segment.values, self.positive, *self.scores, *([] if self.weight is None else [self.weight])]
 
-    def pieces(self, size: int) -> list["Apart"]:
+    def pieces(self, size: int) -> list["SegmentedBatch"]:
         """Yield the same rows in pieces of limited size."""
         return [
-            Apart(
+            SegmentedBatch(
                 replace(self.segment, values=self.segment.values[rows]),
                 self.positive[rows],
                 [column[rows] for column in self.scores],
@@ -57,7 +57,7 @@ class Apart:
             for rows in pieces_of(self.positive.size, size)
         ]
 
-    def parts(self) -> dict[Hashable, list[Packed]]:
+    def parts(self) -> dict[Hashable, list[PackedRows]]:
         """Return the rows of each segment, packed for each model."""
         return {
             name: [
@@ -68,12 +68,12 @@ class Apart:
         }
 
 
-class Kept:
+class StoredBatches:
     """Stored rows of segments: of numbered segments in few large arrays, of named ones batch by batch."""
 
     def __init__(self) -> None:
         self._rows = GrowingRows()
-        self._named: list[Apart] = []
+        self._named: list[SegmentedBatch] = []
         self._weighted = False
 
     def __bool__(self) -> bool:
@@ -84,7 +84,7 @@ class Kept:
         """Return the memory used, in bytes."""
         return self._rows.nbytes + sum(batch.nbytes for batch in self._named)
 
-    def add(self, batch: Apart) -> None:
+    def add(self, batch: SegmentedBatch) -> None:
         """Add a batch."""
         self._weighted = batch.weight is not None
         if batch.segment.classes is None:
@@ -92,15 +92,15 @@ class Kept:
         else:
             self._named.append(batch)
 
-    def take(self) -> list[Apart]:
+    def take(self) -> list[SegmentedBatch]:
         """Return all rows and clear the store."""
         found = self._named + [self._apart(*columns) for columns in self._rows.take()]
         self._named = []
         return found
 
-    def _apart(self, segment: Array, positive: Array, *others: Array) -> Apart:
+    def _apart(self, segment: Array, positive: Array, *others: Array) -> SegmentedBatch:
         weight = others[-1] if self._weighted else None
-        return Apart(Column(segment), positive, others[:-1] if self._weighted else others, weight)
+        return SegmentedBatch(Column(segment), positive, others[:-1] if self._weighted else others, weight)
 
 
 def shrunk(column: Column) -> Column:
@@ -127,7 +127,7 @@ def _rows_by_name(column: Column) -> list[tuple[Hashable, Array]]:
     return list(zip(keys, rows, strict=True))
 
 
-def grouped(kept: Kept) -> tuple[Array, list[SegmentRows]]:
+def grouped(kept: StoredBatches) -> tuple[Array, list[SegmentRows]]:
     """Return the segments in order and each model's rows by segment; consumes the stored rows."""
     batches = kept.take()
     texts, batches = (None, batches) if batches[0].segment.classes is None else _coded(batches)
@@ -155,13 +155,13 @@ def grouped(kept: Kept) -> tuple[Array, list[SegmentRows]]:
     return names, [*others, SortedSegments.of(slots, last, names.size, kind)]
 
 
-def _coded(batches: Sequence[Apart]) -> tuple[Array, list[Apart]]:
+def _coded(batches: Sequence[SegmentedBatch]) -> tuple[Array, list[SegmentedBatch]]:
     """Return the sorted names in batches, and the rows with indices of these names."""
     hashed = pa.chunked_array([batch.segment.classes for batch in batches]).dictionary_encode()
     names, rank = np.unique(objects(hashed.chunk(0).dictionary), return_inverse=True)
     rank = rank.astype(np.uint32)
 
-    def recoded(batch: Apart, classes: pa.DictionaryArray) -> Apart:
+    def recoded(batch: SegmentedBatch, classes: pa.DictionaryArray) -> SegmentedBatch:
         return replace(batch, segment=Column(rank[classes.indices.to_numpy()][batch.segment.values]))
 
     return names, in_threads(lambda pair: recoded(*pair), zip(batches, hashed.chunks, strict=True))
@@ -200,12 +200,12 @@ class Batch:
     bad_weights: Bad | None = None
     whole_weight: float = 0.0
     any_weight: bool = False
-    packed: Sequence[Packed] = ()
-    apart: Apart | None = None
+    packed: Sequence[PackedRows] = ()
+    apart: SegmentedBatch | None = None
     refused: pa.Table | None = None
     classes: tuple[float, float] = (0.0, 0.0)
 
-    def parts(self) -> Mapping[Hashable, Sequence[Packed]]:
+    def parts(self) -> Mapping[Hashable, Sequence[PackedRows]]:
         """Return the rows of each segment, packed for each model; under None without segments."""
         if self.apart is not None:
             return self.apart.parts()
@@ -282,12 +282,12 @@ class Reader:
         if segment is None:
             packed = [pack(positive, column, mass) for column in scores]
             return Batch(rows, positive.size, incomplete, labels, None, whole, some, packed)
-        apart = Apart(shrunk(found[segment]), positive, scores, mass)
+        apart = SegmentedBatch(shrunk(found[segment]), positive, scores, mass)
         return Batch(rows, positive.size, incomplete, labels, None, whole, some, apart=apart)
 
 
 @dataclass
-class Seen:
+class BatchTally:
     """Facts about the batches so far."""
 
     reader: Reader

@@ -25,7 +25,7 @@ from rocscope._base.radix import KINDS, BucketParts, KeyPart, encode, runs_of_pa
 from rocscope._base.threads import in_threads, pieces_of
 from rocscope.core.levels import Ranking
 from rocscope.core.ranking import SortedKeys, key_parts, rank
-from rocscope.engines.stream.spill import Parted, PartedKeys, Spill, SpilledKeys, SpilledRows
+from rocscope.engines.stream.spill import PartitionedKeys, PartitionedRows, Spill, SpilledKeys, SpilledRows
 
 _FIRST = 1 << 16  # rows of the first array; each next one has room for as many as there are
 _MOST_ROWS = 1 << 23  # rows of one array, so that little is left empty
@@ -142,13 +142,13 @@ def _sort_two(pieces: Pieces) -> KeyPart:
 
 
 _LEAST_GROWTH = 1 << 16  # numbers by which an array grows at least
-_ROWS_AT_ONCE = 1 << 20
+_ROWS_AT_ONCE = 1 << 20  # bounds what converting takes beside the rows to some MB
 _SORTED_APART = 3  # as much memory as columns take while they are sorted by another one
 _MOST_WAITING = 16  # small arrays that wait before they are joined
 
 
 @dataclass(frozen=True)
-class Packed:
+class PackedRows:
     """Rows of a batch as keys of lower and upper scores, or as columns."""
 
     size: int
@@ -160,22 +160,22 @@ class Packed:
     columns: tuple[Array, ...] = ()
 
 
-def pack(positive: NDArray[np.bool_], scores: Array, weight: Array | None) -> Packed:
+def pack(positive: NDArray[np.bool_], scores: Array, weight: Array | None) -> PackedRows:
     """Return rows as a buffer takes them; this is the part of the work that any thread can do."""
     if weight is not None:
         kept = weight > 0
         signed = np.where(positive, weight, -weight)
-        return Packed(int(kept.sum()), scores.dtype, True, columns=(scores[kept], signed[kept]))
+        return PackedRows(int(kept.sum()), scores.dtype, True, columns=(scores[kept], signed[kept]))
     if scores.size < kernels.SMALL:
-        return Packed(scores.size, scores.dtype, columns=(scores, positive))
+        return PackedRows(scores.size, scores.dtype, columns=(scores, positive))
     return _as_keys(positive, scores)
 
 
-def _as_keys(positive: NDArray[np.bool_], scores: Array) -> Packed:
+def _as_keys(positive: NDArray[np.bool_], scores: Array) -> PackedRows:
     bits = scores.view(f"u{scores.itemsize}")
     keys = np.empty_like(bits)
     border = kernels.parts.pack(bits, positive.view(np.uint8), KINDS[scores.dtype.kind], keys)
-    return Packed(scores.size, scores.dtype, False, keys[:border], keys[border:], int(np.count_nonzero(positive)))
+    return PackedRows(scores.size, scores.dtype, False, keys[:border], keys[border:], int(np.count_nonzero(positive)))
 
 
 class RowBuffer(Protocol):
@@ -189,7 +189,7 @@ class RowBuffer(Protocol):
         """Return the memory used, in bytes."""
         ...
 
-    def add(self, packed: Packed) -> None:
+    def add(self, packed: PackedRows) -> None:
         """Add the rows of a batch."""
         ...
 
@@ -263,13 +263,13 @@ class KeyBuffer:
         self._halves = {"upper": GrowingRows(), "lower": GrowingRows()}
         self._n_pos = 0
         self._waiting = _Waiting()
-        self._spilled: dict[str, PartedKeys] = {}
+        self._spilled: dict[str, PartitionedKeys] = {}
 
     @property
     def nbytes(self) -> int:
         return self._waiting.nbytes + sum(half.nbytes for half in self._halves.values())
 
-    def add(self, packed: Packed) -> None:
+    def add(self, packed: PackedRows) -> None:
         self.rows += packed.size
         if packed.columns:
             self._waiting.add(packed.columns)
@@ -278,11 +278,11 @@ class KeyBuffer:
             packed = self._packed_waiting()
         self._add_keys(packed)
 
-    def _packed_waiting(self) -> Packed:
+    def _packed_waiting(self) -> PackedRows:
         scores, positive = self._waiting.take()
         return _as_keys(positive, scores)
 
-    def _add_keys(self, packed: Packed) -> None:
+    def _add_keys(self, packed: PackedRows) -> None:
         self._n_pos += packed.n_pos
         for name, half in self._halves.items():
             half.add(getattr(packed, name))
@@ -298,7 +298,7 @@ class KeyBuffer:
         for name in self._halves:
             parts = list(reversed(self._sorted(name)))
             if parts and name not in self._spilled:
-                self._spilled[name] = PartedKeys.like(spill, parts)
+                self._spilled[name] = PartitionedKeys.like(spill, parts)
             while parts:
                 self._spilled[name].write(parts.pop(0).load())
 
@@ -323,13 +323,13 @@ class WeightedRowBuffer:
         self.rows = 0
         self._dtype = dtype
         self._columns: list[_Growing] = []
-        self._spilled: Parted | None = None
+        self._spilled: PartitionedRows | None = None
 
     @property
     def nbytes(self) -> int:
         return sum(column.nbytes for column in self._columns)
 
-    def add(self, packed: Packed) -> None:
+    def add(self, packed: PackedRows) -> None:
         self.rows += packed.size
         if not self._columns:
             self._columns = [_Growing(column.dtype) for column in packed.columns]
@@ -345,7 +345,7 @@ class WeightedRowBuffer:
         scores, signed = self._take()
         if self._spilled is None:
             width = np.dtype(f"u{scores.itemsize}")
-            self._spilled = Parted(spill, (width, signed.dtype), 0, (1 << (scores.itemsize * 8)) - 1)
+            self._spilled = PartitionedRows(spill, (width, signed.dtype), 0, (1 << (scores.itemsize * 8)) - 1)
         for start in range(0, scores.size, _ROWS_AT_ONCE):
             rows = slice(start, start + _ROWS_AT_ONCE)
             self._spilled.write(*self._spilled.sort([encode(scores[rows]), signed[rows]]))

@@ -18,8 +18,7 @@ from rocscope._base.arrays import Array
 from rocscope._base.atomic_write import temporary_folder
 from rocscope._base.radix import KeyPart
 from rocscope.core.levels import Block, Ranking
-from rocscope.core.ranking import scan_parts
-from rocscope.core.weighted import WeightedRows
+from rocscope.core.ranking import WeightedRows, scan_parts
 from rocscope.errors import EngineError
 
 _PARTS = 64  # ranges of the score that rows on disk are parted into at once
@@ -128,7 +127,7 @@ class SpilledPart:
                 done += size
 
 
-class Parted:
+class PartitionedRows:
     """Rows partitioned by code.
 
     What is written must be sorted, and the first column tells the code. Where to part is decided by what is written
@@ -195,7 +194,7 @@ class Parted:
                 parts.append(part)
         return parts
 
-    def _parted(self, part: SpilledPart, limit: int) -> "Parted":
+    def _parted(self, part: SpilledPart, limit: int) -> "PartitionedRows":
         samples = [self._sample(extents[0]) for extents in part.pieces]
         codes = np.sort(self.codes(np.concatenate(samples)))
         cuts = codes[np.linspace(0, codes.size - 1, _PARTS).astype(np.intp)].tolist()
@@ -222,13 +221,13 @@ class Parted:
         return out
 
 
-class PartedKeys(Parted):
+class PartitionedKeys(PartitionedRows):
     """Unweighted rows as keys with the label as lowest bit; `high_bit` is the highest bit of all codes."""
 
     high_bit: Any = 0
 
     @classmethod
-    def like(cls, spill: Spill, parts: Sequence[KeyPart]) -> "PartedKeys":
+    def like(cls, spill: Spill, parts: Sequence[KeyPart]) -> "PartitionedKeys":
         """Return storage for keys with a distribution like that of given ascending parts."""
         keys = parts[0].pieces[0].dtype
         ends = np.cumsum([part.size for part in parts])

@@ -18,14 +18,14 @@ from rocscope._base.threads import cores
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.row_costs import weights_of_classes
 from rocscope.core.rows import CountedModels
-from rocscope.engines.question import Question, memory_limit
+from rocscope.engines.counting import Question, memory_limit
 from rocscope.engines.sources import columns
 from rocscope.engines.sources.column_names import require_columns
 from rocscope.engines.sources.opening import open_source
 from rocscope.engines.sources.roles import Role, roles_of_columns, roles_of_numbers, roles_of_scores
 from rocscope.engines.sources.source import Source, Stream, WrongGuessError
-from rocscope.engines.stream.batches import Batch, Kept, Reader, Seen, grouped
-from rocscope.engines.stream.row_buffers import KeyBuffer, Packed, RowBuffer, WeightedRowBuffer
+from rocscope.engines.stream.batches import Batch, BatchTally, Reader, StoredBatches, grouped
+from rocscope.engines.stream.row_buffers import KeyBuffer, PackedRows, RowBuffer, WeightedRowBuffer
 from rocscope.engines.stream.spill import Spill
 from rocscope.errors import RocscopeError
 from rocscope.segments.counting import array_of, of_models, of_segments
@@ -177,7 +177,7 @@ def _taken(opened: Source, question: Question) -> tuple[Reader, Stream]:
 
 def _weighed(reader: Reader, stream: Stream, question: Question) -> Reader:
     """Return the reader after a first pass that determines class totals."""
-    tally = Seen(reader)
+    tally = BatchTally(reader)
     with closing(in_order(stream.pieces, reader.take)) as batches:
         for batch in batches:
             tally.add(batch)
@@ -204,7 +204,7 @@ class _Buffers:
     """
 
     limit: int
-    apart: Kept = field(default_factory=Kept)
+    apart: StoredBatches = field(default_factory=StoredBatches)
     by_segment: dict[Hashable, list[RowBuffer]] = field(default_factory=dict)
     _spill: Spill | None = None
 
@@ -218,7 +218,7 @@ class _Buffers:
         else:
             self._add(batch.parts())
 
-    def _add(self, rows: Mapping[Hashable, Sequence[Packed]]) -> None:
+    def _add(self, rows: Mapping[Hashable, Sequence[PackedRows]]) -> None:
         for segment, parts in rows.items():
             buffers = self.by_segment.get(segment)
             if buffers is None:
@@ -241,8 +241,8 @@ def by_segment_in_order(by_segment: dict[Hashable, Any]) -> list[tuple[Hashable,
     return [(name, by_segment[name]) for name in check.distinct(array_of(list(by_segment)))]
 
 
-def _read(reader: Reader, stream: Stream, limit: int, report: Tell) -> tuple[Seen, _Buffers]:
-    tally, buffers = Seen(reader), _Buffers(limit)
+def _read(reader: Reader, stream: Stream, limit: int, report: Tell) -> tuple[BatchTally, _Buffers]:
+    tally, buffers = BatchTally(reader), _Buffers(limit)
     with closing(in_order(stream.pieces, reader.take)) as batches:
         for batch in batches:
             tally.add(batch)

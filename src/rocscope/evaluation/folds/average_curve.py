@@ -27,8 +27,8 @@ from rocscope.inference.areas.placements import sample_of_rows
 from rocscope.inference.estimate import Estimate
 from rocscope.sample import rows_of
 
-_DRAWN = 201
-_ENOUGH = 2000
+_DRAWN = 201  # points of a bent curve as it is drawn: every half per cent
+_ENOUGH = 2000  # points are more than a plot has pixels across
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,8 @@ from rocscope.curves.rate_curves import PrecisionRecallCurve
 from rocscope.errors import WeightError
 from rocscope.evaluation.folds import fold_curves
 
-MOST = 20_000
-_STEPS = 200
+MOST = 20_000  # thresholds at which folds are averaged; a choice: one in 20,000 is no step that a plot shows
+_STEPS = 200  # between 0 and 1, of curves that are not straight between their points
 
 
 class AveragePoints(NamedTuple):

@@ -172,8 +172,8 @@ def _complete(preds: Judged, repeats: int) -> bool:
 Method = Literal["corrected_t", "5x2_t", "5x2_f"]
 
 METHODS = ("corrected_t", "5x2_t", "5x2_f")
-_FIVE_BY_TWO = (5, 2)
-_F_FREEDOM = (10, 5)
+_FIVE_BY_TWO = (5, 2)  # repeats and folds of Alpaydin's test
+_F_FREEDOM = (10, 5)  # degrees of freedom of its F statistic
 
 
 @contract

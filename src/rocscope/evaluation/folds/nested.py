@@ -22,7 +22,7 @@ from rocscope.inference.estimate import Comparison, Comparisons, Estimate
 from rocscope.inference.hypothesis import ADJUSTMENTS, Alternative, Hypothesis, PValueAdjust, Test, compare_each_two
 from rocscope.protocols.splits import Split, TrainTest, numbered
 
-_MANY = 1000
+_MANY = 1000  # fits of each model, from which on it is said that fewer would do: a choice
 _ROUNDING = 1e-24  # of a squared value: what rounding to 12 digits leaves of a variance of 0
 _SHARES = ("auc", "accuracy", "error")
 

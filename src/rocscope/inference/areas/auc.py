@@ -9,8 +9,8 @@ from typing import Any, Literal
 from scipy import optimize, special
 
 from rocscope._base import validation as check
+from rocscope._base.contract import answering
 from rocscope._base.formatting import about
-from rocscope._base.wrong_calls import answering
 from rocscope.core.predictions import Predictions
 from rocscope.errors import InputError, OneClassError, warn
 from rocscope.inference.areas.placements import AucSample, EffectiveSize, auc_sample, sample_of_rows

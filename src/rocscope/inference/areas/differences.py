@@ -192,7 +192,7 @@ def satterthwaite(parts: list[float], df: list[float]) -> float:
     return max(1.0, total**2 / sum(part**2 / d for part, d in zip(parts, df, strict=True)))
 
 
-_ROUNDING = 1e-12
+_ROUNDING = 1e-12  # relative: what rounding leaves of a variance of 0
 
 
 def all_equal(sample: AucSample) -> Omnibus | None:

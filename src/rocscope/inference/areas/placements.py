@@ -26,7 +26,7 @@ from rocscope.sample import Sample
 _LEAST_PRIOR, _PRIOR = 0.25, 2.0  # rows that the prior weighs: always, and where no row tells anything
 _UNSEEN = 3.0  # rows of a class of s that may be ranked last and not have been drawn: a share of 3/s, at 95 %
 _MOST_UNSEEN = 2.0  # times the interval's reach, by which these may lower the area; found by simulation
-_ROUNDING = 1e-12
+_ROUNDING = 1e-12  # what rounding leaves of an area of 0 or 1, and of a variance of 0
 
 
 @dataclass(frozen=True)

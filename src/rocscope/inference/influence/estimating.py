@@ -28,7 +28,7 @@ from rocscope.sample import Models, Sample, Samples, sample_of
 
 Smoothed = Callable[[float], tuple[float, float]]
 
-_ROUNDING = 1e-12
+_ROUNDING = 1e-12  # relative: what rounding leaves of a variance of 0
 _MANY = 1e12  # rows, beside which half a row is nothing
 
 

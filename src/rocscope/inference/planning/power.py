@@ -20,7 +20,7 @@ Alternative = Literal["two-sided", "greater"]
 VarianceMethod = Literal["binormal", "obuchowski"]
 
 _MOST_TO_ONE = 10**10  # cases of one class for each of the other: more are a mistake
-_ALMOST = 1 - 1e-9
+_ALMOST = 1 - 1e-9  # the largest area that is looked at: at 1 itself its variance is 0
 
 
 @dataclass(frozen=True, repr=False)

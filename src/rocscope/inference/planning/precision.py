@@ -12,7 +12,7 @@ from rocscope.errors import InputError
 from rocscope.inference.planning.power import StudyPlan, auc_variance, check_ratio
 from rocscope.inference.proportions import ShareMethod, logit, normal_quantile, proportion_interval
 
-_MOST_CASES = 10**6
+_MOST_CASES = 10**6  # of a class; more are no study that is planned
 
 
 @contract

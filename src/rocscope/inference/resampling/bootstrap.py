@@ -12,8 +12,8 @@ import numpy as np
 from rocscope._base import special
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
+from rocscope._base.contract import answering
 from rocscope._base.progress import Progress
-from rocscope._base.wrong_calls import answering
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.result import jsonable
 from rocscope.curves.roc_curve import auc
