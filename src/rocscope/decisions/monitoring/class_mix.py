@@ -54,8 +54,8 @@ def evidence_of(blocks: list[LookBlock], limit: Condition, mean: CellMean | None
     gain[list(mean.used)] = sign * (np.array(mean.values) - limit.bound)
     counts = from_each_on(np.array([block.cells for block in blocks]))
     odds = mean.prevalence / (1 - mean.prevalence)
-    own = [(gain[list(each)], counts[:, list(each)]) for each in (POSITIVES, NEGATIVES)]
-    return spread(_least_on_line(*own, odds), np.array([block.n for block in blocks]))
+    of_pos, of_neg = ((gain[list(each)], counts[:, list(each)]) for each in (POSITIVES, NEGATIVES))
+    return spread(_least_on_line(of_pos, of_neg, odds), np.array([block.n for block in blocks]))
 
 
 def _least_on_line(of_pos: tuple[Array, Array], of_neg: tuple[Array, Array], odds: float) -> Array:
