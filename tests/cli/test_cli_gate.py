@@ -1,10 +1,15 @@
 """`rocscope gate`, and `--fail-if` of every command that computes figures."""
 
 import json
+import pickle
 from xml.etree import ElementTree
 
+import joblib
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
 
 import rocscope as rs
 from rocscope.inference import statistics
@@ -184,3 +189,39 @@ def test_a_saved_decision_is_judged_on_new_rows(run, gate, tmp_path):
     assert [each["segment"] for each in found] == [None, "region = n", "region = s"]
     turned_point = rs.ThresholdCounts.from_scores(1 - Y, PREDS.scores[decision.model]).at(decision.threshold)
     assert found[0]["estimates"][0]["value"] == pytest.approx(COSTS.cost(turned_point) / N)
+
+
+@pytest.mark.parametrize(("named", "words"), [(True, None), (False, ("no", "yes"))])
+def test_fitted_models_in_files_are_judged_by_their_scores(run, tmp_path, named, words):
+    """With and without names of features; with labels 0 and 1, and with words."""
+    X = np.column_stack([OLD, NEW]).round(3)
+    y = Y if words is None else np.array(words)[Y]
+    frame = pd.DataFrame({"a": X[:, 0], "b": X[:, 1]})
+    new, old = LogisticRegression().fit(frame if named else X, y), DecisionTreeClassifier(max_depth=3).fit(X, y)
+    joblib.dump(new, tmp_path / "new.joblib")
+    (tmp_path / "old.pkl").write_bytes(pickle.dumps(old))
+    frame.assign(y=y, region=REGION).to_csv(tmp_path / "rows.csv", index=False)
+    (tmp_path / "rules.toml").write_text('rules = ["auc >= .5"]\n[segments]\nregion = ["brier < .3"]\n')
+    asked = ["--label", "y", "--rules", "rules.toml", "--json", *([] if words is None else ["--pos-label", "yes"])]
+    code, out, err = run("gate", "new.joblib", "old.pkl", "rows.csv", *asked)
+    assert (code, err) == (0, "")
+    found = {(each["rule"], each["segment"]): each["estimates"][0]["value"] for each in json.loads(out)["rules"]}
+    given = frame if named else X
+    scores = {"new": new.predict_proba(given)[:, 1], "old": old.predict_proba(X)[:, 1]}
+    expected = {}
+    for model, score in scores.items():
+        expected[f"auc({model}) >= 0.5", None] = rs.auc(Y, score)
+        for region in "ns":
+            own = region == REGION
+            expected[f"brier({model}) < 0.3", f"region = {region}"] = ((score - Y)[own] ** 2).mean()
+    assert found == pytest.approx(expected)
+    (tmp_path / "part.csv").write_text("y,a,region\n1,1,n\n0,2,s\n")
+    for files, message in {
+        ("new.joblib", "part.csv"): "model 'new': expected a column 'b', got none",
+        ("rules.toml", "rows.csv"): "rules.toml: expected a fitted model (.pkl, .pickle, .joblib) before",
+        ("old.pkl",): "old.pkl: expected the file of the rows after the models",
+        ("none.pkl", "rows.csv"): "none.pkl: expected a fitted model, saved with joblib or pickle",
+    }.items():
+        if named or "new" not in message:
+            code, out, err = run("gate", *files, *asked)
+            assert (code, out) == (2, "") and message in err

@@ -9,7 +9,7 @@ import pytest
 from report_browser import Opened
 from rocscope.report.page import open_page
 
-_COUNT = """async ({name, text, roles, layout, intervals}) => {
+_ASKING = """
   const file = new File([Uint8Array.from(atob(text), (char) => char.charCodeAt(0))], name);
   const source = document.getElementById("worker-script").textContent;
   window.counting ??= new Worker(URL.createObjectURL(new Blob([source])));
@@ -23,6 +23,11 @@ _COUNT = """async ({name, text, roles, layout, intervals}) => {
     counting.addEventListener("message", hear);
     counting.postMessage({id, question});
   });
+"""
+_COUNT = (
+    "async ({name, text, roles, layout, intervals}) => {"
+    + _ASKING
+    + """
   const found = await ask({ask: "count", files: [file], layout, roles});
   if (found.error) return found;
   const slice = await ask({ask: "slice", part: 0});
@@ -35,6 +40,15 @@ _COUNT = """async ({name, text, roles, layout, intervals}) => {
   const sure = intervals ? (await ask({ask: "intervals", part: 0})).answer : null;
   return {...found.answer, levels: slice.answer.models.map(levels), sure};
 }"""
+)
+_DECIDE = (
+    "async ({name, text, roles, layout, model, threshold}) => {"
+    + _ASKING
+    + """
+  const found = await ask({ask: "rows", files: [file], layout, roles, model, threshold});
+  return found.error ? found : {rows: await found.answer.text()};
+}"""
+)
 
 
 def write_page(folder: Path) -> Path:
@@ -49,6 +63,13 @@ def count_in(page: Any, path: Path, roles: dict[str, Any], layout: dict[str, Any
     text = base64.b64encode(path.read_bytes()).decode()
     asked = {"name": path.name, "text": text, "roles": roles, "layout": layout, "intervals": intervals}
     return page.evaluate(_COUNT, asked)
+
+
+def decided_in(page: Any, path: Path, roles: dict[str, Any], layout: dict[str, Any], decision: Any) -> Any:
+    """Return the text of the rows that the page saves with what a decision says of each."""
+    text = base64.b64encode(path.read_bytes()).decode()
+    asked = {"name": path.name, "text": text, "roles": roles, "layout": layout}
+    return page.evaluate(_DECIDE, asked | {"model": decision.model, "threshold": decision.threshold})["rows"]
 
 
 @pytest.fixture(scope="module", name="page")

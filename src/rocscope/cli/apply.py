@@ -126,7 +126,8 @@ def outcomes(
     id
         Column of the identifiers, whose hashes broke ties when the plan was applied.
     acted
-        Column of who was acted on, where that was not as planned; 'all' for a list of those alone.
+        Column of who was acted on, or of the action of each, where that was not as planned; 'all' for a list of those
+        alone.
     score
         Column of the scores, where it is called otherwise than the model; of several models, as in a=new_a.
     segment

@@ -114,8 +114,6 @@ def campaign(
         raise InputError("--budget, --max-difference, --subject-to", expected="--segment too", got="none")
     if segment is not None and plot is not None:
         raise InputError("--plot", expected="none with --segment", got=plot)
-    if segment is not None and isinstance(unit_benefit, str):
-        raise InputError("--unit-benefit", expected="a number with --segment", got=repr(unit_benefit))
     named = opt.columns_of(unit_benefit=unit_benefit) | ({"groups": str(id)} if id and apply_to is None else {})
     rows.require(file, "label", "scores", segment=segment, **named)
     layout = opt.LayoutOptions(format=rows.format, **{name: getattr(rows, name) for name in _LAYOUT})

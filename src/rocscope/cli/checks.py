@@ -125,6 +125,7 @@ def monitor(
     rows: opt.SampleOptions = opt.SAMPLE,
     when: str | None = None,
     level: float = 0.95,
+    target_prevalence: float | None = None,
     fail_if: list[str] | None = None,
     again: bool = False,
     json: opt.Json = False,
@@ -143,6 +144,8 @@ def monitor(
         What to call these rows, such as their date. Rows whose labels come late are counted to their own day.
     level
         1 − the chance that limits which are kept ever raise an alarm.
+    target_prevalence
+        Class mix at which cost, error, depth and precision are watched, where that of the rows swings.
     fail_if
         Exit with code 1 once this is beyond doubt: 'cost > .35', 'auc < .7', 'calibration > 0' (too many positives), …
     again
@@ -153,7 +156,7 @@ def monitor(
     import rocscope as rs
 
     chosen = rs.Decision.load(decision)
-    watch = _begin(state, chosen, fail_if or [], level)
+    watch = _begin(state, chosen, {"fail_if": fail_if or [], "level": level, "target_prevalence": target_prevalence})
     predictions = replace(rows, score=rows.score or [chosen.model]).predictions(file)
     with heard() as said:
         watch.update(predictions, when=when, again=again)
@@ -191,20 +194,23 @@ def _figures(estimate: Any) -> tuple[str, str]:
     return value, f"{low} to {high}"
 
 
-def _begin(state: str, chosen: Any, fail_if: list[str], level: float) -> Any:
+def _begin(state: str, chosen: Any, options: dict[str, Any]) -> Any:
     """Return the saved monitor if it has the same decision and limits, or a new one."""
     from rocscope.decisions import Monitor
     from rocscope.decisions import monitor as begin
 
-    new = begin(chosen, fail_if=fail_if, level=level)
+    new = begin(chosen, **options)
     if not Path(state).exists():
         return new
     known = Monitor.load(state)
-    if (known.rule, known.limits, known.level) != (new.rule, new.limits, new.level):
+    if not known.watches_as(new):
         got = ", ".join(map(str, known.limits)) or "no limits"
         hint = "begin another state file, or give the same options"
         raise InputError(
-            "--state", expected="a state of this decision, --fail-if and --level", got=f"another ({got})", hint=hint
+            "--state",
+            expected="a state of this decision, --fail-if, --level and --target-prevalence",
+            got=f"another ({got})",
+            hint=hint,
         )
     return known
 

@@ -13,6 +13,7 @@ from rocscope._base.atomic_write import write_file
 from rocscope._base.formatting import about
 from rocscope.cli import options as opt
 from rocscope.cli.console import markdown_table, note, print_json, print_rows, write
+from rocscope.cli.fitted_models import split_files, with_scores
 from rocscope.cli.gates import Gate, Judge, JudgedGate, gates_of, judged_by, outcome
 from rocscope.errors import InputError
 
@@ -116,7 +117,7 @@ def _gates(path: str, texts: Any, name: str) -> list[Gate]:
 def gate(
     file: opt.File,
     /,
-    *,
+    *others: opt.File,
     rows: opt.CountOptions = opt.COUNTS,
     rules: str,
     groups: Annotated[str | None, Parameter(group=opt.COLUMNS)] = None,
@@ -133,6 +134,10 @@ def gate(
     or plan for figures of one threshold, [costs] for cost, and [segments] with rules for each part of the rows. With
     'at 95 %' the whole interval has to keep the bound. A rule that names no model holds for each.
 
+    Fitted scikit-learn models may come first, in files of pickle or joblib. Each scores the rows of the last file, and
+    is called by the name of its own: rocscope gate new.pkl old.pkl rows.csv --label y --rules rules.toml. Loading such
+    a file runs the code in it.
+
     Parameters
     ----------
     rules
@@ -148,17 +153,24 @@ def gate(
         raise InputError("--json and --md", expected="one of them")
     asked = Rules.read(rules)
     opt.require_output(junit, force=force)
-    rows.require(file, "label", *(() if asked.plan else ("scores",)), groups=groups)
+    models, file = split_files([file, *others])
+    rows.require(file, "label", *(() if asked.plan or models else ("scores",)), groups=groups)
     for column in asked.by_segment:
         rows.require(file, segment=column)
     from rocscope.decisions import Decision
     from rocscope.sample import samples_of
 
     decision = None if asked.plan is None else Decision.load(Path(rules).parent / asked.plan)
-    if decision is not None:
+    if decision is not None and not models:
         rows = replace(rows, score=rows.score or list(decision.needs or decision.models))
+    source: Any = file
+    if models:
+        if rows.score:
+            raise InputError("--score", expected="none beside models in files", got=", ".join(rows.score))
+        source = with_scores(models, file, rows, [rows.label, rows.weight, groups, *asked.by_segment])
+        rows = replace(rows, score=list(models), **dict.fromkeys(rows.reading))
     judged, skipped = [], []
-    for part, segment, rules_of_part in _parts(asked, file, rows, groups):
+    for part, segment, rules_of_part in _parts(asked, source, rows, groups):
         size = next(iter(samples_of(part).values())).points.n
         if segment and size < asked.min_rows:
             skipped.append(segment)
@@ -181,11 +193,12 @@ def gate(
     return outcome(judged)
 
 
-def _parts(asked: Rules, file: str, rows: Any, groups: str | None) -> Iterator[tuple[Any, str, list[Gate]]]:
+def _parts(asked: Rules, file: Any, rows: Any, groups: str | None) -> Iterator[tuple[Any, str, list[Gate]]]:
     """Yield all rows, and the rows of each segment, with the rules that are for them."""
     own = {} if groups is None else {"groups": groups}
     if asked.everywhere:
-        yield rows.predictions(file, **own) if own else rows.sample(file), "", asked.everywhere
+        known = own or not isinstance(file, str)
+        yield rows.predictions(file, **own) if known else rows.sample(file), "", asked.everywhere
     for column, gates in asked.by_segment.items():
         every = rows.predictions(file, segment=column, **own)
         for name, part in every.by_segment().items():

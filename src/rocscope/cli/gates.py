@@ -1,26 +1,17 @@
 """Gates: conditions (`--fail-if`) under which a command exits with 1, and the estimates they are judged by."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from math import nan
 from typing import TYPE_CHECKING, Any
 
+from rocscope.cli.console import note
 from rocscope.errors import ColumnError, InputError, OneClassError
 
 if TYPE_CHECKING:
     from rocscope.figures.conditions import Condition
     from rocscope.figures.figure import Figure
     from rocscope.inference.estimate import Estimate
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING
-
-from rocscope.cli.console import note
-
-if TYPE_CHECKING:
-    from rocscope.figures.conditions import Condition
-    from rocscope.inference.estimate import Estimate
-
 
 FAILED = 1
 _EXAMPLE = "auc(b)-auc(a)<-0.01 at 95%"

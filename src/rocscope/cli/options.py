@@ -256,8 +256,8 @@ class SampleOptions(RowOptions):
     def arguments(self) -> dict[str, Any]:
         return super().arguments | {"weight": self.weight, "missing": self.missing}
 
-    def predictions(self, file: str, **columns: Any) -> Any:
-        """Read the rows of two classes, or their outcomes at a horizon."""
+    def predictions(self, file: Any, **columns: Any) -> Any:
+        """Read the rows of two classes, or their outcomes at a horizon; columns that are in memory are taken too."""
         from rocscope.engines import read, read_at_horizon
 
         if self.time is not None:
@@ -266,7 +266,7 @@ class SampleOptions(RowOptions):
             own = {"weight": self.weight, "missing": self.missing, "where": self.where, "layout": self.layout}
             at = {"time": self.time, "event": self.event, "horizon": self.horizon, "scores": self.score}
             return self._told(read_at_horizon(file, **at, **own, **columns))
-        with attended(f"Reading {file}"):
+        with attended(f"Reading {file if isinstance(file, str) else 'columns'}"):
             found = read(file, scores=self.score, pos_label=self.pos_label, **self.arguments, **columns)
         return self._told(found)
 

@@ -161,14 +161,28 @@ def outcomes(
     with open_source(source, FileLayout(*(layout.get(each) for each in _LAYOUT))) as opened:
         found = _fetched(plan, opened, ids, segment, scores, wanted, where)
     chosen = {"scores": found.scores} | ({"segment": found.segment} if plan.by_segment else {})
-    if acted is None:
-        taken = np.zeros(found.n, bool)
-        taken[plan.rows(ids=found.ids, random_state=random_state, **chosen)] = True
-    else:
-        taken = np.ones(found.n, bool) if acted == "all" else _truth(found.kept[acted], acted, None)[0]
+    taken, given = _acted(plan, found, chosen | {"ids": found.ids, "random_state": random_state}, acted)
     positive, known = _truth(found.kept[label], label, pos_label)
     amounts = {name: _amounts(found.kept[name], name, positive & known) for name in plan.columns}
-    return outcomes_of(plan, taken, positive, known, plan.strata(**chosen), amounts, found.segment, level)
+    gains = np.asarray(plan.gains(positive, amounts, found.segment, **given), float)
+    return outcomes_of(plan.promise, taken, positive, known, plan.strata(**chosen), gains, level)
+
+
+def _acted(plan: Any, found: "_Cases", chosen: dict[str, Any], acted: str | None) -> tuple[Array, dict[str, Array]]:
+    """Return which rows were acted on; of a plan of several actions also which action each got."""
+    if not plan.several_actions:
+        if acted is None:
+            taken = np.zeros(found.n, bool)
+            taken[plan.rows(**chosen)] = True
+            return taken, {}
+        return (np.ones(found.n, bool) if acted == "all" else _truth(found.kept[acted], acted, None)[0]), {}
+    if acted == "all":
+        raise InputError("acted", expected="the column of the action that each case got", got="'all'")
+    action = plan.assign(**chosen)
+    if acted is not None:
+        texts = ["" if each is None else str(each).strip() for each in found.kept[acted].tolist()]
+        action = np.array(["" if each.casefold() in _ABSENT else each for each in texts])
+    return action != "", {"action": action}
 
 
 _TRUTH = {"1": True, "true": True, "0": False, "-1": False, "false": False}

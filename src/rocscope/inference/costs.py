@@ -45,10 +45,10 @@ class MeanSample:
     times: Array
     note: str = ""
 
-    def skewness(self, number: int) -> float:
-        """Return the skewness of one mean: that of its units divided by the root of their number."""
-        variance = self._moment(number, 2)
-        return self._moment(number, 3) / variance**1.5 if variance else 0.0
+    def skewness(self, number: int, second: float = 0.0, third: float = 0.0) -> float:
+        """Return the skewness of one mean: that of its units by the root of their number; moments may be added."""
+        variance = self._moment(number, 2) + second
+        return (self._moment(number, 3) + third) / variance**1.5 if variance else 0.0
 
     def worth(self, number: int, unseen: float = 0.0) -> float:
         """Return the effective number of units: how many with equal influence would give the same variance.

@@ -18,7 +18,8 @@ class Cases:
 
     Negatives are standard normal, positives normal around the shift of each model; perhaps rounded up to steps. Where
     amounts `spread`, what a miss costs or a response brings is log-normal, of that standard deviation of its logarithm
-    and the mean `cost_fn`; where they have a `tail`, it is Pareto of that shape and the same mean.
+    and the mean `cost_fn`; where they have a `tail`, it is Pareto of that shape and the same mean. Where they have
+    both, a tenth of them are Pareto, of three times the mean of the others. With a `gamma` they have that shape.
     """
 
     n: int
@@ -30,15 +31,16 @@ class Cases:
     target: bool = False
     spread: float = 0.0
     tail: float = 0.0
+    gamma: float = 0.0
 
     @property
     def _amount(self):
-        return "amount" if self.spread or self.tail else self.cost_fn
+        return "amount" if self.spread or self.tail or self.gamma else self.cost_fn
 
     @property
     def alike(self):
         """The same cases with equal amounts, whose expected costs are the same."""
-        return replace(self, spread=0.0, tail=0.0)
+        return replace(self, spread=0.0, tail=0.0, gamma=0.0)
 
     @property
     def context(self):
@@ -71,11 +73,17 @@ class Cases:
             scores[f"m{number}"] = self.step * np.ceil(score / self.step) if self.step else score
         if self._amount == self.cost_fn:
             return rs.Predictions(positive, scores)
-        if self.tail:
-            amount = self.cost_fn * (1 - 1 / self.tail) * (1 + rng.pareto(self.tail, self.n))
-            return rs.Predictions(positive, scores, columns={"amount": amount})
-        amount = self.cost_fn * np.exp(self.spread * rng.standard_normal(self.n) - self.spread**2 / 2)
-        return rs.Predictions(positive, scores, columns={"amount": amount})
+        return rs.Predictions(positive, scores, columns={"amount": self.cost_fn * self._amounts(rng)})
+
+    def _amounts(self, rng):
+        """Return amounts of mean 1."""
+        if self.gamma:
+            return rng.gamma(self.gamma, 1 / self.gamma, self.n)
+        body = np.exp(self.spread * rng.standard_normal(self.n) - self.spread**2 / 2)
+        if not self.tail:
+            return body
+        tail = (1 - 1 / self.tail) * (1 + rng.pareto(self.tail, self.n))
+        return np.where(rng.random(self.n) < 0.1, 3 * tail, body) / 1.2 if self.spread else tail
 
 
 SINGLE = {
@@ -132,6 +140,23 @@ MAILING_OF_PARETO = {
     for tail in (2.2, 3.0)
     for n in (400, 2000, 10_000)
 }
+
+
+def drawn(rng):
+    """Draw a design with amounts of any distribution, and what its name is."""
+    kind = str(rng.choice(["Pareto", "log-normal", "gamma", "mixed"]))
+    tail, spread = round(rng.uniform(1.8, 4), 1), round(rng.uniform(0.3, 1.2), 1)
+    law = {
+        "Pareto": {"tail": tail},
+        "log-normal": {"spread": spread},
+        "gamma": {"gamma": round(rng.uniform(0.5, 3), 1)},
+        "mixed": {"tail": tail, "spread": 0.5},
+    }[kind]
+    n, prevalence = int(rng.integers(200, 5000)), round(rng.uniform(0.1, 0.4), 2)
+    cases = Cases(n, (round(rng.uniform(0.8, 2), 1),), prevalence, round(0.7 / prevalence, 1), **law)
+    return f"{kind} {', '.join(map(str, law.values()))}", cases
+
+
 OF_COST = SINGLE | RARE | SEVERAL | AMOUNTS
 OF_PROFIT = MAILING | MAILING_OF_AMOUNTS
 HEAVY = PARETO | MAILING_OF_PARETO

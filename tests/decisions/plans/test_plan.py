@@ -1,5 +1,7 @@
 """Plans of all kinds: saved, read, and applied to arrays, frames and files, with the same people chosen every time."""
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pyarrow as pa
@@ -114,8 +116,8 @@ def test_a_condition_limits_the_cases(folder):
     assert set(found.ids) <= set(np.array(IDS)[north]) and len(found) == int(77 / 400 * north.sum())
 
 
-def test_the_interval_of_an_allocation_is_that_of_independent_cells():
-    rng, plan = np.random.default_rng(3), PLANS["allocation"]
+def test_the_interval_of_an_allocation_without_its_data_is_that_of_independent_cells():
+    rng, plan = np.random.default_rng(3), replace(PLANS["allocation"], source=None)
     found = plan.interval()
     (tp, fp), (n_pos, n_neg) = plan.counts, (plan._points.n_pos, plan._points.n_neg)
     drawn = []

@@ -11,11 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rocscope._base import validation as check
 from rocscope._base.arrays import Array
+from rocscope._base.grouping import listed
 from rocscope._base.json_format import Format
 from rocscope.core.result import jsonable, number
 from rocscope.decisions.allocation.allocation import Allocation
 from rocscope.decisions.allocation.new_cases import cells_of, interval_of
+from rocscope.decisions.allocation.refits import AllocationSource, refitted
 from rocscope.decisions.generalization.chosen_estimate import ChosenEstimate
 from rocscope.decisions.plans.outcomes import Promise
 from rocscope.decisions.plans.plan import Plan
@@ -44,6 +47,8 @@ class ActionAllocation(Plan):
         What one case more of the capacity, or one unit more of the budget, would save.
     limit : Fraction or None
     in_money : bool
+    source : AllocationSource or None
+        The data; None where the plan was read from a file.
 
     Examples
     --------
@@ -64,6 +69,7 @@ class ActionAllocation(Plan):
     marginal: float
     limit: Fraction | None
     in_money: bool
+    source: AllocationSource | None = None
 
     @property
     def names(self) -> Array:
@@ -79,6 +85,11 @@ class ActionAllocation(Plan):
     def profit(self) -> float:
         """Expected profit relative to acting on nobody."""
         return -self.cost
+
+    @property
+    def totals(self) -> tuple[Array, Array]:
+        """Positives and negatives of each segment, in the sample."""
+        return self.places[0].totals
 
     @cached_property
     def cases(self) -> dict[str, Array]:
@@ -142,9 +153,15 @@ class ActionAllocation(Plan):
         idle = float(self._cells[1].sum())
         return Promise(found / cases, (idle - self.cost) / cases) if cases else Promise(math.nan, 0.0)
 
-    def gains(self, positive: Array, amounts: Any, segment: Any = None) -> Array:  # noqa: ARG002
-        """Refuse: what a case brings depends on the action that it got."""
-        raise InputError("plan", expected="one action, for its outcomes", got=f"{len(self.places)}")
+    def gains(self, positive: Array, amounts: Any, segment: Any = None, *, action: Any = ()) -> Array:
+        """Return what the action that each row got brings, above leaving it; of a case without one nothing."""
+        known = {name: {"": -1} | {each: i for i, each in enumerate(own)} for name, own in self.actions.items()}
+        given = np.asarray(action).tolist()
+        if strange := {*given} - {"", *self.cases}:
+            raise InputError("acted", expected=check.listing(list(self.cases)), got=check.listing(sorted(strange)))
+        place = np.array([known[name][each] for name, each in zip(listed(segment), given, strict=True)], np.intp)
+        each = [(place >= i) * own.gains(positive, amounts, segment) for i, own in enumerate(self.places)]
+        return np.sum(each, axis=0)
 
     def said(self, chosen: int, cases: int) -> str:
         return f"{super().said(chosen, cases)}: {self._planned} were planned in {self.names.size} segments"
@@ -159,10 +176,10 @@ class ActionAllocation(Plan):
             [each.counts for each in self.places], self.places[0].totals, [each.terms for each in self.places]
         )
 
-    def interval(self, level: float = 0.95, **_: Any) -> ChosenEstimate:
+    def interval(self, level: float = 0.95, *, random_state: Any = 0, **_: Any) -> ChosenEstimate:
         """Return the expected cost on new cases; see `Allocation.interval`."""
-        cells, idle = self._cells
-        return interval_of(cells, idle, level)
+        found = refitted(self.places, self.source, self.limit, check.seed_of(random_state))
+        return interval_of(self, self.places, level, found)
 
     def verify(self, data: Any, **columns: Any) -> Verification:
         """Check every claim of the plan against data, as `Allocation.verify` does."""

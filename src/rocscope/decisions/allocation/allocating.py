@@ -3,6 +3,7 @@
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ from rocscope.decisions.allocation.action_allocation import ActionAllocation
 from rocscope.decisions.allocation.action_steps import increments, spread_actions, terms_of_actions
 from rocscope.decisions.allocation.allocation import Allocation
 from rocscope.decisions.allocation.parity import SegmentShares, bounded, differences_of, floors_of
+from rocscope.decisions.allocation.refits import AllocationSource
+from rocscope.decisions.allocation.row_amounts import RowAmounts
 from rocscope.decisions.allocation.segment_costs import Given, SegmentUnitCosts, limit_of, spread
 from rocscope.decisions.constraints import constraints_of
 from rocscope.errors import InputError
@@ -48,7 +51,7 @@ def allocate(
         Segments of a mapping may have models of their own.
     context : Context or Campaign, or mapping from segment to one, optional
         Costs and class mix, by default equal costs. One for all has the class mix of all segments together; a Campaign
-        for each has its own population.
+        for each has its own population. One for all may name columns of the rows as costs, or as benefit.
     capacity : float, optional
         Largest number of positive predictions, in all segments; by default that of the Campaign.
     budget : float, optional
@@ -128,15 +131,43 @@ def allocate(
     >>> allocate({"n": north, "s": south}, actions=actions, budget=13)
     ActionAllocation(2 segments, 4 × call, 1 × letter, cost=-19, one unit more saves 1)
     """
-    if actions is not None:
-        if context is not None or max_difference or subject_to:
-            raise InputError("actions", expected="none beside context, max_difference and subject_to", got="both")
-        return _allocate_actions(
-            segments, actions, capacity, budget, None if population is None else _cases(population)
-        )
-    given = Given(context, None if population is None else _cases(population))
+    if actions is not None and (context is not None or max_difference or subject_to):
+        raise InputError("actions", expected="none beside context, max_difference and subject_to", got="both")
+    if population is not None:
+        check.check_number(population, "population", "a number of cases above 0", above=0)
+    if actions is None:
+        make = partial(_allocate_one, context, capacity, budget, max_difference, subject_to)
+    else:
+        make = partial(_allocate_actions, actions, capacity, budget)
+    plan, marginal = make(population, segments)
+    amounts = plan.amounts if isinstance(plan, Allocation) else None
+    contexts = [context] if actions is None else actions.values()
+    if population is None and not any(Given(each, None).campaigns for each in contexts):
+        # that of the sample, whatever part of it is allocated to
+        population = float(sum(map(np.sum, plan.totals))) if amounts is None else amounts.rows
+    again = partial(make, population)
+    return replace(plan, source=AllocationSource(segments, lambda data: again(data)[0], marginal))
+
+
+def _allocate_one(
+    context: Any,
+    capacity: float | None,
+    budget: float | None,
+    max_difference: Any,
+    subject_to: Any,
+    population: float | None,
+    segments: Any,
+) -> tuple[Allocation, float]:
+    """Return an allocation of one action, and the marginal value of the limit without bounds on segments."""
     differences = differences_of(max_difference)
     constrained = not (subject_to is None or (isinstance(subject_to, str | Sequence | Mapping) and not subject_to))
+    amounts = RowAmounts.of(segments, context)
+    if amounts is not None:
+        _require_cases(differences, _asked(subject_to) if constrained else ())
+        segments, context = amounts.doubled(segments), amounts.even
+        if population is None and isinstance(context, Context):
+            population = amounts.rows
+    given = Given(context, population)
     points = levels_of(segments, all_levels=bool(differences) or constrained)
     terms = given.terms(points.upper, budget=budget is not None)
     limit = limit_of(given, capacity, budget, terms)
@@ -145,18 +176,20 @@ def allocate(
     taken = SegmentShares.of_steps(points.upper, found.steps, found.drawn, found.share)
     free = _allocation(points.upper, taken, terms, limit, in_money=budget is not None)
     asked = {"max_difference": differences, "subject_to": _asked(subject_to)}
-    free = replace(free, marginal=found.marginal, **asked)
+    free = replace(free, marginal=found.marginal, amounts=amounts, **asked)
     same = all(free.difference(rate) <= most + _SAME for rate, most in differences.items())
     if same and all(floor.kept(*free.counts) for floor in floors):
-        return free
+        return free, found.marginal
     outline, parts = bounded(points, terms, limit, differences, floors)
     best = _allocation(outline, parts, terms, limit, in_money=budget is not None)
-    return replace(best, price=best.cost - free.cost, marginal=np.nan, **asked)
+    price = best.cost - free.cost
+    return replace(best, price=price, marginal=np.nan, amounts=amounts, **asked), found.marginal
 
 
 def _allocate_actions(
-    segments: Any, actions: Any, capacity: float | None, budget: float | None, population: float | None
-) -> ActionAllocation:
+    actions: Any, capacity: float | None, budget: float | None, population: float | None, segments: Any
+) -> tuple[ActionAllocation, float]:
+    """Return an allocation of several actions, and the marginal value of the limit."""
     points = levels_of(segments, all_levels=False)
     if len(set(zip(points.segment.tolist(), points.model.tolist(), strict=True))) > points.n_pos.size:
         hint = "choose one of them first, with rocscope.choose"
@@ -173,17 +206,24 @@ def _allocate_actions(
     ]
     places[0] = replace(places[0], limit=None if in_money else limit)
     order = {name: tuple(own) for name, own in zip(hulls.keys, terms, strict=True)}
-    return ActionAllocation(order, tuple(places), nearest(found.marginal), limit, in_money)
+    marginal = nearest(found.marginal)
+    return ActionAllocation(order, tuple(places), marginal, limit, in_money), marginal
+
+
+def _require_cases(differences: Mapping[str, float], floors: Sequence[tuple[Hashable, str]]) -> None:
+    """Raise for bounds on rates of the classes, which doubled rows do not have."""
+    bounds = [each for own in floors for each in constraints_of(own[1])]
+    strange = [each for each in differences if each != "depth"]
+    strange += [str(each) for each in bounds if each.quantity not in ("cases", "depth")]
+    if strange:
+        expected = "bounds on cases and depth, where costs are columns"
+        raise InputError("subject_to and max_difference", expected=expected, got=strange[0])
 
 
 def _asked(subject_to: Any) -> tuple[tuple[Hashable, str], ...]:
     """Return the constraints as texts, each with its segment; None for all."""
     named = subject_to.items() if isinstance(subject_to, Mapping) else [(None, subject_to)]
     return tuple((name, str(each)) for name, own in named for each in constraints_of(own))
-
-
-def _cases(population: float) -> float:
-    return check.check_number(population, "population", "a number of cases above 0", above=0)
 
 
 def _allocation(

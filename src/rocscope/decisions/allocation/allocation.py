@@ -18,25 +18,19 @@ from rocscope._base.json_format import Fields
 from rocscope.core.point import OperatingPoint
 from rocscope.core.predictions import Predictions
 from rocscope.core.result import frame_of, jsonable, number
+from rocscope.core.row_costs import PARTS
 from rocscope.decisions.allocation.listed_cases import ListedCases
-from rocscope.decisions.allocation.new_cases import Cell, cells_of, interval_of
+from rocscope.decisions.allocation.new_cases import interval_of
 from rocscope.decisions.allocation.parity import SegmentShares, rate_of
+from rocscope.decisions.allocation.refits import AllocationSource, refitted
+from rocscope.decisions.allocation.row_amounts import RowAmounts, columns_of
 from rocscope.decisions.allocation.segment_costs import SegmentUnitCosts
 from rocscope.decisions.generalization.chosen_estimate import ChosenEstimate
 from rocscope.decisions.models import scores_of, size_of
 from rocscope.decisions.plans import allocation_file
 from rocscope.decisions.plans.outcomes import Promise
 from rocscope.decisions.plans.plan import Plan
-from rocscope.decisions.randomized.drawing import (
-    NEAR,
-    UNIT,
-    Hashes,
-    draw,
-    hashes_of,
-    in_units,
-    rounded_to,
-    whole_numbers,
-)
+from rocscope.decisions.randomized.drawing import NEAR, UNIT, Hashes, draw, hashes_of, in_units, rounded_to
 from rocscope.decisions.randomized.randomized_rule import Part, RandomizedRule
 from rocscope.decisions.slope_ranges import HullVertex
 from rocscope.decisions.verification.allocations import verify_allocation
@@ -68,6 +62,11 @@ class Allocation(Plan):
     max_difference : dict from rate to number
     subject_to : tuple of (segment, constraint)
         What a segment keeps by itself; all of them, where the segment is None.
+    source : AllocationSource or None
+        The data; None where the allocation was read from a file.
+    amounts : RowAmounts or None
+        Costs that differ from row to row. There is then no tpr and fpr, and the counts of the rules are of rows that
+        are part positive, part negative.
 
     Examples
     --------
@@ -91,6 +90,8 @@ class Allocation(Plan):
     in_money: bool
     max_difference: dict[str, float]
     subject_to: tuple[tuple[Hashable, str], ...] = ()
+    source: AllocationSource | None = None
+    amounts: RowAmounts | None = None
 
     @property
     def names(self) -> Array:
@@ -114,6 +115,8 @@ class Allocation(Plan):
         return tp, fp
 
     def _rate(self, name: str) -> Array:
+        if self.amounts is not None and name != "depth":
+            return np.full(self.names.size, np.nan)
         return rate_of(name, self._points, self._terms, np.arange(self.names.size), *self.counts)
 
     @property
@@ -142,7 +145,7 @@ class Allocation(Plan):
 
     def difference(self, rate: str) -> float:
         """Return the largest difference between segments in a rate: "tpr", "fpr" or "depth"."""
-        check.check_choice("rate", rate, ("tpr", "fpr", "depth"))
+        check.check_choice("rate", rate, ("tpr", "fpr", "depth") if self.amounts is None else ("depth",))
         found = self._rate(rate)
         return float(np.nanmax(found) - np.nanmin(found))
 
@@ -298,14 +301,20 @@ class Allocation(Plan):
         return True
 
     @property
+    def columns(self) -> tuple[str, ...]:
+        return () if self.amounts is None else columns_of(self.amounts.given)
+
+    @property
     def promise(self) -> Promise:
         every, (tp, _) = np.arange(self.names.size), self.counts
         left = float(self._terms.total("left", every, self._points.n_pos, self._points.n_neg))
         cases = float(self.cases.sum())
-        found = float((self._terms.column("pos", every) * tp).sum())
+        found = float((self._terms.column("pos", every) * tp).sum()) if self.amounts is None else math.nan
         return Promise(found / cases, (left - self.cost) / cases, self.fixed_cost) if cases else Promise(math.nan, 0.0)
 
-    def gains(self, positive: Array, amounts: Any, segment: Any = None) -> Array:  # noqa: ARG002
+    def gains(self, positive: Array, amounts: Any, segment: Any = None) -> Array:
+        if self.amounts is not None:
+            return self.amounts.gains(positive, amounts) / PARTS
         code = np.array([self._points.keys[name] for name in listed(segment)], np.intp)
         hit, alarm = (self._terms.column(name, code) for name in ("hit", "alarm"))
         return float(self._terms.largest) * np.where(positive, hit, -alarm)
@@ -324,18 +333,24 @@ class Allocation(Plan):
         expected = f"{number(round(float(self.cases.sum()), 9))} were planned in {self.names.size} segments"
         return f"{super().said(chosen, cases)}: {expected}"
 
-    def interval(self, level: float = 0.95, **_: Any) -> ChosenEstimate:
-        """Return the expected cost on new cases, with an interval for fixed thresholds.
+    def interval(self, level: float = 0.95, *, random_state: Any = 0, **_: Any) -> ChosenEstimate:
+        """Return the expected cost on new cases of the same segments, with an interval.
 
-        That they were chosen on the same cases is not allowed for, so that the result is not `reliable`; see
-        `rocscope.decisions.allocation.new_cases.interval_of` for the formula.
+        Parameters
+        ----------
+        level : float
+        random_state : int, Generator, RandomState or None
+            Draws the folds.
+
+        Notes
+        -----
+        Thresholds are chosen anew on nine tenths of the cases and applied to the rest: ten folds, five times. As
+        exactly the planned number is acted on, what is found beyond the limit counts at its marginal value. Weighted or
+        grouped rows, several models of counts and a plan from a file have an interval for the thresholds as given,
+        which is not `reliable`. See `rocscope.decisions.allocation.new_cases.interval_of` for the formula.
         """
-        return interval_of(*self.cells, level)
-
-    @property
-    def cells(self) -> tuple[list[Cell], Array]:
-        """Expected counts of the sample with what each costs, by outcome and segment; and what leaving all costs."""
-        return cells_of([self.counts], self.totals, [self._terms])
+        found = refitted([self], self.source, self.limit, check.seed_of(random_state))
+        return interval_of(self, [self], level, found)
 
     @property
     def totals(self) -> tuple[Array, Array]:
@@ -368,14 +383,13 @@ class Allocation(Plan):
         >>> allocate({"n": north, "s": south}).difference_interval("tpr")
         Estimate(0.75, 95 % interval 0.374 to 0.8694, Wilson at once, n=60)
         """
-        rates, points = self._rate(rate), self._points
+        value, rates, points = self.difference(rate), self._rate(rate), self._points
         totals = {"tpr": points.n_pos, "fpr": points.n_neg}.get(rate, points.n_pos + points.n_neg)
         known = ~np.isnan(rates)
-        rates, totals = rates[known], totals[known]
-        check.check_level(level)
+        rates, totals, level = rates[known], totals[known], check.check_level(level)
         low, high = of_share(rates * totals, totals, "wilson", 1 - (1 - level) / max(rates.size, 1))
         ends = max(float(low.max() - high.min()), 0.0), float(high.max() - low.min())
-        return Estimate(self.difference(rate), *ends, level=level, method="Wilson at once", n=float(totals.sum()))
+        return Estimate(value, *ends, level=level, method="Wilson at once", n=float(totals.sum()))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Allocation":
@@ -392,7 +406,7 @@ class Allocation(Plan):
         points, parts, terms = fields.make("exact", allocation_file.read, exact)
         if fields.number("fixed_cost") != float(terms.fixed):
             fields.refuse("fixed_cost", f"{float(terms.fixed):g}, as under exact")
-        numbers = {name: fields.number(name) for name in ("cost", "price", "fixed_cost")}
+        numbers: dict[str, Any] = {name: fields.number(name) for name in ("cost", "price", "fixed_cost")}
         marginal = fields.optional_number("marginal")
         limit = None if exact.content.get("limit") is None else allocation_file.fraction(exact, "limit")
         in_money = fields.take("in_money", bool, "true or false")
@@ -407,13 +421,15 @@ class Allocation(Plan):
             limit=limit,
             in_money=in_money,
             max_difference=allocation_file.differences(fields),
+            amounts=RowAmounts.read(fields.inner("amounts", "costs by row")) if "amounts" in fields.content else None,
             subject_to=allocation_file.constraints(fields),
         )
 
     def stored(self) -> dict[str, Any]:
         exact = allocation_file.content(self._points, self._parts, self._terms)
         limit = None if self.limit is None else str(self.limit)
-        return self.to_dict() | {"in_money": self.in_money, "exact": exact | {"limit": limit}}
+        amounts = {} if self.amounts is None else {"amounts": jsonable(self.amounts.stored())}
+        return self.to_dict() | {"in_money": self.in_money, "exact": exact | {"limit": limit}} | amounts
 
     def _models(self, segments: list[int]) -> list[str]:
         if len(self._points.models) == 1:
@@ -423,7 +439,7 @@ class Allocation(Plan):
     def numbers(self, cases: ListedCases, *, down: bool = False) -> Array:
         """Return the number of cases to select in each segment; all rounded down, or with the sum that is planned."""
         sizes = cases.sizes
-        planned = self._planned(cases.segments, sizes)
+        planned = cases.planned(self._points, self._parts, self._terms, self._begin)
         if self.in_money or down:
             return np.array([(each + NEAR) // UNIT for each in planned])
         total = sum(planned)
@@ -434,20 +450,6 @@ class Allocation(Plan):
             if total > most + NEAR:
                 planned, total = [each * most // total for each in planned], most
         return np.array(rounded_to((total + NEAR) // UNIT, planned))
-
-    def _planned(self, segments: Array, sizes: Array) -> list[int]:
-        """Return the planned share of each segment's cases, in multiples of `UNIT`."""
-        parts, points, begin = self._parts, self._points, self._begin.tolist()
-        axes = (np.append(axis, 0)[parts.point] for axis in (points.tp, points.fp))  # none at −1, nobody
-        tp, fp, n_pos, n_neg = whole_numbers(*axes, points.n_pos, points.n_neg)
-        share = [each.numerator if each.denominator == 1 else each for each in parts.share]
-        weights, kind = [whole_numbers([term.pos], [term.neg]) for term in self._terms.every], self._terms.kind.tolist()
-        found: list[int] = []
-        for segment, size in zip(segments.tolist(), sizes.tolist(), strict=True):
-            (pos,), (neg,) = weights[kind[segment]]
-            taken = sum(share[i] * (pos * tp[i] + neg * fp[i]) for i in range(begin[segment], begin[segment + 1]))
-            found.append(in_units(taken * size, pos * n_pos[segment] + neg * n_neg[segment]))
-        return found
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """Return a data frame with one row per segment: its rule and the expected results.
@@ -461,7 +463,7 @@ class Allocation(Plan):
             "segment": self.names,
             "rule": np.array([self._rule(segment).shares for segment in range(self.names.size)]),
             "cases": self.cases,
-            "tp": self._terms.column("pos", np.arange(self.names.size)) * tp,
+            "tp": self._terms.column("pos", np.arange(self.names.size)) * (tp if self.amounts is None else np.nan),
             "tpr": self.tpr,
             "fpr": self.fpr,
             "depth": self.depth,

@@ -9,9 +9,14 @@ from scipy import special
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
+from rocscope.decisions.allocation.refits import Refitted
 from rocscope.decisions.allocation.segment_costs import SegmentUnitCosts
 from rocscope.decisions.generalization.chosen_estimate import ChosenEstimate
 from rocscope.inference.proportions import normal_quantile
+from rocscope.inference.reliability import FEW_EVENTS, few
+
+_OF_FOLDS = 1.05  # factor on the variance for the random folds, as in `generalization.cost_draws`
+_STRAIGHT = 1e-6  # a smaller skewness changes no digit
 
 Cell = tuple[Array, Array]
 """Of one outcome by segment: how many cases of the sample have it, and what each costs."""
@@ -41,34 +46,80 @@ def cells_of(
     return [*cells, *zip(left, costs, strict=True)], idle
 
 
-def interval_of(cells: Sequence[Cell], idle: Array, level: float) -> ChosenEstimate:
-    """Return the expected total cost over segments, with an interval for fixed thresholds.
+def interval_of(plan: Any, places: Sequence[Any], level: float, refitted: Refitted | None) -> ChosenEstimate:
+    """Return the expected total cost over segments, with an interval.
 
     Parameters
     ----------
-    cells : outcomes, see `cells_of`
-    idle : what leaving all cases of each segment costs
+    plan : Allocation or ActionAllocation
+    places : the allocations to each of its actions
     level : float
+    refitted : Refitted or None
+        Where thresholds were chosen anew in folds: the outcomes are then those of held-out cases.
 
     Notes
     -----
     The cells of a segment are multinomial, and segments are independent: with n cases of mean cost c and mean
-    squared cost q a segment adds n (q − c²) to the variance. The interval is normal.
+    squared cost q a segment adds n (q − c²) to the variance. Likewise skewness adds up; the interval is Hall's.
+    Held-out cells add a twentieth of the variance for the random folds, and the square of half the optimism.
+
+    References
+    ----------
+    Hall 1992, J. R. Stat. Soc. B 54:221–228.
     """
     check.check_level(level)
-    n = np.sum([count for count, _ in cells], axis=0)
-    spent, squared = (np.sum([count * cost**power for count, cost in cells], axis=0) for power in (1, 2))
-    value, error = float(spent.sum()), math.sqrt(max(float((squared - spent**2 / n).sum()), 0.0))
-    reach = normal_quantile(level) * error
-    facts: dict[str, Any] = {"level": level, "method": "normal, thresholds as given", "n": float(n.sum())}
-    saved = float(idle.sum()) - value
+    taken = [each.counts for each in places] if refitted is None else refitted.taken
+    terms = [each.terms for each in places] if refitted is None else refitted.terms
+    cells, idle = cells_of(taken, places[0].totals, terms)
+    if refitted is None or refitted.costs is None:
+        n, spent, sums = _moments(cells)
+    else:
+        n, spent, sums = _moments_of_rows(*refitted.costs, refitted.code, idle.size)
+        sums[:2] += refitted.unseen
+    second, third, fourth = sums.tolist()
+    value = float(spent.sum())
+    saved, reason, method = float(idle.sum()) - value, "the thresholds are taken as given, not as chosen", "as given"
+    variance = second
+    if refitted is not None:
+        value, saved, method = value - refitted.limit_cost, saved + refitted.limit_cost, "chosen anew in folds"
+        variance = _OF_FOLDS * second + (max(value - plan.cost, 0.0) / 2) ** 2
+        worth = second**2 / fourth if fourth else np.inf
+        few_cases = few(worth, FEW_EVENTS, "cases make up the variance")
+        reason = refitted.doubt or (few_cases if refitted.costs is None else "")
+    error, z = math.sqrt(max(variance, 0.0)), normal_quantile(level)
+    skew = third / second**1.5 if second > 0 else 0.0
+    low, high = (value - error * _hall(each, skew) for each in (z, -z))
     return ChosenEstimate(
         value,
-        value - reach,
-        value + reach,
-        **facts,
+        low,
+        high,
+        level=level,
+        method=f"Hall, thresholds {method}",
+        n=float(n.sum()),
         standard_error=error,
-        reason="the thresholds are taken as given, not as chosen",
-        apparent=value,
+        reason=reason,
+        apparent=plan.cost,
         acting=float(special.ndtr(saved / error)) if error else float(saved > 0),
     )
+
+
+def _moments(cells: Sequence[Cell]) -> tuple[Array, Array, Array]:
+    """Return cases and costs by segment, and the sums of second to fourth powers of deviations from the means."""
+    n = np.sum([count for count, _ in cells], axis=0)
+    spent = np.sum([count * cost for count, cost in cells], axis=0)
+    mean = np.divide(spent, n, out=np.zeros(n.size), where=n > 0)
+    sums = [np.sum([count * (cost - mean) ** power for count, cost in cells]) for power in (2, 3, 4)]
+    return n, spent, np.array(sums)
+
+
+def _moments_of_rows(share: Array, acted: Array, left: Array, code: Array, segments: int) -> tuple[Array, Array, Array]:
+    """Return the same from the share of each row that is acted on, and what acting on it and leaving it cost."""
+    costs, weight, code = np.append(acted, left), np.append(share, 1 - share), np.append(code, code)
+    n, spent = np.bincount(code, weight, segments), np.bincount(code, weight * costs, segments)
+    away = costs - np.divide(spent, n, out=np.zeros(segments), where=n > 0)[code]
+    return n, spent, np.array([weight @ away**power for power in (2, 3, 4)])
+
+
+def _hall(z: float, skew: float) -> float:
+    """Return the quantile of a skewed mean, in standard errors."""
+    return z if abs(skew) < _STRAIGHT else 3 / skew * (float(np.cbrt(1 + skew * (z - skew / 6))) - 1)

@@ -57,9 +57,10 @@ class ChosenEstimate(Estimate):
     to 96.9 %.
 
     The result is not `reliable`, and states why, where a class has fewer than 10 rows, where folds leave nothing to
-    choose, or where randomised rules or reviews are taken as given. Nor is it where costs of rows are worth no more
-    than 10 equal ones would be, or may have no variance. Above 2,048 scores or, for several models, 20,000 rows, as
-    many points of the curve and 1,000 blocks of rows are resampled.
+    choose, or where randomised rules or reviews are taken as given. Where costs differ from row to row, its variance
+    and skewness include large amounts that the sample may lack (`rocscope.inference.pareto_tail`); it is not reliable
+    where fewer than 10 rows bear amounts, or amounts may have no mean. Above 2,048 scores or, for several models,
+    20,000 rows, as many points of the curve and 1,000 blocks of rows are resampled.
 
     References
     ----------

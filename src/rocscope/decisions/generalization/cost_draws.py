@@ -118,15 +118,18 @@ class DrawsOfRows:
         No candidate costs less.
     chosen : int
         The number of the candidate that was chosen.
-    tail : str
-        That amounts may have no variance.
+    unseen : array of 2m + 1 rows of 2
+        Second and third moments of each mean that large amounts would add which the sample happens not to hold.
+    doubt : str
+        Reason why the interval may not be reliable.
     """
 
     candidates: Candidates
     means: MeanSample
     least: float
     chosen: int
-    tail: str = ""
+    unseen: Array
+    doubt: str = ""
 
     @property
     def n(self) -> float:
@@ -137,12 +140,6 @@ class DrawsOfRows:
     def note(self) -> str:
         """Description of the rows for the name of the method."""
         return ", ".join(part for part in ("costs of each row", self.means.note) if part)
-
-    @property
-    def doubt(self) -> str:
-        """Reason why the interval may not be reliable."""
-        few = self.means.worth(self.chosen)
-        return f"a few rows are most of the cost: as good as {few:.0f} equal ones" if few < _FEWEST else self.tail
 
     def draws(
         self, number: int, cells: Array, error: float, quantity: CostOrCriterion, seed: int
@@ -156,11 +153,13 @@ class DrawsOfRows:
     def off(self, number: int, seed: int, times: float = 1.0, added: float = 0.0) -> Array:
         """Return the deviation of the truth from a mean, with added variance.
 
-        Its quantiles are the ends of Hall's interval, whose skewness is that of the rows.
+        Its quantiles are the ends of Hall's interval. Variance and skewness are those of the rows, and of large amounts
+        that may be missing among them.
         """
         normal = np.random.default_rng([seed, 4]).standard_normal(_DRAWS)
-        spread = np.sqrt(times * self.means.covariance[number, number] + added)
-        skew = self.means.skewness(number)
+        second, third = self.unseen[number]
+        spread = np.sqrt(times * (self.means.covariance[number, number] + second) + added)
+        skew = self.means.skewness(number, second, third)
         if abs(skew) < _STRAIGHT:
             return -spread * normal
         return -spread * 3 / skew * (np.cbrt(1 + skew * (normal - skew / 6)) - 1)

@@ -17,9 +17,10 @@ from rocscope.decisions.generalization.cost_draws import DrawsOfRows
 from rocscope.decisions.generalization.resampling import InSample
 from rocscope.decisions.generalization.threshold_choice import Rule
 from rocscope.decisions.row_costs import PricedRows
-from rocscope.inference.costs import MeanSample, sample_of_means
+from rocscope.inference.costs import sample_of_means
 from rocscope.inference.influence.units import WeightKind
-from rocscope.inference.reliability import heavy_tail
+from rocscope.inference.pareto_tail import ParetoTail
+from rocscope.inference.reliability import FEW_EVENTS, few
 from rocscope.inference.resampling.draws import Design
 
 
@@ -64,27 +65,41 @@ class RowCostModel:
             chosen = zip(self.candidates.each, points, strict=True)
             return [self._acts(each.model, design.tallies[each.model].threshold, int(at[0])) for each, at in chosen]
 
-        means = self._means(acts(sample.points), acts(sample.acting_points), stratified, weights)
-        return DrawsOfRows(self.candidates, means, self.least, sample.number, self._tail)
+        return self._drawn(acts(sample.points), acts(sample.acting_points), sample.number, stratified, weights)
 
-    @property
-    def _tail(self) -> str:
-        """That amounts of one class may have no variance."""
-        gain, positive = np.abs(self.priced.stakes.gain), self.priced.rows.y_true
-        return heavy_tail(gain[positive]) or heavy_tail(gain[~positive])
-
-    def _acts(self, model: str, threshold: Array, point: int) -> Array:
-        return self.priced.acts(model, threshold[point - 1] if point else inf)
-
-    def _means(
-        self, chosen: list[Array], acting: list[Array], stratified: bool = False, weights: WeightKind = "auto"
-    ) -> MeanSample:
-        """Return mean costs of acting on shares of rows, what others cost more than nobody, and what nobody costs."""
+    def _drawn(
+        self,
+        chosen: list[Array],
+        acting: list[Array],
+        number: int,
+        stratified: bool = False,
+        weights: WeightKind = "auto",
+    ) -> DrawsOfRows:
+        """Return draws of what acting on shares of rows costs, and what acting on others costs more than nobody."""
         left, added = self._parts
         values = np.column_stack([*(left + added * acts for acts in chosen), *(added * acts for acts in acting), left])
         rows, share = self.priced.rows, self.priced.context.target_prevalence
         share = rows.prevalence if stratified and share is None else share
-        return sample_of_means(rows, values, share, None, weights)
+        means, amounts = sample_of_means(rows, values, share, None, weights), np.abs(added)
+        weight = np.ones(len(rows)) if rows.sample_weight is None else rows.sample_weight
+        unseen, doubt = np.zeros((values.shape[1], 2)), ""
+        for own, of_class in ((rows.y_true, share), (~rows.y_true, None if share is None else 1 - share)):
+            tail = ParetoTail.of(amounts[own])
+            if tail is None:
+                continue
+            each = (weight[own].sum() / weight.sum() if of_class is None else of_class) / own.sum()
+            bears = (np.abs(values[own]) >= amounts[own, None] / 2) & (amounts[own, None] > 0)
+            for i, column in enumerate(values[own].T):
+                sign = np.sign(column[bears[:, i]].sum())
+                found = tail.unseen(column, bears[:, i].sum() / np.count_nonzero(amounts[own]))
+                unseen[i] += found * [each**2, sign * each**3]
+            sure = chosen[number].min() == chosen[number].max()  # nobody or everybody, whatever comes
+            few_bear = "" if sure else few(float(bears[:, number].sum()), FEW_EVENTS, "rows bear amounts")
+            doubt = doubt or tail.doubt or few_bear
+        return DrawsOfRows(self.candidates, means, self.least, number, unseen, doubt)
+
+    def _acts(self, model: str, threshold: Array, point: int) -> Array:
+        return self.priced.acts(model, threshold[point - 1] if point else inf)
 
     def given(self, acts: Array, why: str) -> FixedRule:
         """Return the rule of acting on so much of each row, as it is given."""
@@ -94,6 +109,6 @@ class RowCostModel:
             values = np.maximum(values + self.fixed, found.least)
             return values, values - (added + self.fixed)
 
-        found = DrawsOfRows(self.candidates, self._means([acts], [acts]), self.least, 0, self._tail)
+        found = self._drawn([acts], [acts], 0)
         why = ", and ".join(doubt for doubt in (why, found.doubt) if doubt)
         return FixedRule(float(found.means.mean[0]) + self.fixed, draw, f"{found.note}, as given", found.n, why)

@@ -56,7 +56,7 @@ def _log_wealth(values: Array, counts: Array, mean: float, least: float, shares:
     gain = 1 - shares[:, None] + shares[:, None] * (values - least) / (mean - least)
     with np.errstate(divide="ignore"):
         each = counts @ np.log(gain).T
-    return special.logsumexp(each, axis=-1) - log(shares.size)
+    return np.logaddexp.reduce(each, axis=-1) - log(shares.size)
 
 
 def mean_interval(values: Array, counts: Array, level: float) -> tuple[float, float]:
@@ -207,10 +207,10 @@ def evidence(blocks: list[LookBlock], limit: Condition, mean: CellMean | None) -
     rows = np.array([block.n for block in blocks])
     if mean is None:
         wealth = np.array([block.bets.get(str(limit), np.zeros(BETS.size)) for block in blocks])
-        return spread(np.logaddexp.reduce(_from_each_on(wealth), axis=1) - log(BETS.size), rows)
+        return spread(np.logaddexp.reduce(from_each_on(wealth), axis=1) - log(BETS.size), rows)
     sign = 1.0 if limit.upwards else -1.0
     values = sign * np.array(mean.values)
-    counts = _from_each_on(np.array([mean.counts(block.cells) for block in blocks]))
+    counts = from_each_on(np.array([mean.counts(block.cells) for block in blocks]))
     return spread(_log_wealth(values, counts, sign * limit.bound, float(values.min()), BETS), rows)
 
 
@@ -270,7 +270,8 @@ def mixture_evidence(excess: Array, variance: Array) -> Array:
     return np.logaddexp.reduce(each, axis=0) - log(len(_EFFECTS))
 
 
-def _from_each_on(values: Array) -> Array:
+def from_each_on(values: Array) -> Array:
+    """Return the sums of the rows from each block on."""
     return values[::-1].cumsum(axis=0)[::-1]
 
 

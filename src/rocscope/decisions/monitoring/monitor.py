@@ -21,14 +21,13 @@ from rocscope.decisions.decision import Decision
 from rocscope.decisions.models import predict, scores_of
 from rocscope.decisions.monitoring import state
 from rocscope.decisions.monitoring.causes import causes_of, varying_prevalence
+from rocscope.decisions.monitoring.class_mix import evidence_of, interval_of
 from rocscope.decisions.monitoring.confidence_sequence import (
     Betting,
     LookBlock,
     asymptotic_reach,
     begins,
     bets_on_residuals,
-    evidence,
-    mean_interval,
     spread,
 )
 from rocscope.decisions.monitoring.quantities import RANKED, SHOWN, cell_means, limit_of
@@ -95,6 +94,7 @@ class Monitor:
     Attributes
     ----------
     level : float
+    target_prevalence : float or None
     limits : tuple of Condition
     n, looks : int
         Rows with a label, and calls of `update`, so far.
@@ -109,12 +109,15 @@ class Monitor:
     Monitor(n=3, 1 looks, cost 0, 95 % interval 0 to 4.418, no alarm)
     """
 
-    def __init__(self, rule: dict[str, Any], limits: Sequence[str], level: float) -> None:
-        self.rule, self.level = rule, check.check_level(level)
+    def __init__(
+        self, rule: dict[str, Any], limits: Sequence[str], level: float, target_prevalence: float | None = None
+    ) -> None:
+        self.rule, self.level, self.target_prevalence = rule, check.check_level(level), target_prevalence
         of_decision = rule["kind"] is not None
         self.limits = tuple(limit_of(text, of_decision=of_decision) for text in limits)
         named = (limit.quantity for limit in self.limits if limit.quantity not in RANKED.values())
-        self._means = cell_means(Context(**rule["costs"]), dict.fromkeys((*SHOWN, *named))) if of_decision else {}
+        context, names = Context(target_prevalence, **rule["costs"]), dict.fromkeys((*SHOWN, *named))
+        self._means = cell_means(context, names, context.target_prevalence) if of_decision else {}
         for limit in self.limits:
             self._require_inside(limit)
         self.alarm: Alarm | None = None
@@ -128,6 +131,11 @@ class Monitor:
         low, high = (min(mean.values), max(mean.values)) if mean else {"auc": (0, 1)}.get(limit.quantity, (-1, 1))
         if not low < limit.bound < high:
             raise InputError("fail_if", expected=f"a bound between {low:g} and {high:g}", got=repr(str(limit)))
+
+    def watches_as(self, other: "Monitor") -> bool:
+        """Return whether another monitor has the same rule, limits, level and class mix."""
+        same = ("rule", "limits", "level", "target_prevalence")
+        return all(getattr(self, name) == getattr(other, name) for name in same)
 
     @property
     def n(self) -> int:
@@ -246,9 +254,10 @@ class Monitor:
         cells, found = self._cells, {}
         for name, mean in self._means.items():
             value, n = mean.of(cells)
-            ends = mean_interval(np.array(mean.values), mean.counts(cells), self.level)
-            reason = "" if n else "no rows"
-            found[name] = Estimate(value, *ends, self.level, "confidence sequence by bets", n, reason=reason)
+            ends = interval_of(mean, cells, self.level)
+            reason = "no rows" if np.isnan(value) else ""
+            method = "confidence sequence by bets" + (", class mix given" if mean.mixed else "")
+            found[name] = Estimate(value, *ends, self.level, method, n, reason=reason)
         ranked = {"auc": self._ranking.auc(self.level), "calibration": self._calibration()}
         return found | {name: estimate for name, estimate in ranked.items() if estimate is not None}
 
@@ -274,14 +283,14 @@ class Monitor:
     @property
     def notes(self) -> tuple[str, ...]:
         """What to know before trusting an alarm, such as a class mix that varies more than by chance."""
-        note = varying_prevalence(self._blocks)
+        note = varying_prevalence(self._blocks) if self.target_prevalence is None else ""
         return (note,) if note else ()
 
     def _evidence(self, limit: Condition) -> Betting:
         if limit.quantity == "auc":
             rows = np.array([block.n for block in self._blocks])
             return spread(self._ranking.evidence(limit.bound, limit.upwards), rows)
-        return evidence(self._blocks, limit, self._means.get(limit.quantity))
+        return evidence_of(self._blocks, limit, self._means.get(limit.quantity))
 
     def _judge(self, when: Any) -> None:
         if self.alarm is not None:
@@ -316,7 +325,7 @@ class Monitor:
         The bets of both multiply, block by block. The alarm is judged anew from the rows of both. A batch that both
         counted is refused.
         """
-        if (self.rule, self.limits, self.level) != (other.rule, other.limits, other.level):
+        if not self.watches_as(other):
             raise InputError("monitors to merge", expected="the same rule, limits and level", got="others")
         for look in other._looks:
             if counted_before(self._looks, look.when, look.digest, 0 if look.when is None else 1) is not None:
@@ -337,8 +346,10 @@ class Monitor:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the full state, safe for JSON: counts, not rows."""
+        mix = {} if self.target_prevalence is None else {"target_prevalence": self.target_prevalence}
         return jsonable(
-            {
+            mix
+            | {
                 "rule": self.rule,
                 "limits": [str(limit) for limit in self.limits],
                 "level": self.level,
@@ -388,7 +399,8 @@ class Monitor:
     @classmethod
     def _of(cls, fields: Fields) -> "Monitor":
         level, limits = fields.number("level"), fields.texts("limits")
-        monitor = fields.make("limits", cls, state.rule_of_fields(fields), limits, level)
+        mix = fields.number("target_prevalence", 0, 1) if "target_prevalence" in fields.content else None
+        monitor = fields.make("limits", cls, state.rule_of_fields(fields), limits, level, mix)
         monitor._probabilities = state.are_probabilities(fields, limits)
         monitor._blocks = state.blocks_of_fields(fields, limits)
         monitor._looks = state.looks_of_fields(fields, len(monitor._blocks))
@@ -417,7 +429,11 @@ class Monitor:
 
 @contract
 def monitor(
-    what: Decision | str | os.PathLike[str], *, fail_if: str | Sequence[str] = (), level: float = 0.95
+    what: Decision | str | os.PathLike[str],
+    *,
+    fail_if: str | Sequence[str] = (),
+    level: float = 0.95,
+    target_prevalence: float | None = None,
 ) -> Monitor:
     """Monitor a decision, or ranking and calibration, with intervals and alarms that are valid at every look.
 
@@ -431,6 +447,9 @@ def monitor(
         "calibration > 0" (more positives than expected). A figure that is a mean over cases may be named.
     level : float
         Of the intervals; 1 − level is the chance that a stream that keeps its limits ever raises an alarm.
+    target_prevalence : float, optional
+        Watch cost, error, depth, precision and the like at this class mix. Their guarantee then holds however the
+        prevalence of the rows varies, as long as the rates of each class stay.
 
     Returns
     -------
@@ -442,7 +461,8 @@ def monitor(
     An ordinary interval or test that is repeated every day is sure to fail some day. These are built from bets at fair
     odds against what is claimed: a claim that is true lets nobody grow rich, whenever one stops.
 
-    Costs are those of the cases that come, at the class mix that comes, whatever prevalence the decision was made for.
+    Costs are those of the cases that come, at the class mix that comes, whatever prevalence the decision was made for,
+    unless there is a `target_prevalence`.
 
     References
     ----------
@@ -464,6 +484,8 @@ def monitor(
     """
     limits = [fail_if] if isinstance(fail_if, str) else list(fail_if)
     if isinstance(what, str) and what in RANKED.values():
+        if target_prevalence is not None:
+            raise InputError("target_prevalence", expected="a decision, whose cost depends on it", got=repr(what))
         return Monitor(state.SCORES_ONLY, limits, level)
     decision = what if isinstance(what, Decision) else Decision.load(what)
-    return Monitor(state.rule_of(decision), limits, level)
+    return Monitor(state.rule_of(decision), limits, level, target_prevalence)

@@ -86,19 +86,19 @@ class PlanOutcomes(Result):
 
 
 def outcomes_of(
-    plan: Any, acted: Array, positive: Array, known: Array, strata: Array, columns: Any, segment: Any, level: float
+    promise: Promise, acted: Array, positive: Array, known: Array, strata: Array, gains: Array, level: float
 ) -> PlanOutcomes:
     """Return what acting on some rows has brought.
 
     Parameters
     ----------
-    plan : Plan
+    promise : Promise
     acted, positive, known : array of n booleans
         Which rows were acted on, which are positive, and which outcomes are known.
     strata : array of n whole numbers
         Rows of one number were drawn alike; of −1 nobody was drawn.
-    columns : mapping from name to array of n
-    segment : array of n, or None
+    gains : array of n
+        What acting on each row has brought, or would have, above leaving it.
     level : float
 
     Notes
@@ -107,10 +107,9 @@ def outcomes_of(
     The effect is the Mantel–Haenszel difference of rates over strata, Σ w(p₁ − p₀)/Σ w with w = n₁·n₀/(n₁ + n₀), and
     Σ w²(p₁(1 − p₁)/(n₁ − 1) + p₀(1 − p₀)/(n₀ − 1))/(Σ w)² its variance; strata of one case in an arm are left out.
     """
-    promise = plan.promise
     seen = acted & known
     n, found = int(seen.sum()), int((seen & positive).sum())
-    gains = np.asarray(plan.gains(positive, columns, segment), float)[seen]
+    gains = gains[seen]
     spread = float(gains.std(ddof=1)) * sqrt(n) if n > 1 else nan
     reach = normal_quantile(level) * spread
     value = float(gains.sum()) - promise.fixed

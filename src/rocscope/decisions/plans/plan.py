@@ -202,7 +202,8 @@ class Plan(Result):
         label : str
             Column of the outcomes; missing where they are not known, as those of people who were not contacted may be.
         acted : str, optional
-            Column that says who was acted on, where that was not as planned; ``"all"`` for a list of those alone.
+            Column that says who was acted on, where that was not as planned; ``"all"`` for a list of those alone. Of
+            several actions, the column of the action that each case got.
         pos_label : label, optional
             The positive one; needed unless labels are 0/1, −1/1 or true/false.
         level : float

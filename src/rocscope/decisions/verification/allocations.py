@@ -17,6 +17,7 @@ from rocscope.sample import samples_of
 
 _NEAR = 1e-7  # relative, of sums that a linear program finds in floats
 _STEP = 1e-5  # of the limit, by which it is moved for the marginal value
+_PARTS = 10_000  # amounts are in ten-thousandths
 
 
 @dataclass(frozen=True)
@@ -28,10 +29,10 @@ class CountedLevels:
     fp: Array
 
     @classmethod
-    def of(cls, y: Array, score: Array, weight: Array) -> "CountedLevels":
-        kept = weight > 0
+    def of(cls, score: Array, positive: Array, negative: Array) -> "CountedLevels":
+        kept = positive + negative > 0
         level, place = np.unique(score[kept], return_inverse=True)
-        sums = (np.bincount(place, weight[kept] * each[kept], level.size) for each in (y, ~y))
+        sums = (np.bincount(place, each[kept], level.size) for each in (positive, negative))
         tp, fp = (np.append(0.0, np.cumsum(each[::-1])) for each in sums)
         return cls(level[::-1], tp, fp)
 
@@ -42,7 +43,7 @@ class CountedLevels:
 def verify_allocation(plan: Any, data: Any) -> Verification:
     """Check all claims of an allocation against data; see `Allocation.verify`."""
     found = Findings()
-    levels = by_segment(data, plan.models)
+    levels = by_segment(data, plan.models, plan.amounts)
     names = list(plan.keys)
     if not _same_segments(found, names, levels):
         return told(found, levels)
@@ -51,6 +52,8 @@ def verify_allocation(plan: Any, data: Any) -> Verification:
     spent, used = _spent_and_used(counted, costs)
     scale = _NEAR * max(1.0, abs(spent))
     found.near("cost", plan.cost, spent, scale)
+    if plan.amounts is not None:
+        _amounts(found, plan, data, costs)
     limit = None if plan.limit is None else float(plan.limit)
     if limit is not None:
         found.holds("limit", used <= limit + _NEAR * max(1.0, limit), f"{used:.9g} are taken")
@@ -93,18 +96,57 @@ def told(found: Findings, levels: Mapping[Hashable, dict[str, CountedLevels]]) -
     return found.verification(n, seen)
 
 
-def by_segment(data: Any, models: tuple[str, ...]) -> dict[Hashable, dict[str, CountedLevels]]:
-    """Return the levels of each model in each segment, from rows or counts by segment."""
+def _amounts(found: Findings, plan: Any, data: Any, costs: Any) -> None:
+    """Check that costs are those that make rows of a part of a positive cost what each row does."""
+    amounts, (gain, left, weight) = plan.amounts, _gains(data, plan.amounts)
+    wide = gain.max() <= amounts.hit + _NEAR and -gain.min() <= amounts.alarm + _NEAR
+    found.holds("amounts: hit and alarm", bool(wide), "a row gains or loses more")
+    idle = 0.0 if hasattr(amounts.given, "unit_benefit") else float(weight @ left) / float(weight.sum()) / _PARTS
+    found.near("amounts: left", amounts.left, idle, _NEAR * max(1.0, abs(idle)))
+    found.near("amounts: rows", amounts.rows, float(weight.sum()), _NEAR * amounts.rows)
+    scale = _NEAR * max(1.0, abs(amounts.hit), abs(amounts.alarm)) / _PARTS
+    for pos, neg, (tp, fp, fn, tn), _ in costs:
+        said = (fn - tp - amounts.hit / _PARTS, fp - tn - amounts.alarm / _PARTS, fn - idle, tn - idle)
+        right = pos == neg and all(abs(each) <= scale for each in said)
+        found.holds("amounts: costs of a case", right, "they are others")
+
+
+def _gains(data: Any, amounts: Any) -> tuple[Array, Array, Array]:
+    """Return what acting on each row gains, and what leaving it costs, in ten-thousandths; and the weights."""
+    if not hasattr(data, "y_true"):
+        raise InputError("data", expected="Predictions with segments, where costs are columns", got="counts")
+    context = amounts.given.context if hasattr(amounts.given, "unit_benefit") else amounts.given
+    columns = {}
+    for cell in CELLS:
+        cost = getattr(context, f"cost_{cell}")
+        if isinstance(cost, str) and cost not in data.columns:
+            raise InputError("data", expected=f"a column {cost!r}", got="none")
+        columns[cell] = np.asarray(data.columns[cost] if isinstance(cost, str) else cost, float) * _PARTS
+    acted, left = (np.where(data.y_true, columns[yes], columns[no]) for yes, no in (("tp", "fp"), ("fn", "tn")))
+    weight = np.ones(len(data)) if data.sample_weight is None else data.sample_weight
+    return left - acted, left, weight
+
+
+def by_segment(data: Any, models: tuple[str, ...], amounts: Any = None) -> dict[Hashable, dict[str, CountedLevels]]:
+    """Return the levels of each model in each segment, from rows or counts by segment.
+
+    Where there are amounts, each row is counted by parts: as a positive with its gain above the largest loss, and as a
+    negative with what it lacks of the largest gain.
+    """
     if hasattr(data, "y_true"):
         if data.segment is None:
             raise InputError("data", expected="Predictions with segments", got="none")
         weight = np.ones(len(data)) if data.sample_weight is None else data.sample_weight
+        positive, negative = data.y_true * weight, ~data.y_true * weight
+        if amounts is not None:
+            gain, _, _ = _gains(data, amounts)
+            positive, negative = weight * (gain + amounts.alarm), weight * (amounts.hit - gain)
         levels: dict[Hashable, dict[str, CountedLevels]] = {}
         for name in dict.fromkeys(data.segment.tolist()):
             own = np.array([each == name for each in data.segment.tolist()])
             given = {model: data.scores[model][own] for model in models if model in data.scores}
             levels[name] = {
-                model: CountedLevels.of(data.y_true[own], each, weight[own]) for model, each in given.items()
+                model: CountedLevels.of(each, positive[own], negative[own]) for model, each in given.items()
             }
     elif isinstance(data, Mapping):
         levels = {name: _of_counts(each, f"data[{name!r}]") for name, each in data.items()}
