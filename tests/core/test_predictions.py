@@ -150,15 +150,15 @@ refused = {
     "no repeats": (lambda: Predictions(Y, COLUMNS).by_repeat(), InputError, "there is no repeat column"),
     "rows": (lambda: Predictions(Y, COLUMNS, row=[1]), ShapeError, "row: expected one entry per label (4), got 1"),
     "no folds": (lambda: Predictions(Y, COLUMNS).by_fold(), InputError, "there is no fold column; pass fold="),
-    "segment None": (
-        lambda: Predictions(Y, COLUMNS, segment=["x", None, "x", "y"]).by_segment(),
+    "fold None": (
+        lambda: Predictions(Y, COLUMNS, fold=["x", None, "x", "y"]).by_fold(),
         InputError,
-        "segment: expected a value in every row, got 1 missing, the first in row 1",
+        "fold: expected a value in every row, got 1 missing, the first in row 1",
     ),
-    "segment NaN": (
-        lambda: Predictions(Y, COLUMNS, segment=[1.0, 2.0, np.nan, 1.0]).by_segment(),
+    "fold NaN": (
+        lambda: Predictions(Y, COLUMNS, fold=[1.0, 2.0, np.nan, 1.0]).by_fold(),
         InputError,
-        "segment: expected a value in every row, got 1 missing, the first in row 2",
+        "fold: expected a value in every row, got 1 missing, the first in row 2",
     ),
 }
 

@@ -49,10 +49,12 @@ def test_what_is_not_all_text_goes_the_other_way(odd):
     with mock.patch.object(texts, "MOST_SORTED", 0):
         assert texts.told_apart(column) is None
         if odd is None or odd != odd:
+            names, place = numbered("segment", column)
+            assert (names.tolist(), place.tolist()) == (["b", None], [0, 1, 0])
             with pytest.raises(
-                InputError, match="segment: expected a value in every row, got 1 missing, the first in row 1"
+                InputError, match="fold: expected a value in every row, got 1 missing, the first in row 1"
             ):
-                numbered("segment", column)
+                numbered("fold", column)
         else:
             assert numbered("segment", column)[1].tolist() == [0, 1, 0]
 

@@ -157,10 +157,33 @@ def test_weights_count_in_scorers():
     assert preds.source.scores["accuracy"]["GaussianNB"] == pytest.approx(parts)
 
 
+class Counted(GaussianNB):
+    """Counts how often it is asked for rows."""
+
+    asked = ()
+
+    def predict_proba(self, X):
+        Counted.asked += ("predict_proba",)
+        return super().predict_proba(X)
+
+    def predict(self, X):
+        Counted.asked += ("predict",)
+        return super().predict(X)
+
+
+def test_a_model_is_asked_once_whatever_is_scored():
+    X, y = sample(2)
+    Counted.asked = ()
+    scorers = ["roc_auc", "accuracy", "neg_log_loss", "f1", "average_precision"]
+    for labels, positive in ((y, None), (np.array(["no", "yes"])[y], "no")):
+        rs.evaluate(Counted(), X, labels, pos_label=positive, cv=FOLDS, scoring=scorers)
+    assert sorted(Counted.asked) == ["predict"] * 6 + ["predict_proba"] * 6
+
+
 def test_a_model_of_labels_stays_and_only_what_needs_scores_has_none():
     X, y = sample(2)
     models = {"bayes": GaussianNB(), "vote": VOTE}
-    with pytest.warns(RocscopeWarning, match="scoring 'roc_auc' of model 'vote' is NaN in 3 folds: AttributeError"):
+    with pytest.warns(RocscopeWarning, match="'roc_auc' of model 'vote' is NaN in 3 folds: AttributeError: .*VotingCl"):
         preds = rs.evaluate(models, X, y, cv=FOLDS, scoring=["roc_auc", "accuracy"])
     assert preds.models == ["bayes", "vote"] and set(preds.scores["vote"]) == {0, 1}
     assert preds.source.responses == {"bayes": "predict_proba", "vote": "labels"}

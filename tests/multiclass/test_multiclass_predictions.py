@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import rocscope as rs
 from rocscope.errors import ColumnError, InputError, LabelError, ScoreError, ShapeError
+from rocscope.multiclass.classes import factorized
 
 PROBA = np.array([[0.7, 0.2, 0.1], [0.3, 0.4, 0.3], [0.5, 0.1, 0.4], [0.1, 0.3, 0.6]])
 Y = np.array(["a", "b", "c", "c"])
@@ -172,3 +173,24 @@ def test_results_describe_themselves():
     assert json.loads(json.dumps(preds.to_dict()))["support"] == [1, 1, 2]
     with pytest.raises(ValueError, match="read-only"):
         preds.probabilities()[0, 0] = 1
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        [3, 1, 1, 2],
+        np.array([-128, 127, 5], np.int8),
+        np.array([2**64 - 1, 2**64 - 3], np.uint64),
+        np.array([2**64 - 1, 0, 7], np.uint64),
+        [True, False, True],
+        [0.5, -1.0, 0.5],
+        ["b", "a", "b"],
+        np.array(["b", "a"] * 30_000, object),
+        np.array(["2026-02-01", "2026-01-01"], "datetime64[D]"),
+    ],
+)
+def test_distinct_labels_and_their_places_are_those_of_a_sort(labels):
+    column = np.asarray(labels)
+    values, place = factorized(column)
+    expected, inverse = np.unique(column, return_inverse=True)
+    assert values == expected.tolist() and place.tolist() == inverse.tolist()

@@ -50,8 +50,16 @@ class ByName(Generic[Made]):
     def _position(self) -> dict[Hashable, int]:
         return {name: i for i, name in enumerate(self._names)}
 
+    def _place(self, name: Any) -> int | None:
+        """Return the place of a name; any missing value stands for the rows without one."""
+        place = self._position.get(name)
+        return self._position.get(None) if place is None and check.is_missing(name) else place
+
     def __getitem__(self, name: Hashable) -> Made:
-        return self._make(self._position[name])
+        place = self._place(name)
+        if place is None:
+            raise KeyError(name)
+        return self._make(place)
 
     def __iter__(self) -> Iterator[Hashable]:
         return iter(self._names)
@@ -63,12 +71,12 @@ class ByName(Generic[Made]):
         raise InputError("data", expected="an array", got=type(self).__name__, hint=SEGMENTS)
 
     def __contains__(self, name: object) -> bool:
-        return name in self._position
+        return self._place(name) is not None
 
     def get(self, name: Hashable, default: Any = None) -> Any:
         """Return the result for a name, or a default."""
         try:
-            place = self._position.get(name)
+            place = self._place(name)
         except TypeError as error:  # such as a signalling NaN, which has no hash
             raise InputError("name", expected="a name", got=repr(name)) from error
         return default if place is None else self._make(place)
@@ -129,6 +137,8 @@ def masks_of(name: str, column: Array | None) -> Parts[NDArray[np.bool_]]:
 def numbered(name: str, column: Array | None) -> tuple[Array, NDArray[np.signedinteger[Any]]]:
     """Return the sorted distinct values of a fold, repeat or segment column, and the index of each row's value.
 
+    Rows without a segment are one: it is called None, and comes last.
+
     Examples
     --------
     >>> values, place = numbered("segment", np.array([7, 5, 7]))
@@ -141,16 +151,25 @@ def numbered(name: str, column: Array | None) -> tuple[Array, NDArray[np.signedi
     texts = told_apart(column)
     if texts is not None:
         return texts
-    check.check_present(column, name, InputError)
+    absent = check.missing(column)
+    if not absent.any():
+        return _ordered(column)
+    if name != "segment":
+        check.check_present(column, name, InputError)
+    names, known = _ordered(column[~absent]) if not absent.all() else (column[:0], 0)
+    code = np.full(column.size, names.size)
+    code[~absent] = known
+    return np.fromiter([*listed(names), None], object, names.size + 1), code
+
+
+def _ordered(column: Array) -> tuple[Array, NDArray[np.signedinteger[Any]]]:
     try:
         names, places = number([column])
-        code = places(column)
+        return names, places(column)
     except TypeError:  # names of mixed types have no order
         seen: dict[Any, int] = {}
         code = np.array([seen.setdefault(value, len(seen)) for value in column.tolist()])
-        names = np.empty(len(seen), object)
-        names[:] = list(seen)
-    return names, code
+        return np.fromiter(seen, object, len(seen)), code
 
 
 def number(chunks: Sequence[Array]) -> tuple[Array, Callable[[Array], Array]]:

@@ -171,10 +171,11 @@ def missing(column: Array) -> NDArray[np.bool_]:
         return np.isnan(column)
     if column.dtype.kind != "O":
         return np.zeros(column.shape, dtype=bool)
-    return np.fromiter((_is_missing(value) for value in column), dtype=bool, count=column.size)
+    return np.fromiter((is_missing(value) for value in column), dtype=bool, count=column.size)
 
 
-def _is_missing(value: Any) -> bool:
+def is_missing(value: Any) -> bool:
+    """Return whether a value is None, NaN, NaT or NA."""
     return value is None or type(value).__name__ in {"NAType", "NaTType"} or value != value
 
 

@@ -29,7 +29,8 @@ class Predictions(Rows):
     sample_weight : array of n weights, optional
         Non-negative.
     fold, segment : array of n labels, optional
-        The cross-validation fold, and the part to be shown by itself, that a row belongs to.
+        The cross-validation fold, and the part to be shown by itself, that a row belongs to. Rows without a segment
+        are one, called None.
     groups : array of n labels, optional
         Rows that belong together, such as those of one patient: intervals, tests, bands and the bootstrap then count
         groups, unless they are told otherwise.

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from rocscope.multiclass.predictions import MulticlassPredictions
 
 
+_MISSING = (*MISSING, "segment")
 _PREDICTIONS_ARGUMENT = {"weight": "sample_weight", "fold": "fold", "segment": "segment", "groups": "groups"}
 
 
@@ -47,7 +48,7 @@ class _Rows(TypedDict, total=False):
     segment: str | None
     groups: str | None
     where: str | None
-    missing: Literal["error", "drop"]
+    missing: Literal["error", "drop", "segment"]
     format: FileFormat | None
     decimal: Literal[".", ","] | None
     delimiter: str | None
@@ -86,7 +87,7 @@ def read(
     groups: str | None = None,
     columns: Sequence[str] | None = None,
     where: str | None = None,
-    missing: Literal["error", "drop"] = "error",
+    missing: Literal["error", "drop", "segment"] = "error",
     pos_label: Any = None,
     format: FileFormat | None = None,
     decimal: Literal[".", ","] | None = None,
@@ -119,9 +120,10 @@ def read(
         Further columns of numbers, such as amounts, that a `Context` may name as costs; see `Predictions`.
     where : str, optional
         Keep the rows for which this condition holds, in DuckDB's SQL: ``region = 'EU' AND "last contact" > 3``.
-    missing : {"error", "drop"}
+    missing : {"error", "drop", "segment"}
         What to do about rows with a missing or infinite value in a column used: refuse them, or leave each out as a
         whole, so that all models are still compared on the same rows. Their number is in ``.source.rows_dropped``.
+        With "segment", rows that only lack a segment are one, called None; others are refused.
     pos_label : label, optional
         The positive one; needed unless labels are {0, 1}, {-1, 1} or {False, True}. Text will do for a number: "1".
     format : {"csv", "tsv", "jsonl", "parquet", "arrow", "excel", "duckdb", "sqlite"}, optional
@@ -181,7 +183,7 @@ def read(
     >>> preds.source
     Provenance(dict of columns, rows_read=4, rows_dropped=1)
     """
-    check.check_choice("missing", missing, MISSING)
+    check.check_choice("missing", missing, _MISSING)
     layout = FileLayout(format, decimal, delimiter, encoding, table)
     several = proba is not None or predicted is not None
     with open_source(source, layout) as opened:
@@ -218,7 +220,7 @@ def read_at_horizon(
     segment: str | None = None,
     groups: str | None = None,
     where: str | None = None,
-    missing: Literal["error", "drop"] = "error",
+    missing: Literal["error", "drop", "segment"] = "error",
     layout: FileLayout | None = None,
 ) -> Predictions:
     """Read times to event as rows at a horizon, weighted for censoring.
@@ -244,7 +246,7 @@ def read_at_horizon(
     >>> read_at_horizon(patients, time="years", event="event", horizon=4, scores="risk")
     Predictions(n=5, n_pos=2.33333, n_neg=2.66667, models=['risk'])
     """
-    check.check_choice("missing", missing, MISSING)
+    check.check_choice("missing", missing, _MISSING)
     with open_source(source, layout or FileLayout()) as opened:
         given = {"weight": weight, "segment": segment, "groups": groups}
         roles = roles_of_numbers([time, event]) + roles_of_scores(opened, scores)
@@ -268,6 +270,8 @@ def _fetch(
     if not table.num_rows:
         raise no_rows(brief(opened.origin), where)
     found = {role: role.convert(opened, table) for role in roles}
+    if missing == "segment":
+        found |= {role: column.or_none() for role, column in found.items() if role.argument == "segment"}
     rows = table.num_rows
     del table
     found, dropped = _complete(opened, found, drop=missing == "drop")

@@ -66,7 +66,7 @@ def evaluate(
     pos_label : label, optional
         The positive one of two; see `Predictions`.
     segment : array of n labels, optional
-        Kept in the predictions.
+        Kept in the predictions: ``predictions.counts(by="segment")`` has means, tests and drift over segments.
     response : {"auto", "predict_proba", "decision_function", "predict"}, or mapping from model name to one of them
         What the scores are; "auto": probabilities, or else the decision function (for more than two classes the
         predicted labels), or else 1 and 0 for the labels. ``predictions.source.responses`` states which.

@@ -16,7 +16,7 @@ from rocscope._base.progress import Progress, track
 from rocscope.errors import InputError, ModelError, warn
 from rocscope.evaluation.evaluation import Failure
 from rocscope.evaluation.metadata_routing import fit_arguments
-from rocscope.evaluation.scoring import own_labels, score
+from rocscope.evaluation.scoring import AskedOnce, own_labels, score
 from rocscope.evaluation.task import Task, TestRows, response_for, rows_of, sample_of
 from rocscope.protocols.splits import Split, SplitRows
 from rocscope.protocols.splitters import splits_of
@@ -110,7 +110,7 @@ def fit_and_score(name: str, model: Any, task: Task, split: Split) -> Scored:
     """Fit a clone of a model to the training rows and score the test rows; errors get a note with their place."""
     try:
         begin = perf_counter()
-        fitted = fit(name, model, task, split)
+        fitted = AskedOnce(fit(name, model, task, split))
         between = perf_counter()
         X = rows_of(task.X, split.test)
         scores, response = score(fitted, name, X, task.classes, task.positive, response_for(task, name))

@@ -104,10 +104,11 @@ class _OfModel:
     sign: ClassVar[int] = 1
 
     def __call__(self, fitted: Any, scored: Any, rows: TestRows) -> float:  # noqa: ARG002 (asks the model itself)
+        if (function := getattr(self.scorer, "_score_func", None)) is None:
+            fitted = fitted.model
         labels, classes = rows.labels, getattr(fitted, "classes_", None)
         if self.coded and classes is not None and not rows.positive == max(classes) == 1:
             fitted, labels = OneForPositive(fitted, rows.positive), (labels == rows.positive).astype(int)
-        function = getattr(self.scorer, "_score_func", None)
         weighted = rows.weight is not None and function and "sample_weight" in signature(function).parameters
         return float(self.scorer(fitted, rows.X, labels, **({"sample_weight": rows.weight} if weighted else {})))
 

@@ -1,6 +1,7 @@
 """Get scores or class probabilities from a fitted model."""
 
 from collections.abc import Hashable, Sequence
+from functools import wraps
 from typing import Any, Literal
 
 import numpy as np
@@ -8,6 +9,7 @@ import numpy as np
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope.errors import InputError, ModelError
+from rocscope.multiclass.classes import factorized
 
 Response = Literal["auto", "predict_proba", "decision_function", "predict"]
 
@@ -15,6 +17,39 @@ LABELS = "labels"
 """The response of a model of two classes that has neither probabilities nor a decision function: 1 or 0 a row."""
 
 RESPONSES = ("auto", "predict_proba", "decision_function", "predict")
+
+
+class AskedOnce:
+    """A fitted model that answers once for each table, and remembers: scores, labels and scorers ask the same.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    """
+
+    def __init__(self, model: Any) -> None:
+        self.model = model
+        self._answers: dict[tuple[str, int], tuple[Any, Any]] = {}
+
+    @property
+    def __class__(self) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
+        return type(self.model)  # whose name stands in messages
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("model", "_answers"):  # asked before they are set, as by pickle
+            raise AttributeError(name)
+        own = getattr(self.model, name)
+        if name not in RESPONSES:
+            return own
+
+        @wraps(own)
+        def ask(X: Any) -> Any:
+            place = name, id(X)
+            if place not in self._answers:
+                self._answers[place] = own(X), X  # a table that is kept has its id for itself
+            return self._answers[place][0]
+
+        return ask
 
 
 def response_of(model: Any, wanted: str, known: Sequence[str]) -> str | None:
@@ -66,7 +101,7 @@ def own_labels(fitted: Any, X: Any, classes: Sequence[Hashable]) -> Array | None
     labels = np.asarray(fitted.predict(X))
     if labels.ndim == 2 and labels.shape[1] == 1:  # as some boosting libraries give them
         labels = labels[:, 0]
-    known = labels.ndim == 1 and set(np.unique(labels).tolist()) <= set(classes)
+    known = labels.ndim == 1 and set(factorized(labels)[0]) <= set(classes)
     return labels if known else None
 
 

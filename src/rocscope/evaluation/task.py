@@ -13,7 +13,7 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope.errors import LabelError, ShapeError
 from rocscope.evaluation.scoring import RESPONSES, Response
-from rocscope.multiclass.classes import class_index, label_column
+from rocscope.multiclass.classes import class_index, factorized, label_column
 from rocscope.protocols.splits import SplitRows
 
 
@@ -108,8 +108,7 @@ def task_of(
     for each in response.values() if isinstance(response, Mapping) else [response]:
         check.check_choice("response", each, RESPONSES)
     labels = label_column(y, "y")
-    own = (np.unique(labels) if labels.dtype.kind in "biufU" else labels).tolist()  # a million objects sort slowly
-    classes: tuple[Any, ...] = tuple(check.distinct(np.array([*own, *known], object)))
+    classes: tuple[Any, ...] = tuple(check.distinct(np.array([*factorized(labels)[0], *known], object)))
     if len(classes) == 1:
         raise LabelError("y", expected="two classes or more", got=f"only {labels.tolist()[0]!r}")
     if len(classes) > 2 and pos_label is not None:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
+from rocscope._base.columns import told_apart
 from rocscope.core.result import Result, html_table
 from rocscope.errors import InputError, LabelError, ScoreError, ShapeError, warn
 from rocscope.inference.areas.auc import newcombe
@@ -51,7 +52,7 @@ def distinct_labels(*columns: Array) -> list[Any]:
 
 def class_index(labels: Array, classes: Sequence[Hashable], name: str) -> NDArray[np.intp]:
     """Return the index of each label among the classes."""
-    seen, inverse = _factorize(labels)
+    seen, inverse = factorized(labels)
     place = {label: index for index, label in enumerate(classes)}
     strange = [label for label in seen if label not in place]
     if strange:
@@ -64,7 +65,15 @@ def class_index(labels: Array, classes: Sequence[Hashable], name: str) -> NDArra
     return np.array([place[label] for label in seen], np.intp)[inverse]
 
 
-def _factorize(labels: Array) -> tuple[list[Any], NDArray[np.intp]]:
+def factorized(labels: Array) -> tuple[list[Any], NDArray[np.signedinteger[Any]]]:
+    """Return the distinct labels, sorted if they can be, and the index of each row's label."""
+    texts = told_apart(labels)
+    if texts is not None:
+        return texts[0].tolist(), texts[1]
+    if labels.dtype.kind in "iu" and (low := int(labels.min())) + labels.size > int(labels.max()):
+        offset = np.subtract(labels, low, dtype=np.int64, casting="unsafe")  # of few values: a table takes no sort
+        there = np.bincount(offset) > 0
+        return [low + each for each in np.flatnonzero(there).tolist()], (np.cumsum(there) - 1)[offset]
     try:
         values, inverse = np.unique(labels, return_inverse=True)
         return values.tolist(), inverse.reshape(-1)

@@ -88,8 +88,9 @@ def _check(split: Split, sample: SplitRows) -> None:
     if both.size:
         got = f"{both.size} in both, such as row {both[0]}"
         raise InputError(f"cv: {where}", expected="no row in training and test", got=got)
-    if np.unique(sample.y[split.train]).size < 2:
-        only = sample.classes[sample.y[split.train[0]]]
+    trained = sample.y[split.train]
+    if (trained == trained[0]).all():
+        only = sample.classes[trained[0]]
         hint = "use more training rows, or stratified folds"
         raise InputError(f"cv: {where}", expected="training rows of two classes", got=f"only {only!r}", hint=hint)
     if sample.groups is not None:
@@ -97,7 +98,10 @@ def _check(split: Split, sample: SplitRows) -> None:
 
 
 def _check_groups(split: Split, groups: NDArray[np.intp], where: str) -> None:
-    straddling = np.intersect1d(groups[split.train], groups[split.test])
+    trained = np.zeros(groups.max() + 1, np.bool_)
+    trained[groups[split.train]] = True
+    tested = groups[split.test]
+    straddling = np.unique(tested[trained[tested]])
     if straddling.size:
         row = int(np.flatnonzero(groups == straddling[0])[0])
         raise InputError(
@@ -108,13 +112,15 @@ def _check_groups(split: Split, groups: NDArray[np.intp], where: str) -> None:
         )
 
 
-def repeats_of(parts: Iterable[TrainTest]) -> Iterator[tuple[int, TrainTest]]:
-    """Number the repeats of a splitter: a row tested again starts a new repeat."""
-    repeat, seen = 0, np.empty(0, np.intp)
+def repeats_of(parts: Iterable[TrainTest], n: int) -> Iterator[tuple[int, TrainTest]]:
+    """Number the repeats of a splitter of n rows: a row tested again starts a new repeat."""
+    repeat, seen = 0, np.zeros(n, np.bool_)
     for part in parts:
-        if np.intersect1d(seen, part.test).size:
-            repeat, seen = repeat + 1, np.empty(0, np.intp)
-        seen = np.union1d(seen, part.test)
+        test = _rows(part.test, n)
+        if seen[test].any():
+            repeat += 1
+            seen[:] = False
+        seen[test] = True
         yield repeat, part
 
 

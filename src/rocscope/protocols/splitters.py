@@ -438,4 +438,4 @@ class Splitter(Protocol):
 
         unseeded = self.random and self.splitter.random_state is None
         parts = self.parts(sample, seed) if unseeded else of_splitter(self.splitter, sample)
-        return enumerate(parts) if isinstance(self.splitter, BaseShuffleSplit) else repeats_of(parts)
+        return enumerate(parts) if isinstance(self.splitter, BaseShuffleSplit) else repeats_of(parts, sample.n)

@@ -12,11 +12,12 @@ from rocscope.core.predictions import Predictions
 from rocscope.errors import InputError
 from rocscope.inference.estimate import Comparison, Comparisons
 from rocscope.inference.hypothesis import OF_ESTIMATES, Adjust, Alternative, Hypothesis, Test, compare_each_two
+from rocscope.inference.influence.units import OverFolds
 from rocscope.sample import refusal
 from rocscope.segments.data import counted_by_segment, segments_of
 from rocscope.segments.levels import SegmentWeight
 from rocscope.segments.means import SegmentMeans
-from rocscope.segments.segmented_counts import SegmentedCounts
+from rocscope.segments.segmented_counts import SegmentedCounts, areas_of
 
 
 @contract
@@ -24,6 +25,7 @@ def compare_segments(
     models: Predictions | Mapping[str, SegmentedCounts],
     *,
     weight: SegmentWeight = "n",
+    folds: OverFolds | None = None,
     alternative: Alternative = "two-sided",
     test: Test = "difference",
     margin: float = 0.0,
@@ -38,6 +40,8 @@ def compare_segments(
         As `read_counts` gives them. Models of the same rows in the same segments.
     weight : {"n", "n_pos", None}
         What a segment counts: its rows (GAUC), its positives (wuAUC), or as much as any other.
+    folds : {"pooled", "mean"}, optional
+        See `SegmentedCounts.mean_auc`.
     alternative, test, margin, level, adjust : see `compare`
 
     Returns
@@ -82,8 +86,8 @@ def compare_segments(
     hypothesis = Hypothesis(alternative, test, margin, level)
     check.check_choice("adjust", adjust, OF_ESTIMATES)
     segments = _by_model(models)
-    first = next(iter(segments.values()))
-    means = SegmentMeans.of(first, np.stack([each.auc() for each in segments.values()]), weight)
+    areas, mass = zip(*(areas_of(each, weight, folds) for each in segments.values()), strict=True)
+    means = SegmentMeans.of(np.stack(areas), mass[0], weight)
 
     def compare(i: int, j: int) -> Comparison:
         apart = means.values[j] - means.values[i]

@@ -1,6 +1,7 @@
 """Count rows, or counts of segments, by segment."""
 
 from collections.abc import Hashable, Mapping, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -18,7 +19,7 @@ from rocscope.core.rows import CountedModels, Provenance
 from rocscope.segments.drift import drift_by_segment as drift_by_segment
 from rocscope.segments.levels import SegmentLevels
 from rocscope.segments.rows import CountedSegments, SegmentRows, SortedSegments, WeightedSegments, slots_of
-from rocscope.segments.segmented_counts import SegmentedCounts
+from rocscope.segments.segmented_counts import InFolds, SegmentedCounts
 
 _ROWS_AT_ONCE = 1 << 18  # of a column: some MB, which a cache holds
 
@@ -27,13 +28,22 @@ def count_by(rows: Predictions, model: str, by: str) -> SegmentedCounts:
     """Return a model's counts in each segment, fold or repeat, with one sort of all rows."""
     check.check_choice("by", by, ("segment", "fold", "repeat"))
     segments, code = numbered(by, getattr(rows, by))
+    in_folds = partial(_in_folds, rows, model, code) if by == "segment" and rows.fold is not None else None
+    return SegmentedCounts(segments, _sorted(rows, model, code, segments.size), rows.source, in_folds)
+
+
+def _sorted(rows: Predictions, model: str, code: Array, segments: int) -> SegmentRows:
     positive, scores, weight = rows.y_true, rows.scores[model], rows.sample_weight
-    found: SegmentRows
     if weight is None:
-        found = SortedSegments.of(*_in_pieces(code, positive, scores, segments.size), segments.size, scores.dtype)
-    else:
-        found = WeightedSegments.of(code, segments.size, positive, scores, weight)
-    return SegmentedCounts(segments, found, rows.source)
+        return SortedSegments.of(*_in_pieces(code, positive, scores, segments), segments, scores.dtype)
+    return WeightedSegments.of(code, segments, positive, scores, weight)
+
+
+def _in_folds(rows: Predictions, model: str, code: Array) -> InFolds:
+    names, fold = numbered("fold", rows.fold)
+    folds = np.int64(names.size)
+    parts, place = numbered("segment", code * folds + fold)
+    return SegmentedCounts(parts, _sorted(rows, model, place, parts.size)), parts // folds
 
 
 def _in_pieces(

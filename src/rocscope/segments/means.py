@@ -2,12 +2,10 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from scipy import special
 
-from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope.errors import OneClassError
 from rocscope.inference.estimate import Estimate
@@ -35,17 +33,16 @@ class SegmentMeans:
     words: str
 
     @classmethod
-    def of(cls, segments: Any, values: Array, weight: SegmentWeight) -> "SegmentMeans":
+    def of(cls, values: Array, mass: Array, weight: SegmentWeight) -> "SegmentMeans":
         """Return the means of m values over segments with both classes; NaN marks missing values."""
-        if weight is not None:
-            check.check_choice("weight", weight, ("n", "n_pos"))
         kept = ~np.isnan(values[0])
         if not kept.any():
             raise OneClassError("mean AUC", expected="a segment with both classes", got=f"none among {kept.size}")
         k, lost = int(kept.sum()), kept.size - int(kept.sum())
         words = f"{k} segments" + _WORDS[weight] + (f", {lost} of one class left out" if lost else "")
-        mass = np.ones(k) if weight is None else getattr(segments, weight)[kept].astype(np.float64)
-        return cls(np.ascontiguousarray(values[:, kept]), mass, words)  # so that sums are rounded as those of one row
+        return cls(
+            np.ascontiguousarray(values[:, kept]), mass[kept], words
+        )  # so that sums are rounded as those of one row
 
     @property
     def k(self) -> int:

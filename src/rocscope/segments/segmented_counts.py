@@ -1,7 +1,7 @@
 """SegmentedCounts: the counts of one model by segment, with figures, best thresholds and tests."""
 
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -24,6 +24,7 @@ from rocscope.segments.rows import SegmentRows, SortedSegments
 
 if TYPE_CHECKING:
     from rocscope.inference.hypothesis import PValueAdjust
+    from rocscope.inference.influence.units import OverFolds
     from rocscope.segments.differences import SegmentDifferences
 
 
@@ -65,10 +66,17 @@ class SegmentedCounts(BySegment, Result):
 
     _content = ("names", "n_pos", "n_neg", "source")
 
-    def __init__(self, names: Array, rows: SegmentRows, source: Provenance | None = None) -> None:
+    def __init__(
+        self,
+        names: Array,
+        rows: SegmentRows,
+        source: Provenance | None = None,
+        in_folds: "Callable[[], InFolds] | None" = None,
+    ) -> None:
         super().__init__(check.read_only(names), rows.counts)
         self._rows = rows
         self.source = source
+        self._count_in_folds = in_folds
 
     @cached_property
     def _totals(self) -> tuple[Array, Array]:
@@ -113,7 +121,8 @@ class SegmentedCounts(BySegment, Result):
         if mask.dtype != np.bool_ or mask.shape != self.names.shape or not mask.any():
             expected = f"{len(self)} truth values, of which one holds"
             raise InputError("kept", expected=expected, got=check.shown(kept), hint="such as segments.n >= 100")
-        return SegmentedCounts(self.names[mask], self._rows.take(np.flatnonzero(mask)), self.source)
+        in_folds = None if self._count_in_folds is None else partial(_of_kept, self._count_in_folds, mask)
+        return SegmentedCounts(self.names[mask], self._rows.take(np.flatnonzero(mask)), self.source, in_folds)
 
     def pooled(self) -> ThresholdCounts:
         """Return the counts of all segments pooled."""
@@ -269,20 +278,27 @@ class SegmentedCounts(BySegment, Result):
 
         return cheapest(self._rows, self._has_both, Context.given(context))
 
-    def mean_auc(self, weight: SegmentWeight = "n", *, level: float = 0.95) -> Estimate:
+    def mean_auc(
+        self, weight: SegmentWeight = "n", *, folds: "OverFolds | None" = None, level: float = 0.95
+    ) -> Estimate:
         """Compute the mean AUC over segments with both classes, with a confidence interval.
 
         Parameters
         ----------
         weight : {"n", "n_pos", None}
             The weight of a segment: its rows (GAUC), its positives (wuAUC), or the same for all.
+        folds : {"pooled", "mean"}, optional
+            With "mean", scores of a segment are compared within each fold only, and its area is the mean over these,
+            weighted likewise. Otherwise all its scores are taken to be on one scale.
         level : float
             Confidence level.
 
         Raises
         ------
         OneClassError
-            If no segment has both classes.
+            If no segment (or no segment in any fold) has both classes.
+        InputError
+            If there are no folds to take the mean over.
 
         Notes
         -----
@@ -298,7 +314,8 @@ class SegmentedCounts(BySegment, Result):
         from rocscope.segments.means import SegmentMeans
 
         check.check_level(level)
-        return SegmentMeans.of(self, self._auc[None], weight).estimate(0, level)
+        area, mass = areas_of(self, weight, folds)
+        return SegmentMeans.of(area[None], mass, weight).estimate(0, level)
 
     def differing(self, *, adjust: "PValueAdjust" = "holm", level: float = 0.95) -> "SegmentDifferences":
         """Test which segments differ in AUC from the rest, and shrink their areas towards the mean.
@@ -398,3 +415,32 @@ class SegmentedCounts(BySegment, Result):
         totals = f"n_pos={number(self.n_pos.sum().item())}, n_neg={number(self.n_neg.sum().item())}"
         lost = f", {self.one_class.size} of one class" if self.one_class.size else ""
         return f"SegmentedCounts({len(self)} segment{'s' * (len(self) != 1)}, {totals}{lost})"
+
+
+InFolds = tuple[SegmentedCounts, NDArray[np.intp]]
+"""Counts of each segment in each fold that it occurs in, and the place of that segment."""
+
+
+def _of_kept(count: Callable[[], InFolds], kept: NDArray[np.bool_]) -> InFolds:
+    parts, segment = count()
+    return parts.select(kept[segment]), (np.cumsum(kept) - 1)[segment[kept[segment]]]
+
+
+def areas_of(segments: SegmentedCounts, weight: SegmentWeight, folds: "OverFolds | None" = None) -> tuple[Array, Array]:
+    """Return the area of each segment, and what it weighs; see `SegmentedCounts.mean_auc`."""
+    if weight is not None:
+        check.check_choice("weight", weight, ("n", "n_pos"))
+    if folds is not None:
+        check.check_choice("folds", folds, ("pooled", "mean"))
+    even = np.ones(len(segments))
+    if folds != "mean":
+        return segments.auc(), even if weight is None else getattr(segments, weight).astype(np.float64)
+    if segments._count_in_folds is None:
+        hint = "such as those of rocscope.evaluate(…, segment=)"
+        raise InputError("folds='mean'", expected="segments of Predictions with a fold column", got="none", hint=hint)
+    parts, segment = segments._count_in_folds()
+    area, mass = areas_of(parts, weight)
+    known = ~np.isnan(area)
+    total, moment = (np.bincount(segment[known], each[known], len(segments)) for each in (mass, mass * area))
+    with np.errstate(invalid="ignore"):
+        return moment / total, even if weight is None else total

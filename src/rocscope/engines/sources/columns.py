@@ -57,6 +57,14 @@ class Column:
         """Return the decoded values."""
         return self.values if self.classes is None else self.names[self.values]
 
+    def or_none(self) -> "Column":
+        """Return the decoded values, with None where one is missing."""
+        if self.missing is None:
+            return self
+        values = np.full(self.missing.size, None, object)
+        values[~self.missing] = self.keep(~self.missing).decoded()
+        return Column(values)
+
     def as_scores(self) -> Array:
         """Return numbers to rank, contiguous in memory; booleans become 0 and 1."""
         return np.ascontiguousarray(self.values.view(np.uint8) if self.values.dtype == np.bool_ else self.values)
