@@ -192,10 +192,15 @@ def _doubt(method: Method, size: EffectiveSize, ends: tuple[float, float], level
         return ""
     if size.reason or method == "auto":
         return size.reason
+    return short_of(size, ends, level)
+
+
+def short_of(size: EffectiveSize, ends: tuple[float, float], level: float) -> str:
+    """Return that an interval of an area ends short of that of its effective size; empty if it does not."""
     low, high = size.interval(level)
-    if max(ends[0] - low, high - ends[1]) > _MOST_SHORT * (high - low):
-        return f"ends short of what method='auto' holds, {low:.4g} to {high:.4g}"
-    return ""
+    if max(ends[0] - low, high - ends[1]) <= _MOST_SHORT * (high - low):
+        return ""
+    return f"ends short of the interval of auc_interval(method='auto'), {low:.4g} to {high:.4g}"
 
 
 def _pairs(sample: AucSample) -> float:
