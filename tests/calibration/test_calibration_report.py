@@ -193,3 +193,18 @@ def test_the_four_of_a_figure_where_only_one_class_is():
     found = four_numbers(rs.ThresholdCounts([0.5, 0.0], [0, 0], [2, 2]))
     assert found == pytest.approx({"O/E": 0.0, "slope": math.nan, "ICI": 0.25, "Brier": 0.125}, nan_ok=True)
     assert math.isnan(four_numbers(rs.ThresholdCounts([0.0], [0], [2]))["O/E"])
+
+
+def test_quantiles_of_distances_are_flagged_where_most_rows_are_too_certain():
+    """By the sum of p(1 − p) over the half, or nine tenths, of rows where it is smallest."""
+    rng = np.random.default_rng(0)
+    for mean, reliable in ((0.05, False), (0.4, True)):
+        score = rng.beta(2 * mean, 2 * (1 - mean), 400).clip(1e-4, 1 - 1e-4)
+        report = rs.calibration.calibration_report(rng.random(400) < score, score, draws=19)
+        spread = np.sort(score * (1 - score))
+        assert (spread[:200].sum() >= 5) == reliable == report["e50"].reliable
+        assert (spread[:360].sum() >= 5) == report["e90"].reliable
+        assert reliable or report["e50"].reason.endswith(
+            "cases expected where 50 % of the probabilities are, fewer than 5"
+        )
+        assert report["ici"].reliable

@@ -365,3 +365,14 @@ def test_results_are_plain_data():
 def test_a_statistic_is_a_function():
     with pytest.raises(InputError, match=r"^statistic: expected a function of counts, got 3; such as rocscope\.auc"):
         rs.bootstrap(rs.ThresholdCounts([1, 0], [2, 1], [1, 2]), 3)
+
+
+def test_an_interval_of_an_area_that_ends_short_says_so():
+    rng = np.random.default_rng(0)
+    label = np.arange(330) < 30
+    for apart, reliable in ((2.3, False), (0.5, True)):
+        preds = rs.Predictions(label, {"score": rng.normal(size=330) + apart * label})
+        found, whole = rs.bootstrap(preds, rs.auc, replicates=400), rs.auc_interval(preds)
+        short = max(found.low - whole.low, whole.high - found.high) > 0.05 * (whole.high - whole.low)
+        assert found.reliable == reliable == (not short)
+        assert reliable or "ends short" in found.reason

@@ -4,11 +4,13 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy import special
 from sklearn import metrics as sk
 
 import rocscope as rs
 from rocscope.inference import statistics as smooth
 from rocscope.inference.influence.estimating import values_of_rows
+from rocscope.inference.proportions import wilson_of
 
 CONTEXT = rs.Context(cost_fp=1, cost_fn=4)
 AT_A_THRESHOLD = ["tpr", "fpr", "precision", "npv", "accuracy", "balanced_accuracy", "f_score", "mcc", "kappa", "lift"]
@@ -207,3 +209,42 @@ def test_few_rows_are_said_to_be_few():
     found = rs.inference.estimate_of(rs.Predictions([1, 0, 1, 0], [0.9, 0.2, 0.6, 0.4]), smooth.brier())
     assert not found.reliable
     assert "rows tell" in found.reason
+
+
+def test_average_precision_is_corrected_for_its_bias():
+    """By leaving out each row: (n − 1)·(mean without a row − value)."""
+    rng = np.random.default_rng(2)
+    label = np.arange(300) < 20
+    score = rng.normal(size=300) + label
+    counts = rs.ThresholdCounts.from_scores(label, score)
+    statistic = smooth.average_precision()
+    rows = np.arange(300)
+    without = [sk.average_precision_score(label[rows != i], score[rows != i]) for i in rows]
+    bias = statistic.linearise(counts).bias / 300
+    assert bias == pytest.approx(299 * (np.mean(without) - statistic(counts)), rel=0.25)
+    found = rs.inference.estimate_of(counts, statistic)
+    middle = np.mean(special.logit([found.low, found.high]))
+    assert special.expit(middle) == pytest.approx(found.value - bias)
+
+
+def test_rates_at_a_rate_are_shares_of_as_many_rows_as_their_variance_says():
+    label, score, *_ = draw()
+    counts = rs.ThresholdCounts.from_scores(label, score)
+    for statistic in (smooth.tpr_at(0.1), smooth.fpr_at(0.8)):
+        found = rs.inference.estimate_of(counts, statistic)
+        assert found.method == "Wilson"
+        variance = found.value * (1 - found.value) / found.standard_error**2
+        low, high = wilson_of(found.value, variance, 0.95, 1e9)
+        assert (found.low, found.high) == pytest.approx((low, high), abs=0.02)
+        assert found.low <= low < high <= found.high
+    perfect = rs.inference.estimate_of(rs.ThresholdCounts([2, 1], [30, 0], [0, 90]), smooth.tpr_at(0.1))
+    assert 0.8 < perfect.low < perfect.high == perfect.value == 1
+
+
+def test_partial_areas_say_where_badly_ranked_rows_may_be_missing():
+    label = np.arange(315) < 15
+    for top, sure in ((298, False), (100, True)):
+        score = np.concatenate([np.linspace(top, 305, 15), np.arange(300)])
+        found = rs.inference.estimate_of(rs.ThresholdCounts.from_scores(label, score), smooth.partial_area(max_fpr=0.1))
+        assert found.reliable == sure, found
+        assert sure or "may not have been drawn" in found.reason

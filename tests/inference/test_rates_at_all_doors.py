@@ -4,6 +4,7 @@ from math import inf, isnan
 
 import numpy as np
 import pytest
+from scipy import special, stats
 
 import rocscope as rs
 from rocscope.core.point import OperatingPoint
@@ -74,7 +75,7 @@ def test_every_figure_of_a_threshold_has_an_interval():
 
 
 def test_groups_and_weights_are_worth_what_their_variance_says():
-    """By its definition: Wilson's interval on the cases that would give that variance, with a t of the groups."""
+    """By its definition: Wilson's interval on the cases that would give the delete-one-group variance, with a t."""
     rng = np.random.default_rng(3)
     group = np.repeat(np.arange(40), 5)
     label = rng.random(200) < 0.5
@@ -83,10 +84,48 @@ def test_groups_and_weights_are_worth_what_their_variance_says():
     found = estimate_of(preds, statistics.at(0.5, "tpr"))
     hits, of = (np.bincount(group, each & label, 40) for each in (called, np.ones(200, bool)))
     share = hits.sum() / of.sum()
-    variance = 40 / 39 * ((hits - share * of) ** 2).sum() / of.sum() ** 2
+    without = (hits.sum() - hits) / (of.sum() - of)
+    held = np.count_nonzero(of)
+    variance = 40 / 39 * (1 - 1 / held) ** 2 * ((without - share) ** 2).sum()
     worth = min(share * (1 - share) / variance, of.sum())
-    assert (found.low, found.high) == pytest.approx(wilson_of(share, worth, 0.95, 39))
+    assert (found.low, found.high) == pytest.approx(wilson_of(share, worth, 0.95, held - 1))
     assert found.standard_error == pytest.approx(variance**0.5)
+
+
+def mover(tables, to, back):
+    """By its definition, from SciPy's beta law: MOVER of Jeffreys limits of two shares, around half a row more."""
+    sides = []
+    for x, rest in tables:
+        low, high = stats.beta(x + 0.5, rest + 0.5).ppf([0.025, 0.975])
+        sides.append([to(each) for each in ((x + 0.5) / (x + rest + 1), low, high)])
+    (a, a_low, a_high), (b, b_low, b_high) = sides
+    return back(a - b - np.hypot(a - a_low, b_high - b)), back(a - b + np.hypot(a_high - a, b - b_low))
+
+
+def test_contrasts_of_two_rates_are_put_together_from_both():
+    tp, fp, fn, tn = 12, 7, 3, 93
+    rates, missed = [(tp, fn), (fp, tn)], [(fn, tp), (tn, fp)]
+    expected = {
+        "odds_ratio": mover(rates, special.logit, np.exp),
+        "lr_positive": mover(rates, np.log, np.exp),
+        "lr_negative": mover(missed, np.log, np.exp),
+        "youden": mover(rates, float, float),
+    }
+    expected["balanced_accuracy"] = tuple((1 + end) / 2 for end in expected["youden"])
+    for name, ends in expected.items():
+        found = estimate_of(counts_of(tp, fp, fn, tn), statistics.at(0.5, name))
+        assert (found.low, found.high) == pytest.approx(ends), name
+
+
+def test_odds_ratios_cover_where_hardly_any_positive_is_missed():
+    """All tables of 15 positives, of which 1.5 % are missed, and some of 40 negatives."""
+    called = stats.binom(40, 0.1)
+    truth, covered = 0.985 / 0.015 * 0.9 / 0.1, 0.0
+    for tp in range(12, 16):
+        for fp in range(11):
+            found = estimate_of(counts_of(tp, fp, 15 - tp, 40 - fp), statistics.at(0.5, "odds_ratio"))
+            covered += stats.binom(15, 0.985).pmf(tp) * called.pmf(fp) * (found.low <= truth <= found.high)
+    assert covered > 0.93
 
 
 def test_no_error_among_seventy_is_no_certain_difference():

@@ -4,7 +4,7 @@ The figures of Harrell's val.prob, to compare with R or with published validatio
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from math import isnan, nan
 from typing import Any
@@ -41,8 +41,10 @@ from rocscope.core.rows import refuse_repeats
 from rocscope.curves.roc_curve import auc
 from rocscope.errors import ColumnError
 from rocscope.inference.estimate import Estimate
+from rocscope.inference.reliability import FEW_ROWS, few
 
 _PARTS = ("discrimination", "uncertainty")
+_QUANTILES = {"e50": 0.5, "e90": 0.9}
 _NO_WIDTH = 1e-9  # of an interval: then no label that was drawn changed the number
 
 
@@ -231,7 +233,23 @@ def distance_estimates(
             low, high = low * (1 - unseen), min(high + unseen, farthest)
         method = f"inverted test, {draws} draws" + _facts(known.outcomes)
         estimates[name] = forms.of(value, low, high, method, float("nan"))
+        if name in _QUANTILES and estimates[name].reliable:
+            estimates[name] = replace(estimates[name], reason=_too_certain(known, sample, _QUANTILES[name]))
     return estimates, float(limits.p_value["miscalibration"])
+
+
+def _too_certain(known: Evidence, sample: Outcomes, share: float) -> str:
+    """Return that most rows are too certain for outcomes to show their distances; empty if they are not.
+
+    The quantile of the distances is decided by this share of the rows, and by few outcomes where these are the rows of
+    the smallest variance.
+    """
+    variance = sample.score * (1 - sample.score)
+    order = np.argsort(variance)
+    rows = known.outcomes.effective[order]
+    within = np.cumsum(rows) <= share * rows.sum()
+    cases = float(variance[order][within] @ rows[within])
+    return few(cases, FEW_ROWS, f"cases expected where {100 * share:.0f} % of the probabilities are")
 
 
 def _farthest(sample: Outcomes) -> float:

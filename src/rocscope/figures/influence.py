@@ -1,7 +1,7 @@
 """Smooth statistics and their influence functions: how far a row at each level moves the value."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import exp, inf, log
 from typing import Any
 
@@ -12,6 +12,8 @@ from rocscope._base.arrays import Array
 from rocscope.core.counts import ThresholdCounts
 
 _LARGEST = 700.0  # whose exponential is a float
+SPARE = 0.5
+"""Rows added to each cell of a table where a value may be at an end of its range (Haldane 1956, Anscombe 1956)."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,72 @@ UP_TO_ONE = Scale(
 
 
 @dataclass(frozen=True)
+class TwoRates:
+    """A metric of the four counts that contrasts a share of positives with the same share of negatives.
+
+    It is back(to(share of positives) − to(share of negatives)); the share is the tpr and the fpr, or what they lack.
+
+    Examples
+    --------
+    >>> youden = TwoRates(np.positive, np.positive)
+    >>> low, high = youden.interval(np.array([8.0, 5.0, 2.0, 85.0]), 1.96)
+    >>> round(low, 3), round(high, 3)
+    (0.431, 0.9)
+    """
+
+    to: Callable[[Any], Any]
+    back: Callable[[Any], Any]
+    missed: bool = False
+
+    def interval(self, cells: Array, quantile: float) -> tuple[float, float]:
+        """Return the MOVER interval from Jeffreys limits of both shares, around half a row more in each count.
+
+        References
+        ----------
+        Donner & Zou 2012, Stat. Methods Med. Res. 21:347–359 (ratios); Brown, Cai & DasGupta 2001 (Jeffreys).
+        """
+        counted, rest = (cells[2:], cells[:2]) if self.missed else (cells[:2], cells[2:])
+        tail = float(special.ndtr(-quantile))
+        low = np.where(counted > 0, special.betaincinv(counted + SPARE, rest + SPARE, tail), 0.0)
+        high = np.where(rest > 0, special.betaincinv(counted + SPARE, rest + SPARE, 1 - tail), 1.0)
+        with np.errstate(divide="ignore"):
+            at, low, high = (self.to(x) for x in ((counted + SPARE) / (counted + rest + 2 * SPARE), low, high))
+        below = np.hypot(at[0] - low[0], high[1] - at[1])
+        above = np.hypot(high[0] - at[0], at[1] - low[1])
+        with np.errstate(over="ignore"):
+            return float(self.back(at[0] - at[1] - below)), float(self.back(at[0] - at[1] + above))
+
+
+@dataclass(frozen=True)
+class Smoothed:
+    """A metric of the four counts with half a row added to each of them.
+
+    Parameters
+    ----------
+    cells : array of the four counts as shares of all rows
+    value_and_error : function from a number of rows to both
+    rates : TwoRates, optional
+        Where it contrasts two shares of independent rows, which tells more than its standard error.
+    """
+
+    cells: Array
+    value_and_error: Callable[[float], tuple[float, float]]
+    rates: TwoRates | None = None
+
+    @property
+    def method(self) -> str:
+        """How the interval is made."""
+        return "MOVER of Jeffreys intervals" if self.rates else "half a row added to each count"
+
+    def interval(self, rows: float, quantile: float, scale: Scale) -> tuple[float, float]:
+        """Return the interval for so many rows that reaches so many standard errors."""
+        if self.rates is not None:
+            return self.rates.interval(self.cells * rows, quantile)
+        value, error = self.value_and_error(rows)
+        return scale.around(value, quantile * error)
+
+
+@dataclass(frozen=True)
 class Linear:
     """A statistic of counts to first order: value + the mean of the influences of all rows.
 
@@ -83,15 +151,21 @@ class Linear:
         Influence of a positive and of a negative at each level of the score; their mean over all rows is 0.
     trials : pair of arrays of k, optional
         Of a share of cases: which positives and negatives it is a share of.
-    smoothed : function from a number of rows, optional
-        Of a metric of the four counts: to its value and standard error with half a row added to each of them.
+    smoothed : Smoothed, optional
+        Of a metric of the four counts.
+    exact : bool
+        Whether equal rows make a share of `trials` binomial: not where its threshold depends on the rows.
+    bias : float
+        Expected excess of the value, times the number of rows.
     """
 
     value: float
     of_pos: Array
     of_neg: Array
     trials: tuple[Array, Array] | None = None
-    smoothed: Callable[[float], tuple[float, float]] | None = field(default=None, repr=False)
+    smoothed: Smoothed | None = field(default=None, repr=False)
+    exact: bool = True
+    bias: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -109,6 +183,8 @@ class Smooth:
     tail : pair of float
         The share of positives and of negatives that lie on the rarer side of where it looks, such as 0.1 for a tpr of
         0.9: of few rows these are none.
+    of_ranks : bool
+        Whether it is a mean of ranks, which a few rows that are ranked last lower much.
 
     Examples
     --------
@@ -121,6 +197,7 @@ class Smooth:
     linearise: Callable[[ThresholdCounts], Linear] = field(repr=False)
     scale: Scale = SHARE
     tail: tuple[float, float] = (1.0, 1.0)
+    of_ranks: bool = False
 
     def __call__(self, counts: ThresholdCounts) -> float:
         return self.linearise(counts).value
@@ -180,7 +257,9 @@ def swapped(statistic: Callable[[ThresholdCounts], Linear]) -> Callable[[Thresho
     def linearise(counts: ThresholdCounts) -> Linear:
         threshold = -np.arange(len(counts), dtype=np.float64)
         turned = statistic(ThresholdCounts(threshold, counts.neg[::-1], counts.pos[::-1]))
-        return Linear(turned.value, turned.of_neg[::-1], turned.of_pos[::-1])
+        of_neg, of_pos = turned.of_pos[::-1], turned.of_neg[::-1]
+        trials = None if turned.trials is None else (turned.trials[1][::-1], turned.trials[0][::-1])
+        return replace(turned, of_pos=of_pos, of_neg=of_neg, trials=trials)
 
     return linearise
 

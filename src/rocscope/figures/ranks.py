@@ -1,5 +1,7 @@
 """Statistics of ranks (areas, partial areas, average precision and others), with influence functions."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from rocscope._base import validation as check
@@ -23,7 +25,7 @@ def area() -> Smooth:
     >>> area()(ThresholdCounts([3, 2, 1], [1, 1, 0], [0, 1, 1]))
     0.875
     """
-    return Smooth("AUC", lambda counts: _partial(counts, 1.0))
+    return Smooth("AUC", lambda counts: _partial(counts, 1.0), of_ranks=True)
 
 
 @contract
@@ -64,9 +66,9 @@ def partial_area(*, max_fpr: float | None = None, min_tpr: float | None = None, 
     name = f"{'standardized ' * bool(standardized)}partial AUC, {where}"
     least = (1 - chance / (part - chance)) / 2 if standardized else 0.0
     scale = between(least, 1.0 if standardized else part)
-    return (
-        Smooth(name, upto, scale, (1, part)) if max_fpr is not None else Smooth(name, swapped(upto), scale, (part, 1))
-    )
+    if max_fpr is not None:
+        return Smooth(name, upto, scale, (1, part), of_ranks=True)
+    return Smooth(name, swapped(upto), scale, (part, 1), of_ranks=True)
 
 
 def _partial(counts: ThresholdCounts, part: float) -> Linear:
@@ -115,7 +117,8 @@ def tpr_at(fpr: float) -> Smooth:
         value, slope = _height_and_slope(fpr, s.fpr, s.tpr, float(counts.n_neg))
         above = _inside(s.fpr_before, s.fpr, fpr)
         pos = (np.where(s.fpr > s.fpr_before, above, s.fpr <= fpr) - value) / s.prevalence
-        return s.linear(value, pos, -slope * (above - fpr) / (1 - s.prevalence))
+        found = s.linear(value, pos, -slope * (above - fpr) / (1 - s.prevalence))
+        return replace(found, trials=(np.ones(pos.size), np.zeros(pos.size)), exact=False)
 
     return Smooth(f"tpr at fpr {fpr:g}", linearise, tail=(1, min(fpr, 1 - fpr)))
 
@@ -138,7 +141,7 @@ def fpr_at(tpr: float) -> Smooth:
 
     def linearise(counts: ThresholdCounts) -> Linear:
         found = turned(counts)
-        return Linear(1 - found.value, -found.of_pos, -found.of_neg)
+        return replace(found, value=1 - found.value, of_pos=-found.of_pos, of_neg=-found.of_neg)
 
     return Smooth(f"fpr at tpr {tpr:g}", linearise, tail=(min(tpr, 1 - tpr), 1))
 
@@ -260,6 +263,8 @@ def average_precision() -> Smooth:
         # A row changes the precision at its own level and at all below.
         below, below_precise = (np.cumsum(each[::-1])[::-1] for each in (s.pos / s.depth, s.pos * precision / s.depth))
         of_pos = (precision - value + below - below_precise) / s.prevalence
-        return s.linear(value, of_pos, -below_precise / s.prevalence)
+        # each positive counts itself in the precision at its level: (1 + tp)/(1 + cases) for tp/cases
+        bias = float(s.pos @ ((1 - precision) / s.depth)) / s.prevalence
+        return replace(s.linear(value, of_pos, -below_precise / s.prevalence), bias=bias)
 
     return Smooth("average precision", linearise)

@@ -12,11 +12,10 @@ from rocscope._base.radix import count_at_least
 from rocscope.core.context import Context, HasContext
 from rocscope.core.counts import ThresholdCounts
 from rocscope.figures.figure import Figure
-from rocscope.figures.influence import PLAIN, RATIO, SHARE, SIGNED, Linear, Scale, Smooth
+from rocscope.figures.influence import PLAIN, RATIO, SHARE, SIGNED, SPARE, Linear, Scale, Smooth, Smoothed, TwoRates
 from rocscope.figures.registry import figure_named, spelled
 
 _STEP = 1e-6  # near the cube root of float64's 10⁻¹⁶, where both errors of a central difference are small
-_SPARE = 0.5  # rows added to each cell where a value is at an end of its range (Haldane 1956, Anscombe 1956)
 _EXPECTED = "a figure of one threshold that does not grow with the number of cases, such as 'precision'"
 
 
@@ -44,22 +43,45 @@ def at(threshold: float, metric: str | Callable[..., Any] = "accuracy") -> Smoot
     >>> at(2.5, "precision")(ThresholdCounts([4, 3, 2, 1], [1, 0, 1, 0], [0, 1, 0, 1]))
     0.5
     """
-    scale, parts = PLAIN, None
+    scale, parts, rates = PLAIN, None, None
     metric = spelled(metric)
     if isinstance(metric, str):
         figure = figure_named(metric, "metric", expected=_EXPECTED, suits=_is_share_of_counts)
         name, function = figure.name, check.check_function(figure.cells, "metric")
         scale, parts = _SCALES.get(figure.name, _UNITS.get(figure.unit, PLAIN)), figure.parts
+        rates = _TWO_RATES.get(figure.name)
     else:
         name, function = getattr(metric, "__name__", "metric"), check.check_function(metric, "metric")
-    return _at(threshold, name, function, scale, parts)
+    return _at(threshold, name, function, scale, parts, rates)
 
 
 _UNITS = {"share": SHARE, "ratio": RATIO}
 _SCALES: dict[str, Scale] = dict.fromkeys(("youden", "mcc", "kappa", "markedness"), SIGNED)
 
 
-def _at(threshold: float, name: str, function: Callable[..., Any], scale: Scale, parts: Any = None) -> Smooth:
+def _log_odds(share: Array) -> Array:
+    return np.log(share) - np.log1p(-share)
+
+
+_HALVED = TwoRates(lambda x: x / 2, lambda x: x + 0.5)
+_TWO_RATES = {
+    "odds_ratio": TwoRates(_log_odds, np.exp),
+    "lr_positive": TwoRates(np.log, np.exp),
+    "lr_negative": TwoRates(np.log, np.exp, missed=True),
+    "youden": TwoRates(np.positive, np.positive),
+    "balanced_accuracy": _HALVED,
+    "macro_average": _HALVED,
+}
+
+
+def _at(
+    threshold: float,
+    name: str,
+    function: Callable[..., Any],
+    scale: Scale,
+    parts: Any = None,
+    rates: TwoRates | None = None,
+) -> Smooth:
     def linearise(counts: ThresholdCounts) -> Linear:
         pos, neg = counts.pos / float(counts.n), counts.neg / float(counts.n)
         reached = np.arange(len(counts)) < count_at_least(counts.threshold, threshold)
@@ -69,15 +91,15 @@ def _at(threshold: float, name: str, function: Callable[..., Any], scale: Scale,
         mean = float(pos @ of_pos + neg @ of_neg)
 
         def smoothed(rows: float) -> tuple[float, float]:
-            more = (cells * rows + _SPARE) / (rows + 4 * _SPARE)
+            more = (cells * rows + SPARE) / (rows + 4 * SPARE)
             value, slope = _value_and_slopes(function, more)
-            return value, float(np.sqrt(max(more @ slope**2 - (more @ slope) ** 2, 0.0) / (rows + 4 * _SPARE)))
+            return value, float(np.sqrt(max(more @ slope**2 - (more @ slope) ** 2, 0.0) / (rows + 4 * SPARE)))
 
         trials = None
         if parts is not None and set(map(float, (*parts[0], *parts[1]))) <= {0.0, 1.0}:
             of = parts[1]
             trials = np.where(reached, of[0], of[2]), np.where(reached, of[1], of[3])
-        return Linear(value, of_pos - mean, of_neg - mean, trials, smoothed)
+        return Linear(value, of_pos - mean, of_neg - mean, trials, Smoothed(cells, smoothed, rates))
 
     return Smooth(f"{name} at {threshold:g}", linearise, scale)
 

@@ -15,6 +15,9 @@ FEW_RESAMPLED = 20  # of a class, for percentiles of a bootstrap
 SHRUNK = 3.0  # rows that tell how ranks vary, with fewer of which a prior says more than the data
 FEW_EVENTS = 10  # cases of the rarer class, for calibration; equal rows that large costs are worth; rows with amounts
 
+UNSEEN = 3.0  # rows of a class of s that may be ranked last and not have been drawn: a share of 3/s, at 95 %
+MOST_UNSEEN = 2.0  # times the interval's reach, by which these may lower a mean of ranks
+
 
 def few(amount: float, least: float, what: str) -> str:
     """Return that there are fewer than needed; empty where there are enough.
@@ -30,3 +33,18 @@ def few(amount: float, least: float, what: str) -> str:
 def few_groups(amount: float | None) -> str:
     """Return that there are too few groups; empty where there are enough, or none."""
     return "" if amount is None or isnan(amount) else few(amount, FEW_GROUPS, "groups of equal size")
+
+
+def unseen(smallest: float, value: float, reach: float, units: str = "rows") -> str:
+    """Return that rows ranked last may be missing, which would lower a mean of ranks to far outside its interval.
+
+    Examples
+    --------
+    >>> unseen(15, 0.97, 0.1), unseen(50, 0.8, 0.1)
+    ('', '')
+    >>> unseen(15, 0.99, 0.05)
+    'rows ranked last, one of 5 of a class, may not have been drawn'
+    """
+    if UNSEEN / smallest * value <= MOST_UNSEEN * reach:
+        return ""
+    return f"{units} ranked last, one of {smallest / UNSEEN:.0f} of a class, may not have been drawn"

@@ -17,7 +17,6 @@ from rocscope.inference.areas.placements import AucSample, EffectiveSize, auc_sa
 from rocscope.inference.estimate import Estimate
 from rocscope.inference.influence.units import OverFolds, WeightKind
 from rocscope.inference.proportions import logit, normal_quantile, wald
-from rocscope.inference.reliability import FEW_FOR_LIMIT
 from rocscope.sample import sample_of
 
 
@@ -47,6 +46,7 @@ Method = Literal["auto", "logit", "delong", "newcombe", "sure"]
 
 METHODS = ("auto", "logit", "delong", "newcombe", "sure")
 _NAMES = {"logit": "DeLong on the logit scale", "delong": "DeLong", "newcombe": "Newcombe's score interval"}
+_MOST_SHORT = 0.05  # of the width of "auto", by which an interval by name may end short of it; by simulation
 _NEXT_TO_A_ROOT = 1e-12  # an area of 0 or 1 solves its own equation; the end of the interval is the other root
 
 
@@ -183,22 +183,24 @@ def estimate(sample: AucSample, index: int, method: Method, level: float) -> Est
         ends = (wald if method == "delong" else logit)(auc, error, level)
         name = _NAMES[method]
     name = ", ".join(part for part in (name, sample.note) if part)
-    return Estimate(auc, *ends, level, name, sample.n, error, _doubt(method, size, variance, sample))
+    return Estimate(auc, *ends, level, name, sample.n, error, _doubt(method, size, ends, level))
 
 
-def _doubt(method: Method, size: EffectiveSize, variance: float, sample: AucSample) -> str:
+def _doubt(method: Method, size: EffectiveSize, ends: tuple[float, float], level: float) -> str:
     """Return why an interval is not reliable; empty if it is."""
     if method == "sure":
         return ""
     if size.reason or method == "auto":
         return size.reason
-    if method == "newcombe":
-        if variance > 1.25 * newcombe_variance(size.auc, sample.n_pos, sample.n_neg):
-            return "ranks vary more than Newcombe's interval takes them to; method='auto' allows for that"
-        return "" if size.units == "rows" else "Newcombe's interval takes groups as rows"
-    if size.informative < FEW_FOR_LIMIT:
-        return f"only {size.informative:.2g} {size.units} tell how much the ranks vary; method='auto' allows for that"
-    return ""
+    return short_of(size, ends, level)
+
+
+def short_of(size: EffectiveSize, ends: tuple[float, float], level: float) -> str:
+    """Return that an interval of an area ends short of that of its effective size; empty if it does not."""
+    low, high = size.interval(level)
+    if max(ends[0] - low, high - ends[1]) <= _MOST_SHORT * (high - low):
+        return ""
+    return f"ends short of the interval of auc_interval(method='auto'), {low:.4g} to {high:.4g}"
 
 
 def _pairs(sample: AucSample) -> float:

@@ -20,12 +20,10 @@ from rocscope.core.counts import ThresholdCounts
 from rocscope.core.predictions import Predictions
 from rocscope.errors import OneClassError
 from rocscope.inference.influence.units import OverFolds, Stratum, Units, WeightKind, require_whole, units_of
-from rocscope.inference.reliability import FEW_ROWS, SHRUNK, few_groups
+from rocscope.inference.reliability import FEW_ROWS, SHRUNK, few_groups, unseen
 from rocscope.sample import Sample
 
 _LEAST_PRIOR, _PRIOR = 0.25, 2.0  # rows that the prior weighs: always, and where no row tells anything
-_UNSEEN = 3.0  # rows of a class of s that may be ranked last and not have been drawn: a share of 3/s, at 95 %
-_MOST_UNSEEN = 2.0  # times the interval's reach, by which these may lower the area; found by simulation
 _ROUNDING = 1e-12  # what rounding leaves of an area of 0 or 1, and of a variance of 0
 
 
@@ -66,10 +64,8 @@ class EffectiveSize:
             return f"only {self.informative:.2g} {self.units} tell how much the ranks vary"
         above, (low, high) = max(self.auc, 1 - self.auc), self.interval(0.95)
         reach = self.auc - low if self.auc >= 0.5 else high - self.auc
-        if _UNSEEN / self.smallest * above > _MOST_UNSEEN * reach:
-            rare = f"rows ranked last, one of {self.smallest / _UNSEEN:.0f} of a class, may not have been drawn"
-            return rare + ("; method='sure' allows for that" if self.units == "rows" else "")
-        return ""
+        rare = unseen(self.smallest, above, reach, self.units)
+        return rare + "; method='sure' allows for that" * (bool(rare) and self.units == "rows")
 
     def interval(self, level: float) -> tuple[float, float]:
         """Return Wilson's interval for N trials with a t quantile."""
@@ -304,6 +300,8 @@ def sample_of_rows(
 
 def _of_placements(units: Units, auc: Array, placed: Array, residual: Array) -> AucSample:
     sides = (units.positive, ~units.positive)
+    if units.group is None:  # Obuchowski's variance of groups has no such factor
+        residual = residual * units.left_out()[:, None]
     strata = tuple(
         replace(units.stratum(residual[mask], mask), inside=_inside(placed[mask], units.times_of(mask)))
         for mask in sides

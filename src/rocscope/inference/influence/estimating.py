@@ -1,6 +1,6 @@
 """Intervals and tests of smooth statistics from influence functions, with weights, groups and folds."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import inf, isnan, nan, sqrt
@@ -16,17 +16,15 @@ from rocscope.core.counts import ThresholdCounts
 from rocscope.core.predictions import Predictions
 from rocscope.core.rows import independent_units
 from rocscope.errors import InputError
-from rocscope.figures.influence import PLAIN, SHARE, Linear, Scale, Smooth
+from rocscope.figures.influence import PLAIN, SHARE, Linear, Scale, Smooth, Smoothed
 from rocscope.figures.registry import spelled, statistic_named
 from rocscope.inference.areas.differences import satterthwaite, student
 from rocscope.inference.estimate import Comparison, Comparisons, Estimate
 from rocscope.inference.hypothesis import Adjust, Hypothesis, compare_each_two
 from rocscope.inference.influence.units import OverFolds, Stratum, Units, WeightKind, units_of
 from rocscope.inference.proportions import mover_difference, wilson_of
-from rocscope.inference.reliability import FEW_BEYOND, FEW_INFORMATIVE, FEW_ROWS, few, few_groups
+from rocscope.inference.reliability import FEW_BEYOND, FEW_INFORMATIVE, FEW_ROWS, few, few_groups, unseen
 from rocscope.sample import Models, Sample, Samples, sample_of
-
-Smoothed = Callable[[float], tuple[float, float]]
 
 _ROUNDING = 1e-12  # relative: what rounding leaves of a variance of 0
 _MANY = 1e12  # rows, beside which half a row is nothing
@@ -34,11 +32,15 @@ _MANY = 1e12  # rows, beside which half a row is nothing
 
 @dataclass(frozen=True)
 class Trials:
-    """What a share of cases is a share of: rows, and as how many independent cases they count at most."""
+    """What a share of cases is a share of: rows, and as how many independent cases they count at most.
+
+    It is `plain` if it is binomial, and `exact` if its threshold does not depend on the rows.
+    """
 
     rows: float
     worth: float
     plain: bool = False
+    exact: bool = True
 
 
 @dataclass(frozen=True)
@@ -51,15 +53,16 @@ class Values:
     n: float
     note: str
     trials: tuple[Trials | None, ...] = ()
-    smoothed: tuple[Smoothed | None, ...] = ()
+    linear: tuple[Linear, ...] = ()
     classes: tuple[float, float] = (inf, inf)
-    tail: tuple[float, float] = (1.0, 1.0)
+    statistic: Smooth | None = None
     shortage: str = ""  # of what else there is too little
 
     @property
     def doubt(self) -> str:
         """Why no interval is to be trusted, whatever the values; empty where it may be."""
-        beyond = min(size * share for size, share in zip(self.classes, self.tail, strict=True))
+        tail = (1.0, 1.0) if self.statistic is None else self.statistic.tail
+        beyond = min(size * share for size, share in zip(self.classes, tail, strict=True))
         few_of_class = few(min(self.classes), FEW_ROWS, "rows of a class")
         groups = few_groups(self.stratum.size) if "groups" in self.note else ""
         return groups or few_of_class or few(beyond, FEW_BEYOND, "rows expected beyond where it looks") or self.shortage
@@ -68,6 +71,11 @@ class Values:
     def covariance(self) -> Array:
         """Covariance of the m values."""
         return self.stratum.covariance
+
+    def freedom(self, i: int, rows: float) -> float:
+        """Return the degrees of freedom of the variance of a value that rests on so many rows."""
+        informative = self.informative(self.stratum.moves[:, i])
+        return max(min(self.stratum.freedom, informative, rows - 1), FEW_INFORMATIVE)
 
     def informative(self, moves: Array) -> float:
         """Return the number of normal observations that determine the variance of these influences as well."""
@@ -104,10 +112,10 @@ def values_of_rows(
     units = units_of(rows, groups=groups, folds=folds, weights=weights)
     everything = np.ones(units.positive.size, bool)
     trials: tuple[Trials | None, ...] = ()
-    smoothed: tuple[Smoothed | None, ...] = ()
+    linear: tuple[Linear, ...] = ()
     if units.fold is None:
         values, influence, found = _linearised(units, statistic)
-        trials, smoothed = zip(*((_trials(units, *each), each[0].smoothed) for each in found), strict=True)
+        trials, linear = zip(*((_trials(units, *each), each[0]) for each in found), strict=True)
     else:
         influence = np.empty((units.positive.size, len(units.scores)))
         each = []
@@ -115,12 +123,13 @@ def values_of_rows(
             value, influence[mask], _ = _linearised(part, statistic)
             each.append(value)
         values = np.mean(each, axis=0)
+    influence = influence * units.left_out()[:, None]
     if units.weighting is not None:
         stratum = units.stratum_of_all(influence * units.share(everything)[:, None])
     else:
         stratum = (units.stratum if units.group is None else units.stratum_of_groups)(influence, everything)
     classes = _classes(units)
-    return Values(tuple(units.scores), values, stratum, units.n, units.note, trials, smoothed, classes, statistic.tail)
+    return Values(tuple(units.scores), values, stratum, units.n, units.note, trials, linear, classes, statistic)
 
 
 def _classes(units: Units) -> tuple[float, float]:
@@ -154,12 +163,13 @@ def _trials(units: Units, found: Linear, level: Array) -> Trials | None:
         return None
     mask = np.where(units.positive, found.trials[0][level], found.trials[1][level]) > 0
     if units.group is not None:
-        return Trials(float(mask.sum()), float(np.unique(units.group[mask]).size))
+        return Trials(float(mask.sum()), float(np.unique(units.group[mask]).size), exact=found.exact)
     if units.times is not None or units.weight is None:
         rows = float(mask.sum() if units.times is None else units.times[mask].sum())
-        return Trials(rows, rows, plain=units.weighting is None)
+        return Trials(rows, rows, plain=units.weighting is None and found.exact, exact=found.exact)
     weight = units.weight[mask]
-    return Trials(float(mask.sum()), float(weight.sum()) ** 2 / max(float(weight @ weight), 1e-300))
+    worth = float(weight.sum()) ** 2 / max(float(weight @ weight), 1e-300)
+    return Trials(float(mask.sum()), worth, exact=found.exact)
 
 
 def _of_counts(counts: ThresholdCounts, statistic: Smooth) -> Values:
@@ -170,10 +180,9 @@ def _of_counts(counts: ThresholdCounts, statistic: Smooth) -> Values:
     trials = None
     if found.trials is not None:
         rows = float(counts.pos @ found.trials[0] + counts.neg @ found.trials[1])
-        trials = Trials(rows, rows, plain=True)
+        trials = Trials(rows, rows, plain=found.exact, exact=found.exact)
     stratum, classes = Stratum(moves, times, n, n - 1, n), (float(counts.n_pos), float(counts.n_neg))
-    values, shown = np.array([found.value]), (found.smoothed,)
-    return Values(("score",), values, stratum, n, "", (trials,), shown, classes, statistic.tail)
+    return Values(("score",), np.array([found.value]), stratum, n, "", (trials,), (found,), classes, statistic)
 
 
 @contract
@@ -207,11 +216,13 @@ def estimate_of(
     -----
     The variance is the mean square of the influences, with what rows stand for: n equal rows, sampling weights (by how
     the statistic moves without a row), groups (of the sums within), folds (each counting alike). Shares of cases at a
-    threshold have Wilson's interval on as many trials as give that variance, the same as `rate_intervals`. Others are
+    threshold, and rates at a rate, have Wilson's interval on as many trials as give that variance, the same as
+    `rate_intervals`. That of average precision is about the value less its bias. Others are
     symmetric on a scale without ends (logit of shares, log of ratios, Fisher's z from −1 to 1), by a t with as many
-    degrees of freedom as the rows of a normal sample that would tell the variance as well, 2n/(kurtosis − 1). Other
-    figures of the four counts have the interval that half a row more in each gives, on as many rows as give the
-    variance. For an AUC of few positives take `auc_interval`.
+    degrees of freedom as the rows of a normal sample that would tell the variance as well, 2n/(kurtosis − 1). Odds
+    ratios, likelihood ratios and Youden's J have the MOVER interval from Jeffreys limits of both rates. Other figures
+    of the four counts have that of half a row more in each, on as many rows as give the variance. For an AUC of few
+    positives take `auc_interval`.
 
     References
     ----------
@@ -241,32 +252,37 @@ def estimate(sample: Values, i: int, level: float, scale: Scale) -> Estimate:
         return _of_share(sample, i, level, trials)
     value, error = float(sample.values[i]), sqrt(max(float(sample.covariance[i, i]), 0.0))
     varies = error > _ROUNDING * abs(value)
-    smoothed = sample.smoothed[i] if sample.smoothed else None
+    linear = sample.linear[i] if sample.linear else Linear(value, np.empty(0), np.empty(0))
+    smoothed = linear.smoothed
     if smoothed is not None and not (scale is PLAIN and varies):
-        return _of_counts_smoothed(sample, value, error if varies else nan, level, scale, smoothed)
+        return _of_counts_smoothed(sample, i, value, error if varies else nan, level, scale, smoothed)
     method = ", ".join(part for part in ("influence", scale.name, sample.note) if part)
     if not (varies and scale.low < value < scale.high):
         return Estimate(value, nan, nan, level, method, sample.n, nan, "nothing varies")
-    informative = sample.informative(sample.stratum.moves[:, i])
-    df = max(min(sample.stratum.freedom, informative, min(sample.classes) - 1), FEW_INFORMATIVE)
-    low, high = scale.around(value, student(float(special.ndtri((1 + level) / 2)), df) * error)
-    return Estimate(value, low, high, level, method, sample.n, error, _doubt(sample, informative))
+    df = sample.freedom(i, min(sample.classes))
+    rows = sample.n if "groups" in sample.note else sample.stratum.size
+    centre = max(value - linear.bias / rows, (value + scale.low) / 2)
+    low, high = scale.around(centre, student(float(special.ndtri((1 + level) / 2)), df) * error)
+    low, high = min(low, value), max(high, value)
+    doubt = _doubt(sample, sample.informative(sample.stratum.moves[:, i]))
+    if not doubt and sample.statistic is not None and sample.statistic.of_ranks:
+        doubt = unseen(min(sample.classes), value - scale.low, value - low)
+    return Estimate(value, low, high, level, method, sample.n, error, doubt)
 
 
 def _of_counts_smoothed(
-    sample: Values, value: float, error: float, level: float, scale: Scale, smoothed: Smoothed
+    sample: Values, i: int, value: float, error: float, level: float, scale: Scale, smoothed: Smoothed
 ) -> Estimate:
     """Return a metric of the four counts with the interval of half a row more in each, which reaches to the value."""
-    method = ", ".join(part for part in ("half a row added to each count", scale.name, sample.note) if part)
+    method = ", ".join(part for part in (smoothed.method, scale.name, sample.note) if part)
     if isnan(value):
         return Estimate(value, scale.low, scale.high, level, method, sample.n, nan, "no such case")
     stratum, plain = sample.stratum, not sample.note
     rows = stratum.units if plain else stratum.size
     if not plain and error > 0:
-        rows = (smoothed(_MANY)[1] / error) ** 2 * _MANY
-    centre, spread = smoothed(rows)
-    reach = student(float(special.ndtri((1 + level) / 2)), inf if plain else stratum.freedom) * spread
-    low, high = scale.around(centre, reach)
+        rows = (smoothed.value_and_error(_MANY)[1] / error) ** 2 * _MANY
+    df = inf if plain else sample.freedom(i, min(sample.classes))
+    low, high = smoothed.interval(rows, student(float(special.ndtri((1 + level) / 2)), df), scale)
     reason = few(rows, FEW_ROWS, "independent rows") or sample.doubt
     return Estimate(value, min(low, value), max(high, value), level, method, sample.n, error, reason)
 
@@ -280,10 +296,11 @@ def _of_share(sample: Values, i: int, level: float, trials: Trials) -> Estimate:
     value, variance = min(max(value, 0.0), 1.0), float(sample.covariance[i, i])
     worth, df = trials.worth, inf
     if not trials.plain and 0 < value < 1 and variance > 0:
-        worth, df = min(value * (1 - value) / variance, n), sample.stratum.freedom
+        worth = min(value * (1 - value) / variance, n)
+        df = sample.freedom(i, trials.worth)
     low, high = wilson_of(value, worth, level, df)
     groups = few_groups(sample.stratum.size) if "groups" in sample.note else ""
-    reason = groups or few(worth, FEW_ROWS, "independent cases")
+    reason = groups or few(worth, FEW_ROWS, "independent cases") or ("" if trials.exact else sample.doubt)
     error = sqrt(value * (1 - value) / n) if trials.plain else sqrt(max(variance, 0.0))
     return Estimate(value, low, high, level, method, n, error, reason)
 

@@ -212,16 +212,26 @@ class Units:
         total = np.bincount(self.fold[mask], weight)
         return weight / (total * total.size)[self.fold[mask]]
 
-    def stratum(self, influence: Array, mask: Array) -> Stratum:
-        """Return the rows of a mask as one stratum, given their `influence` on a mean (m columns).
+    def left_out(self) -> Array:
+        """Return how much farther a mean of a class moves without a row's unit than the unit's residual says.
 
-        A row that stands for many is told by how the mean moves without it, which is more than its residual says.
+        That is (1 − 1/u)/(1 − share) for u units of the class: 1 where all are worth the same.
         """
+        factor = np.ones(self.positive.size)
+        if self.times is not None or self.weighting is not None or (self.weight is None and self.group is None):
+            return factor
+        for mask in (self.positive, ~self.positive):
+            rows = np.flatnonzero(mask)
+            unit = rows if self.group is None else self.group[rows]
+            share = np.bincount(unit, self.share(mask))[unit]
+            most = 1 - 1 / max(np.unique(unit).size, 1)
+            factor[rows] = np.divide(most, 1 - share, out=np.ones(rows.size), where=share < 1)
+        return factor
+
+    def stratum(self, influence: Array, mask: Array) -> Stratum:
+        """Return the rows of a mask as one stratum, given their `influence` on a mean (m columns)."""
         share, times = self.share(mask), self.times_of(mask)
         each = share if times is None else share / times
-        if times is None and self.weight is not None and self.weighting is None and share.size > 1:
-            with np.errstate(divide="ignore", invalid="ignore"):  # where one row is all the weight
-                influence = influence * ((1 - 1 / share.size) / (1 - share))[:, None]
         units = float(share.size if times is None else times.sum())
         folds = 1 if self.fold is None else int(self.fold.max()) + 1
         return Stratum(influence * each[:, None], times, units, units - folds, 1 / float(share @ each))

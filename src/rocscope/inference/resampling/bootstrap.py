@@ -19,6 +19,8 @@ from rocscope.core.result import jsonable
 from rocscope.curves.roc_curve import auc
 from rocscope.errors import InputError, warn
 from rocscope.figures.registry import spelled, statistic_named
+from rocscope.inference.areas.auc import short_of
+from rocscope.inference.areas.placements import auc_sample
 from rocscope.inference.estimate import Comparison, Comparisons, Estimate
 from rocscope.inference.hypothesis import Adjust, Hypothesis, compare_each_two
 from rocscope.inference.influence.units import WeightKind
@@ -228,6 +230,9 @@ def bootstrap(
       25 of each class, 76.9 % for 0.95 and 5 positives among 50 rows.
     - "basic": 81.7 % for 0.95 and 25 of each class, 63.6 % for 0.95 and 5 among 50; not for rates near 0 or 1.
 
+    Of an AUC, an interval that ends short of that of `auc_interval` by a twentieth of its width says that it is not
+    reliable. With 30 positives, 300 negatives and an AUC of 0.95, "percentile" covers 86 % and "bca" 89 %.
+
     Not valid for extremes (the largest score) and too short for what is chosen to be best on the same data: a best
     threshold is steadier in replicates than in truth.
 
@@ -261,7 +266,11 @@ def bootstrap(
     drawn = replicate(design, plan, replicates, random_state=random_state, threads=threads, progress=progress)
     left_out = leave_one_out(design, plan) if method == "bca" else []
     skew = _acceleration((part, np.ones(1)) for part in left_out)
-    return interval(observed[0], drawn[:, 0], method, level, design, skew)
+    found = interval(observed[0], drawn[:, 0], method, level, design, skew)
+    if plan is not AREAS or not found.reliable:
+        return found
+    size = auc_sample(samples_of(data, name="data").one(model), groups=groups, weights=weights).size(0)
+    return replace(found, reason=size.reason or short_of(size, (found.low, found.high), level))
 
 
 def design_of(
