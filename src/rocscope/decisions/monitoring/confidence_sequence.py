@@ -56,7 +56,8 @@ def _log_wealth(values: Array, counts: Array, mean: float, least: float, shares:
     gain = 1 - shares[:, None] + shares[:, None] * (values - least) / (mean - least)
     with np.errstate(divide="ignore"):
         each = counts @ np.log(gain).T
-    return special.logsumexp(each, axis=-1) - log(shares.size)
+    total: Any = special.logsumexp(each, axis=-1)
+    return total - log(shares.size)
 
 
 def mean_interval(values: Array, counts: Array, level: float) -> tuple[float, float]:

@@ -59,11 +59,8 @@ def verify_allocation(plan: Any, data: Any) -> Verification:
     limit = None if plan.limit is None else float(plan.limit)
     if limit is not None:
         found.holds("limit", used <= limit + _NEAR * max(1.0, limit), f"{used:.9g} are taken")
-    for rate, most in plan.max_difference.items():
-        rates = [each for each in (_rate(rate, *row) for row in zip(counted, costs, strict=True)) if each is not None]
-        apart = max(rates) - min(rates) if rates else 0.0
-        found.holds(f"difference of {rate}", apart <= most + 1e-6, f"it is {apart:.6g}")
-    floors = _floors(found, plan, names, counted, costs)
+    differences_of(found, plan, counted, costs)
+    floors = floors_of(found, plan, names, counted, costs)
     every = [levels[name] for name in names]
     least = _program(every, counted, costs, limit, plan.max_difference, floors)
     found.holds("no other allocation is cheaper", plan.cost <= least + scale, f"one costs {least:.9g}")
@@ -177,10 +174,18 @@ def counted_of(
     return counted
 
 
+def differences_of(found: Findings, plan: Any, counted: Any, costs: Any) -> None:
+    """Check how far segments differ in each rate that is bounded."""
+    for rate, most in plan.max_difference.items():
+        rates = [each for each in (rate_of(rate, *row) for row in zip(counted, costs, strict=True)) if each is not None]
+        apart = max(rates) - min(rates) if rates else 0.0
+        found.holds(f"difference of {rate}", apart <= most + 1e-6, f"it is {apart:.6g}")
+
+
 _Floors = list[tuple[int, ReadBound]]
 
 
-def _floors(found: Findings, plan: Any, names: list[Any], counted: Any, costs: Any) -> _Floors:
+def floors_of(found: Findings, plan: Any, names: list[Any], counted: Any, costs: Any) -> _Floors:
     """Check the constraints that segments keep by themselves, and return them by the number of the segment."""
     floors = []
     for segment, text in plan.subject_to:
@@ -190,15 +195,15 @@ def _floors(found: Findings, plan: Any, names: list[Any], counted: Any, costs: A
             continue
         for i in range(len(names)) if segment is None else [names.index(segment)]:
             tp, fp, *totals = counted[i]
-            beyond = _beyond(bound, np.array([tp]), np.array([fp]), totals, costs[i])
-            if beyond is not None:
+            over = beyond(bound, np.array([tp]), np.array([fp]), totals, costs[i])
+            if over is not None:
                 floors.append((i, bound))
-                held = bool(beyond[0] <= 1e-6 * max(1.0, abs(bound.most)))
-                found.holds(f"{text} in {names[i]}", held, f"not so, by {beyond[0]:.6g}")
+                held = bool(over[0] <= 1e-6 * max(1.0, abs(bound.most)))
+                found.holds(f"{text} in {names[i]}", held, f"not so, by {over[0]:.6g}")
     return floors
 
 
-def _beyond(bound: ReadBound, tp: Array, fp: Array, totals: Any, costs: Any) -> Array | None:
+def beyond(bound: ReadBound, tp: Array, fp: Array, totals: Any, costs: Any) -> Array | None:
     """Return how far counts are beyond a bound, linear in them; None where the segment has no such figure."""
     (pos, neg, *_), (n_pos, n_neg) = costs, totals
     if (bound.quantity in ("tpr", "fnr") and not n_pos) or (bound.quantity in ("fpr", "tnr") and not n_neg):
@@ -215,7 +220,7 @@ def _beyond(bound: ReadBound, tp: Array, fp: Array, totals: Any, costs: Any) -> 
     return bound.sign * (value - bound.most)
 
 
-def _rate(name: str, counts: tuple[float, ...], costs: tuple[Any, ...]) -> float | None:
+def rate_of(name: str, counts: tuple[float, ...], costs: tuple[Any, ...]) -> float | None:
     tp, fp, n_pos, n_neg = counts
     if name == "depth":
         pos, neg, *_ = costs
@@ -245,7 +250,7 @@ def _program(
             use.append(take * (pos * each.tp + neg * each.fp))
             segment.append(np.full(each.tp.size, i))
             for name, rows in rates.items():
-                values = [_rate(name, (a, b, n_pos, n_neg), own) for a, b in zip(each.tp, each.fp, strict=True)]
+                values = [rate_of(name, (a, b, n_pos, n_neg), own) for a, b in zip(each.tp, each.fp, strict=True)]
                 rows.append(np.array([np.nan if value is None else value for value in values]))
     spent, where = np.concatenate(cost), np.concatenate(segment)
     size, extra = spent.size, len(rates)
@@ -267,12 +272,12 @@ def _program(
     for i, bound in floors:
         own, (_, _, *totals) = np.flatnonzero(where == i), counted[i]
         tp, fp = (np.concatenate([getattr(each, axis) for each in levels[i].values()]) for axis in ("tp", "fp"))
-        beyond = _beyond(bound, tp, fp, totals, costs[i])
-        assert beyond is not None
+        over = beyond(bound, tp, fp, totals, costs[i])
+        assert over is not None
         scale = max(1.0, abs(bound.most))
         column.append(own)
         row.append(np.full(own.size, number))
-        value.append(beyond / scale)
+        value.append(over / scale)
         most.append(0.0)
         number += 1
     bounds: dict[str, Any] = {}
