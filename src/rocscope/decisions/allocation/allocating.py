@@ -179,7 +179,7 @@ def _allocate_one(
     free = _allocation(points.upper, _parts(points.upper, found), terms, limit, in_money=budget is not None)
     asked = {"max_difference": differences, "subject_to": _asked(subject_to)}
     free = replace(free, marginal=found.marginal, amounts=amounts, **asked)
-    same = all(free.difference(rate) <= most + _SAME for rate, most in differences.items())
+    same = not any(free.difference(rate) > most + _SAME for rate, most in differences.items())
     if same and all(floor.kept(*free.counts) for floor in floors):
         return free, found.marginal
     outline, parts = bounded(points, terms, limit, differences, floors)
@@ -225,7 +225,7 @@ def _allocate_actions(
     marginal = nearest(found.marginal)
     free = plan(hulls, [found.parts(hulls, i) for i in range(len(changes))], marginal)
     first = free.places[0]
-    same = all(first.difference(rate) <= most + _SAME for rate, most in differences.items())
+    same = not any(first.difference(rate) > most + _SAME for rate, most in differences.items())
     if same and all(floor.kept(*first.counts) for floor in floors):
         return free, marginal
     best = plan(points, bounded_actions(points, changes, limit, differences, floors), np.nan)
