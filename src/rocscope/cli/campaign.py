@@ -27,7 +27,6 @@ from rocscope.errors import InputError
 CAMPAIGN = Parameter(group=opt.CAMPAIGN)
 _LAYOUT = ("decimal", "delimiter", "encoding", "table")
 _HEADINGS = ("model", "size", "depth", "threshold", "profit", "of random mailing", "of a perfect model")
-_BY_SEGMENT = ("segment", "rule", "cases", "tp", "depth", "tpr")
 _OF_PLANS = ("profit", "contacts", "cases")
 _BY_DEPTH = ("depth", "gain", "cumulative", "lift", "size", "responders", "others", "profit")
 
@@ -222,11 +221,12 @@ def _print_by_segment(found: Any, told: dict[str, Any], *, json: bool) -> None:
         print_json("campaign", found.to_dict() | told)
         return
     frame = found.to_frame("pyarrow").to_pydict()
-    lines = [
-        [str(name), rule, about(cases), about(tp), f"{depth:.2%}", f"{tpr:.2%}"]
-        for name, rule, cases, tp, depth, tpr in zip(*(frame[name] for name in _BY_SEGMENT), strict=True)
-    ]
-    headings = ("segment", "who", "contacts", "responders", "depth", "of all responders")
+    shown = {"segment": ("segment", str), "rule": ("who", str), "cases": ("contacts", about)}
+    shown |= {"tp": ("responders", about)} if found.amounts is None else {}
+    shown |= {"depth": ("depth", "{:.2%}".format)}
+    shown |= {"tpr": ("of all responders", "{:.2%}".format)} if found.amounts is None else {}
+    lines = list(zip(*([write(each) for each in frame[name]] for name, (_, write) in shown.items()), strict=True))
+    headings = tuple(heading for heading, _ in shown.values())
     print_rows("Contacts by segment", headings, lines, left=headings[:2])
     price = (
         f"; without bounds on segments {about(found.profit + found.price)}"

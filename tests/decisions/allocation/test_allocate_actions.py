@@ -13,7 +13,7 @@ import rocscope as rs
 from decisions.plans.test_tampering import write
 from rocscope import Campaign, Context, Predictions, ThresholdCounts
 from rocscope.decisions import ActionAllocation
-from rocscope.errors import InputError
+from rocscope.errors import InfeasibleError, InputError
 from strategies import counted, in_parts
 
 GAP = 1e-9
@@ -48,17 +48,18 @@ def terms_of(action, share, kind):
     return share * (context.cost_tp - context.cost_fn), share * (context.cost_fp - context.cost_tn), share * use
 
 
-def least(rows, actions, kind, limit, share):
-    """Return the lowest cost of mixtures, in each segment, of actions by rising stakes at any rising thresholds."""
-    cost, use, segment, idle = [], [], [], 0.0
+def least(rows, actions, kind, limit, share, differences=None, floor=None):
+    """Return the lowest cost of mixtures, in each segment, of actions by rising stakes at any rising thresholds.
+
+    Differences between segments, and the floor on the cases of each, are of those that get any action.
+    """
+    cost, use, segment = [], [], []
+    rates = {"tpr": [], "fpr": [], "depth": []}
     terms = {name: terms_of(each, share, kind) for name, each in actions.items()}
     order = sorted(terms, key=lambda name: terms[name][1] - terms[name][0])
     for g in np.unique(rows.segment):
         own = rows.segment == g
         score, y = rows.scores["a"][own], rows.y_true[own]
-        context = next(iter(actions.values()))
-        context = context.context if isinstance(context, Campaign) else context
-        idle += share * (context.cost_fn * y.sum() + context.cost_tn * (~y).sum())
         for cuts in combinations_with_replacement([-np.inf, *np.unique(score), np.inf], len(order)):
             spent, taken, above = 0.0, 0.0, np.inf
             for name, cut in zip(order[::-1], cuts[::-1], strict=True):  # the largest stakes first
@@ -69,9 +70,66 @@ def least(rows, actions, kind, limit, share):
             cost.append(spent)
             use.append(taken)
             segment.append(g)
+            any_action = score >= cuts[0]
+            rates["tpr"].append((any_action & y).sum() / y.sum() if y.any() else np.nan)
+            rates["fpr"].append((any_action & ~y).sum() / (~y).sum() if not y.all() else np.nan)
+            rates["depth"].append(any_action.mean())
     each = [np.array(segment) == g for g in np.unique(rows.segment)]
-    bound = {} if limit is None else {"A_ub": [use], "b_ub": [limit]}
-    return linprog(cost, **bound, A_eq=each, b_eq=np.ones(len(each)), method="highs").fun + idle
+    extra = np.zeros(len(differences or {}))
+    upper, most = ([], []) if limit is None else ([[*use, *extra]], [limit])
+    for i, (name, apart) in enumerate((differences or {}).items()):
+        for own in each:
+            rate = np.where(own, rates[name], 0.0)
+            if not np.isnan(rate).any():
+                lowest = np.eye(extra.size)[i]
+                upper += [[*rate, *-lowest], [*-rate, *lowest]]
+                most += [apart, 0.0]
+    for own in each if floor is not None else ():
+        size = share * (rows.segment == segment[own.argmax()]).sum()
+        upper.append([*(-size * np.where(own, rates["depth"], 0.0)), *extra])
+        most.append(-floor)
+    bound = {"A_ub": np.array(upper), "b_ub": most} if upper else {}
+    equal = np.column_stack([np.array(each, float), np.zeros((len(each), extra.size))])
+    return linprog([*cost, *extra], **bound, A_eq=equal, b_eq=np.ones(len(each)), method="highs")
+
+
+def idle_of(rows, actions, share):
+    """Return what leaving all cases costs."""
+    context = next(iter(actions.values()))
+    context = context.context if isinstance(context, Campaign) else context
+    return share * (context.cost_fn * rows.y_true.sum() + context.cost_tn * (~rows.y_true).sum())
+
+
+@in_parts(40, 10_000)
+def test_no_mixture_that_keeps_bounds_on_segments_costs_less(cases, part):
+    rng, found = np.random.default_rng([37, part]), []
+    for _ in counted(cases):
+        rows, actions, kind = drawn(rng)
+        share = 500 / len(rows) if all(isinstance(each, Campaign) for each in actions.values()) else 1
+        most = max(each.unit_cost for each in actions.values()) if kind == "budget" else 1
+        limit = None if kind == "none" else float(round(rng.uniform(0, 1) * most * share * len(rows), 1))
+        names = rng.choice(["tpr", "fpr", "depth"], rng.integers(0, 3), replace=False)
+        differences = {str(name): float(round(rng.uniform(0, 0.4), 2)) for name in names}
+        floor = float(rng.integers(1, 3) * share) if rng.random() < 0.5 or not differences else None
+        options = {} if limit is None else {kind: limit}
+        options |= {"max_difference": differences} if differences else {}
+        options |= {} if floor is None else {"subject_to": f"cases >= {floor}"}
+        best = least(rows, actions, kind, limit, share, differences, floor)
+        try:
+            plan = rs.allocate(rows, actions=actions, **options)
+        except InfeasibleError:
+            assert best.fun is None, (actions, options)
+            continue
+        cost = best.fun + idle_of(rows, actions, share)
+        found.append(abs(plan.cost - cost) / max(1.0, abs(cost)))
+        assert found[-1] <= 1e-7, (actions, options)
+        verified = plan.verify(rows)
+        assert not verified.refuted, (verified, actions, options)
+        given = plan.assign(rows, rng.permutation(len(rows)))
+        for name, planned in plan.cases.items():
+            got = np.array([((given == name) & (rows.segment == g)).sum() for g in plan.names])
+            assert (np.abs(got - planned / share) < 1 + 1e-6).all()
+    print(f"largest gap {max(found):.2g} in {len(found)} plans")
 
 
 @in_parts(40, 10_000)
@@ -84,7 +142,7 @@ def test_no_mixture_of_thresholds_for_several_actions_costs_less(cases, part):
         most = max(each.unit_cost for each in actions.values()) if kind == "budget" else 1
         limit = None if kind == "none" else float(round(rng.uniform(0, 1) * most * share * len(rows), 1))
         plan = rs.allocate(rows, actions=actions, **({} if limit is None else {kind: limit}))
-        best = least(rows, actions, kind, limit, share)
+        best = least(rows, actions, kind, limit, share).fun + idle_of(rows, actions, share)
         found.append(abs(plan.cost - best) / max(1.0, abs(best)))
         assert found[-1] <= GAP, (actions, kind, limit)
         ids = rng.permutation(len(rows))
@@ -183,8 +241,10 @@ def test_outcomes_are_those_of_the_action_that_each_case_got():
         plan.outcomes(rows, "client", acted="all", **asked)
 
 
-def test_what_is_changed_is_refused_or_refuted(tmp_path):
-    plan = rs.allocate(BRANCHES, actions=ACTIONS, budget=1105.5)
+@pytest.mark.parametrize("bounds", [{}, {"max_difference": {"tpr": 0.05}, "subject_to": {"s": "cases >= 60"}}])
+def test_what_is_changed_is_refused_or_refuted(bounds, tmp_path):
+    plan = rs.allocate(BRANCHES, actions=ACTIONS, budget=1105.5, **bounds)
+    assert bool(plan.price) == bool(bounds)
     whole = json.loads(plan.to_json())
     premises, tried = {"terms", "actions", "in_money", "models", "model"}, 0
     for path in paths(whole):
@@ -226,7 +286,7 @@ def paths(content, path=()):
         ({"actions": {}}, "^actions: expected a mapping from the name of each action"),
         ({"actions": ["letter"]}, "^actions: expected a mapping from the name"),
         ({"actions": ACTIONS, "context": Context()}, "^actions: expected none beside context"),
-        ({"actions": ACTIONS, "subject_to": "tpr >= .1"}, "^actions: expected none beside context"),
+        ({"actions": ACTIONS, "subject_to": "auc >= .1"}, "^constraint: expected a figure of one threshold"),
         ({"actions": {"a": Campaign(9, 1, 2), "b": Campaign(8, 1, 2)}}, "one population, class mix and cost"),
         ({"actions": {"a": Context(), "b": Context(cost_fn=2)}}, "one population, class mix and cost"),
         ({"actions": {"a": Campaign(9, 1, 2, 3)}}, "without a fixed cost"),

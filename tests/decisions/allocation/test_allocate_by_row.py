@@ -129,6 +129,21 @@ def test_it_is_saved_proved_applied_and_its_outcomes_are_amounts(tmp_path):
         rs.allocate(rows, Context(cost_fn="price"))
 
 
+def test_the_command_line_takes_a_column_of_benefits(run, tmp_path):
+    rows, _ = drawn(np.random.default_rng(3), 200)
+    columns = {"y": rows.y_true.astype(int), "a": rows.scores["a"], "part": rows.segment, **rows.columns}
+    lines = [",".join(map(str, each)) for each in zip(*(column.tolist() for column in columns.values()), strict=True)]
+    (tmp_path / "pilot.csv").write_text("\n".join([",".join(columns), *lines]) + "\n")
+    asked = ("--population", "400", "--unit-cost", "2", "--unit-benefit", "amount", "--capacity", "60")
+    code, _, err = run(
+        "campaign", "pilot.csv", "--label", "y", "--score", "a", "--segment", "part", *asked, "-o", "plan.json"
+    )
+    assert code == 0, err
+    plan = rs.load_plan(tmp_path / "plan.json")
+    assert plan.cost == rs.allocate(rows.select(models=["a"]), Campaign(400, 2, "amount", capacity=60)).cost
+    assert run("verify", "plan.json", "pilot.csv", "--label", "y", "--segment", "part")[0] == 0
+
+
 def test_what_is_changed_is_refused_or_refuted(tmp_path):
     rows, _ = drawn(np.random.default_rng(5), 60)
     plan = rs.allocate(rows, Context(cost_fn="amount", cost_fp=5), capacity=20)

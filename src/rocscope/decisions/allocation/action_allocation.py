@@ -23,7 +23,7 @@ from rocscope.decisions.generalization.chosen_estimate import ChosenEstimate
 from rocscope.decisions.plans.outcomes import Promise
 from rocscope.decisions.plans.plan import Plan
 from rocscope.decisions.randomized.drawing import hashes_of
-from rocscope.decisions.verification.allocations import verify_actions
+from rocscope.decisions.verification.actions import verify_actions
 from rocscope.decisions.verification.findings import Verification
 from rocscope.errors import InputError
 
@@ -44,7 +44,8 @@ class ActionAllocation(Plan):
         For each place in that order the cases that get the action there, or one after it; its costs are what that
         action changes beyond the one before.
     marginal : float
-        What one case more of the capacity, or one unit more of the budget, would save.
+        What one case more of the capacity, or one unit more of the budget, would save; NaN under bounds on segments,
+        which the first place holds.
     limit : Fraction or None
     in_money : bool
     source : AllocationSource or None
@@ -80,6 +81,11 @@ class ActionAllocation(Plan):
     def cost(self) -> float:
         """Expected cost of all cases together."""
         return math.fsum(each.cost for each in self.places)
+
+    @property
+    def price(self) -> float:
+        """What bounds on segments cost: how much less the best plan without them does."""
+        return self.places[0].price
 
     @property
     def profit(self) -> float:
@@ -198,7 +204,8 @@ class ActionAllocation(Plan):
         limit = None if fields.content.get("limit") is None else fields.make("limit", Fraction, fields.text("limit"))
         in_money = fields.take("in_money", bool, "true or false")
         actions = dict(zip(places[0].keys, order, strict=True))
-        found = cls(actions, places, fields.number("marginal"), limit, in_money)
+        marginal = fields.optional_number("marginal")
+        found = cls(actions, places, math.nan if marginal is None else marginal, limit, in_money)
         fields.require_same(fields.make("", found.stored))
         return found
 
@@ -217,6 +224,8 @@ class ActionAllocation(Plan):
 
     def __repr__(self) -> str:
         facts = [f"{self.names.size} segments", self._planned, f"cost={self.cost:.6g}"]
+        if self.price:
+            facts.append(f"price of bounds={self.price:.6g}")
         if self.marginal > 0:
             facts.append(f"one {'unit' if self.in_money else 'case'} more saves {self.marginal:.6g}")
         return f"ActionAllocation({', '.join(facts)})"

@@ -16,6 +16,7 @@ from rocscope.curves.profit_curve import Campaign
 from rocscope.decisions.allocation.action_allocation import ActionAllocation
 from rocscope.decisions.allocation.action_steps import increments, spread_actions, terms_of_actions
 from rocscope.decisions.allocation.allocation import Allocation
+from rocscope.decisions.allocation.bounded_actions import bounded_actions
 from rocscope.decisions.allocation.parity import SegmentShares, bounded, differences_of, floors_of
 from rocscope.decisions.allocation.refits import AllocationSource
 from rocscope.decisions.allocation.row_amounts import RowAmounts
@@ -75,8 +76,8 @@ def allocate(
     Raises
     ------
     InputError
-        If false alarms are rewarded, both limits are given, or there is no unit cost to a budget; if there are bounds
-        on differences or segments, or several models of a segment, beside several actions.
+        If false alarms are rewarded, both limits are given, or there is no unit cost to a budget; if a segment has
+        several models, beside several actions.
     InfeasibleError
         If no allocation within the limit keeps the constraints of all segments; the message says what they take.
     PairingError
@@ -93,7 +94,8 @@ def allocate(
     where the allocation without them keeps them, that is taken. Segments without positives have no tpr, those without
     negatives no fpr, and are bound by none. At equalised odds up to three thresholds decide shares of one segment.
 
-    Several actions are a multiple-choice knapsack over the steps of the upper hulls, solved in fractions.
+    Several actions are a multiple-choice knapsack over the steps of the upper hulls, solved in fractions. Bounds on
+    differences and segments are then on the cases that get any action, in a linear program over all scores.
 
     It is the best in this sample: in new cases it costs more, and segments differ more.
 
@@ -131,14 +133,14 @@ def allocate(
     >>> allocate({"n": north, "s": south}, actions=actions, budget=13)
     ActionAllocation(2 segments, 4 × call, 1 × letter, cost=-19, one unit more saves 1)
     """
-    if actions is not None and (context is not None or max_difference or subject_to):
-        raise InputError("actions", expected="none beside context, max_difference and subject_to", got="both")
+    if actions is not None and context is not None:
+        raise InputError("actions", expected="none beside context", got="both")
     if population is not None:
         check.check_number(population, "population", "a number of cases above 0", above=0)
     if actions is None:
         make = partial(_allocate_one, context, capacity, budget, max_difference, subject_to)
     else:
-        make = partial(_allocate_actions, actions, capacity, budget)
+        make = partial(_allocate_actions, actions, capacity, budget, max_difference, subject_to)
     plan, marginal = make(population, segments)
     amounts = plan.amounts if isinstance(plan, Allocation) else None
     contexts = [context] if actions is None else actions.values()
@@ -177,7 +179,7 @@ def _allocate_one(
     free = _allocation(points.upper, taken, terms, limit, in_money=budget is not None)
     asked = {"max_difference": differences, "subject_to": _asked(subject_to)}
     free = replace(free, marginal=found.marginal, amounts=amounts, **asked)
-    same = all(free.difference(rate) <= most + _SAME for rate, most in differences.items())
+    same = not any(free.difference(rate) > most + _SAME for rate, most in differences.items())
     if same and all(floor.kept(*free.counts) for floor in floors):
         return free, found.marginal
     outline, parts = bounded(points, terms, limit, differences, floors)
@@ -187,10 +189,18 @@ def _allocate_one(
 
 
 def _allocate_actions(
-    actions: Any, capacity: float | None, budget: float | None, population: float | None, segments: Any
+    actions: Any,
+    capacity: float | None,
+    budget: float | None,
+    max_difference: Any,
+    subject_to: Any,
+    population: float | None,
+    segments: Any,
 ) -> tuple[ActionAllocation, float]:
-    """Return an allocation of several actions, and the marginal value of the limit."""
-    points = levels_of(segments, all_levels=False)
+    """Return an allocation of several actions, and the marginal value of the limit without bounds on segments."""
+    differences = differences_of(max_difference)
+    constrained = not (subject_to is None or (isinstance(subject_to, str | Sequence | Mapping) and not subject_to))
+    points = levels_of(segments, all_levels=bool(differences) or constrained)
     if len(set(zip(points.segment.tolist(), points.model.tolist(), strict=True))) > points.n_pos.size:
         hint = "choose one of them first, with rocscope.choose"
         expected = "one model in each, where there are several actions"
@@ -199,15 +209,28 @@ def _allocate_actions(
     terms = terms_of_actions(actions, hulls, population, budget=budget is not None)
     changes, in_money = increments(terms), budget is not None
     limit = limit_of(Given(Context(), None), capacity, budget, changes[0])
+    floors = floors_of(subject_to, points, changes[0]) if constrained else []
     found = spread_actions(hulls, terms, limit)
-    places = [
-        replace(_allocation(hulls, found.parts(hulls, i), each, None, in_money=False), marginal=np.nan)
-        for i, each in enumerate(changes)
-    ]
-    places[0] = replace(places[0], limit=None if in_money else limit)
     order = {name: tuple(own) for name, own in zip(hulls.keys, terms, strict=True)}
+    bounds: Any = {"max_difference": differences, "subject_to": _asked(subject_to)}
+
+    def plan(levels: SegmentLevels, parts: list[SegmentShares], marginal: float) -> ActionAllocation:
+        places = [
+            replace(_allocation(levels, own, each, None, in_money=False), marginal=np.nan)
+            for own, each in zip(parts, changes, strict=True)
+        ]
+        places[0] = replace(places[0], limit=None if in_money else limit, **bounds)
+        return ActionAllocation(order, tuple(places), marginal, limit, in_money)
+
     marginal = nearest(found.marginal)
-    return ActionAllocation(order, tuple(places), marginal, limit, in_money), marginal
+    free = plan(hulls, [found.parts(hulls, i) for i in range(len(changes))], marginal)
+    first = free.places[0]
+    same = not any(first.difference(rate) > most + _SAME for rate, most in differences.items())
+    if same and all(floor.kept(*first.counts) for floor in floors):
+        return free, marginal
+    best = plan(points, bounded_actions(points, changes, limit, differences, floors), np.nan)
+    price = best.cost - free.cost
+    return replace(best, places=(replace(best.places[0], price=price), *best.places[1:])), marginal
 
 
 def _require_cases(differences: Mapping[str, float], floors: Sequence[tuple[Hashable, str]]) -> None:

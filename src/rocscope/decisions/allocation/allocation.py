@@ -144,10 +144,10 @@ class Allocation(Plan):
         return pos * tp + neg * fp
 
     def difference(self, rate: str) -> float:
-        """Return the largest difference between segments in a rate: "tpr", "fpr" or "depth"."""
+        """Return the largest difference between segments in "tpr", "fpr" or "depth"; NaN where none has the rate."""
         check.check_choice("rate", rate, ("tpr", "fpr", "depth") if self.amounts is None else ("depth",))
         found = self._rate(rate)
-        return float(np.nanmax(found) - np.nanmin(found))
+        return float(np.ptp(found[~np.isnan(found)])) if not np.isnan(found).all() else math.nan
 
     @cached_property
     def _begin(self) -> NDArray[np.intp]:

@@ -160,7 +160,6 @@ def bounded(
     Every mixture of the thresholds of a segment is one of the vertices of their outline. The program has a variable for
     each of these, and one for the lowest rate of any segment; HiGHS solves it.
     """
-    from scipy.optimize import linprog
     from scipy.sparse import coo_array
 
     outline, nobody = _both(points)
@@ -170,7 +169,7 @@ def bounded(
     pos, neg, hit, alarm, use = (terms.column(name, segment) for name in ("pos", "neg", "hit", "alarm", "use"))
     cases = float(terms.total("cases", np.arange(segments), outline.n_pos, outline.n_neg))
     size, names = segment.size, list(differences)
-    program = _Program(size + len(names))
+    program = ProgramRows(size + len(names))
     taken = use * (pos * tp + neg * fp) / cases
     order = np.argsort(segment, kind="stable")
     begin = segment[order].searchsorted(np.arange(segments + 1))
@@ -188,22 +187,38 @@ def bounded(
         program.at_most(column, value, row, np.full(own.size, differences[name]))
         program.at_most(column, -value, row, np.zeros(own.size))
     each = coo_array((np.ones(size), (segment, np.arange(size))), shape=(segments, size + len(names)))
-    alone = {"A_eq": each, "b_eq": np.ones(segments), "method": "highs"}
-    least = linprog(np.append(taken, np.zeros(len(names))), **program.bounds, **alone) if floors else None
+    alone = {"A_eq": each, "b_eq": np.ones(segments)}
+    found = solved(program, (alarm * neg * fp - hit * pos * tp) / cases, taken, limit, cases, floors, **alone)
+    return outline, shares_of(found[:size], segment, nobody[0], tp + fp)
+
+
+def solved(
+    program: "ProgramRows", cost: Array, taken: Array, limit: Fraction | None, cases: float, floors: Any, **others: Any
+) -> Array:
+    """Return the solution of lowest cost of a program, within a limit on what is taken, as a share of all cases.
+
+    Raises
+    ------
+    InfeasibleError
+        If there is none; it says what the constraints of the segments take at least.
+    """
+    from scipy.optimize import linprog
+
+    rest = np.zeros(program.variables - cost.size)
+    least = linprog(np.append(taken, rest), **program.bounds, **others, method="highs") if floors else None
     if limit is not None:
-        program.at_most(np.arange(size), taken, np.zeros(size, np.intp), [float(limit) / cases])
-    cost = np.concatenate([(alarm * neg * fp - hit * pos * tp) / cases, np.zeros(len(names))])
-    solved = linprog(cost, **program.bounds, **alone)
-    if solved.x is None and least is not None:
+        program.at_most(np.arange(taken.size), taken, np.zeros(taken.size, np.intp), [float(limit) / cases])
+    found = linprog(np.append(cost, rest), **program.bounds, **others, method="highs")
+    if found.x is None and least is not None:
         floor_words = " and ".join(dict.fromkeys(floor.text for floor in floors))
         takes = "no limit would do" if least.x is None else f"they take at least {least.fun * cases:.6g}"
         raise InfeasibleError(f"no allocation keeps {floor_words} in its segments within the limit", hint=takes)
-    if solved.x is None:
-        raise RocscopeError("allocation", expected="an optimum of the linear program", got=str(solved.message))
-    return outline, _parts(solved.x[:size], segment, nobody, tp + fp)
+    if found.x is None:
+        raise RocscopeError("allocation", expected="an optimum of the linear program", got=str(found.message))
+    return found.x
 
 
-class _Program:
+class ProgramRows:
     """Rows of a linear program with upper bounds."""
 
     def __init__(self, variables: int) -> None:
@@ -244,8 +259,11 @@ def _both(points: SegmentLevels) -> tuple[SegmentLevels, Array]:
     return replace(points, start=start, counted=None, **columns), order.size + np.arange(points.n_pos.size)
 
 
-def _parts(weight: Array, segment: Array, nobody: Array, depth: Array) -> SegmentShares:
-    """Return the parts that each decide a share of the cases, from fewest positive predictions."""
+def shares_of(weight: Array, segment: Array, nobody: int, depth: Array) -> SegmentShares:
+    """Return the parts that each decide a share of the cases, from fewest positive predictions.
+
+    Entries from `nobody` on act on nobody.
+    """
     used = np.flatnonzero(weight > _LEAST)
     used = used[np.lexsort((depth[used], segment[used]))]
     total = np.bincount(segment[used], weight[used])
@@ -257,4 +275,4 @@ def _parts(weight: Array, segment: Array, nobody: Array, depth: Array) -> Segmen
             share[i], left = left, Fraction(1)
         else:
             left -= share[i]
-    return SegmentShares(segment[used], np.where(used < nobody[0], used, -1), share)
+    return SegmentShares(segment[used], np.where(used < nobody, used, -1), share)

@@ -53,8 +53,8 @@ class ChosenEstimate(Estimate):
     of samples of 100 to 2,000 rows, 1 and 2 % positive included; of the best of five equal models in 95.4 to 98.6 %,
     of unequal ones in 98.6 %. The interval of regret covers it in 94.9 to 98.1 % of samples of one model, in 92.2 % of
     unequal ones, and in 97.2 to 100 % where five models are equal (docs/guide/intervals.md). That of a plan covers the
-    true profit in 95.4 to 98.0 % (docs/guide/evaluation/price-of-choosing.md); that of log-normal costs of rows in 93.1
-    to 96.9 %.
+    true profit in 95.4 to 98.0 % (docs/guide/evaluation/price-of-choosing.md); that of log-normal costs of rows in 95
+    to 99 % of 100 samples, of Pareto costs in 93 to 97 %.
 
     The result is not `reliable`, and states why, where a class has fewer than 10 rows, where folds leave nothing to
     choose, or where randomised rules or reviews are taken as given. Where costs differ from row to row, its variance

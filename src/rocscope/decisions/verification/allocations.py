@@ -1,9 +1,7 @@
-"""Verification of allocations, of one action or of several: counts of each segment, and a linear program."""
+"""Verification of an allocation: counts of each segment, and a linear program over all thresholds."""
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from itertools import pairwise
-from math import isnan
 from typing import Any
 
 import numpy as np
@@ -16,7 +14,7 @@ from rocscope.metrics import METRICS
 from rocscope.sample import samples_of
 
 _NEAR = 1e-7  # relative, of sums that a linear program finds in floats
-_STEP = 1e-5  # of the limit, by which it is moved for the marginal value
+STEP = 1e-5  # of the limit, by which it is moved for the marginal value
 _PARTS = 10_000  # amounts are in ten-thousandths
 
 
@@ -45,11 +43,16 @@ def verify_allocation(plan: Any, data: Any) -> Verification:
     found = Findings()
     levels = by_segment(data, plan.models, plan.amounts)
     names = list(plan.keys)
-    if not _same_segments(found, names, levels):
+    if set(names) != set(levels):
+        strange = sorted(map(str, set(names) ^ set(levels)))
+        found.holds("segments", False, f"not in both are {', '.join(strange[:5])}")
         return told(found, levels)
     counted = counted_of(found, plan, levels)
     costs = plan.unit_costs  # by segment: what tp, fp, fn, tn cost, and what a positive and a negative take
-    spent, used = _spent_and_used(counted, costs)
+    spent, used = 0.0, 0.0
+    for (tp, fp, n_pos, n_neg), (pos, neg, cells, use) in zip(counted, costs, strict=True):
+        spent += pos * (cells[0] * tp + cells[2] * (n_pos - tp)) + neg * (cells[1] * fp + cells[3] * (n_neg - fp))
+        used += use * (pos * tp + neg * fp)
     scale = _NEAR * max(1.0, abs(spent))
     found.near("cost", plan.cost, spent, scale)
     if plan.amounts is not None:
@@ -57,37 +60,15 @@ def verify_allocation(plan: Any, data: Any) -> Verification:
     limit = None if plan.limit is None else float(plan.limit)
     if limit is not None:
         found.holds("limit", used <= limit + _NEAR * max(1.0, limit), f"{used:.9g} are taken")
-    for rate, most in plan.max_difference.items():
-        rates = [each for each in (_rate(rate, *row) for row in zip(counted, costs, strict=True)) if each is not None]
-        apart = max(rates) - min(rates) if rates else 0.0
-        found.holds(f"difference of {rate}", apart <= most + 1e-6, f"it is {apart:.6g}")
-    floors = _floors(found, plan, names, counted, costs)
+    differences_of(found, plan, counted, costs)
+    floors = floors_of(found, plan, names, counted, costs)
     every = [levels[name] for name in names]
     least = _program(every, counted, costs, limit, plan.max_difference, floors)
     found.holds("no other allocation is cheaper", plan.cost <= least + scale, f"one costs {least:.9g}")
     free = least if not (plan.max_difference or floors) else _program(every, counted, costs, limit, {})
     found.near("price", plan.price, max(plan.cost - free, 0.0), 2 * scale)
-    if (plan.max_difference or plan.subject_to) and np.isnan(plan.marginal):
-        found.holds("marginal: none beside bounds on segments", True, "")
-    else:
-        _check_marginal(found, plan, limit, free, lambda more: _program(every, counted, costs, more, {}))
+    _marginal(found, plan, every, counted, costs, limit, free)
     return told(found, levels)
-
-
-def _same_segments(found: Findings, names: list[Any], levels: Mapping[Hashable, Any]) -> bool:
-    """Return whether the plan and the data have the same segments; refute the plan if not."""
-    if strange := sorted(map(str, set(names) ^ set(levels))):
-        found.holds("segments", False, f"not in both are {', '.join(strange[:5])}")
-    return not strange
-
-
-def _spent_and_used(counted: Iterable[tuple[float, ...]], costs: Iterable[tuple[Any, ...]]) -> tuple[float, float]:
-    """Return what the cases of all segments cost, and how much of the limit those acted on take."""
-    spent, used = 0.0, 0.0
-    for (tp, fp, n_pos, n_neg), (pos, neg, cells, use) in zip(counted, costs, strict=True):
-        spent += pos * (cells[0] * tp + cells[2] * (n_pos - tp)) + neg * (cells[1] * fp + cells[3] * (n_neg - fp))
-        used += use * (pos * tp + neg * fp)
-    return spent, used
 
 
 def told(found: Findings, levels: Mapping[Hashable, dict[str, CountedLevels]]) -> Verification:
@@ -194,10 +175,18 @@ def counted_of(
     return counted
 
 
+def differences_of(found: Findings, plan: Any, counted: Any, costs: Any) -> None:
+    """Check how far segments differ in each rate that is bounded."""
+    for rate, most in plan.max_difference.items():
+        rates = [each for each in (rate_of(rate, *row) for row in zip(counted, costs, strict=True)) if each is not None]
+        apart = max(rates) - min(rates) if rates else 0.0
+        found.holds(f"difference of {rate}", apart <= most + 1e-6, f"it is {apart:.6g}")
+
+
 _Floors = list[tuple[int, ParsedBound]]
 
 
-def _floors(found: Findings, plan: Any, names: list[Any], counted: Any, costs: Any) -> _Floors:
+def floors_of(found: Findings, plan: Any, names: list[Any], counted: Any, costs: Any) -> _Floors:
     """Check the constraints that segments keep by themselves, and return them by the number of the segment."""
     floors = []
     for segment, text in plan.subject_to:
@@ -207,15 +196,15 @@ def _floors(found: Findings, plan: Any, names: list[Any], counted: Any, costs: A
             continue
         for i in range(len(names)) if segment is None else [names.index(segment)]:
             tp, fp, *totals = counted[i]
-            beyond = _beyond(bound, np.array([tp]), np.array([fp]), totals, costs[i])
-            if beyond is not None:
+            over = beyond(bound, np.array([tp]), np.array([fp]), totals, costs[i])
+            if over is not None:
                 floors.append((i, bound))
-                held = bool(beyond[0] <= 1e-6 * max(1.0, abs(bound.most)))
-                found.holds(f"{text} in {names[i]}", held, f"not so, by {beyond[0]:.6g}")
+                held = bool(over[0] <= 1e-6 * max(1.0, abs(bound.most)))
+                found.holds(f"{text} in {names[i]}", held, f"not so, by {over[0]:.6g}")
     return floors
 
 
-def _beyond(bound: ParsedBound, tp: Array, fp: Array, totals: Any, costs: Any) -> Array | None:
+def beyond(bound: ParsedBound, tp: Array, fp: Array, totals: Any, costs: Any) -> Array | None:
     """Return how far counts are beyond a bound, linear in them; None where the segment has no such figure."""
     (pos, neg, *_), (n_pos, n_neg) = costs, totals
     if (bound.quantity in ("tpr", "fnr") and not n_pos) or (bound.quantity in ("fpr", "tnr") and not n_neg):
@@ -232,7 +221,7 @@ def _beyond(bound: ParsedBound, tp: Array, fp: Array, totals: Any, costs: Any) -
     return bound.sign * (value - bound.most)
 
 
-def _rate(name: str, counts: tuple[float, ...], costs: tuple[Any, ...]) -> float | None:
+def rate_of(name: str, counts: tuple[float, ...], costs: tuple[Any, ...]) -> float | None:
     tp, fp, n_pos, n_neg = counts
     if name == "depth":
         pos, neg, *_ = costs
@@ -250,6 +239,7 @@ def _program(
     floors: _Floors = (),  # pyright: ignore[reportArgumentType]
 ) -> float:
     """Return the lowest cost of all allocations, over all thresholds of all models in each segment."""
+    from scipy.optimize import linprog
     from scipy.sparse import coo_array
 
     cost, use, segment, rates, idle = [], [], [], {name: [] for name in differences}, 0.0
@@ -261,7 +251,7 @@ def _program(
             use.append(take * (pos * each.tp + neg * each.fp))
             segment.append(np.full(each.tp.size, i))
             for name, rows in rates.items():
-                values = [_rate(name, (a, b, n_pos, n_neg), own) for a, b in zip(each.tp, each.fp, strict=True)]
+                values = [rate_of(name, (a, b, n_pos, n_neg), own) for a, b in zip(each.tp, each.fp, strict=True)]
                 rows.append(np.array([np.nan if value is None else value for value in values]))
     spent, where = np.concatenate(cost), np.concatenate(segment)
     size, extra = spent.size, len(rates)
@@ -283,12 +273,12 @@ def _program(
     for i, bound in floors:
         own, (_, _, *totals) = np.flatnonzero(where == i), counted[i]
         tp, fp = (np.concatenate([getattr(each, axis) for each in levels[i].values()]) for axis in ("tp", "fp"))
-        beyond = _beyond(bound, tp, fp, totals, costs[i])
-        assert beyond is not None
+        over = beyond(bound, tp, fp, totals, costs[i])
+        assert over is not None
         scale = max(1.0, abs(bound.most))
         column.append(own)
         row.append(np.full(own.size, number))
-        value.append(beyond / scale)
+        value.append(over / scale)
         most.append(0.0)
         number += 1
     bounds: dict[str, Any] = {}
@@ -296,101 +286,26 @@ def _program(
         entries = np.concatenate(value), (np.concatenate(row), np.concatenate(column))
         bounds = {"A_ub": coo_array(entries, shape=(number, size + extra)), "b_ub": most}
     each = coo_array((np.ones(size), (where, np.arange(size))), shape=(len(levels), size + extra))
-    return idle + _minimum(np.append(spent, np.zeros(extra)), **bounds, A_eq=each, b_eq=np.ones(len(levels)))
+    largest = float(np.abs(spent).max()) or 1.0
+    goal = np.append(spent / largest, np.zeros(extra))
+    solved = linprog(goal, **bounds, A_eq=each, b_eq=np.ones(len(levels)), method="highs")
+    return np.inf if solved.fun is None else float(solved.fun) * largest + idle
 
 
-def _minimum(goal: Array, **constraints: Any) -> float:
-    """Return the least value of a linear program, infinite where its constraints have no solution."""
-    from scipy.optimize import linprog
-
-    largest = float(np.abs(goal).max()) or 1.0
-    solved = linprog(goal / largest, **constraints, method="highs")
-    return np.inf if solved.fun is None else float(solved.fun) * largest
-
-
-def _check_marginal(
-    found: Findings, plan: Any, limit: float | None, least: float, at: Callable[[float], float]
+def _marginal(
+    found: Findings, plan: Any, levels: Any, counted: Any, costs: Any, limit: float | None, free: float
 ) -> None:
-    """Check the saving from one more unit of the limit: the difference of two programs, one of them at `at(limit)`."""
+    """Check the saving from one more unit of the budget: the difference of two programs."""
+    if (plan.max_difference or plan.subject_to) and np.isnan(plan.marginal):
+        found.holds("marginal: none beside bounds on segments", True, "")
+        return
     if limit is None:
         found.near("marginal", plan.marginal, 0.0, 1e-12)
         return
-    step = _STEP * max(1.0, limit)
-    saved = (least - at(limit + step)) / step
-    if abs(saved - plan.marginal) <= 1e-3 * max(1.0, abs(saved)):
+    step = STEP * max(1.0, limit)
+    saved = (free - _program(levels, counted, costs, limit + step, {})) / step
+    slack = 1e-3 * max(1.0, abs(saved))
+    if abs(saved - plan.marginal) <= slack:
         found.holds("marginal", True, "")
     else:
         found.left_open.append(f"marginal: {saved:.6g} was found, not {plan.marginal:.6g}")
-
-
-def verify_actions(plan: Any, data: Any) -> Verification:
-    """Check all claims of a plan of several actions against data; see `ActionAllocation.verify`."""
-    found, levels = Findings(), by_segment(data, plan.models)
-    names = list(plan.actions)
-    if not _same_segments(found, names, levels):
-        return told(found, levels)
-    every = [next(iter(levels[name].values())) for name in names]
-    spent, used = 0.0, 0.0
-    for number, place in enumerate(plan.places):
-        own, taken = _spent_and_used(counted_of(found, place, levels), place.unit_costs)
-        used += taken
-        spent += own
-        found.near(f"cost of place {number + 1}", place.cost, own, _NEAR * max(1.0, abs(own)))
-    plain = all(not each.price and isnan(each.marginal) and not each.max_difference for each in plan.places)
-    limits = [None if plan.in_money else plan.limit, *[None] * (len(plan.places) - 1)]
-    plain &= [each.limit for each in plan.places] == limits and not any(each.subject_to for each in plan.places)
-    found.holds("places", plain and not any(each.fixed_cost or each.in_money for each in plan.places), "bounds in one")
-    found.holds("actions are nested", _nested(plan, every), "a case has a later action without the one before")
-    limit = None if plan.limit is None else float(plan.limit)
-    if limit is not None:
-        found.holds("limit", used <= limit + _NEAR * max(1.0, limit), f"{used:.9g} are taken")
-    terms = [place.unit_costs for place in plan.places]
-    least, scale = _program_of_actions(every, terms, limit), _NEAR * max(1.0, abs(spent))
-    found.holds("no other allocation is cheaper", spent <= least + scale, f"one costs {least:.9g}")
-    _check_marginal(found, plan, limit, least, lambda more: _program_of_actions(every, terms, more))
-    return told(found, levels)
-
-
-def _nested(plan: Any, every: list[CountedLevels]) -> bool:
-    """Whether at every score at most as many get a later action as get one before it."""
-    for name, each in zip(plan.actions, every, strict=True):
-        reached = []
-        for place in plan.places:
-            rule, share = place.rule(name), np.zeros(each.threshold.size)
-            for weight, end in zip(rule.weights, rule.ends, strict=True):
-                share[: each.at(end.threshold)] += float(weight)
-            reached.append(share)
-        if any((after > before + _NEAR).any() for before, after in pairwise(reached)):
-            return False
-    return True
-
-
-def _program_of_actions(every: list[CountedLevels], terms: list[Any], limit: float | None) -> float:
-    """Return the lowest cost: of each score a share gets each action, not less than of the next score.
-
-    A share for each place, segment and score: of the cases there that get the action at that place or one after it.
-    """
-    from scipy.sparse import coo_array
-
-    cost, use, less, more, idle, size = [], [], [], [], 0.0, 0
-    for i, each in enumerate(every):
-        up, right, n = np.diff(each.tp), np.diff(each.fp), each.threshold.size
-        for place, own in enumerate(terms):
-            pos, neg, cells, take = own[i]
-            idle += pos * cells[2] * each.tp[-1] + neg * cells[3] * each.fp[-1]
-            cost.append(pos * (cells[0] - cells[2]) * up + neg * (cells[1] - cells[3]) * right)
-            use.append(take * (pos * up + neg * right))
-            at = size + np.arange(n)
-            less += [at[1:], at] if place else [at[1:]]
-            more += [at[:-1], at - n] if place else [at[:-1]]
-            size += n
-    spent, smaller, larger = (np.concatenate(parts) for parts in (cost, less, more))
-    row = np.arange(smaller.size)
-    value: list[Array] = [np.ones(row.size), -np.ones(row.size)]
-    rows, columns, most = [row, row], [smaller, larger], np.zeros(row.size)
-    if limit is not None:
-        value, columns = [*value, np.concatenate(use)], [*columns, np.arange(size)]
-        rows, most = [*rows, np.full(size, row.size)], np.append(most, limit)
-    entries = np.concatenate(value), (np.concatenate(rows), np.concatenate(columns))
-    bounds: Any = {"A_ub": coo_array(entries, shape=(most.size, size)), "b_ub": most} if most.size else {}
-    return idle + _minimum(spent, **bounds, bounds=(0, 1))

@@ -285,6 +285,8 @@ class _Claims:
         least = least_by_lot(of_all(self.context), self.options, self.bounds, self.measured)
         if said is not None and by_cost:
             found.equal("lot_cost", said, least)
+            if said >= decision.expected_cost:
+                found.holds("lot_cost: none", False, "no randomised rule is cheaper")
         elif said is not None:
             within = least - CLOSE * max(1.0, abs(least)) <= said < decision.expected_cost
             found.holds("lot_cost", within, f"none is below {least:.9g}")
