@@ -190,7 +190,7 @@ def test_a_name_that_several_columns_have_is_refused(tmp_path):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"missing": "ignore"}, "missing: expected one of 'error', 'drop', got 'ignore'"),
+        ({"missing": "ignore"}, "missing: expected one of 'error', 'drop', 'segment', got 'ignore'"),
         ({"format": "xlsx"}, "format: expected one of csv, tsv"),
         ({"scores": []}, "scores: expected at least one column, got none"),
         ({"scores": ["s", "s"]}, "scores: expected different columns"),
