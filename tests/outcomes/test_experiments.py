@@ -198,5 +198,9 @@ def test_too_few_responses_are_said_also_where_none_was_seen():
     assert experiment.qini("a").area.reason == "only 4 responses in an arm, fewer than 10"
     found = compare_costs(*experiment.priced(), thresholds=0.5).estimates["a"]
     assert "rows make up the variance" in found.reason
+    none = from_experiment(response * ~treated, treated, {"a": score, "b": -score}, share=0.05, benefit=100)
+    found = compare_costs(*none.priced(), thresholds=0.5).estimates["a"]
+    assert found.reason == "only 0 responses in an arm, fewer than 10"
+    assert "only 4 responses in an arm" in rs.choose(*experiment.priced()).interval().reason
     often = from_experiment(np.tile(response, 50), np.tile(treated, 50), np.tile(score, 50), share=0.05)
     assert often.qini().area.reliable

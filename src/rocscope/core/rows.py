@@ -35,6 +35,8 @@ class Provenance(Result):
         Rows among `rows_read` that were left out because a value in them was missing or infinite.
     where : str or None
         The filter, in SQL.
+    doubt : str
+        Why intervals of what such rows cost are not to be trusted, whatever the rows show; empty where they may be.
 
     Examples
     --------
@@ -46,6 +48,7 @@ class Provenance(Result):
     rows_read: int
     rows_dropped: int = 0
     where: str | None = None
+    doubt: str = ""
 
     @property
     def name(self) -> str:

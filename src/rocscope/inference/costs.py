@@ -35,7 +35,8 @@ with these, intervals of differences cover 94 % or more (tests/decisions/general
 class MeanSample:
     """Means of m values on the same rows, and the m × m covariance of these means.
 
-    `moves` says how far each independent unit moves each mean, `times` how many equal units it stands for.
+    `moves` says how far each independent unit moves each mean, `times` how many equal units it stands for, and `doubt`
+    why intervals are not to be trusted, whatever the rows show.
     """
 
     mean: Array
@@ -44,6 +45,7 @@ class MeanSample:
     moves: Array
     times: Array
     note: str = ""
+    doubt: str = ""
 
     def skewness(self, number: int, second: float = 0.0, third: float = 0.0) -> float:
         """Return the skewness of one mean: that of its units by the root of their number; moments may be added."""
@@ -91,19 +93,20 @@ def sample_of_means(
         covariance += _covariance(influence[rows], weight[rows], frequency)
     n = float(weight.sum()) if frequency else int((weight > 0).sum())
     unit = independent_units(predictions, groups)
+    doubt = "" if predictions.source is None else predictions.source.doubt
     if weighting is not None:
         whole = times_of(None, weighting, weights, *columns) is not None
         found = stratum_of_sample(weighting, influence * weight[:, None], weighting.units(unit), whole, n)
         times = np.ones(len(found.moves)) if found.times is None else found.times
         note = ", ".join([*([] if unit is None else [f"{found.units:g} groups"]), weighting.note])
-        return MeanSample(mean, found.covariance, n, found.moves, times, note)
+        return MeanSample(mean, found.covariance, n, found.moves, times, note, doubt)
     if unit is None:
         moves, times = (influence, weight) if frequency else (influence * weight[:, None], np.ones(len(weight)))
-        return MeanSample(mean, covariance, n, moves, times, "" if frequency else "sampling weights")
+        return MeanSample(mean, covariance, n, moves, times, "" if frequency else "sampling weights", doubt)
     sums = sum_by(unit, influence * weight[:, None], int(unit.max()) + 1)
     held = len(sums)
     scale = held / (held - 1) if held > 1 else np.nan
-    return MeanSample(mean, scale * (sums.T @ sums), n, sums, np.ones(held), f"{held} groups")
+    return MeanSample(mean, scale * (sums.T @ sums), n, sums, np.ones(held), f"{held} groups", doubt)
 
 
 def _covariance(influence: Array, weight: Array, frequency: bool) -> Array:
@@ -219,7 +222,8 @@ def _mean(sample: MeanSample, i: int, extremes: tuple[float, float], hypothesis:
     df = max(sample.worth(i), float(FEW_INFORMATIVE))
     found = hypothesis.wald(value, error, sample.n, _method("t", sample), df=df)
     worth = sample.worth(i, max(abs(each - value) for each in extremes) / sample.n)
-    return replace(found, reason=few(worth, FEW_EVENTS, "rows make up the variance") if error > 0 else "")
+    reason = few(worth, FEW_EVENTS, "rows make up the variance") if error > 0 else ""
+    return replace(found, reason=reason or sample.doubt)
 
 
 def _each_chosen(

@@ -15,7 +15,7 @@ from rocscope._base.contract import contract
 from rocscope.core.context import Context
 from rocscope.core.predictions import Predictions
 from rocscope.core.result import Result, frame_of, number
-from rocscope.core.rows import model_name
+from rocscope.core.rows import Provenance, model_name
 from rocscope.errors import InputError
 from rocscope.figures.influence import PLAIN
 from rocscope.inference.estimate import Comparisons, Estimate
@@ -223,8 +223,9 @@ class Experiment(Result):
         gain, _ = self._gain(benefit, cost)
         context = Context(cost_tp="loss", cost_fp="loss", cost_fn=0, cost_tn=0)
         columns = {"gain": gain, "loss": -gain}
-        rows = Predictions(gain > 0, self.scores, groups=self.groups, segment=self.segment, columns=columns)
-        return rows, context
+        source = Provenance(("experiment",), self.n, doubt=self._shortage)
+        labels = {"groups": self.groups, "segment": self.segment}
+        return Predictions(gain > 0, self.scores, **labels, columns=columns, source=source), context
 
     def _gain(self, benefit: float | None, cost: float | None) -> tuple[Array, ShareWeights]:
         """Return the gain of contacting each row, and its dependence on the share treated."""

@@ -82,7 +82,7 @@ class RowCostModel:
         share = rows.prevalence if stratified and share is None else share
         means, amounts = sample_of_means(rows, values, share, None, weights), np.abs(added)
         weight = np.ones(len(rows)) if rows.sample_weight is None else rows.sample_weight
-        unseen, doubt = np.zeros((values.shape[1], 2)), ""
+        unseen, doubt = np.zeros((values.shape[1], 2)), means.doubt
         for own, of_class in ((rows.y_true, share), (~rows.y_true, None if share is None else 1 - share)):
             tail = ParetoTail.of(amounts[own])
             if tail is None:
