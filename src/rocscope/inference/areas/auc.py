@@ -46,7 +46,9 @@ Method = Literal["auto", "logit", "delong", "newcombe", "sure"]
 
 METHODS = ("auto", "logit", "delong", "newcombe", "sure")
 _NAMES = {"logit": "DeLong on the logit scale", "delong": "DeLong", "newcombe": "Newcombe's score interval"}
-_MOST_SHORT = 0.05  # of the width of "auto", by which an interval by name may end short of it; by simulation
+# Of the width of "auto", by which an interval by name may end short of it. By simulation of 13 designs: with a
+# twentieth, nine in ten intervals of DeLong are flagged that cover 93 to 95 %; with a seventh, some that cover 90 %.
+_MOST_SHORT = 0.1
 _NEXT_TO_A_ROOT = 1e-12  # an area of 0 or 1 solves its own equation; the end of the interval is the other root
 
 

@@ -230,7 +230,7 @@ def bootstrap(
       25 of each class, 76.9 % for 0.95 and 5 positives among 50 rows.
     - "basic": 81.7 % for 0.95 and 25 of each class, 63.6 % for 0.95 and 5 among 50; not for rates near 0 or 1.
 
-    Of an AUC, an interval that ends short of that of `auc_interval` by a twentieth of its width says that it is not
+    Of an AUC, an interval that ends short of that of `auc_interval` by a tenth of its width says that it is not
     reliable. With 30 positives, 300 negatives and an AUC of 0.95, "percentile" covers 86 % and "bca" 89 %.
 
     Not valid for extremes (the largest score) and too short for what is chosen to be best on the same data: a best
