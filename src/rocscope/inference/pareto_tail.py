@@ -36,7 +36,7 @@ class ParetoTail:
     --------
     >>> tail = ParetoTail.of(1 / np.linspace(1, 0.01, 100) ** 0.5)
     >>> tail.number, round(tail.index, 2)
-    (10, 2.64)
+    (10, 2.25)
     """
 
     start: float

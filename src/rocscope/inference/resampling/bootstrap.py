@@ -19,8 +19,6 @@ from rocscope.core.result import jsonable
 from rocscope.curves.roc_curve import auc
 from rocscope.errors import InputError, warn
 from rocscope.figures.registry import spelled, statistic_named
-from rocscope.inference.areas.auc import short_of
-from rocscope.inference.areas.placements import auc_sample
 from rocscope.inference.estimate import Comparison, Comparisons, Estimate
 from rocscope.inference.hypothesis import Adjust, Hypothesis, compare_each_two
 from rocscope.inference.influence.units import WeightKind
@@ -269,6 +267,9 @@ def bootstrap(
     found = interval(observed[0], drawn[:, 0], method, level, design, skew)
     if plan is not AREAS or not found.reliable:
         return found
+    from rocscope.inference.areas.auc import short_of  # these load SciPy, for which other callers need not wait
+    from rocscope.inference.areas.placements import auc_sample
+
     size = auc_sample(samples_of(data, name="data").one(model), groups=groups, weights=weights).size(0)
     return replace(found, reason=size.reason or short_of(size, (found.low, found.high), level))
 
