@@ -26,7 +26,7 @@ from rocscope.inference.influence.units import WEIGHTS, WeightKind, is_frequency
 from rocscope.inference.reliability import FEW_EVENTS, FEW_INFORMATIVE, few
 from rocscope.sample import rows_of
 
-_OF_FOLDS, _ERROR_OF_CHOICE = 1.05, 0.75
+OF_FOLDS, _ERROR_OF_CHOICE = 1.05, 0.75
 """Of the variance of costs, for random folds, and of the optimism of a threshold, for its choice. By simulation:
 with these, intervals of differences cover 94 % or more (tests/decisions/generalization/generalization_cases.py)."""
 
@@ -201,7 +201,7 @@ def compare_costs(
         sample = means(cost)
         mean = np.array([each.value for each in estimates.values()])
         optimism = np.maximum(mean - [each.apparent for each in estimates.values()], 0)
-        covariance = _OF_FOLDS * sample.covariance + np.diag((_ERROR_OF_CHOICE * optimism) ** 2)
+        covariance = OF_FOLDS * sample.covariance + np.diag((_ERROR_OF_CHOICE * optimism) ** 2)
         sample = replace(sample, mean=mean, covariance=covariance, note=_joined(sample.note, "thresholds chosen"))
     else:
         cost = costs(predict(predictions, thresholds))

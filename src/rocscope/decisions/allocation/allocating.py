@@ -17,7 +17,7 @@ from rocscope.decisions.allocation.action_allocation import ActionAllocation
 from rocscope.decisions.allocation.action_steps import increments, spread_actions, terms_of_actions
 from rocscope.decisions.allocation.allocation import Allocation
 from rocscope.decisions.allocation.bounded_actions import bounded_actions
-from rocscope.decisions.allocation.parity import SegmentShares, bounded, differences_of, floors_of
+from rocscope.decisions.allocation.parity import Floor, SegmentShares, bounded, differences_of, floors_of
 from rocscope.decisions.allocation.refits import AllocationSource
 from rocscope.decisions.allocation.row_amounts import RowAmounts
 from rocscope.decisions.allocation.segment_costs import Given, SegmentUnitCosts, limit_of, spread
@@ -161,8 +161,7 @@ def _allocate_one(
     segments: Any,
 ) -> tuple[Allocation, float]:
     """Return an allocation of one action, and the marginal value of the limit without bounds on segments."""
-    differences = differences_of(max_difference)
-    constrained = not (subject_to is None or (isinstance(subject_to, str | Sequence | Mapping) and not subject_to))
+    differences, constrained = differences_of(max_difference), _constrains(subject_to)
     amounts = RowAmounts.of(segments, context)
     if amounts is not None:
         _require_cases(differences, _asked(subject_to) if constrained else ())
@@ -179,8 +178,7 @@ def _allocate_one(
     free = _allocation(points.upper, taken, terms, limit, in_money=budget is not None)
     asked = {"max_difference": differences, "subject_to": _asked(subject_to)}
     free = replace(free, marginal=found.marginal, amounts=amounts, **asked)
-    same = not any(free.difference(rate) > most + _SAME for rate, most in differences.items())
-    if same and all(floor.kept(*free.counts) for floor in floors):
+    if _keeps(free, differences, floors):
         return free, found.marginal
     outline, parts = bounded(points, terms, limit, differences, floors)
     best = _allocation(outline, parts, terms, limit, in_money=budget is not None)
@@ -198,8 +196,7 @@ def _allocate_actions(
     segments: Any,
 ) -> tuple[ActionAllocation, float]:
     """Return an allocation of several actions, and the marginal value of the limit without bounds on segments."""
-    differences = differences_of(max_difference)
-    constrained = not (subject_to is None or (isinstance(subject_to, str | Sequence | Mapping) and not subject_to))
+    differences, constrained = differences_of(max_difference), _constrains(subject_to)
     points = levels_of(segments, all_levels=bool(differences) or constrained)
     if len(set(zip(points.segment.tolist(), points.model.tolist(), strict=True))) > points.n_pos.size:
         hint = "choose one of them first, with rocscope.choose"
@@ -224,13 +221,22 @@ def _allocate_actions(
 
     marginal = nearest(found.marginal)
     free = plan(hulls, [found.parts(hulls, i) for i in range(len(changes))], marginal)
-    first = free.places[0]
-    same = not any(first.difference(rate) > most + _SAME for rate, most in differences.items())
-    if same and all(floor.kept(*first.counts) for floor in floors):
+    if _keeps(free.places[0], differences, floors):
         return free, marginal
     best = plan(points, bounded_actions(points, changes, limit, differences, floors), np.nan)
     price = best.cost - free.cost
     return replace(best, places=(replace(best.places[0], price=price), *best.places[1:])), marginal
+
+
+def _constrains(subject_to: Any) -> bool:
+    """Whether there are constraints at all; an empty text or collection has none."""
+    return not (subject_to is None or (isinstance(subject_to, str | Sequence | Mapping) and not subject_to))
+
+
+def _keeps(plan: Allocation, differences: Mapping[str, float], floors: Sequence[Floor]) -> bool:
+    """Whether an allocation without bounds on segments happens to keep them."""
+    alike = not any(plan.difference(rate) > most + _SAME for rate, most in differences.items())
+    return alike and all(floor.kept(*plan.counts) for floor in floors)
 
 
 def _require_cases(differences: Mapping[str, float], floors: Sequence[tuple[Hashable, str]]) -> None:

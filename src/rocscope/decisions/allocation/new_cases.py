@@ -12,11 +12,10 @@ from rocscope._base.arrays import Array
 from rocscope.decisions.allocation.refits import Refitted
 from rocscope.decisions.allocation.segment_costs import SegmentUnitCosts
 from rocscope.decisions.generalization.chosen_estimate import ChosenEstimate
+from rocscope.decisions.generalization.cost_draws import skewed
+from rocscope.inference.costs import OF_FOLDS
 from rocscope.inference.proportions import normal_quantile
 from rocscope.inference.reliability import FEW_EVENTS, few
-
-_OF_FOLDS = 1.05  # factor on the variance for the random folds, as in `generalization.cost_draws`
-_STRAIGHT = 1e-6  # a smaller skewness changes no digit
 
 Cell = tuple[Array, Array]
 """Of one outcome by segment: how many cases of the sample have it, and what each costs."""
@@ -82,13 +81,13 @@ def interval_of(plan: Any, places: Sequence[Any], level: float, refitted: Refitt
     variance = second
     if refitted is not None:
         value, saved, method = value - refitted.limit_cost, saved + refitted.limit_cost, "chosen anew in folds"
-        variance = _OF_FOLDS * second + (max(value - plan.cost, 0.0) / 2) ** 2
+        variance = OF_FOLDS * second + (max(value - plan.cost, 0.0) / 2) ** 2
         worth = second**2 / fourth if fourth else np.inf
         few_cases = few(worth, FEW_EVENTS, "cases make up the variance")
         reason = refitted.doubt or (few_cases if refitted.costs is None else "")
     error, z = math.sqrt(max(variance, 0.0)), normal_quantile(level)
     skew = third / second**1.5 if second > 0 else 0.0
-    low, high = (value - error * _hall(each, skew) for each in (z, -z))
+    low, high = (value - error * float(skewed(each, skew)) for each in (z, -z))
     return ChosenEstimate(
         value,
         low,
@@ -118,8 +117,3 @@ def _moments_of_rows(share: Array, acted: Array, left: Array, code: Array, segme
     n, spent = np.bincount(code, weight, segments), np.bincount(code, weight * costs, segments)
     away = costs - np.divide(spent, n, out=np.zeros(segments), where=n > 0)[code]
     return n, spent, np.array([weight @ away**power for power in (2, 3, 4)])
-
-
-def _hall(z: float, skew: float) -> float:
-    """Return the quantile of a skewed mean, in standard errors."""
-    return z if abs(skew) < _STRAIGHT else 3 / skew * (float(np.cbrt(1 + skew * (z - skew / 6))) - 1)

@@ -8,14 +8,12 @@ import numpy as np
 from rocscope._base.arrays import Array
 from rocscope.decisions.generalization.candidates import Candidate, Candidates, CostOrCriterion
 from rocscope.decisions.generalization.resampling import InSample, Replicates
-from rocscope.inference.costs import MeanSample
+from rocscope.inference.costs import OF_FOLDS, MeanSample
 from rocscope.inference.resampling.draws import Design
 
 _DRAWS = 20_000  # a choice: the ends of a 95 % interval then vary by half a per cent of its width
 PRIOR = 0.5
 """Prior count of Jeffreys' Beta and Dirichlet posteriors."""
-_OF_FOLDS = 1.05
-"""Factor on the variance for the random folds, which in simulations add about a twentieth."""
 _FEWEST = 10
 """With fewer rows in a class, intervals under-cover in the simulations of docs/guide/intervals.md."""
 _STRAIGHT = 1e-6
@@ -54,7 +52,7 @@ class DrawsOfCounts:
         """Return values of a candidate and of nobody; selection error is counted as missing information."""
         plain, _ = self._posterior([seed, 3], number, cells, quantity, 1.0)
         variance = float(np.nanvar(plain))
-        wanted = _OF_FOLDS * variance * self._effect_of_design(quantity, seed) + error
+        wanted = OF_FOLDS * variance * self._effect_of_design(quantity, seed) + error
         return self._posterior([seed, 4], number, cells, quantity, variance / wanted if variance else 1.0)
 
     def _effect_of_design(self, quantity: CostOrCriterion, seed: int) -> float:
@@ -146,8 +144,8 @@ class DrawsOfRows:
     ) -> tuple[Array, Array]:
         """Return costs of a candidate and of nobody, with the right joint distribution of their difference."""
         cost, more = float(self.candidates.each[number].value(cells, quantity)), number + len(self.candidates.each)
-        values = np.maximum(cost + self.off(number, seed, _OF_FOLDS, error), self.least)
-        gain = cost - float(self.means.mean[-1]) + self.off(more, seed, _OF_FOLDS, error)
+        values = np.maximum(cost + self.off(number, seed, OF_FOLDS, error), self.least)
+        gain = cost - float(self.means.mean[-1]) + self.off(more, seed, OF_FOLDS, error)
         return values, values - gain
 
     def off(self, number: int, seed: int, times: float = 1.0, added: float = 0.0) -> Array:
@@ -160,6 +158,19 @@ class DrawsOfRows:
         second, third = self.unseen[number]
         spread = np.sqrt(times * (self.means.covariance[number, number] + second) + added)
         skew = self.means.skewness(number, second, third)
-        if abs(skew) < _STRAIGHT:
-            return -spread * normal
-        return -spread * 3 / skew * (np.cbrt(1 + skew * (normal - skew / 6)) - 1)
+        return -spread * skewed(normal, skew)
+
+
+def skewed(normal: Any, skew: float) -> Any:
+    """Return what a mean of skewed values is at each normal deviate, in standard errors.
+
+    References
+    ----------
+    Hall 1992, J. R. Stat. Soc. B 54:221–228.
+
+    Examples
+    --------
+    >>> round(float(skewed(1.96, 0.2)), 3), skewed(1.96, 0)
+    (1.722, 1.96)
+    """
+    return normal if abs(skew) < _STRAIGHT else 3 / skew * (np.cbrt(1 + skew * (normal - skew / 6)) - 1)

@@ -17,7 +17,7 @@ from rocscope.errors import InputError
 from rocscope.inference.resampling.draws import Design, in_chunks, tally_all
 
 FOLDS = 10  # as is usual: a choice trained on nine tenths is close to that on all rows
-REPEATS = 5  # of the cross-validation; what the random folds then add to the variance is `cost_draws._OF_FOLDS`
+REPEATS = 5  # of the cross-validation; what the random folds then add to the variance is `inference.costs.OF_FOLDS`
 _MANY = 100_000
 """From this many rows on, one repeat of the cross-validation is as precise as five."""
 # Rows: up to here folds of equal size are drawn; of more, a fold's share varies by less than .3 %.

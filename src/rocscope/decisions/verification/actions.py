@@ -17,6 +17,8 @@ from rocscope.decisions.verification.allocations import (
     differences_of,
     floors_of,
     rate_of,
+    same_segments,
+    spent_and_used,
     told,
 )
 from rocscope.decisions.verification.findings import Findings, Verification
@@ -29,18 +31,13 @@ def verify_actions(plan: Any, data: Any) -> Verification:
     """Check all claims of a plan of several actions against data; see `ActionAllocation.verify`."""
     found, levels = Findings(), by_segment(data, plan.models)
     names = list(plan.actions)
-    if set(names) != set(levels):
-        strange = sorted(map(str, set(names) ^ set(levels)))
-        found.holds("segments", False, f"not in both are {', '.join(strange[:5])}")
+    if not same_segments(found, names, levels):
         return told(found, levels)
     every = [next(iter(levels[name].values())) for name in names]
     spent, used = 0.0, 0.0
     for number, place in enumerate(plan.places):
-        counted, own = counted_of(found, place, levels), 0.0
-        for (tp, fp, n_pos, n_neg), (pos, neg, cells, use) in zip(counted, place.unit_costs, strict=True):
-            own += pos * (cells[0] * tp + cells[2] * (n_pos - tp)) + neg * (cells[1] * fp + cells[3] * (n_neg - fp))
-            used += use * (pos * tp + neg * fp)
-        spent += own
+        own, taken = spent_and_used(counted_of(found, place, levels), place.unit_costs)
+        spent, used = spent + own, used + taken
         found.near(f"cost of place {number + 1}", place.cost, own, _NEAR * max(1.0, abs(own)))
     later = plan.places[1:]
     plain = all(isnan(each.marginal) for each in plan.places)

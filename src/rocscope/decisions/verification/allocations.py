@@ -1,6 +1,6 @@
 """Verification of an allocation: counts of each segment, and a linear program over all thresholds."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,16 +43,11 @@ def verify_allocation(plan: Any, data: Any) -> Verification:
     found = Findings()
     levels = by_segment(data, plan.models, plan.amounts)
     names = list(plan.keys)
-    if set(names) != set(levels):
-        strange = sorted(map(str, set(names) ^ set(levels)))
-        found.holds("segments", False, f"not in both are {', '.join(strange[:5])}")
+    if not same_segments(found, names, levels):
         return told(found, levels)
     counted = counted_of(found, plan, levels)
     costs = plan.unit_costs  # by segment: what tp, fp, fn, tn cost, and what a positive and a negative take
-    spent, used = 0.0, 0.0
-    for (tp, fp, n_pos, n_neg), (pos, neg, cells, use) in zip(counted, costs, strict=True):
-        spent += pos * (cells[0] * tp + cells[2] * (n_pos - tp)) + neg * (cells[1] * fp + cells[3] * (n_neg - fp))
-        used += use * (pos * tp + neg * fp)
+    spent, used = spent_and_used(counted, costs)
     scale = _NEAR * max(1.0, abs(spent))
     found.near("cost", plan.cost, spent, scale)
     if plan.amounts is not None:
@@ -69,6 +64,22 @@ def verify_allocation(plan: Any, data: Any) -> Verification:
     found.near("price", plan.price, max(plan.cost - free, 0.0), 2 * scale)
     _marginal(found, plan, every, counted, costs, limit, free)
     return told(found, levels)
+
+
+def same_segments(found: Findings, names: list[Any], levels: Mapping[Hashable, Any]) -> bool:
+    """Return whether the plan and the data have the same segments; refute the plan if not."""
+    if strange := sorted(map(str, set(names) ^ set(levels))):
+        found.holds("segments", False, f"not in both are {', '.join(strange[:5])}")
+    return not strange
+
+
+def spent_and_used(counted: Iterable[tuple[float, ...]], costs: Iterable[tuple[Any, ...]]) -> tuple[float, float]:
+    """Return what the cases of all segments cost, and how much of the limit those acted on take."""
+    spent, used = 0.0, 0.0
+    for (tp, fp, n_pos, n_neg), (pos, neg, cells, use) in zip(counted, costs, strict=True):
+        spent += pos * (cells[0] * tp + cells[2] * (n_pos - tp)) + neg * (cells[1] * fp + cells[3] * (n_neg - fp))
+        used += use * (pos * tp + neg * fp)
+    return spent, used
 
 
 def told(found: Findings, levels: Mapping[Hashable, dict[str, CountedLevels]]) -> Verification:
