@@ -53,6 +53,8 @@ def as_array(values: Any) -> Array:
     >>> as_array([1, 2])
     array([1, 2])
     """
+    if type(values) is np.ndarray:
+        return values
     library = library_of(values)
     if library is None:
         if isinstance(values, range) or (hasattr(values, "__getitem__") and not hasattr(values, "__array__")):

@@ -42,6 +42,8 @@ def zeros_and_ones(labels: Array) -> NDArray[np.bool_] | None:
 
 def all_finite(values: Array) -> bool:
     """Whether all values are finite."""
+    if values.size <= _STRETCH:
+        return bool(np.isfinite(values).all())
     return all(_each_stretch(lambda rows: np.isfinite(values[rows]).all(), values))
 
 

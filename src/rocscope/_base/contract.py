@@ -60,9 +60,14 @@ def _of_fields(cls: type, check: Callable[[Any], None]) -> Callable[[Any], None]
 
 
 def _explained(
-    call: Callable[..., Any], refusal: Callable[[Sequence[Any], Mapping[str, Any]], InputError | None]
+    call: Callable[..., Any],
+    refusal: Callable[[Sequence[Any], Mapping[str, Any]], InputError | None],
+    instead: Callable[[Callable[..., Any], Sequence[Any], Mapping[str, Any]], str] | None = None,
 ) -> Callable[..., Any]:
-    """Return a function that replaces an error that is not ours by the refusal of its arguments, if there is one."""
+    """Return a function that replaces an error that is not ours by the refusal of its arguments, if there is one.
+
+    A call that Python itself refuses, for arguments it does not know or lacks, gets the words of `instead` added.
+    """
 
     @wraps(call)
     def held(*args: Any, **options: Any) -> Any:
@@ -71,6 +76,9 @@ def _explained(
         except RocscopeError:
             raise
         except Exception as error:
+            within = error.__traceback__ is not None and error.__traceback__.tb_next is not None
+            if instead is not None and isinstance(error, TypeError) and not within:
+                raise TypeError(f"{error}{instead(call, args, options)}") from None
             found = refusal(args, options)
             if found is None:
                 raise
@@ -290,19 +298,10 @@ def answering(function: _Call) -> _Call:
     TypeError: auc() got an unexpected keyword argument 'max_fpr'; use rs.roc(y, s).partial_auc(max_fpr=0.1)
     """
 
-    @wraps(function)
-    def answered(*arguments: Any, **options: Any) -> Any:
-        try:
-            return function(*arguments, **options)
-        except TypeError as error:
-            if error.__traceback__ is None or error.__traceback__.tb_next is not None:  # it comes from within
-                raise
-            raise TypeError(f"{error}{_instead(function, arguments, options)}") from None
-
-    return contract(cast(_Call, answered))
+    return cast(_Call, _explained(function, lambda args, options: _broken(function, args, options), _instead))
 
 
-def _instead(function: Callable[..., Any], arguments: tuple[Any, ...], options: dict[str, Any]) -> str:
+def _instead(function: Callable[..., Any], arguments: Sequence[Any], options: Mapping[str, Any]) -> str:
     known = list(signature(function).parameters)
     unknown = next((name for name in options if name not in known), None)
     if unknown is not None:

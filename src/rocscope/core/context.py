@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from math import inf, nan
 from numbers import Rational
 from typing import Any, Literal, Protocol
@@ -171,7 +172,7 @@ class Context(Result):
         cost_tp = int(net) if net.denominator == 1 else float(net)
         return cls(target_prevalence, cost_fp=unit_cost, cost_fn=0, cost_tp=cost_tp)
 
-    @property
+    @cached_property
     def columns(self) -> tuple[str, ...]:
         """Names of columns that hold costs."""
         costs = (getattr(self, f"cost_{cell}") for cell in CELLS)
@@ -185,13 +186,13 @@ class Context(Result):
             raise InputError("context", expected="costs that are the same in every row", got=repr(self), hint=hint)
         return {cell: getattr(self, f"cost_{cell}") for cell in CELLS}
 
-    @property
+    @cached_property
     def false_alarm_cost(self) -> Fraction:
         """Extra cost of predicting a negative case positive, cost_fp − cost_tn."""
         costs = self.costs
         return decimal(costs["fp"]) - decimal(costs["tn"])
 
-    @property
+    @cached_property
     def miss_cost(self) -> Fraction:
         """Extra cost of predicting a positive case negative, cost_fn − cost_tp."""
         costs = self.costs
@@ -344,7 +345,7 @@ def decimal(number: float) -> Fraction:
     """Return a number's decimal representation as an exact fraction: 0.2 is one fifth."""
     if not check.is_number(number) or abs(number) == inf:
         raise InputError("share or bound", expected="a finite number", got=repr(number))
-    return Fraction(number) if isinstance(number, Rational) else Fraction(repr(float(number)))
+    return Fraction(number) if isinstance(number, (int, Rational)) else Fraction(repr(float(number)))
 
 
 def _quotient(numerator: Fraction, denominator: Fraction) -> float:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from inspect import unwrap
 from typing import Any, Literal
 
 from rocscope import metrics
@@ -11,9 +12,10 @@ from rocscope.errors import InputError
 
 
 class _Rate(property):
-    """A metric of `rocscope.metrics` as a property of a point."""
+    """A metric of `rocscope.metrics` as a property of a point, whose counts are checked: it needs no contract."""
 
     def __init__(self, metric: Callable[..., Any]) -> None:
+        metric = unwrap(metric)
         super().__init__(lambda point: float(metric(point.tp, point.fp, point.fn, point.tn)), doc=metric.__doc__)
 
 

@@ -291,6 +291,6 @@ def _rank_small(positive: NDArray[np.bool_], scores: Array, weight: Array | None
         return collapse((keys >> 1).view(scores.dtype), pos, 1 - pos)
     scores = without_signed_zeros(scores)
     order = np.argsort(scores)[::-1]
-    is_pos = positive[order]
     counts = 1 if weight is None else weight[order]
-    return collapse(scores[order], np.where(is_pos, counts, 0), np.where(is_pos, 0, counts))
+    pos = positive[order] * counts
+    return collapse(scores[order], pos, counts - pos)

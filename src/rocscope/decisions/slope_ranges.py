@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -102,14 +102,13 @@ class SlopeRanges:
         return None
 
 
-@dataclass(frozen=True, order=True)
-class _Candidate:
+class _Candidate(NamedTuple):
     """A point on a common scale, ordered from left to right, then from the top, then by model."""
 
     x: Any
     minus_y: Any
     order: int
-    index: int
+    position: int
 
     @property
     def y(self) -> Any:
@@ -133,7 +132,7 @@ def slope_ranges(choices: Sequence[Choices]) -> SlopeRanges:
         while len(chain) > 1 and not _turns_right(chain[-2][0], chain[-1][0], candidate):
             chain.pop()
         chain.append((candidate, others))
-    points = [corners[candidate.order].point(candidate.index) for candidate, _ in chain]
+    points = [corners[candidate.order].point(candidate.position) for candidate, _ in chain]
     borders = tuple(
         Fraction((right.y - left.y) * scale[1], (right.x - left.x) * scale[0])
         for (left, _), (right, _) in itertools.pairwise(chain)

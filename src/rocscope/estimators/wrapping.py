@@ -1,7 +1,7 @@
 """Base of classifiers that fit others: metadata routing, delegation, checks of rows and labels."""
 
 from collections.abc import Callable
-from dataclasses import is_dataclass, replace
+from dataclasses import fields, is_dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -137,8 +137,8 @@ class TwoClasses(BaseEstimator):
 
     def _costs(self, deep: bool) -> dict[str, Any]:
         context = Context() if self.context is None else self.context
-        costs = vars(context) if deep and is_dataclass(context) else {}  # anything may be set before it is checked
-        return {f"context__{name}": value for name, value in costs.items()}
+        costs = fields(context) if deep and is_dataclass(context) else ()  # anything may be set before it is checked
+        return {f"context__{cost.name}": getattr(context, cost.name) for cost in costs}
 
     def _with_costs(self, params: dict[str, Any]) -> dict[str, Any]:
         """Return parameters with single costs merged into a new context, since others may hold the old one."""
@@ -148,7 +148,7 @@ class TwoClasses(BaseEstimator):
         context: Any = params.get("context", self.context)
         context = context if is_dataclass(context) else Context.given(context)
         for name in costs:
-            check.check_choice("context__", name, [*vars(context)])
+            check.check_choice("context__", name, [cost.name for cost in fields(context)])
         rest = {name: value for name, value in params.items() if not name.startswith("context__")}
         return rest | {"context": replace(context, **costs)}
 
