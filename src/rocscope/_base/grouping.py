@@ -231,3 +231,8 @@ def deal(slot: Array, values: Array, slots: int) -> tuple[Array, NDArray[np.int6
     dealt = np.empty_like(values)
     kernels.segments.deal(slot, values, bounds[:-1].copy(), dealt)
     return dealt, bounds
+
+
+def sum_by(code: NDArray[np.intp], values: Array, size: int) -> Array:
+    """Return the sums of each column over the rows of each code."""
+    return np.column_stack([np.bincount(code, weights=column, minlength=size) for column in values.T])

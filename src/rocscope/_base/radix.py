@@ -354,6 +354,25 @@ def sorted_rows(positive: NDArray[np.bool_], scores: Array, weight: Array, kind:
     return codes, signed
 
 
+def levels_of_rows(scores: Array) -> tuple[Array, NDArray[np.intp]]:
+    """Return the distinct scores, increasing, and which of them each row has; many are sorted by radix.
+
+    Examples
+    --------
+    >>> levels_of_rows(np.array([0.5, 0.1, 0.5]))
+    (array([0.1, 0.5]), array([1, 0, 1]))
+    """
+    kind = KINDS.get(scores.dtype.kind)
+    if scores.size < kernels.SMALL or kind is None:
+        return np.unique(scores, return_inverse=True)
+    number = np.arange(scores.size, dtype=np.float64)  # of rows, sorted along where weights would be
+    codes, number = sorted_rows(np.ones(scores.size, np.bool_), np.ascontiguousarray(scores), number, kind)
+    begins = np.concatenate([[True], codes[1:] != codes[:-1]])
+    level = np.empty(scores.size, np.intp)
+    level[number.astype(np.intp)] = np.cumsum(begins) - 1
+    return decode(codes[begins], scores.dtype), level
+
+
 def _bits(column: Array, kind: DTypeLike) -> Array:
     """View a column as read-only integers, so that loops are compiled for one type only."""
     return check.read_only(column.view(kind))

@@ -269,7 +269,7 @@ def scan_parts(
 def rank(positive: NDArray[np.bool_], scores: Array, weight: Array | None = None) -> Ranking:
     """Rank checked labels and scores; rows of weight 0 are left out."""
     if weight is not None and not weight.all():
-        kept = weight > 0
+        kept = np.flatnonzero(weight)  # by number, which is several times as fast as by a mask without order
         positive, scores, weight = positive[kept], scores[kept], weight[kept]
     few = scores.size < kernels.SMALL
     if weight is not None and not (few and weight.dtype.kind == "i"):

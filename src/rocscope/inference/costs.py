@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.contract import contract
+from rocscope._base.grouping import sum_by
 from rocscope._base.registry import reach
 from rocscope.core.context import Context
 from rocscope.core.predictions import Predictions, with_groups
@@ -22,7 +23,7 @@ from rocscope.errors import InputError, OneClassError, warn
 from rocscope.inference.error_rates import Thresholds, predict
 from rocscope.inference.estimate import Comparison, Comparisons, Estimate
 from rocscope.inference.hypothesis import OF_ESTIMATES, Adjust, Alternative, Hypothesis, Test, compare_each_two
-from rocscope.inference.influence.units import WEIGHTS, WeightKind, is_frequency, stratum_of_sample, sum_by, times_of
+from rocscope.inference.influence.units import WEIGHTS, WeightKind, is_frequency, stratum_of_sample, times_of
 from rocscope.inference.reliability import FEW_EVENTS, FEW_INFORMATIVE, few
 from rocscope.sample import rows_of
 

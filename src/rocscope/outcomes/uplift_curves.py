@@ -10,6 +10,7 @@ from rocscope._base.arrays import Array
 from rocscope._base.registry import reach
 from rocscope.core.result import Result, frame_of
 from rocscope.inference.estimate import Estimate
+from rocscope.inference.influence.row_levels import RowLevels
 
 UpliftKind = Literal["qini", "uplift"]
 
@@ -99,7 +100,7 @@ class Trial:
         A = Σ_k (V_k + V_{k−1})(N_k − N_{k−1})/2. Its derivative by what one row adds to the four running sums is the
         sum of those at all later levels, with ∂A/∂V_k = (N_{k+1} − N_{k−1})/2 and ∂A/∂N_k = (V_{k−1} − V_{k+1})/2.
         """
-        contacted, gained, level, slopes = self._cumulated(score, kind)
+        contacted, gained, ranked, slopes = self._cumulated(score, kind)
         n, total = contacted[-1], gained[-1]
         area = float(((gained[1:] + gained[:-1]) * np.diff(contacted)).sum()) / 2
         beyond_n, beyond_v = np.append(contacted[2:], n), np.append(gained[2:], -total)  # ∂A/∂N at the end: (V + V₋₁)/2
@@ -109,23 +110,17 @@ class Trial:
         moves = np.empty((score.size, 2))
         for j, (of_v, of_n) in enumerate(((by_v, by_n), (end, np.zeros(end.size)))):
             by_sum = [np.cumsum((of_v * slope + of_n * counts)[::-1])[::-1] for slope, counts in slopes]
-            of_response = np.where(self.treated, by_sum[0][level], by_sum[1][level])
-            of_number = np.where(self.treated, by_sum[2][level], by_sum[3][level])
+            of_response, of_number = ranked.of_rows(*by_sum[:2]), ranked.of_rows(*by_sum[2:])
             moves[:, j] = self.weight * (self.response * of_response + of_number)
         values = np.array([area / n**2, total / n])
         share = (self.weight / n)[:, None]
         return values, moves / [n**2, n] - share * values * [2, 1]
 
-    def _cumulated(self, score: Array, kind: UpliftKind) -> tuple[Array, Array, Array, list[tuple[Array, int]]]:
-        """Return N and V of each level, the level of each row, and ∂V by y_t, y_c, n_t, n_c and whether N counts it."""
-        rising, inverse = np.unique(score, return_inverse=True)
-        level = rising.size - 1 - inverse
-        sums = [
-            np.cumsum(np.bincount(level, self.weight * (self.treated == arm) * of, rising.size))
-            for of in (self.response, 1.0)
-            for arm in (True, False)
-        ]
-        y_t, y_c, n_t, n_c = sums
+    def _cumulated(self, score: Array, kind: UpliftKind) -> tuple[Array, Array, RowLevels, list[tuple[Array, int]]]:
+        """Return N and V of each level, the rows' levels, and ∂V by y_t, y_c, n_t, n_c and whether N counts it."""
+        ranked = RowLevels.of(self.treated, score)
+        by_arm = (ranked.counts(amount) for amount in (self.weight * self.response, self.weight))
+        (y_t, y_c), (n_t, n_c) = (map(np.cumsum, arms) for arms in by_arm)
         one, other = (np.divide(1, n, out=np.zeros(n.size), where=n > 0) for n in (n_t, n_c))
         if kind == "qini":
             gained = y_t - y_c * n_t * other
@@ -135,7 +130,7 @@ class Trial:
             gained = uplift * n
             slopes = [n * one, -n * other, uplift - n * y_t * one**2, uplift + n * y_c * other**2]
         contacted = np.insert(n_t + n_c, 0, 0.0)
-        return contacted, np.insert(gained, 0, 0.0), level, list(zip(slopes, (0, 0, 1, 1), strict=True))
+        return contacted, np.insert(gained, 0, 0.0), ranked, list(zip(slopes, (0, 0, 1, 1), strict=True))
 
     def perfect(self, kind: UpliftKind) -> Array:
         """Return the score of a perfect ranking, as scikit-uplift defines it for binary responses."""

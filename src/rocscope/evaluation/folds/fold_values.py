@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
+from rocscope._base.grouping import sum_by
 from rocscope.core.context import Context
 from rocscope.errors import InputError
 from rocscope.evaluation.assembly import Judged, judged
@@ -17,7 +18,6 @@ from rocscope.evaluation.fitting import Scored
 from rocscope.evaluation.measures import Metric, measure_of
 from rocscope.evaluation.task import Task
 from rocscope.inference.areas.placements import placements
-from rocscope.inference.influence.units import sum_by
 from rocscope.multiclass.cost_matrix import CostMatrix
 from rocscope.multiclass.predictions import MulticlassPredictions
 

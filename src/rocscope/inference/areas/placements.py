@@ -16,9 +16,11 @@ from scipy import special
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
+from rocscope._base.radix import levels_of_rows
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.predictions import Predictions
 from rocscope.errors import OneClassError
+from rocscope.inference.influence.row_levels import RowLevels
 from rocscope.inference.influence.units import OverFolds, Stratum, Units, WeightKind, require_whole, units_of
 from rocscope.inference.reliability import FEW_ROWS, SHRUNK, few_groups, unseen
 from rocscope.sample import Sample
@@ -220,7 +222,7 @@ class AucSample:
         """Whether two models rank all rows alike, so that their areas are always equal."""
         if any((stratum.moves[:, first] != stratum.moves[:, second]).any() for stratum in self.strata):
             return False
-        one, other = (np.unique(self.scores[model], return_inverse=True)[1] for model in (first, second))
+        one, other = (levels_of_rows(self.scores[model])[1] for model in (first, second))
         return np.array_equal(one, other)
 
 
@@ -234,19 +236,9 @@ def placements(positive: NDArray[np.bool_], score: Array, weight: Array | None =
     >>> placements(np.array([True, False, True]), np.array([3, 2, 2]))
     array([2, 3, 1])
     """
-    order = np.argsort(score)
-    ordered = score[order]
-    is_pos = positive[order]
-    amount = np.ones(score.size, np.int64) if weight is None else weight[order]
-    starts = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1])))
-    ends = np.concatenate((starts[1:], [score.size]))
-    pos, neg = (np.concatenate((amount[:1] * 0, np.cumsum(np.where(mask, amount, 0)))) for mask in (is_pos, ~is_pos))
-    for_positives = neg[starts] + neg[ends]
-    for_negatives = 2 * pos[-1] - pos[starts] - pos[ends]
-    size = ends - starts
-    placed = np.empty_like(amount)
-    placed[order] = np.where(is_pos, np.repeat(for_positives, size), np.repeat(for_negatives, size))
-    return placed
+    ranked = RowLevels.of(positive, score)
+    pos, neg = ranked.counts(np.ones(score.size, np.int64) if weight is None else weight)
+    return ranked.of_rows(2 * (neg.sum() - np.cumsum(neg)) + neg, 2 * np.cumsum(pos) - pos)
 
 
 def sample_of_counts(counts: ThresholdCounts, model: str = "score", note: str = "") -> AucSample:
@@ -299,25 +291,24 @@ def sample_of_rows(
 
 
 def _of_placements(units: Units, auc: Array, placed: Array, residual: Array) -> AucSample:
-    sides = (units.positive, ~units.positive)
     if units.group is None:  # Obuchowski's variance of groups has no such factor
         residual = residual * units.left_out()[:, None]
     strata = tuple(
-        replace(units.stratum(residual[mask], mask), inside=_inside(placed[mask], units.times_of(mask)))
-        for mask in sides
+        replace(units.stratum(residual[rows], rows), inside=_inside(placed[rows], units.times_of(rows)))
+        for rows in units.classes
     )
     names, scores = tuple(units.scores), tuple(units.scores.values())
     holding = (strata[0].units, strata[1].units) if units.group is None else units.holding()
     if units.weighting is not None:
         moves = np.empty_like(residual)
-        for mask in sides:
-            moves[mask] = residual[mask] * units.share(mask)[:, None]
+        for rows in units.classes:
+            moves[rows] = residual[rows] * units.share(rows)[:, None]
         whole = replace(units.stratum_of_all(moves), holding=holding)
         own = strata if units.group is None else (whole,)
         return AucSample(names, auc, own, *holding, units.n, units.note, whole.covariance, scores)
     if units.group is None:
         return AucSample(names, auc, strata, *holding, units.n, units.note, scores=scores)
-    parts = [units.stratum_of_groups(residual[mask], mask) for mask in sides]
+    parts = [units.stratum_of_groups(residual[rows], rows) for rows in units.classes]
     k = units.n_groups
     worth = min(k, _worth(np.bincount(units.group, units.amount)))
     whole = Stratum(parts[0].moves + parts[1].moves, None, k, k - 1, worth, holding=holding)
@@ -351,13 +342,14 @@ def _placed(units: Units) -> tuple[Array, Array]:
             aucs.append(auc)
         return np.array(aucs), placed
     weight, amount = units.weight, units.amount
-    n_pos, n_neg = amount[units.positive].sum(), amount[~units.positive].sum()
+    positives, negatives = units.classes
+    n_pos, n_neg = amount[positives].sum(), amount[negatives].sum()
     opponents = np.where(units.positive, 2 * n_neg, 2 * n_pos)
     auc = np.empty(len(units.scores))
     placed = np.empty((units.positive.size, len(units.scores)))
     for j, score in enumerate(units.scores.values()):
         twice = placements(units.positive, score, weight)
-        right = twice[units.positive].sum() if weight is None else twice[units.positive] @ weight[units.positive]
+        right = twice[positives].sum() if weight is None else twice[positives] @ weight[positives]
         auc[j] = min(right / (2 * n_pos * n_neg), 1.0)  # sums of weights are rounded
         placed[:, j] = twice / opponents
     return auc, placed

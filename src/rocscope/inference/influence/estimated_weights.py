@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocscope._base.arrays import Array
+from rocscope._base.grouping import sum_by
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,8 +61,7 @@ class EstimatedWeights:
         """Return the influence of each row of the sample on the estimates, given those with fixed weights."""
         moves = own
         if self.index is not None:
-            moves = np.zeros((self.size, own.shape[1]))
-            np.add.at(moves, self.index, own)
+            moves = sum_by(self.index, own, self.size)
         through = self.through_weights(moves)
         return moves + (through if self.base is None else through * self.base[:, None])
 

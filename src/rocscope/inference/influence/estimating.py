@@ -21,6 +21,7 @@ from rocscope.figures.registry import spelled, statistic_named
 from rocscope.inference.areas.differences import satterthwaite, student
 from rocscope.inference.estimate import Comparison, Comparisons, Estimate
 from rocscope.inference.hypothesis import Adjust, Hypothesis, compare_each_two
+from rocscope.inference.influence.row_levels import RowLevels
 from rocscope.inference.influence.units import OverFolds, Stratum, Units, WeightKind, units_of
 from rocscope.inference.proportions import mover_difference, wilson_of
 from rocscope.inference.reliability import FEW_BEYOND, FEW_INFORMATIVE, FEW_ROWS, few, few_groups, unseen
@@ -110,7 +111,6 @@ def values_of_rows(
 ) -> Values:
     """Return the values of a statistic for all models on the same rows."""
     units = units_of(rows, groups=groups, folds=folds, weights=weights)
-    everything = np.ones(units.positive.size, bool)
     trials: tuple[Trials | None, ...] = ()
     linear: tuple[Linear, ...] = ()
     if units.fold is None:
@@ -125,9 +125,9 @@ def values_of_rows(
         values = np.mean(each, axis=0)
     influence = influence * units.left_out()[:, None]
     if units.weighting is not None:
-        stratum = units.stratum_of_all(influence * units.share(everything)[:, None])
+        stratum = units.stratum_of_all(influence * units.share(slice(None))[:, None])
     else:
-        stratum = (units.stratum if units.group is None else units.stratum_of_groups)(influence, everything)
+        stratum = (units.stratum if units.group is None else units.stratum_of_groups)(influence, slice(None))
     classes = _classes(units)
     return Values(tuple(units.scores), values, stratum, units.n, units.note, trials, linear, classes, statistic)
 
@@ -137,31 +137,29 @@ def _classes(units: Units) -> tuple[float, float]:
     if units.group is not None:
         return units.holding()
     each = []
-    for mask in (units.positive, ~units.positive):
-        share, times = units.amount[mask].astype(np.float64), units.times_of(mask)
+    for rows in units.classes:
+        share, times = units.amount[rows].astype(np.float64), units.times_of(rows)
         each.append(float(share.sum() if times is not None else share.sum() ** 2 / (share @ share or nan)))
     return each[0], each[1]
 
 
-def _linearised(units: Units, statistic: Smooth) -> tuple[Array, Array, list[tuple[Linear, Array]]]:
+def _linearised(units: Units, statistic: Smooth) -> tuple[Array, Array, list[tuple[Linear, RowLevels]]]:
     """Return the value of each model, the influence of each row on it, and both as they are by level."""
     values, influence, each = [], np.empty((units.positive.size, len(units.scores))), []
     for j, score in enumerate(units.scores.values()):
-        rising, inverse = np.unique(score, return_inverse=True)
-        level = rising.size - 1 - inverse
-        pos, neg = (np.bincount(level, units.amount * mask, rising.size) for mask in (units.positive, ~units.positive))
-        found = statistic.linearise(ThresholdCounts(rising[::-1], pos, neg))
+        ranked = RowLevels.of(units.positive, score)
+        found = statistic.linearise(ThresholdCounts(ranked.threshold, *ranked.counts(units.amount)))
         values.append(found.value)
-        influence[:, j] = np.where(units.positive, found.of_pos[level], found.of_neg[level])
-        each.append((found, level))
+        influence[:, j] = ranked.of_rows(found.of_pos, found.of_neg)
+        each.append((found, ranked))
     return np.array(values), influence, each
 
 
-def _trials(units: Units, found: Linear, level: Array) -> Trials | None:
+def _trials(units: Units, found: Linear, ranked: RowLevels) -> Trials | None:
     """Return what a share is a share of; groups count as one case each where their rows are alike."""
     if found.trials is None:
         return None
-    mask = np.where(units.positive, found.trials[0][level], found.trials[1][level]) > 0
+    mask = ranked.of_rows(*found.trials) > 0
     if units.group is not None:
         return Trials(float(mask.sum()), float(np.unique(units.group[mask]).size), exact=found.exact)
     if units.times is not None or units.weight is None:

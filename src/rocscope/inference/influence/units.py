@@ -8,6 +8,7 @@ equal rows, a row that stands for many of a population, or a group of rows.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import frexp, nan
 from typing import Any, Literal
 
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.exact_sums import is_moderate
+from rocscope._base.grouping import sum_by
 from rocscope.core.predictions import Predictions
 from rocscope.core.rows import independent_units
 from rocscope.errors import InputError, OneClassError, WeightError
@@ -87,6 +89,7 @@ class Stratum:
         return float(values.sum() if self.times is None else self.times @ values)
 
 
+RowNumbers = NDArray[np.intp]
 WeightKind = Literal["auto", "frequency", "sampling"]
 OverFolds = Literal["pooled", "mean"]
 
@@ -154,6 +157,11 @@ class Units:
         """The weight of each row, by default 1."""
         return np.ones(self.positive.size, np.int64) if self.weight is None else self.weight
 
+    @cached_property
+    def classes(self) -> tuple[RowNumbers, RowNumbers]:
+        """Numbers of the positive and of the negative rows: to take those is several times as fast as by a mask."""
+        return np.flatnonzero(self.positive), np.flatnonzero(~self.positive)
+
     @property
     def n(self) -> float:
         """Number of rows, or the sum of frequencies."""
@@ -200,17 +208,17 @@ class Units:
                 )
             yield mask, part
 
-    def times_of(self, mask: Array) -> Array | None:
-        """Return the frequency of each row of a mask, or None."""
-        return None if self.times is None else self.times[mask]
+    def times_of(self, rows: Array | slice) -> Array | None:
+        """Return the frequency of each of some rows, or None."""
+        return None if self.times is None else self.times[rows]
 
-    def share(self, mask: Array) -> Array:
-        """Return each row's share in a mean over a mask; in a mean over folds, folds count equally."""
-        weight = self.amount[mask].astype(np.float64)
+    def share(self, rows: Array | slice) -> Array:
+        """Return the share of each of some rows in a mean over them; in a mean over folds, folds count equally."""
+        weight = self.amount[rows].astype(np.float64)
         if self.fold is None:
             return weight / weight.sum()
-        total = np.bincount(self.fold[mask], weight)
-        return weight / (total * total.size)[self.fold[mask]]
+        total = np.bincount(self.fold[rows], weight)
+        return weight / (total * total.size)[self.fold[rows]]
 
     def left_out(self) -> Array:
         """Return how much farther a mean of a class moves without a row's unit than the unit's residual says.
@@ -220,42 +228,41 @@ class Units:
         factor = np.ones(self.positive.size)
         if self.times is not None or self.weighting is not None or (self.weight is None and self.group is None):
             return factor
-        for mask in (self.positive, ~self.positive):
-            rows = np.flatnonzero(mask)
+        for rows in self.classes:
             unit = rows if self.group is None else self.group[rows]
-            share = np.bincount(unit, self.share(mask))[unit]
+            share = np.bincount(unit, self.share(rows))[unit]
             most = 1 - 1 / max(np.unique(unit).size, 1)
             factor[rows] = np.divide(most, 1 - share, out=np.ones(rows.size), where=share < 1)
         return factor
 
-    def stratum(self, influence: Array, mask: Array) -> Stratum:
-        """Return the rows of a mask as one stratum, given their `influence` on a mean (m columns)."""
-        share, times = self.share(mask), self.times_of(mask)
+    def stratum(self, influence: Array, rows: Array | slice) -> Stratum:
+        """Return some rows as one stratum, given their `influence` on a mean (m columns)."""
+        share, times = self.share(rows), self.times_of(rows)
         each = share if times is None else share / times
         units = float(share.size if times is None else times.sum())
         folds = 1 if self.fold is None else int(self.fold.max()) + 1
         return Stratum(influence * each[:, None], times, units, units - folds, 1 / float(share @ each))
 
-    def stratum_of_groups(self, influence: Array, mask: Array) -> Stratum:
-        """Return the groups with rows in a mask as one stratum."""
+    def stratum_of_groups(self, influence: Array, rows: Array | slice) -> Stratum:
+        """Return the groups that hold some of these rows as one stratum."""
         assert self.group is not None
-        group = self.group[mask]
+        group = self.group[rows]
         held = np.unique(group).size
-        share = self.share(mask)
+        share = self.share(rows)
         moves = sum_by(group, influence * share[:, None], self.n_groups)
         return Stratum(moves, None, held, held - 1, min(1 / float((np.bincount(group, share) ** 2).sum()), held))
 
     def stratum_of_all(self, moves: Array) -> Stratum:
         """Return all units as one stratum if weights are estimated, given the influence of each row."""
         assert self.weighting is not None
-        share = self.share(np.ones(self.positive.size, bool))
+        share = self.share(slice(None))
         size = 1 / float(share @ share if self.times is None else share @ (share / self.times))
         return stratum_of_sample(self.weighting, moves, self.group_of_sample, self.times is not None, size)
 
     def holding(self) -> tuple[int, int]:
         """Return the numbers of groups with positives and with negatives."""
         assert self.group is not None
-        held = [np.unique(self.group[mask]).size for mask in (self.positive, ~self.positive)]
+        held = [np.unique(self.group[rows]).size for rows in self.classes]
         return held[0], held[1]
 
 
@@ -267,7 +274,7 @@ def units_of(
     if folds is not None:
         check.check_choice("folds", folds, _FOLDS)
     weight = predictions.sample_weight
-    kept = slice(None) if weight is None else weight > 0
+    kept = slice(None) if weight is None else np.flatnonzero(weight > 0)
     unit = independent_units(predictions, groups)
     if folds == "mean" and predictions.fold is None:
         raise InputError("folds='mean'", expected="a fold column", hint="pass fold= to Predictions or rocscope.read")
@@ -369,8 +376,3 @@ def require_whole(*counts: Array) -> None:
             expected="whole numbers, since counts do not tell how many rows a weight stands for",
             hint="pass the rows with sample_weight (Predictions)",
         )
-
-
-def sum_by(code: NDArray[np.intp], values: Array, size: int) -> Array:
-    """Return the sums of each column over the rows of each code."""
-    return np.column_stack([np.bincount(code, weights=column, minlength=size) for column in values.T])

@@ -21,6 +21,7 @@ from rocscope import kernels
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.progress import Progress, track
+from rocscope._base.radix import levels_of_rows
 from rocscope._base.threads import cores
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.levels import Levels
@@ -103,7 +104,7 @@ class Tally:
         whole: bool = False,
     ) -> "Tally":
         """Rank rows once; without `unit` every row is a unit."""
-        rising, inverse = np.unique(score, return_inverse=True)
+        rising, inverse = levels_of_rows(score)
         threshold, level = rising[::-1], rising.size - 1 - inverse
         target = np.where(positive, level, threshold.size + level)
         order = np.argsort(target, kind="stable")
