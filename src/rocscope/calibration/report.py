@@ -15,6 +15,7 @@ from scipy.special import chdtrc, expit, logit, xlog1py, xlogy
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.contract import contract
+from rocscope.calibration.bins import binned
 from rocscope.calibration.distances import (
     DRAWS,
     DRAWS_ALONG,
@@ -41,6 +42,7 @@ from rocscope.core.rows import refuse_repeats
 from rocscope.curves.roc_curve import auc
 from rocscope.errors import ColumnError
 from rocscope.inference.estimate import Estimate
+from rocscope.inference.proportions import normal_quantile
 from rocscope.inference.reliability import FEW_ROWS, few
 
 _PARTS = ("discrimination", "uncertainty")
@@ -229,6 +231,8 @@ def distance_estimates(
     for name, value in values.items():
         key = name.removeprefix("brier_")
         low, high = min(float(limits.low[key]), value), max(float(limits.high[key]), value)
+        if name == "e50":
+            low = min(low, _surely_off(sample, level))
         if high - low < _NO_WIDTH:
             low, high = low * (1 - unseen), min(high + unseen, farthest)
         method = f"inverted test, {draws} draws" + _facts(known.outcomes)
@@ -236,6 +240,24 @@ def distance_estimates(
         if name in _QUANTILES and estimates[name].reliable:
             estimates[name] = replace(estimates[name], reason=_too_certain(known, sample, _QUANTILES[name]))
     return estimates, float(limits.p_value["miscalibration"])
+
+
+_BINS_OF_HALF = 10  # of equal size, to see whether half of the rows are off
+
+
+def _surely_off(sample: Outcomes, level: float) -> float:
+    """Return the distance that half of the rows surely have, seen in bins of equal size.
+
+    LOESS spreads a narrow bump over rows that are calibrated, which the median of its distances then shows and tests
+    along smooth curves do not doubt. Of half of the bins each must be that far off by itself.
+    """
+    found = binned(sample, bins=_BINS_OF_HALF, strategy="quantile")
+    filled = found.total > 0
+    off, chance, rows = (found.share - found.x)[filled], found.share[filled], found.effective[filled]
+    sure = np.abs(off) - normal_quantile(level) * np.sqrt(chance * (1 - chance) / np.maximum(rows, 1))
+    order = np.argsort(-sure)
+    half = np.searchsorted(np.cumsum(found.total[filled][order]), sample.n / 2)
+    return max(float(sure[order][min(half, order.size - 1)]), 0.0)
 
 
 def _too_certain(known: Evidence, sample: Outcomes, share: float) -> str:
