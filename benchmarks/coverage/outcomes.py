@@ -7,9 +7,12 @@ reliable, how often reliable; for tests how often they reject at 5 %.
 import argparse
 import warnings
 from collections import defaultdict
+from functools import cache
 from itertools import product
 
 import numpy as np
+from scipy.optimize import brentq
+from scipy.special import ndtri
 
 import rocscope as rs
 from rocscope.errors import InputError, RocscopeWarning
@@ -19,17 +22,17 @@ from rocscope.outcomes import at_horizon, from_experiment
 
 HORIZON = 1.0
 # Strength of the predictor for an AUC of about .6, .8 and .97; with noise of the second half of the score.
-STRENGTH = {0.6: 0.4, 0.8: 1.5, 0.97: 6.0}
+STRENGTH = {0.6: 0.42, 0.8: 1.2, 0.97: 4.0}
 
 
 def follow_up(rng, n, auc, share, censored, *, competing=False, clusters=0):
-    """Return time, event, two equally good scores, and groups: about a `share` of events until the horizon."""
+    """Return time, event, two equally good scores, and groups: a `share` of events until the horizon, uncensored."""
     b = STRENGTH[auc]
     group = np.arange(n) % clusters if clusters else None
     x = rng.standard_normal(n)
     if group is not None:
         x = (x + rng.standard_normal(clusters)[group]) / np.sqrt(2)
-    rate = -np.log1p(-share) * np.exp(b * x - b * b * 0.3)
+    rate = np.exp(b * x + _level(b, share))
     time = rng.exponential(1 / rate)
     other = rng.exponential(1 / 0.2, n) if competing else np.full(n, np.inf)
     end = rng.exponential(1 / -np.log1p(-censored), n) if censored else np.full(n, np.inf)
@@ -37,6 +40,13 @@ def follow_up(rng, n, auc, share, censored, *, competing=False, clusters=0):
     scores = {name: x + 0.4 / b * rng.standard_normal(n) for name in "ab"}
     chances = {name: 1 / (1 + np.exp(-(np.log(share / (1 - share)) + b * score))) for name, score in scores.items()}
     return np.minimum(np.minimum(time, other), end), event, chances, group
+
+
+@cache
+def _level(b, share):
+    """Return the logarithm of the rate at a predictor of 0 that gives the share of events."""
+    x = ndtri((np.arange(4000) + 0.5) / 4000)
+    return brentq(lambda level: -np.expm1(-np.exp(b * x + level)).mean() - share, -60, 20)
 
 
 def of_follow_up(rng, samples, n, auc, share, censored, **design):

@@ -208,3 +208,30 @@ def test_quantiles_of_distances_are_flagged_where_most_rows_are_too_certain():
             "cases expected where 50 % of the probabilities are, fewer than 5"
         )
         assert report["ici"].reliable
+
+
+def test_where_a_tenth_of_the_rows_is_off_half_of_them_may_be_right():
+    rng = np.random.default_rng(1)
+    score = rng.random(2000)
+    chance = np.clip(score + 0.3 * (np.abs(score - 0.5) < 0.05), 0, 1)
+    found = rs.calibration.calibration_report(rng.random(2000) < chance, score, draws=99)
+    assert found["e50"].value > 0.005, "LOESS spreads what is off"
+    assert found["e50"].low < 1e-6
+    everywhere = rs.calibration.calibration_report(rng.random(2000) < np.clip(score + 0.3, 0, 1), score, draws=99)
+    assert 0.1 < everywhere["e50"].low < 0.3 < everywhere["e50"].high + 0.05
+
+
+def test_intervals_of_many_parts_are_those_of_one_but_for_the_draws():
+    """In segments labels are drawn for a quarter of the groups of rows, and a tenth as often."""
+    rng = np.random.default_rng(2)
+    score = rng.beta(2, 4, 3000)
+    label, segment = rng.random(3000) < score**1.3, np.arange(3000) % 2
+    rows = rs.summary(rs.Predictions(label, score, segment=segment), by="segment").rows
+    parts = {row.part: row for row in rows}
+    for number in range(2):
+        own, mask = parts[str(number)], segment == number
+        (whole,) = rs.summary(rs.Predictions(label[mask], score[mask])).rows
+        for name in ("ici", "e90", "ece"):
+            few, many = own[name], whole[name]
+            assert few.value == pytest.approx(many.value)
+            assert (few.low, few.high) == pytest.approx((many.low, many.high), abs=0.35 * (many.high - many.low))

@@ -92,6 +92,28 @@ def test_groups_and_weights_are_worth_what_their_variance_says():
     assert found.standard_error == pytest.approx(variance**0.5)
 
 
+def test_of_groups_an_odds_ratio_moves_as_it_does_without_each():
+    """By its definition: the delete-one-group jackknife on the log scale, less its bias, with a t."""
+    rng = np.random.default_rng(4)
+    group = rng.choice(20, 400, p=np.arange(1, 21) / 210)
+    label = rng.random(400) < 0.4
+    called = rng.random(400) < 0.15 + 0.4 * label + 0.3 * rng.random(20)[group]
+    found = estimate_of(rs.Predictions(label, called * 1.0, groups=group), statistics.at(0.5, "odds_ratio"))
+
+    def log_odds_ratio(kept):
+        tp, fp, fn, tn = (np.sum(kept & a & b) for b in (called, ~called) for a in (label, ~label))
+        return np.log(tp * tn / fp / fn)
+
+    whole = log_odds_ratio(group >= 0)
+    left = np.array([log_odds_ratio(group != each) for each in range(20)])
+    moves = (1 - np.bincount(group) / 400) * (whole - left)
+    error = np.sqrt(20 / 19 * ((moves - moves.mean()) ** 2).sum())
+    assert found.value == pytest.approx(np.exp(whole))
+    assert found.standard_error == pytest.approx(error * found.value)
+    centre = found.value * (1 + moves.sum())  # the bias is minus the sum of the moves
+    assert np.sqrt(found.low * found.high) == pytest.approx(centre)
+
+
 def mover(tables, to, back):
     """By its definition, from SciPy's beta law: MOVER of Jeffreys limits of two shares, around half a row more."""
     sides = []

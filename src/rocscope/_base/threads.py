@@ -1,10 +1,12 @@
-"""Run work in threads: how many cores there are, and a parallel map."""
+"""Run work in threads: how many cores there are, a parallel map, and linear algebra that keeps to one core."""
 
 import os
 from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from contextlib import AbstractContextManager
+from functools import cache
+from typing import Any, TypeVar
 
 Item = TypeVar("Item")
 _Result = TypeVar("_Result")
@@ -63,3 +65,18 @@ def pieces_of(rows: int, size: int) -> list[slice]:
     [slice(0, 3, None), slice(3, 5, None)]
     """
     return [slice(start, min(start + size, rows)) for start in range(0, rows, size)]
+
+
+def one_blas_thread() -> AbstractContextManager[Any]:
+    """Have products of matrices keep to this core: of many small ones, other threads would wait longer than they work.
+
+    They wait in a loop, which takes as much processor time again.
+    """
+    return _linear_algebra().limit(limits=1, user_api="blas")
+
+
+@cache
+def _linear_algebra() -> Any:
+    from threadpoolctl import ThreadpoolController  # comes with scikit-learn
+
+    return ThreadpoolController()

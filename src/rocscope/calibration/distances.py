@@ -17,6 +17,7 @@ from rocscope import kernels
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.contract import contract
+from rocscope._base.threads import one_blas_thread
 from rocscope.calibration.bins import Strategy, binned, sums
 from rocscope.calibration.intervals import Direction, Inverted, invert
 from rocscope.calibration.loess import DEFAULT_SPAN, Degree, LoessFit, loess_fit
@@ -28,18 +29,23 @@ from rocscope.kernels import compiled_pays
 DRAWS, DRAWS_ALONG = 999, 199
 """Numbers of simulated samples: at the probabilities for a p-value, and along each curve for interval limits."""
 
-_MOST_LEVELS, _GROUPS, _ENDS, _HUNDREDTHS = 640, 250, 16, np.arange(1, 100) / 100
+_MOST_LEVELS, _GROUPS, _ENDS = 640, 250, 16
+_COARSE = 4  # times fewer, for each of many parts: intervals of 1,000 rows move by less than draws let them
 INDEX = {"ici": 1, "ici_quadratic": 2}
 """Calibration indices by the degree of their LOESS fit."""
 
 
-def grouped(sample: Outcomes) -> Outcomes:
-    """Group neighbouring rows above 640 levels: 250 groups, split at hundredths, with both ends kept."""
-    size = sample.score.size
-    if size <= _MOST_LEVELS:
+def grouped(sample: Outcomes, *, coarse: bool = False, bins: int = 100) -> Outcomes:
+    """Group neighbouring rows above 640 levels: 250 groups, split where bins are, with both ends kept.
+
+    If `coarse`, a quarter as many of each.
+    """
+    size, fewer = sample.score.size, _COARSE if coarse else 1
+    if size <= _MOST_LEVELS // fewer:
         return sample
-    ends = np.append(np.arange(_ENDS), np.arange(size - _ENDS, size))
-    starts = np.unique(np.concatenate([sample.starts(_GROUPS), np.searchsorted(sample.score, _HUNDREDTHS), ends]))
+    ends = np.append(np.arange(_ENDS // fewer), np.arange(size - _ENDS // fewer, size))
+    borders = np.searchsorted(sample.score, np.arange(1, bins) / bins)
+    starts = np.unique(np.concatenate([sample.starts(_GROUPS // fewer), borders, ends]))
     return sample.merged(starts[starts < size])
 
 
@@ -159,7 +165,8 @@ class Distances:
         curve = Direction(shift.of_chance(smooth), self.of_labels, self.of_chances)
         rng = check.check_random_state(random_state)
         options = {"level": level, "draws": draws, "draws_along": draws_along, "rng": rng}
-        return invert(sample, shift, (steps, curve), **options)
+        with one_blas_thread():
+            return invert(sample, shift, (steps, curve), **options)
 
 
 Convention = Literal["val.prob", "austin"]

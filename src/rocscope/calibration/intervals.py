@@ -298,9 +298,12 @@ def invert(
     low: dict[str, Array] = {}
     high: dict[str, Array] = {}
     p_value: dict[str, Array] = {}
+    of_null: dict[str, Array] = {}
     for way in directions:
         found = way.statistics(sample.pos[None])
-        drawn = [way.statistics(null)]
+        if not of_null.keys() >= found.keys():  # a direction of fewer statistics shares those of the one before
+            of_null = dict(way.statistics(null))
+        drawn = [{name: of_null[name] for name in found}]
         curves = [np.clip(start + step * (way.curve - start), 0, 1) for step in _STEPS]
         drawn += [way.statistics(noise.drawn(shift.in_sample(curve))) for curve in curves[1:]]
         truth = way.truth(np.array(curves))

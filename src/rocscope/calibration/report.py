@@ -200,11 +200,13 @@ def distance_estimates(
     draws: int = DRAWS,
     draws_along: int = DRAWS_ALONG,
     common: bool = False,
+    coarse: bool = False,
     random_state: Any = 0,
 ) -> tuple[dict[str, Estimate], float]:
     """Return distances from calibration with intervals from test inversion, and the p-value of the miscalibration.
 
-    With `common`, those of `rocscope.calibration.distances.Distances` that it names less common are left out.
+    With `common`, those of `rocscope.calibration.distances.Distances` that it names less common are left out. With
+    `coarse`, draws are of a quarter as many groups of neighbouring rows.
     """
     sample, level = forms.sample, forms.level
     index = calibration_index(sample)
@@ -225,7 +227,8 @@ def distance_estimates(
     if not 0 < sample.prevalence < 1:
         return {name: forms.without(value, ONE_CLASS) for name, value in values.items()}, _one_class(known, draws)
     unseen = 1 - (1 - level) ** (1 / known.outcomes.effective.sum())  # a share that so many cases leave open unseen
-    found = Distances(grouped(known.outcomes), forms.shift, bins, common)
+    levels = grouped(known.outcomes, coarse=True, bins=bins) if coarse else grouped(known.outcomes)
+    found = Distances(levels, forms.shift, bins, common)
     limits = found.inverted(level=level, draws=draws, draws_along=draws_along, random_state=random_state)
     estimates = {}
     for name, value in values.items():

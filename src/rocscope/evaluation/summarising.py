@@ -120,8 +120,8 @@ def _area(data: Predictions | ThresholdCounts, forms: ClosedForms) -> Estimate:
 def _of_probabilities(known: Evidence, forms: ClosedForms, random_state: int, *, many: bool) -> dict[str, Estimate]:
     score = forms.sample.score
     brier = forms.mean(*squared(score), most=1.0, name="influence function")
-    draws = {"draws": _DRAWS, "draws_along": _DRAWS} if many else {}
-    distances = distance_estimates(known, forms, common=True, random_state=random_state, **draws)[0]
+    fewer = {"draws": _DRAWS, "draws_along": _DRAWS, "coarse": True} if many else {}
+    distances = distance_estimates(known, forms, common=True, random_state=random_state, **fewer)[0]
     return {
         "observed_over_expected": forms.ratio(),
         "brier": brier,

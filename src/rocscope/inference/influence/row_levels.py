@@ -42,6 +42,10 @@ class RowLevels:
         level = rising.size - 1 - place
         return cls(rising[::-1], level, 2 * level + ~positive)
 
+    def taken(self, rows: Array) -> "RowLevels":
+        """Return the same levels for some rows."""
+        return RowLevels(self.threshold, self.level[rows], self.cell[rows])
+
     def counts(self, amount: Array) -> tuple[Array, Array]:
         """Return the positives and negatives of each level, given the weight of each row."""
         table = np.bincount(self.cell, amount, 2 * self.threshold.size).astype(amount.dtype)
