@@ -1,6 +1,6 @@
 """Confidence intervals of calibration measures: in closed form, and by test inversion."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf, isfinite, isnan, nan, sqrt
@@ -303,16 +303,16 @@ def invert(
         found = way.statistics(sample.pos[None])
         if not of_null.keys() >= found.keys():  # a direction of fewer statistics shares those of the one before
             of_null = dict(way.statistics(null))
-        drawn = [{name: of_null[name] for name in found}]
-        curves = [np.clip(start + step * (way.curve - start), 0, 1) for step in _STEPS]
-        drawn += [way.statistics(noise.drawn(shift.in_sample(curve))) for curve in curves[1:]]
-        truth = way.truth(np.array(curves))
-        value, samples = _columns(found), [_columns(part) for part in drawn]
-        rank = _rank(samples[0] >= value - _ROUNDING)
-        more, less = (np.array([_score(part, value[0], side) for part in samples]) for side in (1, -1))
-        bottom, top = _limits(more, less, _columns({name: truth[name] for name in found}), alpha)
+        curves = np.array([np.clip(start + step * (way.curve - start), 0, 1) for step in _STEPS])
+        along = np.concatenate([noise.drawn(shift.in_sample(curve)) for curve in curves[1:]])
+        value, truth = _columns(found), _columns(way.truth(curves), found)
+        samples = [_columns(of_null, found)[None], _columns(way.statistics(along), found)]
+        samples[1] = samples[1].reshape(_STEPS.size - 1, draws_along, -1)
+        rank = _rank(samples[0][0] >= value - _ROUNDING)
+        more, less = (np.concatenate([_score(part, value[0], side) for part in samples]) for side in (1, -1))
+        bottom, top = _limits(more, less, truth, alpha)
         bottom = np.where(rank > alpha, 0.0, np.maximum(bottom, np.finfo(float).tiny))
-        spread = samples[int(np.flatnonzero(_STEPS == 1)[0])].std(axis=0)
+        spread = samples[1][int(np.flatnonzero(_STEPS == 1)[0]) - 1].std(axis=0)
         first = 0
         for name, each in found.items():
             shape = each.shape[1:]
@@ -329,27 +329,28 @@ def invert(
 _ROUNDING = 1e-12  # draws that equal the sample count as equal, whatever the order of their sums
 
 
-def _columns(numbers: Mapping[str, Array]) -> Array:
-    """Return numbers of samples beside each other, a sample a row."""
-    return np.hstack([each.reshape(len(each), -1) for each in numbers.values()])
+def _columns(numbers: Mapping[str, Array], names: Iterable[str] | None = None) -> Array:
+    """Return numbers of samples beside each other, a sample a row: those of all names, or of some."""
+    return np.hstack([numbers[name].reshape(len(numbers[name]), -1) for name in names or numbers])
 
 
 def _score(drawn: Array, value: Array, side: int) -> Array:
     """Return the normal score of the p-value of a value at least (side 1) or at most (side −1) as large as observed.
 
-    From ranks; where no draw goes as far, or each does, from mean and spread, which show how much farther it is.
+    Samples are along the last axis but one. From ranks; where no draw goes as far, or each does, from mean and spread,
+    which show how much farther it is.
     """
-    beyond = side * (drawn - value)
+    beyond, draws = side * (drawn - value), drawn.shape[-2]
     rank = _rank(beyond >= -_ROUNDING)
-    spread = beyond.std(axis=0)
-    normal = np.divide(beyond.mean(axis=0), spread, out=np.zeros_like(spread), where=spread > 0)
-    score, least = ndtri(np.minimum(rank, 1 - 1 / (2 + len(drawn)))), 1 / (1 + len(drawn))
+    spread = beyond.std(axis=-2)
+    normal = np.divide(beyond.mean(axis=-2), spread, out=np.zeros_like(spread), where=spread > 0)
+    score, least = ndtri(np.minimum(rank, 1 - 1 / (2 + draws))), 1 / (1 + draws)
     score = np.where(rank <= least, np.minimum(score, normal), score)
     return np.where(rank >= 1, np.maximum(score, normal), score)
 
 
 def _rank(as_far: Array) -> Array:
-    return (1 + as_far.sum(axis=0)) / (1 + len(as_far))
+    return (1 + as_far.sum(axis=-2)) / (1 + as_far.shape[-2])
 
 
 def _limits(more: Array, less: Array, truth: Array, alpha: float) -> tuple[Array, Array]:

@@ -115,10 +115,11 @@ def loess_fit(sample: Outcomes, span: float, degree: Degree = 1) -> LoessFit:
 def _apart(score: Array) -> Array:
     """Return the levels at which lowess fits; between them, within a hundredth of the range, it interpolates."""
     near = _NEAR * np.ptp(score)
+    farthest = np.searchsorted(score, score + near, side="right") - 1
+    following = np.maximum(farthest, np.arange(1, score.size + 1)).tolist()
     chosen = [0]
     while chosen[-1] < score.size - 1:
-        last = chosen[-1]
-        chosen.append(max(last + 1, int(np.searchsorted(score, score[last] + near, side="right")) - 1))
+        chosen.append(following[chosen[-1]])
     return np.array(chosen)
 
 
