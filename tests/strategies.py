@@ -97,11 +97,14 @@ def some_of(names, *axes, every):
 
     `every` should share no factor with the number of values of the last axes, so that each value is met.
     """
+    return some_cases(names, list(product(*axes)), every=every)
+
+
+def some_cases(names, cases, *, every):
+    """Parametrise by cases, each a tuple of a value for each name: every so many run always, the others with --slow."""
     slow = pytest.mark.slow(reason="the other combinations of a grid")
-    cases = [
-        pytest.param(*case, marks=() if number % every == 0 else slow) for number, case in enumerate(product(*axes))
-    ]
-    return pytest.mark.parametrize(names, cases)
+    marked = [pytest.param(*case, marks=() if number % every == 0 else slow) for number, case in enumerate(cases)]
+    return pytest.mark.parametrize(names, marked)
 
 
 def in_parts(few, every, parts=10):

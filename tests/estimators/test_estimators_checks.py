@@ -23,18 +23,18 @@ def slowly(*case):
 
 CASES = [
     (rs.estimators.ThresholdClassifier(TREE, cv=3), OTHER_CHOICE),
-    (rs.estimators.ThresholdClassifier(GaussianNB(), criterion="youden", cv=3), OTHER_CHOICE),
+    slowly(rs.estimators.ThresholdClassifier(GaussianNB(), criterion="youden", cv=3), OTHER_CHOICE),
     slowly(rs.estimators.ThresholdClassifier(LINE, cv=3), OTHER_CHOICE),
     (rs.estimators.HullClassifier([("bayes", GaussianNB()), ("tree", TREE)], cv=3), OTHER_CHOICE),
     slowly(rs.estimators.HullClassifier(MODELS, cv=3), OTHER_CHOICE),
     (rs.estimators.ClassWeightClassifier(TREE, cv=3), OTHER_CHOICE),
-    (rs.estimators.ClassWeightClassifier(GaussianNB(), objective="macro_f1", cv=3), OTHER_CHOICE),
+    slowly(rs.estimators.ClassWeightClassifier(GaussianNB(), objective="macro_f1", cv=3), OTHER_CHOICE),
     slowly(rs.estimators.ClassWeightClassifier(LINE, cv=3), OTHER_CHOICE),
     (rs.estimators.SmoothedTreeClassifier(), {}),
-    (rs.estimators.SmoothedTreeClassifier(smoothing="m", m=5), {}),
+    slowly(rs.estimators.SmoothedTreeClassifier(smoothing="m", m=5), {}),
     (rs.estimators.AUCTreeClassifier(), {}),
     (rs.estimators.ResampledClassifier(LINE), {}),
-    (rs.estimators.ResampledClassifier(GaussianNB(), "over"), {}),
+    slowly(rs.estimators.ResampledClassifier(GaussianNB(), "over"), {}),
 ]
 
 

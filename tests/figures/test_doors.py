@@ -23,6 +23,7 @@ from rocscope.evaluation.summary_table import MEASURES
 from rocscope.figures.conditions import Condition
 from rocscope.figures.registry import FIGURES, known
 from rocscope.inference import statistics
+from strategies import some_of
 
 RNG = np.random.default_rng(8)
 N = 120
@@ -315,7 +316,7 @@ def test_limit_of_a_monitor(name):
     assert again.interval[begin] == watch.interval[begin]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@some_of("name", NAMES, every=7)
 def test_gate_of_the_command_line(name, run, tmp_path):
     lines = [f"{int(y)},{a},{b}" for y, a, b in zip(Y, SCORES["a"], SCORES["b"], strict=True)]
     (tmp_path / "s.csv").write_text("\n".join(["y,a,b", *lines]))

@@ -35,6 +35,7 @@ def few(bench):
     return data, oracle.pairs(oracle.rows(data.y, data.score)).auc()
 
 
+@pytest.mark.slow(reason="benchmarks of peers")
 def test_a_run_fills_the_page_between_its_markers(tmp_path):
     page = tmp_path / "page.md"
     page.write_text(PAGE)

@@ -14,6 +14,7 @@ from rocscope.errors import RocscopeError, heard
 from rocscope.report.model import report_data
 from rocscope.report.pack import payload
 from rocscope.report.page import open_page
+from strategies import some_of
 
 AXE = Path(__file__).parents[2] / "client" / "node_modules" / "axe-core" / "axe.min.js"
 LAYOUT = {"decimal": ".", "delimiter": None, "encoding": "utf-8"}
@@ -201,7 +202,7 @@ def test_the_report_is_that_of_python_and_can_be_saved(page, scores, tmp_path):
     assert saved.stat().st_size <= 250_000
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".jsonl"])
+@some_of("suffix", [".csv", ".parquet", ".jsonl"], every=3)
 def test_rows_are_saved_with_their_decisions_and_errors(page, scores, tmp_path, suffix):
     frame = pl.read_csv(scores, schema_overrides={"fold": pl.Utf8}).rename({"outcome": "decision"})
     path = tmp_path / f"rows{suffix}"
@@ -231,6 +232,7 @@ def test_rows_are_saved_with_their_decisions_and_errors(page, scores, tmp_path, 
     assert saved["outcome"].to_list() == outcomes
 
 
+@pytest.mark.slow(reason="further views of the page in a browser")
 def test_back_from_the_report_columns_can_be_changed(page, scores):
     report_of(page, scores)
     page.page.click("text=Change columns or file")
@@ -241,6 +243,7 @@ def test_back_from_the_report_columns_can_be_changed(page, scores):
     assert page.page.locator("#models .pick").all_text_contents() == ["logit"]
 
 
+@pytest.mark.slow(reason="further views of the page in a browser")
 def test_several_files_are_compared_with_each_other(page, scores, tmp_path):
     other = tmp_path / "march.csv"
     other.write_text("\n".join(scores.read_text().splitlines()[:500]))
@@ -253,6 +256,7 @@ def test_several_files_are_compared_with_each_other(page, scores, tmp_path):
     assert sorted(page.page.locator("#models .pick").all_text_contents()) == ["march", "scores"]
 
 
+@pytest.mark.slow(reason="further views of the page in a browser")
 def test_reading_can_be_cancelled_and_an_error_is_said(page, tmp_path):
     path = tmp_path / "large.csv"
     path.write_text("y,s\n" + "1,0.25\n0,0.75\n" * 1_000_000)
@@ -279,6 +283,7 @@ def fresh_page(page):
     return page.page
 
 
+@pytest.mark.slow(reason="further views of the page in a browser")
 def test_columns_of_a_wide_file_are_found_by_their_names(page, tmp_path):
     path = tmp_path / "wide.csv"
     names = [f"x{i}" for i in range(3_000)]
@@ -383,6 +388,7 @@ def test_an_ambiguous_positive_class_is_asked_and_the_other_one_is_one_click_awa
     assert fresh.locator(".direction").is_hidden()
 
 
+@pytest.mark.slow(reason="further views of the page in a browser")
 def test_the_whole_open_page_by_keyboard_alone(page, scores):
     """A file is chosen, its columns are changed, and its report is used and saved without a pointer."""
     page.page.on("filechooser", lambda _: None)  # dialogs are caught from some time after somebody listens

@@ -88,6 +88,7 @@ def test_the_matrix_of_all_classes_is_that_of_the_model_and_picks_classes(page):
     assert page.page.locator("#classes .pick[aria-pressed=true]").text_content() == CLASSES[2]
 
 
+@pytest.mark.slow(reason="further views of the page in a browser")
 def test_the_class_is_in_the_link_and_can_be_undone(page):
     page.page.click("text=Reset")
     for change in (lambda: pick(page, CLASSES[2]), lambda: page.set(cost_fn=7)):

@@ -95,6 +95,7 @@ def seen(page):
     )
 
 
+@pytest.mark.slow(reason="further views of the page in a browser")
 @pytest.mark.parametrize("control", EVERY)
 def test_a_control_of_2006_is_at_most_two_clicks_away(page, control):
     steps = EVERY[control]

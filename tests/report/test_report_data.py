@@ -20,7 +20,7 @@ from rocscope.report.model import report_data
 from rocscope.report.pack import counts_column, payload, scores_column
 from rocscope.report.page import MOST_BYTES, render
 from rocscope.report.summary import MOST_POINTS, outline, summarise
-from strategies import both_paths, float_weights, samples, taking, whole_weights
+from strategies import both_paths, float_weights, samples, some_cases, taking, whole_weights
 
 DIST = Path(rs.__file__).parent / "report" / "bundles"
 CLIENT = DIST.parent
@@ -159,6 +159,7 @@ def test_200_000_segments_are_refused_before_any_of_them_is_made():
         rs.Report(preds)
 
 
+@pytest.mark.slow(reason="large pages")
 def test_200_models_work():
     rng = np.random.default_rng(3)
     y = rng.random(500) < 0.5
@@ -214,7 +215,7 @@ def test_of_many_segments_the_largest_are_shown_and_the_rest_as_one():
     assert said in data.warnings
 
 
-@pytest.mark.parametrize(("groups", "small"), [(3, True), (44, False)])
+@some_cases(("groups", "small"), [(3, True), (44, False)], every=2)
 def test_counts_by_group_are_shown_as_segments_of_rows_are(monkeypatch, groups, small):
     preds = predictions(models=2, rows=3_000)
     segment = np.random.default_rng(0).integers(0, groups, (2, 3_000)).max(axis=0)

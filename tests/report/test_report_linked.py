@@ -75,6 +75,7 @@ def test_no_curve_point_of_any_model_beats_the_touching_point(page, context):
         assert lowest <= costs.min() + 1e-12
 
 
+@pytest.mark.slow(reason="further views of the page in a browser")
 def test_the_profit_curve_itself_changes_with_costs_and_prevalence(page):
     curves = []
     for context in CONTEXTS[:3]:
@@ -154,6 +155,7 @@ def test_within_a_capacity_nothing_is_better_by_more_than_the_page_says(page, ca
     assert any(note.startswith("among the thresholds in the report") for note in decision["notes"]) == (gap > 0)
 
 
+@pytest.mark.slow(reason="further views of the page in a browser")
 def test_the_tenths_are_those_of_the_campaign(page):
     show(page, rs.Context())
     page.set(population=10_000, unit_cost=1, unit_benefit=8, fixed_cost=500)

@@ -10,6 +10,7 @@ import pytest
 
 import rocscope as rs
 from report_browser import opened, page_of, predictions
+from strategies import some_cases, some_of
 
 PREDS = predictions(rows=400, decimals=2)
 AXE = Path(__file__).parents[2] / "client/node_modules/axe-core/axe.min.js"
@@ -33,6 +34,7 @@ def fresh(request):
         page.click("text=Reset")
 
 
+@pytest.mark.slow(reason="further views of the page in a browser")
 def test_without_a_network_nothing_is_asked_for_and_nothing_is_said(chromium, tmp_path):
     rng = np.random.default_rng(0)
     preds = rs.Predictions(rng.random(300) < 0.4, {name: rng.random(300) for name in HOSTILE})
@@ -85,8 +87,8 @@ def test_a_link_opens_the_same_view(chromium, page, tmp_path):
     other.close()
 
 
-@pytest.mark.parametrize(
-    "fragment", ["#fp=-3&fn=abc&prevalence=7&model=nobody&slice=99&gain=none&sort=x", "#%%%", "#looks=x:y"]
+@some_of(
+    "fragment", ["#fp=-3&fn=abc&prevalence=7&model=nobody&slice=99&gain=none&sort=x", "#%%%", "#looks=x:y"], every=3
 )
 def test_a_broken_link_falls_back_to_what_is_valid(page, fragment):
     other = page.page.context.new_page()
@@ -99,6 +101,7 @@ def test_a_broken_link_falls_back_to_what_is_valid(page, fragment):
     other.close()
 
 
+@pytest.mark.slow(reason="further views of the page in a browser")
 def test_undo_and_reset(page):
     page.page.wait_for_timeout(500)  # changes that follow each other closely are undone as one
     start = page.page.text_content(".verdict")
@@ -178,7 +181,7 @@ def test_csv_equals_to_frame(page, view, chart, curve):
     np.testing.assert_array_equal(found, frame.to_numpy(dtype=float))
 
 
-@pytest.mark.parametrize("chart", ["roc", "gain", "money", "calibration", "metrics", "winners"])
+@some_of("chart", ["roc", "gain", "money", "calibration", "metrics", "winners"], every=4)
 def test_svg_opens_alone(page, chart, tmp_path):
     text = page.save_chart(chart, "SVG").read_text(encoding="utf-8")
     root = ET.fromstring(text)
@@ -246,7 +249,7 @@ def test_the_table_of_models_as_csv_and_sorted(page):
 
 
 @pytest.mark.skipif(not AXE.exists(), reason="axe-core is not installed (npm ci in client)")
-@pytest.mark.parametrize(("classes", "schemes"), [(2, ("light", "dark")), (3, ("dark",))])
+@some_cases(("classes", "schemes"), [(2, ("light", "dark")), (3, ("dark",))], every=2)
 def test_axe_reports_nothing(chromium, tmp_path, classes, schemes):
     proba = np.column_stack([PREDS.scores["model 1"] * 0.9, PREDS.scores["model 1"] * 0.1, 1 - PREDS.scores["model 1"]])
     several = rs.multiclass.MulticlassPredictions(np.arange(len(PREDS)) % 3, {"a": proba, "b": proba[:, [1, 0, 2]]})
@@ -270,6 +273,7 @@ def test_one_polite_live_region_that_waits(page):
     assert page.page.text_content("[aria-live]") == page.page.text_content(".verdict") != now
 
 
+@pytest.mark.slow(reason="further views of the page in a browser")
 def test_no_width_makes_the_page_scroll_sideways(chromium, tmp_path):
     with opened(chromium, rs.Report(PREDS), tmp_path) as page:
         for width in (360, 768, 1280, 3840):
@@ -285,6 +289,7 @@ def test_no_width_makes_the_page_scroll_sideways(chromium, tmp_path):
             assert cut == [], width
 
 
+@pytest.mark.slow(reason="further views of the page in a browser")
 def test_forced_colours_reduced_motion_and_print(chromium, tmp_path):
     options = {"forced_colors": "active", "reduced_motion": "reduce"}
     with opened(chromium, rs.Report(PREDS), tmp_path, **options) as page:
@@ -310,6 +315,7 @@ def test_without_scripts_the_verdict_and_the_models_are_there(chromium, tmp_path
     context.close()
 
 
+@pytest.mark.slow(reason="further views of the page in a browser")
 def test_segments_and_folds_can_be_picked(chromium, tmp_path):
     rows = len(PREDS)
     preds = rs.Predictions(PREDS.y_true, PREDS.scores, segment=np.arange(rows) % 2, fold=np.arange(rows) % 3)

@@ -11,6 +11,7 @@ import pytest
 import rocscope as rs
 from bench_cases import bench_of, rows, served
 from report_browser import Opened
+from strategies import some_cases
 
 pytest.importorskip("starlette", reason="the workbench is not installed (rocscope[explore])")
 pytest.importorskip("uvicorn", reason="the workbench is not installed (rocscope[explore])")
@@ -113,6 +114,7 @@ def test_a_condition_is_applied_said_kept_in_the_address_and_undone(live):
     live.quiet()
 
 
+@pytest.mark.slow(reason="further views of the page in a browser")
 def test_a_refused_condition_is_no_step_and_nothing_is_said_of_rows_that_are_not_shown(live):
     live.where("age > 50")
     live.until(lambda: "where=age" in live.page.url)
@@ -131,6 +133,7 @@ def test_a_refused_condition_is_no_step_and_nothing_is_said_of_rows_that_are_not
     assert live.page.is_disabled("text=Undo")
 
 
+@pytest.mark.slow(reason="further views of the page in a browser")
 def test_the_newest_of_many_conditions_is_shown(live):
     for least in range(20, 60):
         live.page.fill("#where", f"age > {least}")
@@ -166,13 +169,14 @@ def test_intervals_and_calibration_come_after_the_counts(live):
     assert re.search(r"new: slope \d|slope \d", live.page.text_content("#calibration .caption"))
 
 
-@pytest.mark.parametrize(
+@some_cases(
     ("button", "found"),
     [
         ("Rates at this threshold", "precision"),
         ("Statistical tests", "Differences in cost per case"),
         ("Validation report", "Discrimination"),
     ],
+    every=3,
 )
 def test_what_takes_long_is_told_when_it_is_asked_for(live, button, found):
     live.page.click(f"#demand button:text-is('{button}')")
@@ -207,6 +211,7 @@ def test_the_list_of_the_plan_is_saved(live):
     )
 
 
+@pytest.mark.slow(reason="further views of the page in a browser")
 def test_the_whole_workbench_by_keyboard_alone(live):
     """From the top Tab reaches everything that can be used, each with a name, and Enter or Space works it."""
     names = live.tab_through()
@@ -232,6 +237,7 @@ def test_the_whole_workbench_by_keyboard_alone(live):
     live.until(lambda: live.size == sizes(PREDS))
 
 
+@pytest.mark.slow(reason="further views of the page in a browser")
 def test_two_tabs_do_not_take_each_others_turns(chromium, serving, live):
     context = chromium.new_context()
     other = Live(context.new_page(), serving).open("#where=age+%3E+70")
@@ -243,6 +249,7 @@ def test_two_tabs_do_not_take_each_others_turns(chromium, serving, live):
     live.where("")
 
 
+@pytest.mark.slow(reason="further views of the page in a browser")
 def test_it_says_when_the_server_has_ended(chromium):
     context = chromium.new_context()
     with served(bench_of(rows=PREDS)) as serving:
@@ -253,6 +260,7 @@ def test_it_says_when_the_server_has_ended(chromium):
     context.close()
 
 
+@pytest.mark.slow(reason="further views of the page in a browser")
 def test_files_are_compared_beside_each_other(chromium):
     march, april = rows(seed=1).select(models=["new"]), rows(seed=2).select(models=["new"])
     context = chromium.new_context()

@@ -22,6 +22,7 @@ from rocscope.workbench import session
 from rocscope.workbench.data_source import DataSource
 from rocscope.workbench.request_queue import RequestQueue, SupersededError
 from rocscope.workbench.session import RowSelection, Session
+from strategies import some_cases
 
 pytest.importorskip("starlette", reason="the workbench is not installed (rocscope[explore])")
 pytest.importorskip("uvicorn", reason="the workbench is not installed (rocscope[explore])")
@@ -273,7 +274,7 @@ def test_a_turn_is_ended_by_the_next_one_of_its_lane_only():
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
-@pytest.mark.parametrize(("how", "busy"), [(signal.SIGINT, True), (signal.SIGTERM, False)])
+@some_cases(("how", "busy"), [(signal.SIGINT, True), (signal.SIGTERM, False)], every=2)
 def test_the_command_ends_cleanly_at_a_signal_and_leaves_nothing(tmp_path, how, busy):
     (tmp_path / "rows.csv").write_text("y,s\n" + "1,0.9\n0,0.2\n1,0.6\n0,0.7\n" * 10)
     code = "import sys; from rocscope.cli import main; sys.argv[0] = 'rocscope'; main()"

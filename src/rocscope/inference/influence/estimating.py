@@ -269,8 +269,8 @@ def estimate_of(
     symmetric on a scale without ends (logit of shares, log of ratios, Fisher's z from −1 to 1), by a t with as many
     degrees of freedom as the rows of a normal sample that would tell the variance as well, 2n/(kurtosis − 1). Odds
     ratios, likelihood ratios and Youden's J have the MOVER interval from Jeffreys limits of both rates. Other figures
-    of the four counts have that of half a row more in each, on as many rows as give the variance. For an AUC of few
-    positives take `auc_interval`.
+    of the four counts have that of half a row more in each, on as many rows as give the variance; of groups, all of
+    these have that of the delete-one-group jackknife. For an AUC of few positives take `auc_interval`.
 
     References
     ----------
