@@ -28,7 +28,6 @@ from rocscope.estimators import (
 )
 from rocscope.evaluation.measures import measure_of
 from rocscope.multiclass import CostMatrix
-from strategies import some_of
 
 FOLDS = StratifiedKFold(4, shuffle=True, random_state=1)
 COST = [[0, 2, 5], [4, 0, 1], [9, 3, -2]]
@@ -183,7 +182,8 @@ def sample(classes, n=150):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
-@some_of(("name", "classes"), KINDS, [2, 3], every=3)
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("name", KINDS)
 def test_every_metric_is_that_of_cross_val_score(name, classes):
     """Differences beyond 1e-12 of 30 metrics in each of four folds: none, own decisions included."""
     if classes == 3 and name in TWO_ONLY:
