@@ -137,10 +137,18 @@ def test_bca_counts_replicates_equal_to_the_estimate_half(statistic, level):
 
 
 def test_percentile_and_basic_are_quantiles_of_the_replicates():
-    found = rs.bootstrap(ONE, rs.auc, level=0.9, replicates=300)
+    found = rs.bootstrap(ONE, rs.auc, level=0.9, replicates=300, method="percentile")
     assert (found.low, found.high) == pytest.approx(tuple(np.quantile(found.replicates, [0.05, 0.95])))
     basic = rs.bootstrap(ONE, rs.auc, level=0.9, replicates=300, method="basic")
     assert (basic.low, basic.high) == pytest.approx((2 * found.value - found.high, 2 * found.value - found.low))
+
+
+def test_without_a_method_figures_by_name_have_bca_and_functions_percentiles():
+    for statistic, method in ((rs.auc, "bca"), ("brier", "bca"), (lambda counts: counts.pairs().auc(), "percentile")):
+        data = rs.Predictions(ONE.y_true, 1 / (1 + np.exp(-ONE.scores[ONE.models[0]])))
+        found, asked = (rs.bootstrap(data, statistic, replicates=200, **options) for options in ({}, {"method": method}))
+        assert (found.low, found.high, found.method) == (asked.low, asked.high, asked.method)
+        assert method in found.method
 
 
 def test_spread_is_delongs():

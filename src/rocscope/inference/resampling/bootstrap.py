@@ -128,6 +128,7 @@ def _areas_without_a_row(tally: Tally, pos: Array, neg: Array) -> Array:
 Interval = Literal["percentile", "basic", "bca"]
 
 INTERVALS = ("percentile", "basic", "bca")
+_ASKED = ("auto", *INTERVALS)
 _MOST_FAILED = 0.05  # of the replicates: those that failed may be the extreme ones
 
 
@@ -158,7 +159,7 @@ def bootstrap(
     *,
     model: str | None = None,
     replicates: int = 2000,
-    method: Interval = "percentile",
+    method: Interval | Literal["auto"] = "auto",
     level: float = 0.95,
     stratified: bool = False,
     groups: Any = None,
@@ -177,8 +178,10 @@ def bootstrap(
         Of the ThresholdCounts where there is one model, and of a dict from model name to ThresholdCounts where there
         are several, which come from the same rows in every replicate; returns a number.
     replicates : int
-    method : {"percentile", "basic", "bca"}
-        Quantiles of the replicates; the same mirrored at the estimate; quantiles corrected for bias and skewness.
+    method : {"auto", "percentile", "basic", "bca"}
+        Quantiles of the replicates; the same mirrored at the estimate; quantiles corrected for bias and skewness, which
+        "auto" means for the AUC and figures by name. Of any other function it means "percentile": nothing says that
+        the function moves smoothly when a row is left out.
     level : float
         Confidence level.
     stratified : bool
@@ -254,7 +257,9 @@ def bootstrap(
         hint = "such as rocscope.auc or lambda counts: counts.at(0.5).accuracy"
         raise InputError("statistic", expected="a function of counts", got=repr(statistic), hint=hint)
     check.check_level(level)
-    check.check_choice("method", method, INTERVALS)
+    check.check_choice("method", method, _ASKED)
+    if method == "auto":
+        method = "bca" if named or statistic is auc else "percentile"
     design = design_of(data, model, stratified=stratified, groups=groups, weights=weights)
     if named and len(design.tallies) > 1:
         got = f"{len(design.tallies)} models"
