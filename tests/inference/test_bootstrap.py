@@ -146,7 +146,9 @@ def test_percentile_and_basic_are_quantiles_of_the_replicates():
 def test_without_a_method_figures_by_name_have_bca_and_functions_percentiles():
     for statistic, method in ((rs.auc, "bca"), ("brier", "bca"), (lambda counts: counts.pairs().auc(), "percentile")):
         data = rs.Predictions(ONE.y_true, 1 / (1 + np.exp(-ONE.scores[ONE.models[0]])))
-        found, asked = (rs.bootstrap(data, statistic, replicates=200, **options) for options in ({}, {"method": method}))
+        found, asked = (
+            rs.bootstrap(data, statistic, replicates=200, **options) for options in ({}, {"method": method})
+        )
         assert (found.low, found.high, found.method) == (asked.low, asked.high, asked.method)
         assert method in found.method
 

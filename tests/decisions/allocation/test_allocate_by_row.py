@@ -208,3 +208,14 @@ def test_refusals(options, message):
     plan = replace(rs.allocate(rows, Context(cost_fn="amount")), source=None)
     with pytest.raises(InputError, match="rate"):
         plan.difference("tpr")
+
+
+@pytest.mark.parametrize("given", [Context(cost_fn="amount", cost_fp=5), Campaign(500, 2, "amount", fixed_cost=10)])
+def test_where_nobody_is_positive_nobody_is_acted_on(given):
+    rows, _ = drawn(np.random.default_rng(5), 30)
+    nobody = Predictions(np.zeros(30, bool), rows.scores, segment=rows.segment, columns=rows.columns)
+    plan = rs.allocate(nobody, given)
+    _, idle = gains_of(nobody, given)
+    assert plan.cases.sum() == 0
+    assert plan.cost == pytest.approx(idle)
+    assert plan.verify(nobody).proves

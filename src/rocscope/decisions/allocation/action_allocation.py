@@ -17,12 +17,13 @@ from rocscope._base.grouping import listed
 from rocscope._base.json_format import Format
 from rocscope.core.result import jsonable, number
 from rocscope.decisions.allocation.allocation import Allocation
+from rocscope.decisions.allocation.listed_cases import ListedCases
 from rocscope.decisions.allocation.new_cases import cells_of, interval_of
 from rocscope.decisions.allocation.refits import AllocationSource, refitted
 from rocscope.decisions.generalization.chosen_estimate import ChosenEstimate
 from rocscope.decisions.plans.outcomes import Promise
 from rocscope.decisions.plans.plan import Plan
-from rocscope.decisions.randomized.drawing import hashes_of
+from rocscope.decisions.randomized.drawing import NEAR, UNIT, hashes_of
 from rocscope.decisions.verification.actions import verify_actions
 from rocscope.decisions.verification.findings import Verification
 from rocscope.errors import InputError
@@ -134,19 +135,32 @@ class ActionAllocation(Plan):
         Notes
         -----
         The cases of each action are drawn among those of the action before it: with one action or more, exactly as many
-        as `Allocation.predict` draws; with a later one the planned share of each segment, rounded down.
+        as `Allocation.predict` draws; with a later one the planned share of each segment, rounded down, or up where the
+        action before it would else get a case too many.
         """
         cases = self.places[0].listed(scores, segment)
         hashes = hashes_of(ids, cases.code.size, random_state)
         place, rows = np.full(cases.code.size, -1), np.arange(cases.code.size)
-        for number_of_place, each in enumerate(self.places):
-            within = cases.take(rows)
-            most = np.minimum(each.numbers(cases, down=self.in_money or number_of_place > 0), within.sizes)
-            own = rows
+        for each, planned in zip(self.places, self._numbers(cases), strict=True):
+            within, own = cases.take(rows), rows
+            most = np.minimum(planned, within.sizes)
             rows = own[each.drawn(within, most, lambda chosen, own=own: hashes(own[chosen]))]
             place[rows] += 1
         order = np.array([(*own, "") for own in self.actions.values()])
         return order[cases.segments[cases.code], place]
+
+    def _numbers(self, cases: ListedCases) -> list[Array]:
+        """Return how many cases of each segment get each action or a later one."""
+        numbers, planned = [self.places[0].numbers(cases, down=self.in_money)], self.places[0].planned(cases)
+        for each in self.places[1:]:
+            further, least = each.planned(cases), each.numbers(cases, down=True)
+            if not self.in_money:  # the action before gets what is between the two: within one case of what is planned
+                columns = (numbers[-1].tolist(), planned, least.tolist(), further)
+                over = [(a - b) * UNIT - (all_of - rest) for a, all_of, b, rest in zip(*columns, strict=True)]
+                least = least + np.array([excess >= UNIT - NEAR for excess in over])
+            numbers.append(least)
+            planned = further
+        return numbers
 
     def rows(self, scores: Any, ids: Any = None, *, segment: Any = None, random_state: Any = 0) -> NDArray[np.intp]:
         """Return the rows that get an action, in input order."""

@@ -385,8 +385,7 @@ class Allocation(Plan):
         """
         value, rates, points = self.difference(rate), self._rate(rate), self._points
         totals = {"tpr": points.n_pos, "fpr": points.n_neg}.get(rate, points.n_pos + points.n_neg)
-        known = ~np.isnan(rates)
-        rates, totals, level = rates[known], totals[known], check.check_level(level)
+        rates, totals, level = rates[known := ~np.isnan(rates)], totals[known], check.check_level(level)
         low, high = of_share(rates * totals, totals, "wilson", 1 - (1 - level) / max(rates.size, 1))
         ends = max(float(low.max() - high.min()), 0.0), float(high.max() - low.min())
         return Estimate(value, *ends, level=level, method="Wilson at once", n=float(totals.sum()))
@@ -436,17 +435,19 @@ class Allocation(Plan):
             return self._points.models
         return list(dict.fromkeys(part.model for segment in segments for part in self._rule(segment).parts))
 
+    def planned(self, cases: ListedCases) -> list[int]:
+        """Return how many cases each segment's rule takes of a list on average, in multiples of 1/`UNIT`."""
+        return cases.planned(self._points, self._parts, self._terms, self._begin)
+
     def numbers(self, cases: ListedCases, *, down: bool = False) -> Array:
         """Return the number of cases to select in each segment; all rounded down, or with the sum that is planned."""
-        sizes = cases.sizes
-        planned = cases.planned(self._points, self._parts, self._terms, self._begin)
+        planned = self.planned(cases)
         if self.in_money or down:
             return np.array([(each + NEAR) // UNIT for each in planned])
         total = sum(planned)
         if self.limit is not None:
-            points, every = self._points, np.arange(self.names.size)
-            in_sample = self._terms.total("cases", every, points.n_pos, points.n_neg)
-            most = in_units(self.limit * int(sizes.sum()) / in_sample)
+            in_sample = self._terms.total("cases", np.arange(self.names.size), self._points.n_pos, self._points.n_neg)
+            most = in_units(self.limit * int(cases.sizes.sum()) / in_sample)
             if total > most + NEAR:
                 planned, total = [each * most // total for each in planned], most
         return np.array(rounded_to((total + NEAR) // UNIT, planned))

@@ -67,8 +67,8 @@ class RowAmounts:
         if isinstance(given, Campaign):
             alarm = max(alarm, float(np.rint(given.unit_cost * PARTS)))
         hit = float(gain.max())
-        if hit + alarm <= 0:
-            raise InputError("context", expected="a row on which acting gains something", got=repr(given))
+        if hit + alarm <= 0:  # all rows lose as much: any wider range says the same
+            hit, alarm = hit + PARTS, alarm if isinstance(given, Campaign) else alarm + PARTS
         mean = 0.0 if isinstance(given, Campaign) else float(weight @ left / weight.sum() / PARTS)
         return cls(given, hit, alarm, mean, float(weight.sum()))
 
