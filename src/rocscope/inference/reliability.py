@@ -7,6 +7,7 @@ themselves reliable covered less than 93 %; with as many, ordinary samples are h
 from math import isnan
 
 FEW_ROWS = 5  # of a class, or that a share is of
+FEW_WEIGHTED = 8  # rows that a class is worth whose weights are estimated, for an area
 FEW_GROUPS = 10  # groups of equal size, or as many unequal ones as are worth that
 FEW_INFORMATIVE = 4  # rows of a normal sample that would tell a variance as well
 FEW_BEYOND = 2  # rows expected beyond the point that a figure looks at, such as positives above a tpr of .9

@@ -22,7 +22,7 @@ from rocscope.core.predictions import Predictions
 from rocscope.errors import OneClassError
 from rocscope.inference.influence.row_levels import RowLevels
 from rocscope.inference.influence.units import OverFolds, Stratum, Units, WeightKind, require_whole, units_of
-from rocscope.inference.reliability import FEW_ROWS, SHRUNK, few_groups, unseen
+from rocscope.inference.reliability import FEW_ROWS, FEW_WEIGHTED, SHRUNK, few_groups, unseen
 from rocscope.sample import Sample
 
 _LEAST_PRIOR, _PRIOR = 0.25, 2.0  # rows that the prior weighs: always, and where no row tells anything
@@ -33,8 +33,8 @@ _ROUNDING = 1e-12  # what rounding leaves of an area of 0 or 1, and of a varianc
 class EffectiveSize:
     """An area with the precision of a share of `trials` trials, and the degrees of freedom of that number.
 
-    `informative` is the number of rows that determine how much placements vary; `smallest` that of the smaller class;
-    `groups` is how many groups of equal size these are worth.
+    `informative` is the number of rows that determine how much placements vary; `smallest` that of the smaller class,
+    which should be at least `least`; `groups` is how many groups of equal size these are worth.
 
     Examples
     --------
@@ -49,6 +49,7 @@ class EffectiveSize:
     smallest: float
     units: str = "rows"
     groups: float | None = None
+    least: float = FEW_ROWS
 
     @property
     def variance(self) -> float:
@@ -60,8 +61,8 @@ class EffectiveSize:
         """Why the interval is not reliable; empty if it is."""
         if self.units == "groups" and (reason := few_groups(self.groups)):
             return reason
-        if self.smallest < FEW_ROWS:
-            return f"fewer than {FEW_ROWS} {self.units} of a class ({self.smallest:g})"
+        if self.smallest < self.least:
+            return f"fewer than {self.least} {self.units} of a class ({self.smallest:g})"
         if self.informative < SHRUNK:
             return f"only {self.informative:.2g} {self.units} tell how much the ranks vary"
         above, (low, high) = max(self.auc, 1 - self.auc), self.interval(0.95)
@@ -216,7 +217,9 @@ class AucSample:
         if len(self.strata) == 1 or self.covariance_of_units is None or not variance > 0:
             return size
         given = sum(stratum.variance(model) for stratum in self.strata)  # as if weights were not estimated
-        return size if isnan(given) else replace(size, trials=size.trials * given / variance)  # NaN of a single row
+        if isnan(given):  # of a single row
+            return size
+        return replace(size, trials=size.trials * given / variance, least=FEW_WEIGHTED)
 
     def alike(self, first: int, second: int) -> bool:
         """Whether two models rank all rows alike, so that their areas are always equal."""
