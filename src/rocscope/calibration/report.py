@@ -235,7 +235,7 @@ def distance_estimates(
         key = name.removeprefix("brier_")
         low, high = min(float(limits.low[key]), value), max(float(limits.high[key]), value)
         if name == "e50":
-            low = min(low, _surely_off(sample, level))
+            low = min(low, _half_off(sample, level))
         if high - low < _NO_WIDTH:
             low, high = low * (1 - unseen), min(high + unseen, farthest)
         method = f"inverted test, {draws} draws" + _facts(known.outcomes)
@@ -248,8 +248,8 @@ def distance_estimates(
 _BINS_OF_HALF = 10  # of equal size, to see whether half of the rows are off
 
 
-def _surely_off(sample: Outcomes, level: float) -> float:
-    """Return the distance that half of the rows surely have, seen in bins of equal size.
+def _half_off(sample: Outcomes, level: float) -> float:
+    """Return a lower confidence limit of the median distance, seen in bins of equal size.
 
     LOESS spreads a narrow bump over rows that are calibrated, which the median of its distances then shows and tests
     along smooth curves do not doubt. Of half of the bins each must be that far off by itself.
@@ -257,10 +257,10 @@ def _surely_off(sample: Outcomes, level: float) -> float:
     found = binned(sample, bins=_BINS_OF_HALF, strategy="quantile")
     filled = found.total > 0
     off, chance, rows = (found.share - found.x)[filled], found.share[filled], found.effective[filled]
-    sure = np.abs(off) - normal_quantile(level) * np.sqrt(chance * (1 - chance) / np.maximum(rows, 1))
-    order = np.argsort(-sure)
+    least = np.abs(off) - normal_quantile(level) * np.sqrt(chance * (1 - chance) / np.maximum(rows, 1))
+    order = np.argsort(-least)
     half = np.searchsorted(np.cumsum(found.total[filled][order]), sample.n / 2)
-    return max(float(sure[order][min(half, order.size - 1)]), 0.0)
+    return max(float(least[order][min(half, order.size - 1)]), 0.0)
 
 
 def _too_certain(known: Evidence, sample: Outcomes, share: float) -> str:
