@@ -30,7 +30,7 @@ DRAWS, DRAWS_ALONG = 999, 199
 """Numbers of simulated samples: at the probabilities for a p-value, and along each curve for interval limits."""
 
 _MOST_LEVELS, _GROUPS, _ENDS = 640, 250, 16
-_COARSE = 4  # times fewer, for each of many parts: intervals of 1,000 rows move by less than draws let them
+_COARSE = 4  # times fewer, for each of many parts: ends of intervals of 1,000 rows move about as far as by other draws
 INDEX = {"ici": 1, "ici_quadratic": 2}
 """Calibration indices by the degree of their LOESS fit."""
 
