@@ -142,13 +142,15 @@ class CensoringWeights(EstimatedWeights):
 
     def estimate(self, frequency: Array | None) -> Array:
         """Return 1/G where the outcome is known, for given row multiplicities."""
-        found, after = np.zeros(self.size), np.empty(len(self.curves))
+        after, happened = np.empty(len(self.curves)), []
         for number, (curve, total) in enumerate(zip(self.curves, self._totals(frequency), strict=True)):
             last = curve.reached(self.horizon)
             inverse = np.minimum(inverse_probability(curve.hazard(frequency, total)[0][:last]), self.most)
-            found[curve.happened] = inverse.take(curve.passed, mode="clip")  # later events are beyond, below
             after[number] = inverse[last]
-        np.copyto(found, after[0] if self.stratum is None else after[self.stratum], where=self.beyond)
+            happened.append(inverse.take(curve.passed, mode="clip"))  # of events beyond the horizon, the last one
+        found = self.beyond * (after[0] if self.stratum is None else after[self.stratum])
+        for curve, weight in zip(self.curves, happened, strict=True):
+            found[curve.happened] = weight
         if self.excluded is not None:
             found[self.excluded] = 0
         return found
