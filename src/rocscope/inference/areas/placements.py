@@ -331,8 +331,8 @@ def _obuchowski(parts: list[Stratum], whole: Stratum) -> Array:
 
 def _inside(placed: Array, times: Array | None) -> Array:
     """Return, for each model, the number of rows with placements below 1 and above 0."""
-    masks = np.stack([placed < 1 - _ROUNDING, placed > _ROUNDING])
-    return masks.sum(axis=1) if times is None else times @ masks
+    masks = placed < 1 - _ROUNDING, placed > _ROUNDING
+    return np.array([mask.sum(axis=0) if times is None else times @ mask for mask in masks])
 
 
 def _placed(units: Units) -> tuple[Array, Array]:
