@@ -269,8 +269,9 @@ def scan_parts(
 def rank(positive: NDArray[np.bool_], scores: Array, weight: Array | None = None) -> Ranking:
     """Rank checked labels and scores; rows of weight 0 are left out."""
     if weight is not None and not weight.all():
-        kept = np.flatnonzero(weight)  # by number, which is several times as fast as by a mask without order
-        positive, scores, weight = positive[kept], scores[kept], weight[kept]
+        kept = np.flatnonzero(weight > 0)  # by number, which is several times as fast as by a mask without order
+        threads = None if kept.size >= kernels.SMALL else 1
+        positive, scores, weight = in_threads(lambda column: column[kept], (positive, scores, weight), threads)
     few = scores.size < kernels.SMALL
     if weight is not None and not (few and weight.dtype.kind == "i"):
         return rank_weighted(positive, scores, weight)

@@ -69,6 +69,14 @@ class CensoringCurve:
         """Return the number of distinct censoring times up to a horizon."""
         return int(np.searchsorted(self.time, horizon, side="right"))
 
+    def fill(self, weight: Array, inverse: Array) -> None:
+        """Write the weights of events from 1/G after none, one, … of the censoring times; later events get the last."""
+
+        def write(piece: slice) -> None:
+            weight[self.happened[piece]] = inverse.take(self.passed[piece], mode="clip")
+
+        in_threads(write, pieces_of(self.happened.size, _PIECE))
+
     def hazard(self, frequency: Array | None, total: float) -> tuple[Array, Array]:
         """Return the hazard of censoring at each time, h(u) = d(u)/Y(u), and the number at risk, Y(u)."""
         k = self.time.size
@@ -142,15 +150,14 @@ class CensoringWeights(EstimatedWeights):
 
     def estimate(self, frequency: Array | None) -> Array:
         """Return 1/G where the outcome is known, for given row multiplicities."""
-        after, happened = np.empty(len(self.curves)), []
-        for number, (curve, total) in enumerate(zip(self.curves, self._totals(frequency), strict=True)):
-            last = curve.reached(self.horizon)
-            inverse = np.minimum(inverse_probability(curve.hazard(frequency, total)[0][:last]), self.most)
-            after[number] = inverse[last]
-            happened.append(inverse.take(curve.passed, mode="clip"))  # of events beyond the horizon, the last one
+        inverses = []
+        for curve, total in zip(self.curves, self._totals(frequency), strict=True):
+            hazard = curve.hazard(frequency, total)[0][: curve.reached(self.horizon)]
+            inverses.append(np.minimum(inverse_probability(hazard), self.most))
+        after = np.array([inverse[-1] for inverse in inverses])
         found = self.beyond * (after[0] if self.stratum is None else after[self.stratum])
-        for curve, weight in zip(self.curves, happened, strict=True):
-            found[curve.happened] = weight
+        for curve, inverse in zip(self.curves, inverses, strict=True):
+            curve.fill(found, inverse)
         if self.excluded is not None:
             found[self.excluded] = 0
         return found
