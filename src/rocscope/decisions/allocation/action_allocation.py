@@ -154,7 +154,7 @@ class ActionAllocation(Plan):
         numbers, planned = [self.places[0].numbers(cases, down=self.in_money)], self.places[0].planned(cases)
         for each in self.places[1:]:
             further, least = each.planned(cases), each.numbers(cases, down=True)
-            if not self.in_money:  # the action before gets what is between the two: within one case of what is planned
+            if not self.in_money:  # the action before gets the difference, which stays within one case of its plan
                 columns = (numbers[-1].tolist(), planned, least.tolist(), further)
                 over = [(a - b) * UNIT - (all_of - rest) for a, all_of, b, rest in zip(*columns, strict=True)]
                 least = least + np.array([excess >= UNIT - NEAR for excess in over])

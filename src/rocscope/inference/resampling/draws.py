@@ -21,7 +21,6 @@ from rocscope import kernels
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.progress import Progress, track
-from rocscope._base.radix import levels_of_rows
 from rocscope._base.threads import cores
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.levels import Levels
@@ -29,6 +28,7 @@ from rocscope.core.predictions import Predictions
 from rocscope.core.rows import independent_units
 from rocscope.errors import OneClassError
 from rocscope.inference.influence.estimated_weights import EstimatedWeights
+from rocscope.inference.influence.row_levels import RowLevels
 from rocscope.inference.influence.units import WEIGHTS, WeightKind, require_whole, times_of
 
 CountsOf = Mapping[str, ThresholdCounts]
@@ -104,8 +104,8 @@ class Tally:
         whole: bool = False,
     ) -> "Tally":
         """Rank rows once; without `unit` every row is a unit."""
-        rising, inverse = levels_of_rows(score)
-        threshold, level = rising[::-1], rising.size - 1 - inverse
+        ranked = RowLevels.of(positive, score)
+        threshold, level = ranked.threshold, ranked.level
         target = np.where(positive, level, threshold.size + level)
         order = np.argsort(target, kind="stable")
         starts = np.flatnonzero(np.diff(target[order], prepend=-1))
