@@ -157,17 +157,18 @@ def _without_each_group(
     Busing, Meijer & van der Leeden 1999, Stat. Comput. 9:3–8 (delete-m jackknife for groups of unequal size).
     """
     linear = tuple(each for each, _ in found)
-    if units.n_groups * max(ranked.threshold.size for _, ranked in found) > _MOST_LEFT_OUT:
+    of_cells = [each.smoothed is not None and each.trials is None for each in linear]  # shares have theirs exactly
+    if not any(of_cells) or units.n_groups * max(ranked.threshold.size for _, ranked in found) > _MOST_LEFT_OUT:
         return stratum, linear
     group, amount, scale = cast(Array, units.group), units.amount, statistic.scale
     rows = np.split(np.argsort(group, kind="stable"), np.cumsum(np.bincount(group))[:-1])
     rest = 1 - np.bincount(group, amount) / amount.sum()
     moves, biases = stratum.moves.copy(), [each.bias for each in linear]
     for model, (value, (_, ranked)) in enumerate(zip(values.tolist(), found, strict=True)):
-        of_cells = linear[model].smoothed is not None and linear[model].trials is None  # shares have theirs exactly
-        if not of_cells or not scale.low < value < scale.high:
+        if not of_cells[model] or not scale.low < value < scale.high:
             continue
-        left = [_value_without(own, ranked, amount, statistic) for own in rows]
+        whole = ranked.counts(amount)
+        left = [_value_without(ranked.taken(own).counts(amount[own]), ranked, whole, statistic) for own in rows]
         if not all(scale.low < each < scale.high for each in left):  # nor is NaN
             continue
         moved = rest * (scale.to(value) - np.array([scale.to(each) for each in left])) / scale.slope(value)
@@ -175,11 +176,11 @@ def _without_each_group(
     return replace(stratum, moves=moves), tuple(map(lambda each, bias: replace(each, bias=bias), linear, biases))
 
 
-def _value_without(own: Array, ranked: RowLevels, amount: Array, statistic: Smooth) -> float:
-    """Return the value without some rows; NaN if a class is then missing."""
-    kept = np.delete(np.arange(ranked.cell.size), own)
-    pos, neg = ranked.taken(kept).counts(amount[kept])
-    return statistic(ThresholdCounts(ranked.threshold, pos, neg)) if pos.any() and neg.any() else nan
+def _value_without(own: tuple[Array, Array], ranked: RowLevels, whole: tuple[Array, Array], statistic: Smooth) -> float:
+    """Return the value of what is left of the counts without some; NaN if a class is then missing."""
+    pos, neg = (np.maximum(all_of - part, 0) for all_of, part in zip(whole, own, strict=True))
+    left = all(kept.sum() > _ROUNDING * all_of.sum() for kept, all_of in zip((pos, neg), whole, strict=True))
+    return statistic(ThresholdCounts(ranked.threshold, pos, neg)) if left else nan
 
 
 def _classes(units: Units) -> tuple[float, float]:
