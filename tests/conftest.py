@@ -32,10 +32,18 @@ def pytest_configure(config):
 def pytest_collection_modifyitems(config, items):
     if config.getoption("--slow"):
         return
-    slow = {item: mark for item in items if (mark := item.get_closest_marker("slow"))}
-    items[:] = [item for item in items if item not in slow]
-    config.hook.pytest_deselected(items=[*slow])
-    config.stash[LEFT_OUT] = Counter(mark.kwargs.get("reason", "full simulations") for mark in slow.values())
+    turns, left_out = Counter(), {}
+    for item in items:
+        if slow := item.get_closest_marker("slow"):
+            left_out[item] = slow.kwargs.get("reason", "full simulations")
+        elif every := item.get_closest_marker("every"):
+            function = item.nodeid.partition("[")[0]
+            if turns[function] % every.args[0]:
+                left_out[item] = "the other cases of a grid"
+            turns[function] += 1
+    items[:] = [item for item in items if item not in left_out]
+    config.hook.pytest_deselected(items=[*left_out])
+    config.stash[LEFT_OUT] = Counter(left_out.values())
 
 
 @pytest.hookimpl(wrapper=True)

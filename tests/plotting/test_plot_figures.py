@@ -9,7 +9,7 @@ from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
 import rocscope as rs
-from rocscope.calibration.report import four_numbers
+from rocscope.calibration.report import plotted_numbers
 from rocscope.errors import ColumnError, InputError, OneClassError, ScoreError
 from rocscope.geometry import hull
 from rocscope.plotting import theme
@@ -185,6 +185,7 @@ def test_nobody_positive_is_said_in_words():
     assert "best accuracy: nobody positive" in legend_of(ax.get_legend())
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("plot", [rs.plotting.plot_roc, rs.plotting.plot_lift_chart, rs.plotting.plot_calibration])
 def test_a_legend_beside_a_new_figure_covers_nothing_and_is_not_cut_off(plot):
     ax = plot(simulated(HOSTILE))
@@ -215,6 +216,7 @@ def test_labels_of_marks_stay_inside_and_apart():
     assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("models", [1, 2, 3, 7])
 def test_three_views_are_of_one_size_with_one_legend_below(models):
     predictions = simulated(tuple(f"model {i}" for i in range(models)))
@@ -316,9 +318,9 @@ def text_of(ax):
 
 def test_statistics_of_calibration_stand_in_the_legend_and_not_on_the_curves():
     ax = rs.plotting.plot_calibration(PREDICTIONS, models=["a"], ax=Figure().subplots())
-    numbers = four_numbers(PREDICTIONS.counts("a"))
-    assert f"O/E {numbers['O/E']:.2f}, slope {numbers['slope']:.2f}" in text_of(ax)
-    assert f"ICI {numbers['ICI']:.3f}, Brier {numbers['Brier']:.3f}" in text_of(ax)
+    numbers = plotted_numbers(PREDICTIONS.counts("a"))
+    assert f"O/E {numbers['observed_over_expected']:.2f}, slope {numbers['slope']:.2f}" in text_of(ax)
+    assert f"ICI {numbers['ici']:.3f}, Brier {numbers['brier']:.3f}" in text_of(ax)
     assert {text.get_text() for text in ax.texts} == {"positives", "negatives"}
     ax = rs.plotting.plot_calibration(PREDICTIONS, models=["a"], statistics=False, ax=Figure().subplots())
     assert "O/E" not in text_of(ax)

@@ -162,33 +162,18 @@ def calibration_report(
     return CalibrationReport(estimates | distances, tests, _notes(forms, estimates, bins), known.counts.n)
 
 
-class _ValuesAlone(ClosedForms):
-    """What closed forms estimate, without the errors, which take most of the time."""
-
-    def error(self, of_positive: Any, of_negative: Any) -> float:  # noqa: ARG002
-        return nan
-
-    def _errors(self, cox: CoxCalibration) -> dict[str, float]:  # noqa: ARG002
-        return dict.fromkeys(("in_the_large", "intercept", "slope"), nan)
-
-
-def calibration_numbers(counts: ThresholdCounts) -> dict[str, float]:
-    """Return the numbers of the report by name, without what makes them sure."""
-    known = evidence(counts)
-    forms = _ValuesAlone(known, Shift(), 0.95)
-    found = _in_closed_form(forms) | _plain(forms, bins=10) | distance_estimates(known, forms, draws=0)[0]
-    return {name: estimate.value for name, estimate in found.items()}
-
-
-def four_numbers(counts: ThresholdCounts, target_prevalence: float | None = None) -> dict[str, float]:
-    """Return observed/expected ratio, slope, ICI and Brier score, as in the report, without intervals."""
+def plotted_numbers(counts: ThresholdCounts, target_prevalence: float | None = None) -> dict[str, float]:
+    """Return the numbers beside a calibration plot, as in the report, without intervals."""
     sample = Outcomes.of(counts).at(target_prevalence)
-    expected = sample.mean(sample.score)
+    expected, nothing = sample.mean(sample.score), CoxCalibration(nan, nan, nan, nan, nan, nan)
+    cox = cox_calibration(sample) if 0 < sample.prevalence < 1 else nothing
     return {
-        "O/E": sample.prevalence / expected if expected > 0 else nan,
-        "slope": cox_calibration(sample).slope if 0 < sample.prevalence < 1 else nan,
-        "ICI": min(sample.mean(distances(sample)), _farthest(sample)),
-        "Brier": brier(sample),
+        "observed_over_expected": sample.prevalence / expected if expected > 0 else nan,
+        "intercept": cox.intercept,
+        "slope": cox.slope,
+        "ici": min(sample.mean(distances(sample)), _farthest(sample)),
+        "ece": calibration_error(sample),
+        "brier": brier(sample),
     }
 
 

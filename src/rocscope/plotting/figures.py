@@ -8,7 +8,7 @@ from rocscope._base.contract import answering
 from rocscope.calibration.bins import Strategy
 from rocscope.calibration.curve import CalibrationCurve, Method, calibration_curve
 from rocscope.calibration.loess import Degree
-from rocscope.calibration.report import four_numbers
+from rocscope.calibration.report import plotted_numbers
 from rocscope.core.context import Context
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.result import Band
@@ -258,9 +258,9 @@ def _rows_or_counts(predictions: Any, names: Sequence[str]) -> dict[str, Any]:
 
 def _facts(counts: ThresholdCounts, target_prevalence: float | None) -> str:
     """Return the numbers of a model that its legend gives, in two lines."""
-    found = four_numbers(counts, target_prevalence)
-    ratios = ", ".join(f"{key} {found[key]:.2f}" for key in ("O/E", "slope"))
-    return ratios + "\n" + ", ".join(f"{key} {theme.number(found[key])}" for key in ("ICI", "Brier"))
+    found = plotted_numbers(counts, target_prevalence)
+    ratios = f"O/E {found['observed_over_expected']:.2f}, slope {found['slope']:.2f}"
+    return f"{ratios}\nICI {theme.number(found['ici'])}, Brier {theme.number(found['brier'])}"
 
 
 def _band(curve: CalibrationCurve, kind: str, simultaneous: bool, level: float) -> Band | None:

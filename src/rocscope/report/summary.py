@@ -15,7 +15,7 @@ from rocscope._base.arrays import Array
 from rocscope.calibration.curve import BinnedCalibrationCurve, calibration_curve
 from rocscope.calibration.goodness_of_fit import miscalibration_test
 from rocscope.calibration.outcomes import are_probabilities
-from rocscope.calibration.report import calibration_numbers
+from rocscope.calibration.report import plotted_numbers
 from rocscope.core.context import Context
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.levels import Block
@@ -97,7 +97,7 @@ def calibration_block(counts: ThresholdCounts, *, bins_only: bool = False) -> di
     at_once = {"bins": _bins(calibration_curve(counts)), "smooth": None, "rug": _rug(counts), "numbers": {}}
     if bins_only:
         return at_once
-    numbers = calibration_numbers(counts)
+    numbers = plotted_numbers(counts)
     test = miscalibration_test(counts, draws=DRAWS)
     return at_once | {"smooth": _smooth(counts), "numbers": numbers | {"p_value": test.p_value}}
 
