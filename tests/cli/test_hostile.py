@@ -1,6 +1,7 @@
 """Whatever is typed, and wherever output goes: one line and exit code 0, 1, 2 or 130, never a traceback."""
 
 import itertools
+import json
 import os
 import re
 import signal
@@ -84,7 +85,7 @@ def typed(every):
         yield (name, file, *columns)
 
 
-@pytest.mark.parametrize("every", [3, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("every", [13, pytest.param(1, marks=pytest.mark.slow)])
 def test_hostile_command_lines_end_in_one_line(run, tmp_path, every):
     (tmp_path / "good.csv").write_text("y,a,b\n1,.9,.1\n0,.4,.2\n1,.6,.4\n0,.7,.3\n")
     for name, content in FILES.items():
@@ -128,6 +129,17 @@ def test_a_warning_of_the_reader_is_one_line_after_the_result(run, tmp_path):
     assert err.splitlines()[-1].startswith("Warning: latin.csv: not UTF-8; read as Windows-1252")
 
 
+def test_rows_without_a_segment_are_one(run, tmp_path):
+    (tmp_path / "s.csv").write_text("y,s,branch\n1,.9,north\n0,.4,north\n1,.3,\n0,.6,\n")
+    asked = ("summary", "s.csv", "--label", "y", "--score", "s", "--segment", "branch", "--json")
+    code, _, err = run(*asked)
+    assert code == 2 and "branch" in err
+    code, out, _ = run(*asked, "--missing", "segment")
+    assert code == 0
+    assert [row["part"] for row in json.loads(out)["summary"]["rows"]] == ["all", "north", "None"]
+
+
+@pytest.mark.every(4)
 @pytest.mark.parametrize("command", COMMANDS)
 def test_rows_that_are_left_out_are_counted(run, tmp_path, command):
     rows = "".join(f"{i % 2},{(i * 7 % 11) / 11},{i / 40}\n" for i in range(40))
@@ -154,6 +166,7 @@ def test_a_name_that_is_too_long(run, scores):
         assert "expected a name of at most 255 bytes, got one of 304" in err
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("command", "where", "words"),
     [
@@ -170,6 +183,7 @@ def test_stdout_that_takes_nothing(scores, command, where, words):
     assert words in run.stderr
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(("gate", "code"), [("auc(a)<0.1", 0), ("auc(a)<1", 1)])
 def test_a_reader_that_leaves_changes_nothing_of_a_gate(scores, gate, code):
     options = " ".join(COMMANDS["compare"])
@@ -177,6 +191,7 @@ def test_a_reader_that_leaves_changes_nothing_of_a_gate(scores, gate, code):
     assert (run.returncode, "Traceback" in run.stderr, "internal" in run.stderr) == (code, False, False)
 
 
+@pytest.mark.slow(reason="what starts other programs")
 def test_what_a_shell_pipes_and_pipes_of_a_name(run, scores, tmp_path):
     columns = " ".join(COLUMNS)
     piped = script(f"ROCSCOPE summary <(cat {scores}) {columns} --format csv --json")

@@ -45,6 +45,7 @@ def helps(tmp_path_factory):
     return dict(zip(commands, [text[:-1] for text in printed], strict=True))
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("command", COMMANDS)
 def test_help_fits_on_a_terminal_and_says_something_of_every_option(helps, command):
     out = helps[command, "--help"]
@@ -63,6 +64,7 @@ def test_help_names_every_command(helps):
         assert re.search(rf"│ {command} +[A-Z]", out)
 
 
+@pytest.mark.slow(reason="what starts other programs")
 def test_completion_is_written_only_after_it_was_shown_and_agreed_to(run, tmp_path, monkeypatch):
     home = {"HOME": str(tmp_path), "SHELL": "/bin/bash"}
     script = tmp_path / ".local/share/bash-completion/completions/rocscope"
@@ -96,7 +98,7 @@ def test_version(run):
         (("summary", "--lable", "y"), "--lable is no option of this command"),
         (("summary", "a.csv", "b.csv"), "got also 'b.csv'; a pattern such as 'part-*.csv' belongs in quotes"),
         (("summary", "f.csv", "--label"), "--label: expected a value, got none"),
-        (("summary", "f.csv", "--missing", "skip"), '"skip" for --missing. Choose from: "error", "drop"'),
+        (("summary", "f.csv", "--missing", "skip"), '"skip" for --missing. Choose from: "error", "drop", "segment"'),
         (("summary", "f.csv", "--format", "xls"), '"xls" for --format'),
         (
             ("summary", "f.csv", "--target-prevalence", "much"),
@@ -187,6 +189,7 @@ def test_a_failed_guess_does_without_what_it_does_not_need(tmp_path):
     assert not loaded & ({"scipy", "sklearn", "pandas", "matplotlib"} - of_arrow)
 
 
+@pytest.mark.slow(reason="what starts other programs")
 def test_a_positive_label_that_differs_only_in_how_it_is_written_is_left_to_the_reader(tmp_path):
     (tmp_path / "rows.csv").write_text("y,s\nYES,0.9\nno,0.1\n\n")
     (tmp_path / "three.csv").write_text("y,s\nmaybe,0.9\nno,0.1\nyes,0.3\n")

@@ -217,8 +217,8 @@ class SampleOptions(RowOptions):
     """Column of row weights."""
     pos_label: str | None = None
     """The positive label, where labels are not 0/1, -1/1 or true/false."""
-    missing: Literal["error", "drop"] = "error"
-    """What to do with rows that lack a value."""
+    missing: Literal["error", "drop", "segment"] = "error"
+    """What to do with rows that lack a value; with "segment", those that only lack a segment are one of their own."""
     time: str | None = None
     """For censored follow-up, in place of a label: column of the time to the event or to the end of observation."""
     event: str | None = None
@@ -289,7 +289,8 @@ class CountOptions(SampleOptions):
         """Read the predictions; of a large file only the counts, which are exact as well."""
         from rocscope.engines.sources.file_formats import is_large
 
-        if self.time is not None or (self.memory is None and not is_large(file, format=self.format)):
+        whole = self.memory is None and (self.missing == "segment" or not is_large(file, format=self.format))
+        if self.time is not None or whole:
             return self.predictions(file, **columns)
         from rocscope.engines import read_counts
 
