@@ -7,6 +7,9 @@ STAMP  := $(VENV)/.installed-
 CLIENT  := client
 BUNDLES := src/rocscope/report/bundles
 
+# Many tests start a Python of their own, which compiles all modules again where nothing is kept.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test test-slow test-min test-environments test-pythons lint bench bench-peers coverage docs release client
 .PHONY: client-check clean
 

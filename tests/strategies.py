@@ -2,7 +2,6 @@
 
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import product
 from unittest import mock
 
 import numpy as np
@@ -90,21 +89,6 @@ def tied_scores(rng, rows=40, names="abc", lift=2):
     levels = int(rng.integers(1, 8))
     drawn = names[: rng.integers(1, len(names) + 1)]
     return y, {name: rng.integers(0, levels + 1, n) + y * rng.integers(0, lift, n) for name in drawn}
-
-
-def some_of(names, *axes, every):
-    """Parametrise by all combinations, of which every so many run always and the others with --slow.
-
-    `every` should share no factor with the number of values of the last axes, so that each value is met.
-    """
-    return some_cases(names, list(product(*axes)), every=every)
-
-
-def some_cases(names, cases, *, every):
-    """Parametrise by cases, each a tuple of a value for each name: every so many run always, the others with --slow."""
-    slow = pytest.mark.slow(reason="the other combinations of a grid")
-    marked = [pytest.param(*case, marks=() if number % every == 0 else slow) for number, case in enumerate(cases)]
-    return pytest.mark.parametrize(names, marked)
 
 
 def in_parts(few, every, parts=10):

@@ -40,6 +40,7 @@ def test_the_plot_and_the_density_give_every_curve_back():
     assert counts.at(0.5) == rs.ThresholdCounts.from_scores(label, score).at(0.5)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(("pos", "neg", "prevalence"), [((2, 1), (1, 2), 0.5), ((3, 2), (2, 4), 0.1)])
 def test_continuous_model_of_beta_laws(pos, neg, prevalence):
     """Scores of each class follow beta laws: every figure is an integral of their densities."""

@@ -33,6 +33,7 @@ def share_inside(method, runs, draws, n=400, seed=5):
     return inside / runs
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize(("method", "runs"), [("bins", 100), ("pav", 100), ("loess", 50), ("spline", 30)])
 def test_simultaneous_consistency_band_holds_the_whole_curve(method, runs):
     assert share_inside(method, runs, draws=200, n=200) >= 0.86

@@ -29,6 +29,7 @@ def assert_binned(curve, sample):
             assert np.isnan([x, y]).all()
 
 
+@pytest.mark.every(2)
 @both_paths
 @given(sample=forecasts, bins=st.sampled_from([1, 2, 3, 10]))
 def test_bins_of_equal_width(path, sample, bins):

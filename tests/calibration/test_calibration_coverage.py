@@ -56,6 +56,7 @@ def coverage(curve, method, n, runs, seed=0):
     return whole / runs, float(np.mean(points)), none
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("curve", ["calibrated", "step", "flat"])
 def test_bands_hold_the_truth(curve, method):
@@ -111,6 +112,7 @@ def slope_of(curve, many=400_000):
     return rs.calibration.cox_calibration(counts).slope
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("curve", ["calibrated", "shifted"])
 def test_intervals_hold_the_truth(curve):
     missed, disagree = misses(curve, 200, 30, draws=99)
@@ -154,6 +156,7 @@ def check_widths(samples):
     print(f"{samples:,} samples without an interval of zero width")
 
 
+@pytest.mark.slow
 def test_no_interval_has_zero_width():
     check_widths(40)
 

@@ -174,6 +174,7 @@ def slow_smooth_error(label, score, width):
     return integrate.trapezoid([density(point) for point in at], at)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("seed", range(4))
 def test_smooth_error_is_the_fixed_point_of_its_definition(seed):
     label, score = simulated(30, seed, power=0.5)
@@ -264,6 +265,7 @@ def rejections(runs, seed=1, n=300, draws=99):
     return {name: count / runs for name, count in found.items()}
 
 
+@pytest.mark.slow
 def test_tests_reject_what_is_calibrated_about_as_often_as_they_say():
     for name, share in rejections(250).items():
         assert 0.02 <= share <= 0.09, name

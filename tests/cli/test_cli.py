@@ -98,6 +98,7 @@ def test_validate_says_what_a_file_holds(run, scores):
     assert json.loads(out)["rows"] == 6
 
 
+@pytest.mark.slow(reason="what starts other programs")
 def test_demo_repeats_the_paper(run):
     code, out, err = run("demo", "--folder", "d")
     assert code == 0
@@ -127,6 +128,7 @@ def _bad_files(folder):
     (folder / "folder").mkdir()
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -231,6 +233,7 @@ def test_a_report_has_the_segments_and_folds_that_were_named(run, tmp_path):
     assert "neither --fold nor --segment" in err
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("command", ["summary", "report", "choose", "compare", "campaign", "calibrate"])
 def test_the_example_of_each_command_runs(run, scores, command):
     heading, *rows = scores.read_text().splitlines()

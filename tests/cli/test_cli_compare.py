@@ -68,6 +68,7 @@ def test_folds_are_averaged_on_request(run, table):
     assert json.loads(out)["auc"]["pairs"][0]["difference"]["value"] == pytest.approx(expected.difference.value)
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize(
     ("condition", "code"),
     [

@@ -66,6 +66,7 @@ def test_the_saved_decision_predicts(run, scores, tmp_path):
     assert json.loads(out) == json.loads((tmp_path / "decision.json").read_text())
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("suffix", "extra"), [("svg", ()), ("png", ("--subject-to", "tpr >= 0.5")), ("pdf", ("--cost-tp", "9"))]
 )

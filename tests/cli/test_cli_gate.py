@@ -148,6 +148,7 @@ def test_rules_that_are_not_understood(gate, rules, message):
 MAILING = ("--population", "1000", "--unit-cost", "1", "--unit-benefit", "5")
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("command", "kept", "broken"),
     [

@@ -85,6 +85,7 @@ def test_choose_takes_criterion_constraints_and_costs(run, table, tmp_path):
     assert json.loads(out)["cost"] == [[0, 1, 9], [1, 0, 1], [8, 2, 0]]
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -108,6 +109,7 @@ def test_faults_are_one_line_and_exit_code_2(run, table, arguments, message):
     assert message in err
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -69,6 +69,7 @@ def test_decisions_and_allocations_are_applied_too(run, files, tmp_path):
     )
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

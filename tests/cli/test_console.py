@@ -54,6 +54,7 @@ def test_a_table_stands_on_its_side_only_where_it_must(shown):
 NAMES = "≥ 🎯"
 
 
+@pytest.mark.slow(reason="what starts other programs")
 def test_a_narrow_encoding_is_no_fault_and_json_is_utf_8(tmp_path):
     (tmp_path / "odd.csv").write_text(f"y,{NAMES}\n1,0.9\n0,0.1\n", encoding="utf-8")
     script = """

@@ -6,6 +6,8 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 SCRIPT = "from rocscope.cli import main; main()"
 MISSING = ("HOME", "XDG_CACHE_HOME", "MPLCONFIGDIR", "PYTHONUTF8", "LANG", "LC_CTYPE")
 
@@ -19,6 +21,7 @@ def run_in_all(tmp_path, command, *options, **variables):
     return subprocess.run([os.fsencode(word) for word in call], cwd=tmp_path, env=environment, capture_output=True)
 
 
+@pytest.mark.slow(reason="what starts other programs")
 def test_commands_hold_in_all_unusual_environments_at_once(tmp_path):
     summary = run_in_all(tmp_path, "summary", "--json")
     assert summary.returncode == 0, summary.stderr.decode()

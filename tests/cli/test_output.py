@@ -54,6 +54,7 @@ def _write_with(barrier: threading.Barrier, path: Path, content: str) -> str | N
     return content
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("hard_links", [True, False])
 def test_of_writers_that_do_not_force_exactly_one_succeeds(tmp_path, monkeypatch, hard_links):
     if not hard_links:
@@ -180,6 +181,7 @@ def nodes():
     ]
 
 
+@pytest.mark.slow(reason="what starts other programs")
 def test_nothing_is_asked_of_unix_alone(nodes):
     found = set()
     for path, node in nodes:
@@ -255,6 +257,7 @@ def watched(monkeypatch):
     return found
 
 
+@pytest.mark.every(3)
 @pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="what is open is asked of Linux")
 @pytest.mark.parametrize("name", WRITERS)
 def test_nothing_is_open_when_it_is_replaced_or_removed(tmp_path, watched, name):

@@ -48,6 +48,7 @@ def run(folder, *command, **variables):
     return subprocess.run(command, cwd=folder, env=environment | variables, capture_output=True, text=True)
 
 
+@pytest.mark.slow(reason="what starts other programs")
 def test_the_gate_of_github_actions(folder, monkeypatch):
     script = re.search(r"- run: \|\n((?: {10}.*\n)+)", recipe("GitHub", "yaml"))[1]
     lines = [line.strip() for line in script.splitlines()]
@@ -61,6 +62,7 @@ def test_the_gate_of_github_actions(folder, monkeypatch):
     assert cli.run(shlex.split(worse)[1:]) == 1
 
 
+@pytest.mark.slow(reason="what starts other programs")
 def test_rules_for_a_comment_on_a_pull_request(folder):
     (folder / "rules.toml").write_text(recipe("Rules for a model", "toml"))
     done = run(folder, "bash", "-e", "-c", recipe("Rules for a model", "sh"))
@@ -69,6 +71,7 @@ def test_rules_for_a_comment_on_a_pull_request(folder):
     assert "<testsuite " in (folder / "gate.xml").read_text()
 
 
+@pytest.mark.slow(reason="what starts other programs")
 def test_metrics_and_plots_of_dvc(folder):
     (folder / "evaluate.py").write_text(recipe("DVC", "py"))
     (folder / "dvc.yaml").write_text(recipe("DVC", "yaml"))

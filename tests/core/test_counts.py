@@ -30,6 +30,7 @@ def test_pairs_of_tables(path, name):
         assert exact_pairs(counts) == table.pairs
 
 
+@pytest.mark.every(4)
 @both_paths
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int8"])
 @given(data=st.data())
@@ -65,6 +66,7 @@ def test_cumulative_counts(sample):
 cuts = st.sampled_from([-math.inf, math.inf, -1e300, 1e300, 10**400, -(10**400), -0.0, 0.1, np.float32(0.1), 2.5])
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int8", "int64", "uint64"])
 @given(data=st.data())
 def test_at_compares_exactly(dtype, data):

@@ -234,6 +234,7 @@ increasing = {
 }
 
 
+@pytest.mark.every(5)
 @both_paths
 @pytest.mark.parametrize("transform", increasing)
 @given(sample=forecasts)
@@ -284,6 +285,7 @@ def test_curves_that_the_class_mix_changes(name):
     assert differ(value(name, EXAMPLE), value(name, weighing(EXAMPLE, 1, 3)))
 
 
+@pytest.mark.every(4)
 @every_metric
 @given(cells=tables)
 def test_metrics_when_the_classes_swap_roles(name, cells):
@@ -319,6 +321,7 @@ def test_areas_when_classes_or_scores_are_turned_round(sample):
         assert reverse.pairs().fraction(ties) == 1 - counts.pairs().fraction(other)
 
 
+@pytest.mark.every(4)
 @every_metric
 @given(cells=tables)
 def test_ranges(name, cells):
@@ -326,6 +329,7 @@ def test_ranges(name, cells):
     assert np.isnan(found) or METRIC[name].low <= found <= METRIC[name].high
 
 
+@pytest.mark.every(4)
 @every_metric
 @given(rates=st.tuples(*[st.integers(1, 9)] * 4))
 def test_chance(name, rates):

@@ -102,6 +102,7 @@ def test_definitions(name, cells):
         assert float(metrics.METRICS[name](*cells)) == pytest.approx(expected, rel=1e-14, abs=1e-14)
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("name", metrics.METRICS)
 @given(table=st.lists(tables, min_size=1, max_size=6))
 def test_one_definition_serves_numbers_arrays_and_matrices(name, table):
@@ -149,6 +150,7 @@ SAME_AS_SKLEARN = {
 }
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("name", SAME_AS_SKLEARN)
 @given(cells=st.tuples(*[st.integers(1, 6)] * 4))
 def test_scikit_learn_agrees(name, cells):

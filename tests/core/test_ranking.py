@@ -54,6 +54,7 @@ def values_of(dtype):
     return st.integers(max(limits.min, -4), 4) | st.sampled_from([limits.min, limits.max, limits.max - 1])
 
 
+@pytest.mark.every(3)
 @both_paths
 @pytest.mark.parametrize("dtype", DTYPES)
 @given(data=st.data())
@@ -67,6 +68,7 @@ def test_every_type(path, dtype, data):
     assert (counts.pos.dtype, counts.neg.dtype) == (np.int64, np.int64)
 
 
+@pytest.mark.every(4)
 @both_paths
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int64"])
 @given(data=st.data())

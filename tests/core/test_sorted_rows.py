@@ -51,6 +51,7 @@ def test_weighted_rows_as_numpy_sorts_them(shape, kind, whole):
     np.testing.assert_array_equal(signed, np.where(positive, weight, -weight)[order], strict=True)
 
 
+@pytest.mark.every(5)
 @pytest.mark.usefixtures("parted")
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("kind", [np.float64, np.float32, np.int64, np.int16, np.uint64, np.uint8])

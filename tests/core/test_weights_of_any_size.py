@@ -28,6 +28,7 @@ def wrong(cases, seed):
     return found
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("seed", range(3))
 def test_exact_fractions_say_the_same(seed):
     assert wrong(200, seed) == []
@@ -43,6 +44,7 @@ def test_exact_fractions_say_the_same_of_a_million_cases():
     assert found == []
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("kind", KINDS)
 def test_compiled_loops_say_the_same(kind):
     generator = np.random.default_rng(7)

@@ -29,6 +29,7 @@ every_curve = pytest.mark.parametrize("name", CURVES)
 Y, SCORE = [1, 1, 0, 1, 0], [0.9, 0.6, 0.4, 0.4, 0.2]
 
 
+@pytest.mark.every(5)
 @both_paths
 @every_curve
 @given(sample=samples(dtype=np.float32, weight=whole_weights))
@@ -42,6 +43,7 @@ def test_points(path, name, sample):
     assert curve.threshold.tolist() == [point.threshold for point in expected]
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("name", ["roc", "det", "lift_chart", "gain"])
 @given(sample=samples(), x=st.fractions(0, 1, max_denominator=12))
 def test_at_lies_on_the_straight_lines(name, sample, x):
@@ -54,6 +56,7 @@ def test_at_lies_on_the_straight_lines(name, sample, x):
     assert np.isnan(curve.at([2.0, -1.0, nan])).all()
 
 
+@pytest.mark.every(4)
 @every_curve
 @given(sample=samples())
 def test_at_every_point_of_its_own(name, sample):

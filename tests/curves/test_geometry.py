@@ -35,6 +35,7 @@ def test_hulls_of_tables(path, name):
         assert [(tp, fp) for _, tp, fp in corners(hull)] == table.hull
 
 
+@pytest.mark.every(4)
 @both_paths
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int16"])
 @given(data=st.data())

@@ -40,6 +40,7 @@ def chosen_among(preds, decision):
     return oracle.at(oracle.rows(preds.y_true, preds.scores[decision.model]), decision.threshold)
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize("criterion", VALUES)
 @given(preds=several(most=12))
 def test_no_threshold_of_any_model_is_better_by_the_criterion(criterion, preds):

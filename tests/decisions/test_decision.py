@@ -176,6 +176,7 @@ def leaves(value, path=()):
     return [path]
 
 
+@pytest.mark.slow(reason="long searches")
 def test_no_value_can_be_edited_unseen(tmp_path):
     path, content = saved(tmp_path)
     for *parents, last in leaves(content):

@@ -79,6 +79,7 @@ def _rates(end):
     return [(24_000, end.point.tpr), (376_000, end.point.fpr)]
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     "how", [{"random_state": 3}, {"ids": np.arange(400_000)}, {"ids": [f"id-{i}" for i in range(400_000)]}]
 )

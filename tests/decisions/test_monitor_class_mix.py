@@ -11,7 +11,6 @@ from rocscope.decisions.monitoring.class_mix import _BETS, evidence_of
 from rocscope.decisions.monitoring.confidence_sequence import LookBlock, mean_interval, spread
 from rocscope.decisions.monitoring.quantities import cell_means, limit_of
 from rocscope.errors import InputError, StoredError
-from strategies import some_of
 
 CONTEXT = rs.Context(cost_fp=1, cost_fn=4)
 TPR, FPR, PREVALENCE = 0.8, 0.2, 0.3
@@ -31,7 +30,8 @@ def blocks_of(cells):
     return [LookBlock(None, np.array(each), np.zeros(3), {}) for each in cells]
 
 
-@some_of("text", ["cost > .3", "cost < .6", "error > .2", "precision < .8", "depth > .5", "npv < .7"], every=3)
+@pytest.mark.every(3)
+@pytest.mark.parametrize("text", ["cost > .3", "cost < .6", "error > .2", "precision < .8", "depth > .5", "npv < .7"])
 def test_evidence_is_the_least_product_over_the_line(text):
     """By a fine grid over the means of both classes that keep the limit."""
     rng, limit = np.random.default_rng(len(text)), limit_of(text, of_decision=True)
@@ -108,6 +108,7 @@ def check_false_alarms(streams, looks):
     assert share[0] <= 0.05 + 2 * sqrt(0.05 * 0.95 / streams) < share[1]
 
 
+@pytest.mark.slow
 def test_false_alarms_are_rare_however_prevalence_swings():
     check_false_alarms(60, 60)
 

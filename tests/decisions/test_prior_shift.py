@@ -53,6 +53,7 @@ def saerens(probability, prior, steps=20_000):
     return share
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("prevalence", [0.05, 0.3, 0.8])
 def test_the_estimate_is_what_em_converges_to(prevalence):
     scores = drawn(prevalence, 500, seed=1)

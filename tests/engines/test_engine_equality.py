@@ -19,7 +19,7 @@ import rocscope as rs
 from readers import FRAMES, WRITERS
 from rocscope.engines.sql import relation
 from rocscope.errors import LabelError, RocscopeError
-from strategies import some_of, taking
+from strategies import taking
 
 MODELS = ("a", "b")
 DTYPES = {"a": ("float32", "float64"), "b": ("int64", "float64")}
@@ -141,7 +141,9 @@ OPTIONS = [
 ]
 
 
-@some_of(("path", "way"), ["small", "compiled"], WAYS, every=2)  # by turns, as there are 15 ways
+@pytest.mark.every(7)
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("path", ["small", "compiled"])
 @settings(max_examples=settings.default.max_examples // 5)  # of each of many ways
 @given(data=st.data())
 def test_counts_are_identical(tmp_path_factory, path, way, data):
@@ -201,6 +203,7 @@ def test_a_refused_relation_leaves_its_connection_free(read):
     assert refused.traceback  # what was under way is held by these, and is closed all the same
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("options", [{}, {"segment": "g"}, {"segment": "k"}, {"where": "a > -0.5"}])
 @settings(max_examples=settings.default.max_examples // 2)
 @given(table=tables(), model=st.sampled_from(MODELS))

@@ -107,6 +107,7 @@ def test_weights_and_segments(way, lazily):
         assert counts == _ranked(table, "tied", rows, "w")
 
 
+@pytest.mark.every(3)
 @every_way
 def test_segments_are_summed_by_one_query(way, lazily):
     table = _table()
@@ -124,6 +125,7 @@ def test_segments_are_summed_by_one_query(way, lazily):
             np.testing.assert_array_equal(*(each() if callable(each) else each for each in (ours, theirs)))
 
 
+@pytest.mark.every(3)
 @every_way
 def test_missing_values_are_refused_or_left_out(way, lazily):
     table = _table()
@@ -140,6 +142,7 @@ def test_missing_values_are_refused_or_left_out(way, lazily):
     assert found.source.rows_dropped == 2
 
 
+@pytest.mark.every(5)
 @every_way
 @pytest.mark.parametrize("tol", [1e-2, 0])
 def test_ranges_instead_of_scores(way, lazily, tol):
@@ -199,6 +202,7 @@ def test_no_rows(way, lazily):
         rs.read_counts(lazily(way, _table().slice(0, 0)), label="y", scores="tied")
 
 
+@pytest.mark.slow(reason="what starts other programs")
 def test_a_database_that_goes_away(database):
     import ibis
 

@@ -43,6 +43,7 @@ def write(folder, name, scores):
     return folder / name
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("name", ["scores.csv", "scores.tsv", "scores.jsonl", "scores.json", "scores.parquet"])
 @pytest.mark.parametrize("folder", ["s=7", "S=7", "y=1", "s=7/y=0"])
 def test_no_folder_sets_a_column_over_one_that_a_file_holds(tmp_path, name, folder):
@@ -63,6 +64,7 @@ def test_a_column_of_folders_and_of_a_later_file_is_refused(tmp_path):
         rs.read(tmp_path, **COLUMNS, segment="k")
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("kind", WHOLE)
 @pytest.mark.parametrize("way", [*IN_TEXT, *FRAMES, "lists"])
 def test_whole_numbers_stay_what_they_are(tmp_path, way, kind):
@@ -80,6 +82,7 @@ def test_whole_numbers_stay_what_they_are(tmp_path, way, kind):
     assert levels(rs.read_counts(source, **COLUMNS)["s"]) == counted(LABELS, scores)
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize("kind", ROUNDED)
 @pytest.mark.parametrize("way", [*IN_TEXT, "scores.csv with NA", "lists", "dict of lists", "pandas objects"])
 def test_whole_numbers_that_float64_would_round_are_refused(tmp_path, way, kind):
@@ -137,6 +140,7 @@ def test_a_delimiter_is_named_where_it_is_not_found(tmp_path, mark):
     assert rs.read(tmp_path / "a.csv", **COLUMNS, delimiter=mark).scores["s"].tolist() == [0.5, 0.25]
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "utf-16", "utf-32", "cp037"])
 @pytest.mark.parametrize("name", ["a.csv", "a.jsonl", "a.csv.gz"])
 def test_an_encoding_is_named_where_it_is_not_utf_8(tmp_path, name, encoding):

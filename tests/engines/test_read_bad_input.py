@@ -82,6 +82,7 @@ CONTENTS = {
 }
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("name", CONTENTS)
 def test_a_broken_file_is_an_engine_error_that_names_it(tmp_path, name):
     content, words = CONTENTS[name]
@@ -164,6 +165,7 @@ def test_csv_files_of_different_columns_are_refused(tmp_path):
     failing(tmp_path, EngineError, "b.csv: expected the columns of .*a.csv, .*got")
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize(
     ("where", "words"),
     [
@@ -295,6 +297,7 @@ def test_messages_are_cut_to_a_line():
     assert len(condense("x" * 5000)) == 300
 
 
+@pytest.mark.slow(reason="what starts other programs")
 def test_reading_a_frame_loads_no_database(tmp_path):
     code = (
         "import sys, rocscope as rs; rs.read({'y': [1, 0], 's': [1, 2]}, label='y', scores='s');"

@@ -48,6 +48,7 @@ def different_names(draw):
     return draw(st.lists(odd_names, min_size=3, max_size=3, unique=True))
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("name", ["scores.csv", "scores.parquet", "scores.feather", "scores.jsonl", *FRAMES])
 @same_folder
 @given(names=different_names())
@@ -132,6 +133,7 @@ def test_dropping_every_row_is_an_error():
         rs.read({"y": [1, None], "s": [None, 1.0]}, label="y", scores="s", missing="drop")
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize(
     "where", ["w > 1 AND \"last contact\" = 'eu'", "W > 1 and \"LAST contact\" LIKE 'e%'", "b IS NULL"]
 )

@@ -59,6 +59,7 @@ def temporary(tmp_path, monkeypatch):
     return folder
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("kind", ["increasing", "decreasing", "one level", "one large level", "next to each other"])
 def test_what_the_first_rows_do_not_foretell_is_parted_again(monkeypatch, kind, weighted):
@@ -140,6 +141,7 @@ rs.read_counts(sys.argv[1], label="y", scores="s", memory="1 MB", progress=kill)
 """
 
 
+@pytest.mark.slow(reason="what starts other programs")
 def test_killed_in_the_middle_of_a_spill(large, temporary):
     done = subprocess.run([sys.executable, "-c", KILLED, str(large)], capture_output=True, text=True, check=False)
     assert done.returncode == -signal.SIGKILL, done.stderr
@@ -216,6 +218,7 @@ print(found.n)
 """
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(("name", "files"), [("scores.parquet", 300), ("scores.feather", 150), ("scores.csv", 100)])
 def test_many_files_do_not_exhaust_file_handles(tmp_path, name, files):
     table = pa.table({"y": [0, 1], "s": [0.25, 0.5]})

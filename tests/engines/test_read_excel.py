@@ -71,6 +71,7 @@ def write_csv(path, rows):
     return path
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("seed", range(25))
 def test_the_same_cells_give_the_same_predictions_as_in_csv(tmp_path, seed):
     draw = random.Random(seed)

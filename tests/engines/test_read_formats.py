@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 import rocscope as rs
 from readers import FRAMES, WRITERS, counted, levels, write_csv
 from rocscope.core.rows import Provenance
-from strategies import some_of
 
 every_file = pytest.mark.parametrize("name", WRITERS)
 every_frame = pytest.mark.parametrize("name", FRAMES)
@@ -40,7 +39,9 @@ def tables(draw, kind):
     return pa.table({"y": labels, "s": scores})
 
 
-@some_of(("name", "kind"), WRITERS, SCORES, every=3)
+@pytest.mark.every(7)
+@pytest.mark.parametrize("kind", SCORES)
+@pytest.mark.parametrize("name", WRITERS)
 @same_folder
 @given(data=st.data())
 def test_a_file_gives_the_counts_of_its_rows(tmp_path, name, kind, data):
@@ -51,6 +52,7 @@ def test_a_file_gives_the_counts_of_its_rows(tmp_path, name, kind, data):
     assert read.source == Provenance((str(tmp_path / name),), rows_read=table.num_rows)
 
 
+@pytest.mark.every(4)
 @every_frame
 @pytest.mark.parametrize("kind", SCORES)
 @same_folder
@@ -62,6 +64,7 @@ def test_a_frame_gives_the_counts_of_its_rows(name, kind, data):
     assert read.scores["s"].dtype == table["s"].to_numpy().dtype
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"])
 @pytest.mark.parametrize("name", ["scores.parquet", "scores.feather", "scores.arrows", *TYPED_FRAMES])
 def test_scores_keep_their_type(tmp_path, name, dtype):
@@ -124,6 +127,7 @@ def test_folders_named_key_value_are_columns_unless_the_files_have_them(tmp_path
     assert one.segment.tolist() == list("aabbcc")
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize(
     ("name", "format"),
     [

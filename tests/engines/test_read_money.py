@@ -47,6 +47,7 @@ def test_counts_in_money_need_a_column():
         rs.read_counts({"y": Y, "a": Y, "amount": AMOUNT}, label="y", scores="a", context=Context())
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("target", [0.003, 0.1, 0.97])
 def test_at_a_target_prevalence_counts_in_money_are_those_of_the_rows(target, weighted, tmp_path):
@@ -103,6 +104,7 @@ def test_batches_of_a_large_source_add_cents_exactly():
     assert rs.roc(counts).hull().threshold.tolist() == rs.roc(plain).hull().threshold.tolist()
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("kind", ["polars", "ibis"])
 @pytest.mark.parametrize("target", [None, 0.1])
 def test_lazy_frames_and_tables_count_in_money_where_they_are(kind, target):

@@ -12,16 +12,12 @@ from pyarrow import csv, feather
 import rocscope as rs
 from rocscope.engines.stream import streaming
 from rocscope.errors import InputError
-from strategies import some_of
 
 
-@some_of(
-    ("weight", "memory", "kind"),
-    [None, "w"],
-    [None, "300 kB", 1],
-    ["whole", "far apart", "negative", "text", "text that comes late"],
-    every=2,
-)
+@pytest.mark.every(7)
+@pytest.mark.parametrize("kind", ["whole", "far apart", "negative", "text", "text that comes late"])
+@pytest.mark.parametrize("memory", [None, "300 kB", 1])
+@pytest.mark.parametrize("weight", [None, "w"])
 def test_many_segments_in_many_batches(tmp_path, kind, memory, weight):
     generator = np.random.default_rng(3)
     n = 30_000
@@ -84,6 +80,7 @@ SOURCES = {
 }
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize("source", SOURCES)
 @pytest.mark.parametrize("kind", TEXT_COLUMNS)
 @pytest.mark.parametrize("memory", [None, 1])

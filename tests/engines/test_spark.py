@@ -115,6 +115,7 @@ def test_weights_segments_and_named_labels(frame, table):
             assert counts == counts_of(table, model, rows, sample_weight=table["weight"][rows])
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("limit", "weight"), [("MOST_GROUPS", None), ("MOST_GROUPS", "weight"), ("FEW_GROUPS", "weight")]
 )
@@ -160,6 +161,7 @@ def collected(frame):
         yield seen
 
 
+@pytest.mark.slow(reason="what starts other programs")
 def test_many_levels_come_back_as_few_bins_through_one_shuffle(frame, table, collected):
     with mock.patch.multiple(engine, MOST_LEVELS=100, MOST_BINS=20, _LEVELS_PER_RANGE=500):
         found = rs.read_counts(frame, label="y", scores="double")["double"]
@@ -201,6 +203,7 @@ def test_what_cannot_be_counted_is_refused_before_any_work(frame, collected, ask
     assert not collected
 
 
+@pytest.mark.slow(reason="what starts other programs")
 def test_vectors_are_refused_with_the_way_to_take_one_element(frame, table):
     from pyspark.ml.functions import array_to_vector, vector_to_array
 
@@ -211,6 +214,7 @@ def test_vectors_are_refused_with_the_way_to_take_one_element(frame, table):
     assert rs.read_counts(taken, label="y", scores="raw.1")["raw.1"] == counts_of(table, "ties")
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("expression", "asked", "error", "words"),
     [
@@ -227,6 +231,7 @@ def test_what_rows_turn_out_to_hold_is_told_in_one_line(session, frame, expressi
     assert session.sparkContext._jsc.getPersistentRDDs().isEmpty()
 
 
+@pytest.mark.slow(reason="what starts other programs")
 def test_workers_that_lack_rocscope_are_named(frame):
     lacking = mock.patch.object(spark_tasks, "rank_rows", lambda batches, layout: exec("import nothing_like_it"))
     words = "^Spark DataFrame: its Python workers have no nothing_like_it; see docs/guide/engines/spark.md"
@@ -240,6 +245,7 @@ def test_a_stopped_session_is_named(session, frame, monkeypatch):
         rs.read_counts(frame, label="y", scores="double")
 
 
+@pytest.mark.slow(reason="what starts other programs")
 def test_the_session_keeps_its_settings(session, frame):
     name = "spark.sql.execution.arrow.maxRecordsPerBatch"
     session.conf.set(name, "777")
@@ -249,6 +255,7 @@ def test_the_session_keeps_its_settings(session, frame):
     assert done == [(ROWS, ROWS)]
 
 
+@pytest.mark.slow(reason="what starts other programs")
 @in_parts(2, 500)
 def test_a_plan_chooses_the_same_people_from_spark(cases, part, session):
     rng = np.random.default_rng([19, part])

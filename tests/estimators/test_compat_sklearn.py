@@ -59,6 +59,7 @@ def test_scikit_learns_own_tests_pass_by_substitution(tmp_path):
     assert " passed" in run.stdout
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("name", NAMES)
 @given(rows=rows, dtype=st.sampled_from([np.float32, np.float64, np.int64]), weighted=st.booleans())
 def test_equal_to_scikit_learn_on_tied_and_weighted_rows(name, rows, dtype, weighted):

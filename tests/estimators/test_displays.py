@@ -22,6 +22,7 @@ def ax():
     return Figure().subplots()
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("model", [LogisticRegression(), LinearSVC()])
 @pytest.mark.parametrize("pos_label", ["yes", "no", None])
 @pytest.mark.parametrize("weight", [None, W])

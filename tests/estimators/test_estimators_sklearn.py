@@ -54,6 +54,7 @@ def test_a_clone_has_the_parameters_and_nothing_fitted(model):
     assert not [name for name in vars(copy) if name.endswith("_")]
 
 
+@pytest.mark.every(4)
 @each
 def test_they_end_a_pipeline_and_are_searched(model):
     X, y = sample()
@@ -66,6 +67,7 @@ def test_they_end_a_pipeline_and_are_searched(model):
     assert search.score(X, y) > 0.7
 
 
+@pytest.mark.every(4)
 @each
 def test_they_wrap_pipelines_of_frames_with_set_output(model):
     X, y = sample()

@@ -160,6 +160,7 @@ def test_there_are_no_more_folds_than_the_larger_class_has_rows():
     assert sorted(model.predictions_.fold) == [0, 0, 1, 1, 2]
 
 
+@pytest.mark.slow(reason="long searches")
 def test_naive_bayes_gains_on_tic_tac_toe_what_the_paper_says():
     """Vuk & Curk, Table 4: .695 with the threshold 0.5, .752 with the chosen one, .403 on average."""
     data = rs.datasets.load("tic_tac_toe")

@@ -65,6 +65,7 @@ def test_the_winner_is_fitted_to_all_rows_and_decides_at_its_threshold():
     assert ranked.predict(X).tolist() == ranked.estimator_.predict(X).tolist()
 
 
+@pytest.mark.slow
 def test_of_many_alike_the_best_is_not_taken_for_better():
     """Figures of 30 candidates that are all worth 0: the best looks good, its honest figure is 0 on average."""
     rng = np.random.default_rng(3)

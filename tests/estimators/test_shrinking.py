@@ -83,6 +83,7 @@ def test_such_a_decision_can_be_verified_saved_and_asked_how_sure_it_is(tmp_path
     assert rs.Decision.load(tuned.decision_.save(tmp_path / "d.json")).threshold == tuned.threshold_
 
 
+@pytest.mark.slow
 @settings(max_examples=12)  # of twelve fits each
 @given(st.integers(0, 10**6), st.sampled_from([0.05, 0.3, 0.9]), st.sampled_from([2, 50]))
 def test_the_more_rows_the_nearer_to_the_search(seed, share, cost):

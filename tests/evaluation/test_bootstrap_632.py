@@ -86,6 +86,7 @@ def squared(label, score):
     return (score - label) ** 2
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize(
     ("metric", "loss", "turned"), [("error", wrong, 0), ("brier", squared, 0), ("accuracy", wrong, 1)]
 )

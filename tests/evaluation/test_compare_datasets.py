@@ -66,6 +66,7 @@ def test_two_data_sets_that_agree_are_one_case_of_six():
     assert (found.f_statistic, found.p_value, found.f_p_value) == (inf, pytest.approx(1 / 6), pytest.approx(1 / 6))
 
 
+@pytest.mark.slow
 def test_the_exact_test_holds_its_level():
     """Of 150 samples of five data sets without a difference at most 5 % (and three standard errors) are found."""
     rng = np.random.default_rng(0)

@@ -217,6 +217,7 @@ def test_side_by_side_is_the_same(noise, workers):
         np.testing.assert_array_equal(one.scores[name], two.scores[name])
 
 
+@pytest.mark.slow(reason="what starts other programs")
 def test_processes_give_the_same_and_models_are_not_changed(noise):
     X, y = noise
     model = DecisionTreeClassifier(max_features=1)

@@ -81,6 +81,7 @@ def inner_accuracy(fitted):
 COMMON = ("our search", "threshold in a pipeline", "search in a pipeline")
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     ("routing", "names"),
     [
@@ -127,6 +128,7 @@ TORN = {
 }
 
 
+@pytest.mark.every(4)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", TORN)
 def test_inner_folds_that_part_groups_are_warned_about_and_leak_nothing_outside(name):

@@ -76,6 +76,7 @@ def as_published(loss, X, y, split, repeats, folds):
     return np.mean(inner_errors) - bias, np.mean(np.array(a)) - np.mean(b), np.mean(b)
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize(
     ("metric", "loss"), [("accuracy", right), ("brier", squared), ("log_loss", surprise), (CONTEXT, cost)]
 )
@@ -158,6 +159,7 @@ def test_values_are_those_of_the_metric_and_variances_those_of_groups_and_weight
         assert weighted.value(rows, seen) == pytest.approx(0.8 * parts[0] + 0.2 * parts[1])
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("metric", ["auc", "accuracy", "error", "brier", "log_loss", CONTEXT, MIXED])
 def test_values_of_folds_are_those_of_evaluate(metric):
     X, y = data()
@@ -292,6 +294,7 @@ def test_the_short_way_of_the_simulation_is_the_function(name):
         )
 
 
+@pytest.mark.slow
 def test_noise_that_selection_finds_is_held_in_small():
     found = study(DESIGNS["selection on noise"], 30, cv=5, repeats=2)
     assert found[:, :, 0].mean() >= 0.85

@@ -181,6 +181,7 @@ def sample(classes, n=150):
     return np.round(rng.normal(size=(n, 3)) + 0.8 * y[:, None], 2), y
 
 
+@pytest.mark.every(5)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("name", KINDS)
@@ -206,6 +207,7 @@ def test_every_metric_is_that_of_cross_val_score(name, classes):
     assert len(scorers) >= (22 if skipped else 30)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("classes", [2, 3])
 def test_predictions_carry_what_each_model_predicts(classes):
     X, y = sample(classes)

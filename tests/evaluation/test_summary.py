@@ -185,6 +185,7 @@ WEIGHTS = {
 }
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize("weights", WEIGHTS)
 @pytest.mark.parametrize("scores", SCORES)
 def test_scores_and_weights_of_any_size_raise_nothing_of_numpy(scores, weights):

@@ -165,7 +165,8 @@ def check(driver, root, command, kind, most):
     assert not bad, "\n".join(bad)
 
 
-@pytest.mark.parametrize("kind", ["calls", "memory", "SIGTERM"])
+@pytest.mark.every(3)
+@pytest.mark.parametrize("kind", ["SIGTERM", "calls", "memory"])
 def test_some_faults_end_in_one_line_and_leave_nothing_over(drivers, root, kind):
     check(drivers(*PRELOADED), root, "monitor", kind, 3)  # of the commands that write over a file the fastest
 

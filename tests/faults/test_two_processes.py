@@ -64,6 +64,7 @@ def _writer_of(path):
     return rs.load_plan(path).model[0]
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("rounds", ROUNDS)
 @pytest.mark.parametrize("writers", [("yes", "no"), ("no", "no")], indirect=True, ids=["links", "no links"])
 def test_of_two_that_do_not_force_exactly_one_succeeds(writers, rounds, tmp_path):
@@ -76,6 +77,7 @@ def test_of_two_that_do_not_force_exactly_one_succeeds(writers, rounds, tmp_path
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow(reason="what starts other programs")
 @pytest.mark.parametrize("rounds", ROUNDS)
 @pytest.mark.parametrize("writers", [("yes", "yes")], indirect=True, ids=["force"])
 def test_of_two_that_force_the_file_is_of_one_and_stays_private(writers, rounds, tmp_path):

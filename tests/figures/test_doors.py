@@ -23,7 +23,6 @@ from rocscope.evaluation.summary_table import MEASURES
 from rocscope.figures.conditions import Condition
 from rocscope.figures.registry import FIGURES, known
 from rocscope.inference import statistics
-from strategies import some_of
 
 RNG = np.random.default_rng(8)
 N = 120
@@ -316,7 +315,8 @@ def test_limit_of_a_monitor(name):
     assert again.interval[begin] == watch.interval[begin]
 
 
-@some_of("name", NAMES, every=7)
+@pytest.mark.every(7)
+@pytest.mark.parametrize("name", NAMES)
 def test_gate_of_the_command_line(name, run, tmp_path):
     lines = [f"{int(y)},{a},{b}" for y, a, b in zip(Y, SCORES["a"], SCORES["b"], strict=True)]
     (tmp_path / "s.csv").write_text("\n".join(["y,a,b", *lines]))
@@ -376,6 +376,7 @@ def test_mean_over_classes(name):
     assert matrix.per_class(name).tolist() == pytest.approx(expected)
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("name", [name for name in NAMES if known(name).at_mix(Fraction(1, 3))])
 def test_lines_are_those_of_the_figure(name):
     for y in (Y, np.arange(N) % 5 > 2):

@@ -56,6 +56,7 @@ def expected(scorer, X, y):
         return {name: cross_val_score(model, X, y, cv=FOLDS, scoring=scorer) for name, model in MODELS.items()}
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("classes", [2, 3])
 def test_names(classes):
     X, y, preds = judged(classes)
@@ -82,6 +83,7 @@ def test_names(classes):
     assert len(equal) >= FEWEST[classes]
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("name", OBJECTS)
 def test_objects(name, classes):

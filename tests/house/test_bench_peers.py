@@ -49,6 +49,7 @@ def test_a_run_fills_the_page_between_its_markers(tmp_path):
     assert (tmp_path / "images" / "peers.png").stat().st_size > 10_000
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("name", QUICK)
 def test_contenders_find_the_exact_area(name, bench, few, tmp_path):
     peer = next(peer for peer in bench("peers").PEERS if peer.name == name)

@@ -134,21 +134,26 @@ def test_names_in_the_docs_exist(page):
 
 
 PROGRAMS = [page for page in PAGES if blocks(page, "python")]
+FITS = "programs of the docs that fit models for seconds"
 SLOW = {
     "docs/guide/engines/spark.md": "programs of the docs that start a JVM",
-    "docs/guide/evaluation/evaluation.md": "programs of the docs that fit models for seconds",
-    "docs/guide/estimators.md": "programs of the docs that fit models for seconds",
+    "docs/guide/evaluation/evaluation.md": FITS,
+    "docs/guide/estimators.md": FITS,
 }
-
-
-@pytest.mark.parametrize(
-    "page",
-    [
-        pytest.param(page, marks=pytest.mark.slow(reason=SLOW[NAMES[page]]) if NAMES[page] in SLOW else ())
-        for page in PROGRAMS
-    ],
-    ids=NAMES.get,
+SLOW_SESSIONS = dict.fromkeys(
+    ["docs/stories/figures.md", "docs/tutorials/ml-engineer.md", "docs/guide/evaluation/evaluation.md"], FITS
 )
+
+
+def some_slow(pages, slow):
+    """Parametrise by pages, of which some take long, for the reasons given."""
+    marks = {page: pytest.mark.slow(reason=slow[NAMES[page]]) for page in pages if NAMES[page] in slow}
+    return pytest.mark.parametrize(
+        "page", [pytest.param(page, marks=marks.get(page, ())) for page in pages], ids=NAMES.get
+    )
+
+
+@some_slow(PROGRAMS, SLOW)
 def test_programs_run(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     before = re.findall(r"^<!-- before:\n(.*?)^-->", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
@@ -157,7 +162,7 @@ def test_programs_run(page, tmp_path, monkeypatch):
         exec(body, names)
 
 
-@pages
+@some_slow(PAGES, SLOW_SESSIONS)
 def test_sessions_print_what_is_shown(page, tmp_path, monkeypatch):
     sessions = "\n\n".join(blocks(page, "pycon"))
     monkeypatch.chdir(tmp_path)

@@ -156,6 +156,7 @@ def test_of_two_models_one_is_named(name):
             call(data, model="c")
 
 
+@pytest.mark.every(7)
 @pytest.mark.parametrize("name", OF_SEVERAL_MODELS)
 @pytest.mark.parametrize("kind", ["rows", "counts", "bins", "sketches"])
 def test_data_of_several_models_in_every_form(name, kind):
@@ -171,6 +172,7 @@ def test_data_of_several_models_in_every_form(name, kind):
     assert_alike(outcome(call, made[kind]), expected)
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("name", BESIDE_LABELS)
 def test_labels_and_scores_are_taken_as_predictions_are(name):
     call = OF_SEVERAL_MODELS[name]
@@ -185,6 +187,7 @@ def test_labels_and_scores_are_taken_as_predictions_are(name):
     assert_alike(outcome(call, Y, scores, sample_weight=weight), outcome(call, weighted))
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("call", [rs.choose, rs.summary, lambda *data, **which: rs.Report(*data, **which).data])
 def test_the_context_comes_after_the_data(call):
     context, scores = rs.Context(cost_fn=7), {"a": A, "b": B}
@@ -194,6 +197,7 @@ def test_the_context_comes_after_the_data(call):
     assert call(rows, context).to_dict() == call(Y, scores, context).to_dict() == expected
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("name", sorted(OF_SEVERAL_MODELS.keys() - {"compare"}))
 def test_data_of_one_will_do_for_several(name):
     call = OF_SEVERAL_MODELS[name]
@@ -299,7 +303,7 @@ def test_one_block_documents_the_data(name):
 
 
 @pytest.mark.parametrize("kind", ["columns", "arguments"])
-@pytest.mark.parametrize("every", [3, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("every", [11, pytest.param(1, marks=pytest.mark.slow)])
 def test_hostile_values_give_a_result_or_one_clear_error(kind, every):
     cases = list(of_columns() if kind == "columns" else of_arguments(public()))[::every]
     wrong, refused = {}, 0
@@ -315,7 +319,7 @@ def test_hostile_values_give_a_result_or_one_clear_error(kind, every):
         if case.startswith("plotting"):
             pyplot.close("all")
     print(f"{len(cases):,} hostile {kind}: {refused:,} refused, {len(cases) - refused - len(wrong):,} answered")
-    assert len(cases) >= 1_000
+    assert len(cases) >= 3_000 / every and refused > 0
     assert not wrong, "\n".join(f"{case}: {words}" for case, words in list(wrong.items())[:60])
 
 

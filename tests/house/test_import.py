@@ -70,11 +70,13 @@ def test_first_small_decisions_wait_for_no_compiler():
     assert "numba" not in loaded_by("import rocscope as rs", ROWS, *calls)
 
 
+@pytest.mark.slow(reason="what starts other programs")
 def test_a_report_and_means_over_groups_wait_for_no_distributions():
     grouped = "g = rs.Predictions(y * 2, s * 2, segment=[0] * len(y) + [1] * len(y)).counts(by='segment')"
     assert "scipy.stats" not in modules_after("import rocscope as rs", ROWS, grouped, "g.mean_auc()", "rs.Report(g)")
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("read", ["rs.read_counts", "rs.engines.read_sketch"])
 @pytest.mark.parametrize(("rows", "needed"), [(1_000, {"pyarrow"}), (120_000, {"pyarrow", "numba", "scipy"})])
 def test_plain_parquet_is_counted_without_what_it_does_not_need(tmp_path, read, rows, needed):
@@ -87,6 +89,7 @@ def test_plain_parquet_is_counted_without_what_it_does_not_need(tmp_path, read, 
     assert not {"scipy.optimize", "scipy.special", "scipy.stats", "pyarrow.compute"} & loaded
 
 
+@pytest.mark.slow(reason="what starts other programs")
 def test_large_calls_do_load_the_compiler():
     """Otherwise the tests above would show nothing."""
     assert "numba" in loaded_by("import rocscope as rs", "rs.auc([0, 1] * 50_000, list(range(100_000)))")

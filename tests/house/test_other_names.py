@@ -33,6 +33,7 @@ def here():
     }  # fmt: skip
 
 
+@pytest.mark.every(7)
 @pytest.mark.parametrize(("name", "ours"), ROWS, ids=[name for name, _ in ROWS])
 def test_every_name_is_answered_with_a_call_that_works(name, ours, here, tmp_path, monkeypatch):
     """Calls are run as they stand; of those with arguments left open (...) only the name is looked up."""

@@ -323,6 +323,7 @@ def test_a_row_agrees_where_another_seed_might_have_given_it(papers):
     assert papers.rows.Row("x", 10, {"change": [0.02]}, {"change": 0.05}).agrees is None
 
 
+@pytest.mark.slow(reason="long searches")
 def test_vuk_and_curk_from_the_data_that_rocscope_has(papers, monkeypatch, tmp_path, capsys):
     """The reduced form of the reproduction: three data sets whose thresholds matter, one seed, five inner folds."""
     script = papers.vuk_curk_2006

@@ -38,6 +38,7 @@ def test_what_is_saved_is_what_is_read(saved):
     kind.use(loaded)
 
 
+@pytest.mark.every(4)
 def test_any_value_loads_or_is_refused_in_one_line(saved):
     path, load, _ = saved
     content, was = json.loads(path.read_text()), json.loads(path.read_text())
@@ -88,6 +89,7 @@ def test_a_file_without_a_checksum_or_with_another_is_refused(saved):
     assert content["checksum"] == checksum({key: value for key, value in content.items() if key not in HEADER})
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize(
     "text",
     [

@@ -36,6 +36,7 @@ def built(tmp_path_factory):
     return in_wheel, in_sdist
 
 
+@pytest.mark.slow(reason="what starts other programs")
 def test_the_wheel_holds_the_package_its_types_and_all_licences(built):
     wheel, _ = built
     package = {path.relative_to(ROOT / "src").as_posix() for path in (ROOT / "src").rglob("*") if path.is_file()}
@@ -95,6 +96,7 @@ def test_the_bill_names_what_the_lock_file_pins_and_the_files_as_they_are():
         assert file["hashes"][0]["content"] == hashlib.sha256((BUNDLES / file["name"]).read_bytes()).hexdigest()
 
 
+@pytest.mark.slow(reason="what starts other programs")
 def test_the_client_is_built_to_the_same_bytes_in_any_folder(tmp_path):
     if not (CLIENT / "node_modules").is_dir():
         pytest.skip("the packages of the client are not installed; make client-check builds and compares too")

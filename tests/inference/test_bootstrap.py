@@ -19,7 +19,6 @@ from rocscope.errors import InputError, OneClassError, RocscopeWarning
 from rocscope.inference.resampling import draws as resampling
 from rocscope.inference.resampling.bootstrap import _acceleration, design_of, leave_one_out
 from rocscope.inference.resampling.draws import AREAS, Statistic, areas, tally_all
-from strategies import some_of
 
 EACH_AUC = Statistic(lambda counts: [rs.auc(each) for each in counts.values()], 1)
 RNG = np.random.default_rng(5)
@@ -38,13 +37,10 @@ def binomials():
     return mock.patch.object(resampling, "_DRAWS_A_UNIT", 0)
 
 
-@some_of(
-    ("stratified", "block", "way"),
-    [False, True],
-    [resampling._BLOCK, 2],
-    [compiled, binomials, lambda: compiled(np.inf)],
-    every=2,
-)
+@pytest.mark.every(7)
+@pytest.mark.parametrize("way", [compiled, binomials, lambda: compiled(np.inf)])
+@pytest.mark.parametrize("block", [resampling._BLOCK, 2])
+@pytest.mark.parametrize("stratified", [False, True])
 def test_replicates_have_the_distribution_of_all_resamples(way, block, stratified):
     label, score = np.array([1, 1, 0, 0, 0]), np.array([3, 1, 1, 2, 0])
     exact = {}
@@ -90,6 +86,7 @@ def test_replicates_do_not_depend_on_threads(data):
     assert not np.array_equal(runs[0], resampling.replicate(design, AREAS, 500, random_state=12))
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("method", ["percentile", "basic", "bca"])
 def test_intervals_agree_with_scipy(method):
     rows = np.arange(200)

@@ -227,6 +227,7 @@ def check_equally_cheap_models(samples, n):
     assert found <= 0.055 + 3 * sqrt(0.05 * 0.95 / samples)
 
 
+@pytest.mark.slow
 def test_equally_cheap_models_seldom_differ():
     check_equally_cheap_models(40, 300)
 
@@ -273,6 +274,7 @@ def test_equal_costs_are_not_certainly_equal():
     assert pair.difference.standard_error == pytest.approx(np.sqrt(2) / (len(LABEL) + 2))
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("name", ["small", "medium"])
 def test_whole_curves_agree_with_proc(name):
     preds = SETS[name].select(models=["a", "b"])
@@ -295,6 +297,7 @@ def test_curves_that_cross_differ_though_their_areas_do_not():
     assert rs.inference.compare_curves(arms, replicates=500).p_value < 0.01
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("paired", [True, False])
 def test_p_values_of_equal_curves_are_uniform(paired):
     found = []

@@ -92,6 +92,7 @@ def check_bootstrap(case, samples, replicates):
         assert within(found[method], bounds, samples), (method, case, found)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("case", [(0.7, 200, 0.5), (0.9, 100, 0.5)])
 def test_bootstrap_covers(case):
     check_bootstrap(case, 150, 400)
@@ -135,6 +136,7 @@ DIFFERENCES = {
 }
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("options", DIFFERENCES.values(), ids=DIFFERENCES)
 def test_differences_are_covered(options):
     assert within(difference_coverage(samples=400, **options), CLAIMED, 400)
@@ -202,6 +204,7 @@ def band_coverage(samples, *, area=0.8, n=200, **options):
     return np.array(inside)
 
 
+@pytest.mark.slow
 def test_bands_hold_the_true_curve():
     assert band_coverage(200, method="ks").all(axis=1).mean() >= 0.95 - 3 * sqrt(0.05 * 0.95 / 200)
     assert within(band_coverage(40, replicates=200, simultaneous=True).all(axis=1).mean(), (0.94, 1), 40)

@@ -59,6 +59,7 @@ def test_of_bins_the_bounds_hold(one, other):
     assert holds(found.auc_difference, difference(one[0], other[0]))
 
 
+@pytest.mark.slow(reason="long searches")
 @settings(max_examples=30)
 @given(streams(most=400), streams(most=400))
 def test_of_sketches_the_bounds_hold(one, other):

@@ -113,6 +113,7 @@ def check_against_the_bootstrap(kind, many, most, median):
     assert np.median(off) <= median
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("kind", ["plain", "weights", "groups", "folds"])
 def test_standard_errors_are_those_of_the_bootstrap(kind):
     check_against_the_bootstrap(kind, 100, 0.3, 0.15)

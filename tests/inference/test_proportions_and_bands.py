@@ -183,6 +183,7 @@ def ks_band_by_points(counts, x, level):
     return low, high
 
 
+@pytest.mark.slow
 @settings(max_examples=25)  # the critical distances take long
 @given(cases(most=30))
 def test_ks_band_is_its_definition(case):

@@ -34,6 +34,7 @@ def check_design(design, samples):
         assert width <= 1.03
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("design", REDUCED, ids=str)
 def test_areas_are_covered(design):
     check_design(design, 150)
@@ -138,6 +139,7 @@ def check_size(name, sizes, samples):
     assert found <= 0.055 + 3 * sqrt(0.05 * 0.95 / samples)
 
 
+@pytest.mark.every(7)
 @pytest.mark.parametrize("name", TESTS)
 def test_tests_keep_their_size(name):
     check_size(name, (15, 60), 80)

@@ -49,6 +49,7 @@ def drawn(n):
     return RNG.random(n) < p, p, weight
 
 
+@pytest.mark.slow
 def test_intervals_cover_and_tests_hold_their_level_with_whole_sampling_weights():
     """Taken for numbers of rows, intervals covered 29 to 83 %, and tests rejected 57 to 100 % of calibrated models."""
     label, p, _ = drawn(1_000_000)

@@ -30,6 +30,7 @@ def test_proportions_have_wilsons_interval(options, hits, n):
     assert (estimate.n, estimate.method) == (n, "Wilson")
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize(
     ("options", "statistic"),
     [

@@ -125,6 +125,7 @@ def sets():
         )
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("number", [0, 1, pytest.param(slice(None), marks=pytest.mark.slow)])
 @pytest.mark.parametrize("method", ["vector", "dirichlet"])
 def test_recalibration_never_costs_more_than_none_beyond_noise(number, method):

@@ -82,6 +82,7 @@ def test_small_samples_with_ties_equal_the_definition_in_fractions(seed, competi
     assert rs.calibration.brier(preds) == pytest.approx(float(brier), rel=1e-13)
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("design", ["plain", "ties", "strata", "weights", "exclude", "cut", "clusters"])
 def test_standard_errors_are_those_of_the_derivative_by_the_weight_of_each_row(design):
     """Each row's weight is changed a little and all weights are estimated anew: no formula for the correction."""

@@ -48,6 +48,7 @@ def derivative_errors(values, n):
     return np.sqrt((np.array(moves) ** 2).sum(axis=0) * n / (n - 1))
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("competing", [False, True])
 def test_standard_errors_are_those_of_the_derivative_by_the_weight_of_each_row(competing):
     n, times = 50, [0.3, 0.5, 0.8]

@@ -194,6 +194,7 @@ def test_without_axes_pyplot_gets_a_new_figure():
     assert plt.get_fignums() == [ax.figure.number]
 
 
+@pytest.mark.slow(reason="what starts other programs")
 def test_settings_stay_and_pyplot_stays_out_when_axes_are_given():
     script = (
         "import sys, rocscope as rs, matplotlib;"

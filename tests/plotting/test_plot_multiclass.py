@@ -66,6 +66,7 @@ def test_pairwise_aucs_show_the_matrix():
     assert texts[1] == f"{auc.matrix[0, 1]:.3f}"
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("k", [2, 3, 5, 7])
 def test_each_class_has_its_panel_with_the_curve_of_every_model(k):
     preds = predictions(k)

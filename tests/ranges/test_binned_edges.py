@@ -45,6 +45,7 @@ def test_auc_is_exact_or_refused(case):
             _ = rs.roc(binned).auc
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("function", CURVES)
 @given(case=binned_samples())
 def test_curves_go_through_known_points(function, case):

@@ -26,6 +26,7 @@ from strategies import DTYPES, both_paths, taking
 FLOATS = {"allow_nan": False, "allow_infinity": False}
 
 
+@pytest.mark.every(2)
 @both_paths
 @given(stream=streams(), batch=st.integers(1, 3000))
 def test_the_bounds_hold_on_any_stream_in_any_batches(path, stream, batch):
@@ -37,6 +38,7 @@ def test_the_bounds_hold_on_any_stream_in_any_batches(path, stream, batch):
     assert len(sketch._cells) <= sketch.capacity
 
 
+@pytest.mark.slow(reason="long searches")
 @settings(max_examples=25)
 @given(stream=streams(), data=st.data())
 def test_the_bounds_hold_merged_in_any_order(stream, data):
@@ -160,6 +162,7 @@ def test_a_caller_may_write_to_what_was_counted():
     assert sketch.binned().counts() == ThresholdCounts([0.9, 0.2], [1, 0], [0, 1])
 
 
+@pytest.mark.every(4)
 @both_paths
 @pytest.mark.parametrize("dtype", DTYPES)
 @settings(max_examples=10)

@@ -10,6 +10,7 @@ from rocscope.engines.positive_words import likely_positive
 from rocscope.errors import RocscopeError, RocscopeWarning, heard
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("read", [rs.read_counts, rs.read])
 @pytest.mark.parametrize("name", FILES)
 def test_a_file_is_counted_or_refused_as_the_table_says(tmp_path, name, read):

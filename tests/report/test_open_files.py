@@ -15,6 +15,7 @@ def page(chromium, tmp_path_factory):
     page.close()
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("name", FILES)
 def test_a_file_is_counted_or_refused_as_the_table_says(page, tmp_path, name):
     case = FILES[name]

@@ -14,7 +14,6 @@ from rocscope.errors import RocscopeError, heard
 from rocscope.report.model import report_data
 from rocscope.report.pack import payload
 from rocscope.report.page import open_page
-from strategies import some_of
 
 AXE = Path(__file__).parents[2] / "client" / "node_modules" / "axe-core" / "axe.min.js"
 LAYOUT = {"decimal": ".", "delimiter": None, "encoding": "utf-8"}
@@ -33,6 +32,7 @@ def write(path, columns):
     return path
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(("rows", "models", "decimals"), [(12, 2, 1), (60, 3, 2), (400, 3, None), (3000, 2, 3)])
 def test_intervals_and_tests_are_those_of_python(page, tmp_path, rows, models, decimals):
     preds = predictions(models=models, rows=rows, decimals=decimals)
@@ -65,6 +65,7 @@ def test_weights_that_repeat_rows_have_the_interval_of_repeated_rows(page, tmp_p
     assert found["comparisons"]["rows"][0][5] == pytest.approx(own.p_value, abs=1e-10)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(("rows", "decimals"), [(60, 1), (3000, 3), (9000, None)])
 def test_calibration_is_that_of_python(page, tmp_path, rows, decimals):
     preds = predictions(models=1, rows=rows, decimals=decimals)
@@ -95,6 +96,7 @@ def test_segments_and_folds_are_counted_apart_and_many_as_others(page, tmp_path)
     assert [warning for warning in found["warnings"] if warning.startswith("Left out")] == left_out
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("text", "asked", "said"),
     [
@@ -202,7 +204,8 @@ def test_the_report_is_that_of_python_and_can_be_saved(page, scores, tmp_path):
     assert saved.stat().st_size <= 250_000
 
 
-@some_of("suffix", [".csv", ".parquet", ".jsonl"], every=3)
+@pytest.mark.every(3)
+@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".jsonl"])
 def test_rows_are_saved_with_their_decisions_and_errors(page, scores, tmp_path, suffix):
     frame = pl.read_csv(scores, schema_overrides={"fold": pl.Utf8}).rename({"outcome": "decision"})
     path = tmp_path / f"rows{suffix}"
@@ -321,6 +324,7 @@ def test_the_report_button_says_why_it_is_disabled(page, scores):
     assert fresh.text_content("#why") == "Choose the label column to continue."
 
 
+@pytest.mark.slow(reason="further views of the page in a browser")
 def test_the_layout_is_shown_beside_an_error_with_three_rows(page, tmp_path):
     path = tmp_path / "latin.csv"
     path.write_bytes("prüfung;y;p\n1;1;0,5\n2;0;0,25\n3;1;0,75\n4;0;0,1\n".encode("cp850"))
@@ -356,6 +360,7 @@ def test_a_german_export_goes_from_drop_to_decision_in_two_clicks(page, tmp_path
     assert (decision.threshold, decision.expected_cost) == (best.threshold, best.expected_cost)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("two", "guess"), [(("Good", "Poor"), "Poor"), (("good", "bad"), "bad"), (("2-Good", "1-Bad"), "1-Bad")]
 )
@@ -371,6 +376,7 @@ def test_the_positive_class_of_text_books_comes_out_right(page, tmp_path, two, g
     assert fresh.locator(".direction").is_hidden()
 
 
+@pytest.mark.slow(reason="further views of the page in a browser")
 def test_an_ambiguous_positive_class_is_asked_and_the_other_one_is_one_click_away(page, tmp_path):
     path = tmp_path / "s.csv"
     path.write_text("result,s\n" + "".join(f"{'won' if i % 3 else 'lost'},{i % 3 + i / 97:.3f}\n" for i in range(60)))
@@ -418,6 +424,7 @@ def test_the_whole_open_page_by_keyboard_alone(page, scores):
     page.page.wait_for_selector("#show:focus")
 
 
+@pytest.mark.slow(reason="further views of the page in a browser")
 def test_nothing_is_asked_for_or_said(page, scores):
     page.requests.clear()
     report_of(page, scores)
@@ -431,6 +438,7 @@ def test_nothing_is_asked_for_or_said(page, scores):
     page.messages.clear()  # of what was just refused
 
 
+@pytest.mark.slow(reason="further views of the page in a browser")
 @pytest.mark.skipif(not AXE.exists(), reason="axe-core is not installed (npm ci in client)")
 def test_axe_reports_nothing(chromium, page, scores):
     context = chromium.new_context(bypass_csp=True)

@@ -37,6 +37,7 @@ def pick(page, cls):
     return page.settle()
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("cls", CLASSES)
 def test_everything_moves_to_the_class_that_is_picked(page, cls):
     page.page.click("text=Reset")
@@ -123,6 +124,7 @@ def test_nothing_is_asked_for_or_said_and_names_stay_text(page):
     assert page.page.query_selector_all("main b:text-is('versicolor')") == []
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(("models", "classes"), [(4, 3), (2, 12), pytest.param(20, 3, marks=pytest.mark.slow)])
 def test_the_file_stays_small(models, classes):
     data = multiclass_report(several(rows=3000, models=models, classes=[f"class {i}" for i in range(classes)]))
@@ -167,6 +169,7 @@ def test_a_target_prevalence_is_refused():
         rs.Report(PREDS, context=rs.Context(target_prevalence=0.2))
 
 
+@pytest.mark.slow(reason="further views of the page in a browser")
 def test_without_scripts_the_tables_are_there(chromium, tmp_path):
     report = rs.Report(PREDS, title="No script")
     context = chromium.new_context(java_script_enabled=False)

@@ -118,11 +118,13 @@ def test_a_control_of_2006_is_at_most_two_clicks_away(page, control):
     assert (seen(page)[:4] == before[:4]) == unchanged
 
 
+@pytest.mark.slow(reason="further views of the page in a browser")
 @pytest.mark.parametrize("mark", ALWAYS)
 def test_what_was_switched_on_in_2006_is_always_there(page, mark):
     assert page.page.locator(ALWAYS[mark]).count() >= 1
 
 
+@pytest.mark.slow(reason="further views of the page in a browser")
 def test_the_target_class_is_chosen_in_two_clicks(chromium, tmp_path):
     with opened(chromium, rs.Report(several()), tmp_path) as page:
         before = seen(page)

@@ -20,7 +20,7 @@ from rocscope.report.model import report_data
 from rocscope.report.pack import counts_column, payload, scores_column
 from rocscope.report.page import MOST_BYTES, render
 from rocscope.report.summary import MOST_POINTS, outline, summarise
-from strategies import both_paths, float_weights, samples, some_cases, taking, whole_weights
+from strategies import both_paths, float_weights, samples, taking, whole_weights
 
 DIST = Path(rs.__file__).parent / "report" / "bundles"
 CLIENT = DIST.parent
@@ -127,6 +127,7 @@ def test_the_page_has_the_hues_that_are_tested_for_the_colour_blind():
         assert ",".join(f'"{hue}"' for hue in colours.hues) in script
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     ("models", "rows"),
     [(2, 300), (2, 20_000), *(pytest.param(*each, marks=pytest.mark.slow) for each in ((2, 50_000), (20, 20_000)))],
@@ -138,6 +139,7 @@ def test_a_model_takes_at_most_8_kb_and_12_kb_with_all_that_is_said_of_it(models
     assert len(render(data).encode()) <= 110_000 + 12_000 * models
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     ("segments", "hint"),
     [(3, "3 segments or folds; leave out the segment column, or models"), (0, "0 segments or folds; leave out models")],
@@ -215,7 +217,8 @@ def test_of_many_segments_the_largest_are_shown_and_the_rest_as_one():
     assert said in data.warnings
 
 
-@some_cases(("groups", "small"), [(3, True), (44, False)], every=2)
+@pytest.mark.every(2)
+@pytest.mark.parametrize(("groups", "small"), [(3, True), (44, False)])
 def test_counts_by_group_are_shown_as_segments_of_rows_are(monkeypatch, groups, small):
     preds = predictions(models=2, rows=3_000)
     segment = np.random.default_rng(0).integers(0, groups, (2, 3_000)).max(axis=0)

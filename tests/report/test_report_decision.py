@@ -46,6 +46,7 @@ def test_the_card_draws_what_the_decision_knows():
     assert interval.words in repr(interval)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("capacity", [None, 15, 60])
 def test_zones_are_as_wide_as_what_is_predicted(capacity):
     review = rs.Review(0.4, capacity)

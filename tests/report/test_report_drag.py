@@ -30,6 +30,7 @@ def curve_of(svg, model):
     return points, [int(curve.get("stroke")[at : at + 2], 16) for at in (1, 3, 5)]
 
 
+@pytest.mark.slow(reason="further views of the page in a browser")
 @pytest.mark.parametrize(
     ("chart", "view", "columns"),
     [
@@ -69,6 +70,7 @@ def test_a_drag_keeps_the_elements_that_it_moves(page, fresh):
     assert page.page.evaluate("kept.every((element) => element.isConnected)")
 
 
+@pytest.mark.slow(reason="further views of the page in a browser")
 def test_what_is_out_of_sight_follows_when_there_is_a_pause(chromium, tmp_path):
     report = rs.Report(PREDS, context=rs.Context(cost_fn=3))
     with opened(chromium, report, tmp_path, viewport={"width": 1400, "height": 700}) as page:

@@ -9,7 +9,6 @@ import rocscope as rs
 from report_browser import opened, page_of, predictions
 from rocscope.curves.curve import cumulative
 from rocscope.report.model import report_data
-from strategies import some_of
 
 PREDS = predictions()
 CONTEXTS = (
@@ -39,6 +38,7 @@ def slope_of(page):
     return (y1 - y0) / (x1 - x0) if x1 > x0 else np.inf
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("context", CONTEXTS, ids=repr)
 def test_all_marks_agree_with_python(page, context):
     best = rs.choose(PREDS, context)
@@ -64,6 +64,7 @@ def test_all_marks_agree_with_python(page, context):
         assert words.startswith(f"{best.model} at threshold {best.threshold:.4g}".rstrip("0"))
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("context", CONTEXTS, ids=repr)
 def test_no_curve_point_of_any_model_beats_the_touching_point(page, context):
     show(page, context)
@@ -104,6 +105,7 @@ def test_a_threshold_set_by_hand_is_shown_everywhere_with_what_it_costs_more(pag
     assert page.settle().mark("roc", "point") == pytest.approx([best.fpr, best.tpr], abs=1e-12)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(("by", "index"), [("tpr", 1), ("fpr", 0)])
 def test_the_threshold_may_be_set_by_a_rate(page, by, index):
     show(page, rs.Context())
@@ -112,6 +114,7 @@ def test_the_threshold_may_be_set_by_a_rate(page, by, index):
     assert page.mark("roc", "point")[index] == pytest.approx(0.4, abs=0.02)
 
 
+@pytest.mark.slow(reason="further views of the page in a browser")
 def test_campaign_entries_are_the_costs_in_other_words(page):
     show(page, rs.Context())
     page.set(population=10_000, unit_cost=1, unit_benefit=8, fixed_cost=500, currency="€")
@@ -137,7 +140,9 @@ def _stated_gap(page):
     return float(found[1]) * (1 + 1e-3) if found else 0.0
 
 
-@some_of(("prevalence", "capacity"), [None, 3], [30, 200, 1000, 2500, 6000], every=2)
+@pytest.mark.every(4)
+@pytest.mark.parametrize("capacity", [30, 200, 1000, 2500, 6000])
+@pytest.mark.parametrize("prevalence", [None, 3])
 def test_within_a_capacity_nothing_is_better_by_more_than_the_page_says(page, capacity, prevalence):
     show(page, rs.Context(cost_fp=1, cost_fn=7))
     page.set(population=10_000, capacity=capacity, **({"prevalence": prevalence} if prevalence else {}))
@@ -172,6 +177,7 @@ def test_the_tenths_are_those_of_the_campaign(page):
         assert profit == pytest.approx(row.profit, abs=slack)
 
 
+@pytest.mark.slow(reason="further views of the page in a browser")
 def test_net_benefit_at_the_probability_that_the_costs_imply(page):
     show(page, rs.Context(cost_fp=1, cost_fn=4))
     page.page.click("text=Net benefit")
@@ -218,6 +224,7 @@ def _flat(value, name=""):
     return {name: value}
 
 
+@pytest.mark.slow(reason="further views of the page in a browser")
 def test_a_model_that_decides_itself_has_its_point(chromium, tmp_path):
     """Where its labels are known, whatever the threshold in use is, and nowhere else."""
     own = {"tree": PREDS.scores[PREDS.models[0]] > np.median(PREDS.scores[PREDS.models[0]])}

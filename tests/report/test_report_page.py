@@ -10,7 +10,6 @@ import pytest
 
 import rocscope as rs
 from report_browser import opened, page_of, predictions
-from strategies import some_cases, some_of
 
 PREDS = predictions(rows=400, decimals=2)
 AXE = Path(__file__).parents[2] / "client/node_modules/axe-core/axe.min.js"
@@ -64,6 +63,7 @@ def test_the_policy_lets_nothing_else_run(page):
     page.messages.clear()
 
 
+@pytest.mark.slow(reason="further views of the page in a browser")
 def test_a_link_opens_the_same_view(chromium, page, tmp_path):
     page.set(cost_fp=0.3, cost_fn=7, prevalence=12.5, population=5000, capacity=900, currency="€")
     page.page.click("button:text-is('Lift')")
@@ -87,8 +87,9 @@ def test_a_link_opens_the_same_view(chromium, page, tmp_path):
     other.close()
 
 
-@some_of(
-    "fragment", ["#fp=-3&fn=abc&prevalence=7&model=nobody&slice=99&gain=none&sort=x", "#%%%", "#looks=x:y"], every=3
+@pytest.mark.slow(reason="further views of the page in a browser")
+@pytest.mark.parametrize(
+    "fragment", ["#fp=-3&fn=abc&prevalence=7&model=nobody&slice=99&gain=none&sort=x", "#%%%", "#looks=x:y"]
 )
 def test_a_broken_link_falls_back_to_what_is_valid(page, fragment):
     other = page.page.context.new_page()
@@ -164,6 +165,7 @@ def test_dragging_on_the_charts(page):
     assert page.settle().page.input_value("#cost-fn") != cost  # the line of equal cost was turned
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize(
     ("view", "chart", "curve"),
     [("Gain", "gain", rs.gain), ("Lift", "gain", rs.lift), ("PR", "gain", rs.precision_recall), (None, "roc", rs.roc)],
@@ -181,7 +183,8 @@ def test_csv_equals_to_frame(page, view, chart, curve):
     np.testing.assert_array_equal(found, frame.to_numpy(dtype=float))
 
 
-@some_of("chart", ["roc", "gain", "money", "calibration", "metrics", "winners"], every=4)
+@pytest.mark.every(6)
+@pytest.mark.parametrize("chart", ["roc", "gain", "money", "calibration", "metrics", "winners"])
 def test_svg_opens_alone(page, chart, tmp_path):
     text = page.save_chart(chart, "SVG").read_text(encoding="utf-8")
     root = ET.fromstring(text)
@@ -200,6 +203,7 @@ def test_svg_opens_alone(page, chart, tmp_path):
     other.close()
 
 
+@pytest.mark.slow(reason="further views of the page in a browser")
 def test_the_smooth_curve_has_a_band_on_demand(page):
     page.page.click("button:text-is('LOESS')")
     model = page.page.text_content(".pick[aria-pressed=true]")
@@ -219,6 +223,7 @@ def test_the_smooth_curve_has_a_band_on_demand(page):
     assert page.page.locator("#calibration button:text-is('95% band')").is_hidden()
 
 
+@pytest.mark.slow(reason="further views of the page in a browser")
 def test_few_cases_are_said_where_they_are_shown(chromium, tmp_path):
     segment = np.where(np.arange(len(PREDS)) < 20, "small", "large")
     preds = rs.Predictions(PREDS.y_true, PREDS.scores, segment=segment)
@@ -248,8 +253,9 @@ def test_the_table_of_models_as_csv_and_sorted(page):
     assert page.page.get_attribute("#models th:nth-child(3)", "aria-sort") == "ascending"
 
 
+@pytest.mark.slow(reason="further views of the page in a browser")
 @pytest.mark.skipif(not AXE.exists(), reason="axe-core is not installed (npm ci in client)")
-@some_cases(("classes", "schemes"), [(2, ("light", "dark")), (3, ("dark",))], every=2)
+@pytest.mark.parametrize(("classes", "schemes"), [(2, ("light", "dark")), (3, ("dark",))])
 def test_axe_reports_nothing(chromium, tmp_path, classes, schemes):
     proba = np.column_stack([PREDS.scores["model 1"] * 0.9, PREDS.scores["model 1"] * 0.1, 1 - PREDS.scores["model 1"]])
     several = rs.multiclass.MulticlassPredictions(np.arange(len(PREDS)) % 3, {"a": proba, "b": proba[:, [1, 0, 2]]})
@@ -265,6 +271,7 @@ def test_axe_reports_nothing(chromium, tmp_path, classes, schemes):
             assert [f"{item['id']}: {node['html'][:120]}" for item in found for node in item["nodes"]] == [], scheme
 
 
+@pytest.mark.slow(reason="further views of the page in a browser")
 def test_one_polite_live_region_that_waits(page):
     assert page.page.locator("[aria-live], [role=status], [role=alert]").count() == 1
     page.set(cost_fn=55)
@@ -301,6 +308,7 @@ def test_forced_colours_reduced_motion_and_print(chromium, tmp_path):
         assert page.messages == []
 
 
+@pytest.mark.slow(reason="further views of the page in a browser")
 def test_without_scripts_the_verdict_and_the_models_are_there(chromium, tmp_path):
     report = rs.Report(PREDS, title="No script")
     path = report.save(tmp_path / "report.html")

@@ -10,7 +10,6 @@ import rocscope as rs
 from report_browser import opened, page_of, predictions
 from rocscope.evaluation import average_curve
 from rocscope.inference.proportions import proportion
-from strategies import some_of
 
 pytestmark = pytest.mark.usefixtures("fresh")
 
@@ -29,6 +28,7 @@ def paths(page, chart):
     return page.save_chart(chart, "SVG").read_text(encoding="utf-8").count("<path")
 
 
+@pytest.mark.slow(reason="further views of the page in a browser")
 def test_the_point_at_a_half_is_marked(page):
     point = PREDS.counts(model_of(page)).at(0.5)
     assert page.mark("roc", "half") == pytest.approx([point.fpr, point.tpr], abs=1e-12)
@@ -55,6 +55,7 @@ def test_the_lift_chart_is_in_counts_with_its_line_of_equal_cost(page):
     assert [[float(x), float(y)] for x, y, _ in rows] == np.column_stack([chart.x, chart.y]).tolist()
 
 
+@pytest.mark.slow(reason="further views of the page in a browser")
 def test_right_decisions_can_have_a_cost_and_it_is_seen(page):
     page.page.click(".right-costs summary")
     page.set(cost_fp=4, cost_fn=2, cost_tp=-1.5)
@@ -88,7 +89,10 @@ def test_calibration_has_a_line_for_each_fold(page):
     assert paths(page.settle(), "calibration") == before + 5
 
 
-@some_of("fragment", ["#fp=1e308&fn=1e308", "#fn=1e-320&tp=-1e300", "#prevalence=1e-308", "#population=1e308"], every=4)
+@pytest.mark.slow(reason="further views of the page in a browser")
+@pytest.mark.parametrize(
+    "fragment", ["#fp=1e308&fn=1e308", "#fn=1e-320&tp=-1e300", "#prevalence=1e-308", "#population=1e308"]
+)
 def test_a_link_with_huge_numbers_makes_none_that_is_not_one(page, fragment):
     other = page.page.context.new_page()
     other.goto(page.path.as_uri() + fragment)
@@ -97,6 +101,7 @@ def test_a_link_with_huge_numbers_makes_none_that_is_not_one(page, fragment):
     other.close()
 
 
+@pytest.mark.slow(reason="further views of the page in a browser")
 def test_on_a_phone_targets_are_large_and_the_verdict_stays_in_sight(chromium, tmp_path):
     with opened(chromium, rs.Report(FOLDS), tmp_path, viewport={"width": 390, "height": 844}) as page:
         small = page.page.evaluate(

@@ -71,6 +71,7 @@ def test_segments_are_no_mapping_of_models():
     assert SEGMENTS.get("east") is None
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize("name", POOLED)
 def test_counts_by_segment_are_pooled(name):
     call = CALLS[name]
@@ -81,6 +82,7 @@ def test_counts_by_segment_are_pooled(name):
         assert_alike(outcome(call, {"score": SEGMENTS}), expected)
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("name", [*OF_SEVERAL_MODELS, *sorted(OF_ONE_OR_SEVERAL)])
 def test_models_that_were_counted_by_segment_are_pooled(name):
     expected = outcome(CALLS[name], pooled(BY_MODEL))
@@ -88,6 +90,7 @@ def test_models_that_were_counted_by_segment_are_pooled(name):
     assert_alike(outcome(CALLS[name], BY_MODEL), expected)
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("name", BY_SEGMENT)
 def test_answers_by_segment_are_those_of_the_rows(name):
     call, segments, rows = BY_SEGMENT[name]

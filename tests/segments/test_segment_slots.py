@@ -1,11 +1,11 @@
 """The sort of rows by slot beside NumPy's, in buckets of every size."""
 
 import numpy as np
+import pytest
 
 from rocscope import Predictions, auc
 from rocscope._base.radix import encode
 from rocscope.segments import rows
-from strategies import some_of
 
 SPREADS = {
     "even": lambda generator, number, n: generator.integers(0, number, n),
@@ -15,14 +15,11 @@ SPREADS = {
 }
 
 
-@some_of(
-    ("small", "number", "spread", "dtype"),
-    [False, True],
-    [2, 7, 600, 70_000],
-    SPREADS,
-    [np.float32, np.float64, np.int8, np.uint16],
-    every=3,
-)
+@pytest.mark.every(7)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int8, np.uint16])
+@pytest.mark.parametrize("spread", SPREADS)
+@pytest.mark.parametrize("number", [2, 7, 600, 70_000])
+@pytest.mark.parametrize("small", [False, True])
 def test_as_numpy_sorts(monkeypatch, dtype, spread, number, small):
     generator = np.random.default_rng(number)
     n = 60_000

@@ -75,6 +75,7 @@ MEASURES = {
 }
 
 
+@pytest.mark.every(2)
 @both_paths
 @given(preds=drawn_rows(score=st.integers(0, 3)) | drawn_rows(weight=whole_weights) | drawn_rows(weight=float_weights))
 def test_answers_are_those_of_a_loop_to_the_last_bit(path, preds):
@@ -84,6 +85,7 @@ def test_answers_are_those_of_a_loop_to_the_last_bit(path, preds):
             assert_same(ask(segmented), one_by_one(preds, function, needs))
 
 
+@pytest.mark.every(2)
 @both_paths
 @given(dtype=st.sampled_from(DTYPES), data=st.data())
 def test_every_type_of_score(path, dtype, data):
@@ -138,6 +140,7 @@ CONTEXTS = [
 ]
 
 
+@pytest.mark.every(2)
 @both_paths
 @given(
     preds=drawn_rows() | drawn_rows(weight=float_weights) | drawn_rows(score=st.integers(-2, 2), dtype="int64"),

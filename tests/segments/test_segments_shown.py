@@ -3,6 +3,7 @@
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 
 import rocscope as rs
 from rocscope.core.context import Context
@@ -10,7 +11,6 @@ from rocscope.report.slices import by_counts, by_rows
 from rocscope.workbench.data_source import DataSource
 from rocscope.workbench.request_queue import CancelToken
 from rocscope.workbench.session import Session
-from strategies import some_cases
 
 ROLES = {"label": "y", "scores": "s", "segment": "g"}
 
@@ -25,7 +25,8 @@ def in_workbench(path, weight, memory):
     return [name for kind, name in parts if kind == "segment"], warnings
 
 
-@some_cases(("segments", "weight"), [(3, "w"), (40, None), (41, "w"), (90, None)], every=3)
+@pytest.mark.every(5)
+@pytest.mark.parametrize(("segments", "weight"), [(3, "w"), (40, None), (41, "w"), (90, None)])
 def test_the_same_segments_by_one_rule(tmp_path, segments, weight):
     rng = np.random.default_rng(segments)
     n = 30 * segments

@@ -83,6 +83,7 @@ def without_calibration(part):
     return part | {"models": [model | {"calibration": None, "auc": model["auc"]["value"]} for model in part["models"]]}
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize(
     "where",
     [

@@ -11,7 +11,6 @@ import pytest
 import rocscope as rs
 from bench_cases import bench_of, rows, served
 from report_browser import Opened
-from strategies import some_cases
 
 pytest.importorskip("starlette", reason="the workbench is not installed (rocscope[explore])")
 pytest.importorskip("uvicorn", reason="the workbench is not installed (rocscope[explore])")
@@ -144,6 +143,7 @@ def test_the_newest_of_many_conditions_is_shown(live):
     live.where("")
 
 
+@pytest.mark.slow(reason="further views of the page in a browser")
 def test_rows_are_split_by_any_column_and_the_address_keeps_it(live):
     live.page.select_option("#slice", "2")
     live.until(lambda: live.size == sizes(PREDS.select(PREDS.segment == "south")))
@@ -160,6 +160,7 @@ def test_rows_are_split_by_any_column_and_the_address_keeps_it(live):
     live.quiet()
 
 
+@pytest.mark.slow(reason="further views of the page in a browser")
 def test_intervals_and_calibration_come_after_the_counts(live):
     interval = rs.auc_interval(PREDS, model="new")
     live.until(lambda: f"[{interval.low:.3f}, {interval.high:.3f}]" in live.page.text_content("#models"))
@@ -169,14 +170,14 @@ def test_intervals_and_calibration_come_after_the_counts(live):
     assert re.search(r"new: slope \d|slope \d", live.page.text_content("#calibration .caption"))
 
 
-@some_cases(
+@pytest.mark.slow(reason="further views of the page in a browser")
+@pytest.mark.parametrize(
     ("button", "found"),
     [
         ("Rates at this threshold", "precision"),
         ("Statistical tests", "Differences in cost per case"),
         ("Validation report", "Discrimination"),
     ],
-    every=3,
 )
 def test_what_takes_long_is_told_when_it_is_asked_for(live, button, found):
     live.page.click(f"#demand button:text-is('{button}')")
@@ -187,6 +188,7 @@ def test_what_takes_long_is_told_when_it_is_asked_for(live, button, found):
     live.where("")
 
 
+@pytest.mark.slow(reason="further views of the page in a browser")
 def test_the_band_that_is_asked_for_is_drawn(live):
     before = live.save_chart("roc", "SVG").read_text(encoding="utf-8").count("<path")
     live.page.click("#demand button:text-is('Confidence band')")
@@ -272,6 +274,7 @@ def test_files_are_compared_beside_each_other(chromium):
     context.close()
 
 
+@pytest.mark.slow(reason="further views of the page in a browser")
 @pytest.mark.skipif(not AXE.exists(), reason="axe-core is not installed (npm ci in client)")
 def test_axe_reports_nothing(chromium, serving):
     context = chromium.new_context(bypass_csp=True)
@@ -284,6 +287,7 @@ def test_axe_reports_nothing(chromium, serving):
     context.close()
 
 
+@pytest.mark.slow(reason="further views of the page in a browser")
 def test_the_condition_stands_on_the_page_and_in_the_decision(live):
     live.where("age > 50")
     assert live.page.locator(".heading .size").nth(1).text_content() == "Rows where age > 50"

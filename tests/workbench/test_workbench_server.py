@@ -22,7 +22,6 @@ from rocscope.workbench import session
 from rocscope.workbench.data_source import DataSource
 from rocscope.workbench.request_queue import RequestQueue, SupersededError
 from rocscope.workbench.session import RowSelection, Session
-from strategies import some_cases
 
 pytest.importorskip("starlette", reason="the workbench is not installed (rocscope[explore])")
 pytest.importorskip("uvicorn", reason="the workbench is not installed (rocscope[explore])")
@@ -161,6 +160,7 @@ ATTACKS = [
 ]
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("attack", ATTACKS)
 @pytest.mark.parametrize("kind", ["csv", "parquet", "predictions"])
 def test_a_condition_reads_nothing_but_its_rows_and_writes_nothing(tmp_path, serving, attack, kind):
@@ -217,6 +217,7 @@ def test_of_a_hundred_questions_at_once_the_newest_is_answered_and_no_thread_is_
 ENDLESS = "(SELECT count(*) FROM range(1000000000000000) AS r(i) WHERE i % 7 = age) > 0"
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("held", [True, False])
 def test_an_endless_condition_is_stopped_and_the_next_one_is_answered(tmp_path, monkeypatch, held):
     monkeypatch.setattr(session, "SECONDS", 0.5 if held else 0.025)
@@ -273,8 +274,9 @@ def test_a_turn_is_ended_by_the_next_one_of_its_lane_only():
     assert set(threading.enumerate()) <= before
 
 
+@pytest.mark.slow(reason="what starts other programs")
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
-@some_cases(("how", "busy"), [(signal.SIGINT, True), (signal.SIGTERM, False)], every=2)
+@pytest.mark.parametrize(("how", "busy"), [(signal.SIGINT, True), (signal.SIGTERM, False)])
 def test_the_command_ends_cleanly_at_a_signal_and_leaves_nothing(tmp_path, how, busy):
     (tmp_path / "rows.csv").write_text("y,s\n" + "1,0.9\n0,0.2\n1,0.6\n0,0.7\n" * 10)
     code = "import sys; from rocscope.cli import main; sys.argv[0] = 'rocscope'; main()"

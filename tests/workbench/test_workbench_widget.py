@@ -193,6 +193,7 @@ def test_the_page_in_its_frame_and_python_hear_of_each_other(notebook, widget):
     page.evaluate("() => window.end()")
 
 
+@pytest.mark.slow(reason="further views of the page in a browser")
 def test_python_knows_the_condition_of_the_rows_that_are_shown(notebook, widget):
     frame = notebook.frame
     notebook.ask_for("age > 50")

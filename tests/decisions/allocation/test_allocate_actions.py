@@ -241,6 +241,7 @@ def test_outcomes_are_those_of_the_action_that_each_case_got():
         plan.outcomes(rows, "client", acted="all", **asked)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("bounds", [{}, {"max_difference": {"tpr": 0.05}, "subject_to": {"s": "cases >= 60"}}])
 def test_what_is_changed_is_refused_or_refuted(bounds, tmp_path):
     plan = rs.allocate(BRANCHES, actions=ACTIONS, budget=1105.5, **bounds)

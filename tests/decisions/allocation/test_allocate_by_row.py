@@ -167,6 +167,7 @@ def test_what_is_changed_is_refused_or_refuted(tmp_path):
     assert tried > 40
 
 
+@pytest.mark.slow
 def test_its_interval_covers_the_true_cost_of_pareto_amounts():
     """The truth is that of the planned shares of a large sample."""
     rng, held = np.random.default_rng(7), []

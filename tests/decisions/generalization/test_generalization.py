@@ -35,6 +35,7 @@ SHARED = {
 }
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("name", SHARED)
 def test_all_views_of_one_question_report_one_estimate(name):
     preds, context = SHARED[name]
@@ -112,11 +113,13 @@ def covers_f1(samples, cases, seed=0):
     return held / samples
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cases", [Cases(100), Cases(200, (1.0,), step=0.5)])
 def test_intervals_of_a_criterion_cover_its_truth(cases):
     assert covers_f1(40, cases) >= 0.95 - 3 * np.sqrt(0.05 * 0.95 / 40)
 
 
+@pytest.mark.slow
 def test_the_estimate_removes_most_of_the_bias():
     found = figures(study(GUIDE["one model, 1.0, 100 rows"], 60, replicates=100))
     assert found["apparent"] < -0.04
@@ -134,6 +137,7 @@ def test_intervals_cover_the_truth_in_the_designs_of_the_guide(name):
     assert found["coverage"] >= 0.93 - 2 * np.sqrt(0.05 * 0.95 / 400)
 
 
+@pytest.mark.slow
 def test_differences_of_chosen_costs_are_covered():
     assert difference_covered(PAIRS[0], 40) >= 0.85
 

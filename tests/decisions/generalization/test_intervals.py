@@ -247,6 +247,7 @@ def missed_rates(samples, models, seed=0):
     return misses / samples
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("models", [1, 4])
 def test_a_limit_holds_for_the_threshold_that_is_chosen(models):
     assert missed_rates(150, models) <= 0.1 + 3 * np.sqrt(0.09 / 150)
@@ -323,6 +324,7 @@ def test_numbers_without_digits_that_mean_nothing():
     assert repr(rs.choose(rows_of()).interval(**QUICK)).startswith("ChosenEstimate(0.")
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     "name",
     [

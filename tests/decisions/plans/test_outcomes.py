@@ -104,6 +104,7 @@ def test_refusals():
         PLANS["by row"].outcomes(missing, "client", label="bought")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cases", [60, pytest.param(2000, marks=pytest.mark.slow)])
 def test_intervals_cover_gain_and_effect(cases):
     rng, plan = np.random.default_rng(2), PLANS["campaign"]

@@ -65,6 +65,7 @@ def test_a_plan_is_read_as_it_was_saved_and_chooses_the_same_cases(name, tmp_pat
     assert type(plan).load(tmp_path / "plan.json").to_dict() == plan.to_dict()
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("name", PLANS)
 def test_the_list_is_the_same_from_arrays_files_and_frames(name, folder):
     plan = PLANS[name]

@@ -102,7 +102,7 @@ def still_true(path, plan, other, preds):
 
 @in_parts(1, 100)
 def test_no_changed_claim_is_accepted_as_proved(cases, part, tmp_path):
-    """About 130 changes of each of 8 plans a case: 100,000 slowly."""
+    """About 130 changes of each of 8 plans a case, of which a few cases try every third: 100,000 slowly."""
     rng, accepted, tried = np.random.default_rng([5, part]), [], 0
     for _ in counted(cases):
         preds, made = plans(rng)
@@ -110,7 +110,7 @@ def test_no_changed_claim_is_accepted_as_proved(cases, part, tmp_path):
             whole = json.loads(plan.save(tmp_path / "plan.json").read_text())
             verified = rs.load_plan(tmp_path / "plan.json").verify(preds)
             assert verified.holds, (plan, verified)
-            for path in leaves(whole):
+            for path in list(leaves(whole))[:: 3 if cases == 1 else 1]:
                 if path[0] in ("format", "version", "checksum") or _PREMISES & set(path):
                     continue
                 content = copy.deepcopy(whole)
