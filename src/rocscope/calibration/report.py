@@ -162,19 +162,18 @@ def calibration_report(
     return CalibrationReport(estimates | distances, tests, _notes(forms, estimates, bins), known.counts.n)
 
 
+PLOTTED_NUMBERS = ("observed_over_expected", "intercept", "slope", "ici", "ece", "brier")
+
+
 def plotted_numbers(counts: ThresholdCounts, target_prevalence: float | None = None) -> dict[str, float]:
     """Return the numbers beside a calibration plot, as in the report, without intervals."""
     sample = Outcomes.of(counts).at(target_prevalence)
     expected, nothing = sample.mean(sample.score), CoxCalibration(nan, nan, nan, nan, nan, nan)
     cox = cox_calibration(sample) if 0 < sample.prevalence < 1 else nothing
-    return {
-        "observed_over_expected": sample.prevalence / expected if expected > 0 else nan,
-        "intercept": cox.intercept,
-        "slope": cox.slope,
-        "ici": min(sample.mean(distances(sample)), _farthest(sample)),
-        "ece": calibration_error(sample),
-        "brier": brier(sample),
-    }
+    ratio = sample.prevalence / expected if expected > 0 else nan
+    index = min(sample.mean(distances(sample)), _farthest(sample))
+    found = (ratio, cox.intercept, cox.slope, index, calibration_error(sample), brier(sample))
+    return dict(zip(PLOTTED_NUMBERS, found, strict=True))
 
 
 def distance_estimates(
@@ -225,8 +224,10 @@ def distance_estimates(
             low, high = low * (1 - unseen), min(high + unseen, farthest)
         method = f"inverted test, {draws} draws" + _facts(known.outcomes)
         estimates[name] = forms.of(value, low, high, method, float("nan"))
-        if name in _QUANTILES and estimates[name].reliable:
-            estimates[name] = replace(estimates[name], reason=_too_certain(known, sample, _QUANTILES[name]))
+    unsure = [name for name in _QUANTILES if estimates[name].reliable]
+    for name, cases in zip(unsure, _cases_expected(known, sample, [_QUANTILES[name] for name in unsure]), strict=True):
+        what = f"cases expected where {100 * _QUANTILES[name]:.0f} % of the probabilities are"
+        estimates[name] = replace(estimates[name], reason=few(cases, FEW_ROWS, what))
     return estimates, float(limits.p_value["miscalibration"])
 
 
@@ -248,18 +249,20 @@ def _half_off(sample: Outcomes, level: float) -> float:
     return max(float(least[order][min(half, order.size - 1)]), 0.0)
 
 
-def _too_certain(known: Evidence, sample: Outcomes, share: float) -> str:
-    """Return that most rows are too certain for outcomes to show their distances; empty if they are not.
+def _cases_expected(known: Evidence, sample: Outcomes, shares: list[float]) -> list[float]:
+    """Return the cases expected among given shares of the rows, from the most certain on.
 
     The quantile of the distances is decided by this share of the rows, and by few outcomes where these are the rows of
-    the smallest variance.
+    the smallest variance p(1 − p).
     """
+    if not shares:
+        return []
     variance = sample.score * (1 - sample.score)
     order = np.argsort(variance)
     rows = known.outcomes.effective[order]
-    within = np.cumsum(rows) <= share * rows.sum()
-    cases = float(variance[order][within] @ rows[within])
-    return few(cases, FEW_ROWS, f"cases expected where {100 * share:.0f} % of the probabilities are")
+    reached, cases = np.cumsum(rows), np.cumsum(variance[order] * rows)
+    places = np.searchsorted(reached, np.array(shares) * rows.sum(), side="right")
+    return np.append(0.0, cases)[places].tolist()
 
 
 def _farthest(sample: Outcomes) -> float:

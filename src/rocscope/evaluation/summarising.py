@@ -5,6 +5,7 @@ All numbers of one model on some rows.
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite, isnan, nan
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -18,12 +19,12 @@ from rocscope.calibration.report import distance_estimates
 from rocscope.calibration.scores import miscalibration_cost_at
 from rocscope.core.context import Context
 from rocscope.core.counts import ThresholdCounts
-from rocscope.core.point import OperatingPoint
 from rocscope.core.predictions import Predictions
 from rocscope.core.rows import refuse_repeats
 from rocscope.curves.profit_curve import Campaign
 from rocscope.curves.roc_curve import auc
 from rocscope.decisions.choosing import choose
+from rocscope.decisions.models import predict
 from rocscope.errors import ColumnError, InputError, OneClassError, ScoreError, WeightError, heard
 from rocscope.evaluation.summary_table import (
     MEASURES,
@@ -71,7 +72,14 @@ class _Threshold(NamedTuple):
 
 
 def measure(
-    sample: Sample, at: _Threshold, context: Context, level: float, random_state: int, *, many: bool = False
+    sample: Sample,
+    at: _Threshold,
+    context: Context,
+    level: float,
+    random_state: int,
+    *,
+    many: bool = False,
+    area: Estimate | None = None,
 ) -> Measured:
     """Return all measures of a model; unavailable ones have no interval or value, and a reason."""
     threshold = at.value
@@ -83,14 +91,14 @@ def measure(
     found = dict.fromkeys(MEASURES, forms.without(nan, ONE_CLASS))
     with heard() as said:
         if not one_class:
-            found["auc"] = _area(data, forms)
-        if threshold is None:
-            decided = _as_scores(sample.require_rows("decisions"))
+            found["auc"] = area or _area(data, forms)
+        if threshold is None or not isnan(threshold):
+            weighed = threshold is None or known.counts.threshold[0] <= 1
+            decided = _decided(sample, threshold, known)
             said_so = evidence(decided, probabilities=False)
             own = ClosedForms(said_so, Shift.of(said_so.outcomes, target), level)
-            found |= _at_threshold(decided, said_so, own, said_so.counts.at(1), context, at.odds, one_class=one_class)
-        elif not isnan(threshold):
-            found |= _at_threshold(data, known, forms, counts.at(threshold), context, at.odds, one_class=one_class)
+            odds = at.odds if weighed else nan
+            found |= _at_threshold(decided, said_so, own, context, odds, one_class=one_class)
         try:
             counts.require_probabilities("scores")
         except ScoreError:
@@ -104,9 +112,15 @@ def measure(
     return Measured(found, tuple(said))
 
 
-def _as_scores(rows: Predictions) -> Predictions:
-    """Return a model's decisions as scores of 1 and 0."""
-    scores = {name: decided.astype(np.int8) for name, decided in rows.decisions.items()}
+def _decided(sample: Sample, threshold: float | None, known: Evidence) -> Predictions | ThresholdCounts:
+    """Return decisions as scores of 1 and 0, which are all that figures at a threshold depend on."""
+    if known.squares is None and known.rows is None and threshold is not None:
+        point = sample.counts.at(threshold)
+        levels = [(1, point.tp, point.fp), (0, point.fn, point.tn)]
+        return ThresholdCounts(*zip(*(level for level in levels if level[1] + level[2] > 0), strict=True))
+    rows = sample.require_rows("decisions")
+    said = rows.decisions if threshold is None else {n: predict(each, threshold) for n, each in rows.scores.items()}
+    scores = {name: positive.astype(np.int8) for name, positive in said.items()}
     return Predictions(rows.y_true, scores, **rows.row_columns())
 
 
@@ -142,18 +156,17 @@ def _cost_of_miscalibration(known: Evidence, forms: ClosedForms, context: Contex
 
 
 def _at_threshold(
-    data: Predictions | ThresholdCounts,
+    decided: Predictions | ThresholdCounts,
     known: Evidence,
     forms: ClosedForms,
-    point: OperatingPoint,
     context: Context,
     odds: float,
     *,
     one_class: bool,
 ) -> dict[str, Estimate]:
-    predicted = known.outcomes.score >= point.threshold
-    data = known.counts if known.squares is None and known.rows is None else data  # the same, and sooner
-    found = {name: estimate_of(data, at_threshold(point.threshold, name), level=forms.level) for name in _RATES}
+    point, predicted = known.counts.at(1), known.outcomes.score >= 1
+    data = known.counts if known.squares is None and known.rows is None else decided  # the same, and sooner
+    found = {name: estimate_of(data, at_threshold(1, name), level=forms.level) for name in _RATES}
     target = forms.shift.target
     if target is not None:
         try:
@@ -168,7 +181,7 @@ def _at_threshold(
     costs = {cell: float(cost) for cell, cost in context.costs.items()}
     found["expected_cost"] = _mean(forms, predicted, costs)
     benefits = {"net_benefit": predicted, "treat_all": np.ones_like(predicted), "treat_none": np.zeros_like(predicted)}
-    if not isnan(odds) and known.counts.threshold[0] <= 1:
+    if not isnan(odds):
         # Vickers & Elkin 2006: (tp − odds · fp) / n; of everybody π − (1 − π) · odds, of nobody 0
         worth = {"tp": 1.0, "fp": -odds, "fn": 0.0, "tn": 0.0}
         found |= {name: _mean(forms, treated, worth) for name, treated in benefits.items()}
@@ -301,15 +314,32 @@ def summary(
     pooled: Any = {model: each.pooled() for model, each in segments.items()}
     refuse_repeats(pooled or predictions, "summary")
     check.check_level(level)
-    costs_given, context, seed = context is not None, Context.given(context), check.seed_of(random_state)
-    samples, rows = samples_of(pooled or predictions, name="predictions"), []
+    seed = check.seed_of(random_state)
+    samples = samples_of(pooled or predictions, name="predictions")
+    return summarised(samples, context, segments, by=by, threshold=threshold, level=level, seed=seed)
+
+
+def summarised(
+    samples: Samples,
+    context: Context | None,
+    segments: Mapping[str, SegmentedCounts],
+    *,
+    by: By | None = None,
+    threshold: Thresholds | str | None = None,
+    level: float = 0.95,
+    seed: int = 0,
+    areas: Mapping[str, Estimate] = MappingProxyType({}),
+) -> Summary:
+    """Summarise models that were read; areas of some may be known already."""
+    costs_given, context, rows = context is not None, Context.given(context), []
     for model, at in _thresholds(samples, threshold, context, costs_given=costs_given).items():
         sample = samples[model]
         parts = _parts(sample, by, segments.get(model))
         for part, data in {"all": sample, **parts}.items():
             many = part != "all" and len(parts) > _FEW_PARTS
             with np.errstate(under="ignore"):
-                found = measure(data, at, context, level, seed, many=many)
+                area = areas.get(model) if part == "all" else None
+                found = measure(data, at, context, level, seed, many=many, area=area)
             n, n_pos, said = data.counts.n, data.counts.n_pos, at.notes + found.notes
             if getattr(getattr(data.rows, "source", None), "folds", 1) > 1:
                 said += (_SHARED,)

@@ -8,16 +8,17 @@ from typing import Any, Literal, NamedTuple
 
 from rocscope import __version__
 from rocscope._base.formatting import chance
+from rocscope.calibration.report import PLOTTED_NUMBERS
 from rocscope.core.context import Context
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.result import Result
-from rocscope.core.rows import CountedModels
+from rocscope.core.rows import CountedModels, refuse_repeats
 from rocscope.curves.profit_curve import Campaign
 from rocscope.decisions.choosing import Decision, choose
 from rocscope.decisions.generalization.chosen_estimate import ChosenEstimate
 from rocscope.decisions.randomized.review import Review
 from rocscope.errors import InputError
-from rocscope.evaluation.summarising import By, summary
+from rocscope.evaluation.summarising import By, summarised
 from rocscope.evaluation.summary_table import DOMAINS, Summary
 from rocscope.inference.error_rates import Thresholds
 from rocscope.report.slices import Slice, Slices, by_counts, by_rows, require_segments, small_cells
@@ -324,14 +325,18 @@ def report_data(
         found = decision_facts(predictions, decision, review, sure=False)
         report = ReportData(title, context, figures, decision, provenance, slices.made, notes=notes, decided=found)
         return replace(report, warnings=[*report.hints, LEFT_OUT, *slices.warnings, *small_cells(slices.made)])
+    refuse_repeats(predictions, "report")
     sure = area_estimates(data)
-    models = [
-        summarise(name, levels, context, interval=sure.intervals.get(name), decided=own[name])
-        for name, levels in counts.items()
-    ]
+    parts = segments if by else {}
+    whole = summarised(data, asked, parts, by=by, threshold=threshold, areas=sure.estimates)
+    models = []
+    for name, levels in counts.items():
+        row = None if context.target_prevalence is not None else whole[name]  # the plot is at the sample's
+        numbers = row and {measure: row[measure].value for measure in PLOTTED_NUMBERS}
+        interval = sure.intervals.get(name)
+        models.append(summarise(name, levels, context, interval=interval, numbers=numbers, decided=own[name]))
     slices = slices if data.rows is None else by_rows(data.rows, context)
     provenance = _sizes(counts) | {"hash": fingerprint(counts)} | source_of(given)
-    whole = summary(given if by else predictions, asked, by=by, threshold=threshold)
     made = (slices.made, sure.comparisons)
     found = decision_facts(predictions, decision, review, sure=True)
     report = ReportData(title, context, models, decision, provenance, *made, notes=notes, summary=whole, decided=found)

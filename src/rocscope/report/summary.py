@@ -40,8 +40,9 @@ MOST_COMPARED = 20
 
 @dataclass(frozen=True)
 class AreaEstimates:
-    """Intervals of areas, differences between them, and warnings."""
+    """Areas with intervals, these as plain data too, differences between them, and warnings."""
 
+    estimates: Mapping[str, Estimate]
     intervals: dict[str, dict[str, Any]]
     comparisons: list[dict[str, Any]] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
@@ -53,12 +54,9 @@ def area_estimates(samples: Samples, *, compared: bool = True) -> AreaEstimates:
     Weighted counts have none: they do not show how many rows a weight stands for.
     """
     with heard() as said:
-        intervals, pairs = _estimates(samples, compared)
-    return AreaEstimates(
-        {name: _named(estimate, "value", "low", "high", "method") for name, estimate in intervals.items()},
-        [compared_pair(pair) for pair in pairs],
-        said,
-    )
+        estimates, pairs = _estimates(samples, compared)
+    intervals = {name: _named(estimate, "value", "low", "high", "method") for name, estimate in estimates.items()}
+    return AreaEstimates(estimates, intervals, [compared_pair(pair) for pair in pairs], said)
 
 
 def _estimates(samples: Samples, compared: bool) -> tuple[Mapping[str, Estimate], list[Comparison]]:
@@ -88,8 +86,13 @@ SMOOTH_POINTS = 40  # of a smooth curve, which straight lines between so many do
 DRAWS = 99  # of the test of calibration: p-values in steps of 1 %; a choice, as time grows with it
 
 
-def calibration_block(counts: ThresholdCounts, *, bins_only: bool = False) -> dict[str, Any] | None:
-    """Return the data of a calibration plot, or None if scores are not probabilities; bins alone are fast."""
+def calibration_block(
+    counts: ThresholdCounts, *, bins_only: bool = False, numbers: dict[str, float] | None = None
+) -> dict[str, Any] | None:
+    """Return the data of a calibration plot, or None if scores are not probabilities; bins alone are fast.
+
+    Numbers may be known already.
+    """
     try:
         counts.require_probabilities("scores")
     except ScoreError:
@@ -97,7 +100,7 @@ def calibration_block(counts: ThresholdCounts, *, bins_only: bool = False) -> di
     at_once = {"bins": _bins(calibration_curve(counts)), "smooth": None, "rug": _rug(counts), "numbers": {}}
     if bins_only:
         return at_once
-    numbers = plotted_numbers(counts)
+    numbers = plotted_numbers(counts) if numbers is None else numbers
     test = miscalibration_test(counts, draws=DRAWS)
     return at_once | {"smooth": _smooth(counts), "numbers": numbers | {"p_value": test.p_value}}
 
@@ -275,15 +278,19 @@ def summarise(
     interval: dict[str, Any] | None = None,
     most: int = MOST_POINTS,
     calibrated: bool = True,
+    numbers: dict[str, float] | None = None,
     decided: OperatingPoint | None = None,
 ) -> ModelSummary:
-    """Return all figures of one model in a context; without calibration, from a few passes over the ranking."""
+    """Return all figures of one model in a context; without calibration, from a few passes over the ranking.
+
+    The numbers beside the calibration plot may be known already.
+    """
     drawn = outline(name, counts, most=most, bins=False)
     curve, chart, hull, default = roc(counts), lift_chart(counts), pool(counts), drawn.default
     best = best_point(counts if needs_every_threshold(context) else hull, context)
     own = {
         "auc": {ties: curve.area(ties) for ties in ("half", "lower", "upper")},
-        "calibration": calibration_block(counts) if calibrated else None,
+        "calibration": calibration_block(counts, numbers=numbers) if calibrated else None,
         "auc_interval": interval,
         "decided": decided,
     }
