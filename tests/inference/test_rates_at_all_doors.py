@@ -35,6 +35,7 @@ def check_table(cells):
     for name in SHARES:
         found = estimate_of(counts, statistics.at(0.5, name))
         assert (found.low, found.high) == pytest.approx((exact[name].low, exact[name].high), abs=1e-12)
+        assert found.reliable == exact[name].reliable
         assert 0 <= found.low <= found.high <= 1
         assert isnan(found.value) == (share_of(name, *cells)[1] == 0)
         assert isnan(found.value) or found.low <= found.value <= found.high

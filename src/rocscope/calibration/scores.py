@@ -318,25 +318,35 @@ def miscalibration_cost_at(
     level: float,
     draws: int,
     random_state: Any,
+    coarse: bool = False,
 ) -> Estimate:
-    """Return the cost in a context with its interval, without the curve of all others."""
+    """Return the cost in a context with its interval, without the curve of all others; `coarse` as in `grouped`."""
     proportion, scale = _proportion(context)
     at, plain = np.array([proportion]), Outcomes.of(known.counts_at(target_prevalence))
     found = _costs(plain, Shift(), at)(plain.pos[None])["cost"][0]
-    low, high = _limits(known, Shift.of(known.outcomes, target_prevalence), at, found, level, draws, random_state)
+    shift = Shift.of(known.outcomes, target_prevalence)
+    low, high = _limits(known, shift, at, found, level, draws, random_state, coarse=coarse)
     value = float(found[0]) * scale
     low, high = min(float(low[0]) * scale, value), max(float(high[0]) * scale, value)
     return Estimate(value, low, high, level, f"inverted test, {draws} draws", known.counts.n)
 
 
 def _limits(
-    known: Evidence, shift: Shift, at: Array, found: Array, level: float, draws: int, random_state: Any
+    known: Evidence,
+    shift: Shift,
+    at: Array,
+    found: Array,
+    level: float,
+    draws: int,
+    random_state: Any,
+    *,
+    coarse: bool = False,
 ) -> tuple[Array, Array]:
     """Return limits of the costs found at some proportions."""
     check.check_level(level)
     check.check_whole(draws, "draws")
     known.outcomes.require_both_classes(f"an interval of the {MiscalibrationCostCurve.title}")
-    sample = grouped(known.outcomes)
+    sample = grouped(known.outcomes, coarse=coarse)
     options = {"level": level, "draws": draws, "draws_along": min(draws, DRAWS_ALONG)}
     curve = shift.of_chance(pav_values(sample))
     way = Direction(curve, _costs(sample, shift, at), _true_costs(sample, shift, at), reach=("cost",))

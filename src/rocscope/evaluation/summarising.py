@@ -106,7 +106,7 @@ def measure(
         else:
             found |= _of_probabilities(known, forms, random_state, many=many)
             if not one_class:
-                found["miscalibration_cost"] = _cost_of_miscalibration(known, forms, context, random_state)
+                found["miscalibration_cost"] = _cost_of_miscalibration(known, forms, context, random_state, coarse=many)
     doubts = {name: estimate.reason for name, estimate in found.items() if estimate.reason and not isnan(estimate.low)}
     said += [f"† {MEASURES[name].heading}: {reason}" for name, reason in doubts.items()]
     return Measured(found, tuple(said))
@@ -146,9 +146,11 @@ def _of_probabilities(known: Evidence, forms: ClosedForms, random_state: int, *,
     }
 
 
-def _cost_of_miscalibration(known: Evidence, forms: ClosedForms, context: Context, random_state: int) -> Estimate:
+def _cost_of_miscalibration(
+    known: Evidence, forms: ClosedForms, context: Context, random_state: int, *, coarse: bool
+) -> Estimate:
     """Return the cost of acting on the probabilities minus that of acting on recalibrated ones."""
-    options = {"level": forms.level, "draws": _DRAWS, "random_state": random_state}
+    options = {"level": forms.level, "draws": _DRAWS, "random_state": random_state, "coarse": coarse}
     try:
         return miscalibration_cost_at(known, forms.shift.target, context, **options)
     except InputError as error:
@@ -165,8 +167,13 @@ def _at_threshold(
     one_class: bool,
 ) -> dict[str, Estimate]:
     point, predicted = known.counts.at(1), known.outcomes.score >= 1
-    data = known.counts if known.squares is None and known.rows is None else decided  # the same, and sooner
-    found = {name: estimate_of(data, at_threshold(1, name), level=forms.level) for name in _RATES}
+    plain = known.squares is None and known.rows is None
+    if plain and isinstance(known.counts.n, int):  # the same, and sooner
+        rates = rate_intervals(point, level=forms.level)
+        found = {name: rates[name] for name in _RATES}
+    else:
+        data = known.counts if plain else decided
+        found = {name: estimate_of(data, at_threshold(1, name), level=forms.level) for name in _RATES}
     target = forms.shift.target
     if target is not None:
         try:

@@ -18,6 +18,7 @@ from rocscope.core.point import OperatingPoint
 from rocscope.core.result import Result
 from rocscope.errors import InputError
 from rocscope.inference.estimate import Estimate
+from rocscope.inference.reliability import FEW_ROWS, few
 from rocscope.sample import point_of
 
 ShareMethod = Literal["wilson", "clopper-pearson", "jeffreys", "wald"]
@@ -262,7 +263,8 @@ def proportion(count: float, n: float, *, method: ShareMethod = "wilson", level:
     low, high = proportion_interval(count, n, method=method, level=level)
     value = count / n if n else float("nan")
     error = sqrt(value * (1 - value) / n) if n else float("nan")
-    return Estimate(value, float(low), float(high), level, _NAMES[method], n, error)
+    reason = "" if method == "clopper-pearson" else few(n, FEW_ROWS, "independent cases")
+    return Estimate(value, float(low), float(high), level, _NAMES[method], n, error, reason if n else "no such case")
 
 
 def _predictive_value(point: OperatingPoint, prevalence: float, level: float) -> Estimate:
@@ -270,7 +272,7 @@ def _predictive_value(point: OperatingPoint, prevalence: float, level: float) ->
     z = normal_quantile(level)
     name = f"logit at prevalence {prevalence:g}"
     if not (point.n_pos and point.n_neg):
-        return Estimate(float("nan"), 0.0, 1.0, level, name, point.n)
+        return Estimate(float("nan"), 0.0, 1.0, level, name, point.n, reason="no such case")
     cells = np.array([point.tp, point.fp, point.fn, point.tn], dtype=np.float64)
     hits, alarms = prevalence * point.tpr, (1 - prevalence) * point.fpr
     value = hits / (hits + alarms) if hits + alarms else float("nan")
@@ -282,7 +284,9 @@ def _predictive_value(point: OperatingPoint, prevalence: float, level: float) ->
     centre = special.logit(prevalence) + np.log(tpr / fpr)
     reach = z * sqrt((1 - tpr) / tp + (1 - fpr) / fp)
     low, high = special.expit(centre - reach), special.expit(centre + reach)
-    return Estimate(value, float(np.fmin(low, value)), float(np.fmax(high, value)), level, name, point.n)
+    low, high = float(np.fmin(low, value)), float(np.fmax(high, value))
+    reason = few(min(point.n_pos, point.n_neg), FEW_ROWS, "independent cases")
+    return Estimate(value, low, high, level, name, point.n, reason=reason)
 
 
 def _mixture(of_positives: Estimate, of_negatives: Estimate, prevalence: float) -> Estimate:
@@ -290,7 +294,8 @@ def _mixture(of_positives: Estimate, of_negatives: Estimate, prevalence: float) 
     a, b = of_positives, of_negatives
     value, low, high = _mover([(prevalence, a), (1 - prevalence, b)])
     name = f"{a.method} at prevalence {prevalence:g} (MOVER)"
-    return Estimate(value, float(np.fmax(low, 0)), float(np.fmin(high, 1)), a.level, name, a.n + b.n)
+    low, high = float(np.fmax(low, 0)), float(np.fmin(high, 1))
+    return Estimate(value, low, high, a.level, name, a.n + b.n, reason=a.reason or b.reason)
 
 
 @dataclass(frozen=True, repr=False)
