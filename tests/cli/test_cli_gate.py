@@ -148,6 +148,16 @@ def test_rules_that_are_not_understood(gate, rules, message):
 MAILING = ("--population", "1000", "--unit-cost", "1", "--unit-benefit", "5")
 
 
+@pytest.mark.parametrize(
+    "command", ["summary", "choose", "calibrate", "campaign --population 9 --unit-cost 1 --unit-benefit 2"]
+)
+def test_a_figure_that_is_not_known_is_refused_before_the_file_is_looked_for(run, command):
+    name, *options = command.split()
+    code, _, err = run(name, "nowhere.csv", "--label", "y", "--score", "s", *options, "--fail-if", "nonsense < 1")
+    assert code == 2
+    assert "nonsense" in err and "nowhere.csv" not in err
+
+
 @pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("command", "kept", "broken"),

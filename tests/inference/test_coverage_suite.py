@@ -1,4 +1,4 @@
-"""The public suite of designs (benchmarks/coverage), in a form that ends in seconds."""
+"""The public suite of designs (benchmarks/simulations), in a form that ends in seconds."""
 
 import sys
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 
 import rocscope as rs
 
-SUITE = Path(__file__).parents[2] / "benchmarks" / "coverage"
+SUITE = Path(__file__).parents[2] / "benchmarks" / "simulations"
 pytestmark = pytest.mark.skipif(not SUITE.is_dir(), reason="the benchmarks are not beside these tests")
 
 

@@ -1,6 +1,6 @@
 """How often the intervals of the library hold the truth, on designs that nobody tuned them to.
 
-Run with ``make coverage``, or ``python benchmarks/coverage/simulate.py --samples 100 --only t2``. Prints a line for
+Run with ``make coverage``, or ``python benchmarks/simulations/simulate.py --samples 100 --only t2``. Prints a line for
 each interval of each design, and with ``--page`` writes docs/coverage.md from all of them.
 """
 

@@ -1,6 +1,6 @@
 """How often intervals under censoring and of experiments hold the truth, and paired tests reject what is true.
 
-Run with ``python benchmarks/coverage/outcomes.py --samples 500``. A line for each design: coverage, coverage given
+Run with ``python benchmarks/simulations/outcomes.py --samples 500``. A line for each design: coverage, coverage given
 reliable, how often reliable; for tests how often they reject at 5 %.
 """
 
