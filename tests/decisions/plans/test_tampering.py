@@ -110,6 +110,7 @@ def test_no_changed_claim_is_accepted_as_proved(cases, part, tmp_path):
             whole = json.loads(plan.save(tmp_path / "plan.json").read_text())
             verified = rs.load_plan(tmp_path / "plan.json").verify(preds)
             assert verified.holds, (plan, verified)
+            assert verified.n == len(preds)
             for path in list(leaves(whole))[:: 3 if cases == 1 else 1]:
                 if path[0] in ("format", "version", "checksum") or _PREMISES & set(path):
                     continue
@@ -192,3 +193,12 @@ def test_exit_codes_of_verify(run, tmp_path):
     decision.save(tmp_path / "own.json")
     code, _, err = run("verify", "own.json", *known)
     assert (code, err) == (3, "Left open: that it is best by <lambda>\n")
+
+
+def test_weighted_rows_are_counted_by_their_weights():
+    weight = np.array([0.25, 1.5, 0.75, 2, 0.5, 1])
+    preds = rs.Predictions([1, 1, 0, 1, 0, 0], [0.9, 0.7, 0.6, 0.5, 0.3, 0.1], sample_weight=weight)
+    plan = rs.plan_campaign(preds, rs.Campaign(population=100, unit_cost=1, unit_benefit=3))
+    verified = plan.verify(preds)
+    assert verified.proves
+    assert verified.n == pytest.approx(weight.sum())
