@@ -93,7 +93,7 @@ def measure(
         if not one_class:
             found["auc"] = area or _area(data, forms)
         if threshold is None or not isnan(threshold):
-            weighed = threshold is None or known.counts.threshold[0] <= 1
+            weighed = threshold is None or known.counts.threshold[0] <= 1  # net benefit is of probabilities
             decided = _decided(sample, threshold, known)
             said_so = evidence(decided, probabilities=False)
             own = ClosedForms(said_so, Shift.of(said_so.outcomes, target), level)
@@ -328,7 +328,7 @@ def summary(
 
 def summarised(
     samples: Samples,
-    context: Context | None,
+    context: Context | Campaign | None,
     segments: Mapping[str, SegmentedCounts],
     *,
     by: By | None = None,

@@ -85,7 +85,7 @@ class Slices:
         first = next(iter(counts.values()))
         if not self.shows(kind, name, first.n_pos, first.n_neg):
             return
-        sure = area_estimates(samples, compared=compared) if detailed else AreaEstimates({})
+        sure = area_estimates(samples, compared=compared) if detailed else AreaEstimates({}, {})
         models = [
             summarise(
                 model,

@@ -137,7 +137,7 @@ _FIRST = 0.1  # of the stake, from the first row on
 _LATER, _OFFSET, _POWER = 0.9 / 2.2861, 3.0, 1.3  # the others share .9: Σ (k + 3)^−1.3 = 2.2861
 # Of a block; so there are 48 and a logarithm of the rows of them, which bounds the memory.
 _LEAST_ROWS, _GROWTH = 50, 48
-_BAD_FROM_FIRST = 0.2  # by benchmarks/simulations/monitors.py: with less, changes from the first row on are dated too late
+_BAD_FROM_FIRST = 0.2  # by benchmarks/simulations/monitors.py: with less, changes from the start are dated too late
 _EFFECTS = (0.04, 0.12)  # how far beyond its limit an AUC may be; four effects from .02 to .2 were found later
 
 
