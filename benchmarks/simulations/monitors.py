@@ -1,8 +1,8 @@
 """How often monitors raise false alarms, how late they find a change, and whether they tell when it was.
 
 Run with ``python benchmarks/simulations/monitors.py --streams 2000 --seed 7``; prints Markdown tables, and exits with 1
-if false alarms are above 5 % beyond chance, a delay is above twice that of a test that knows when, or fewer than half of
-the streams tell the change within a fifth of its row, beyond chance.
+if false alarms are above 5 % beyond chance, a delay is above twice that of a test that knows when, or fewer than half
+of the streams tell the change within a fifth of its row, beyond chance.
 """
 
 import argparse

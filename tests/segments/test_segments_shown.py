@@ -26,7 +26,7 @@ def in_workbench(path, weight, memory):
 
 
 @pytest.mark.every(5)
-@pytest.mark.parametrize(("segments", "weight"), [(3, "w"), (40, None), (41, "w"), (90, None)])
+@pytest.mark.parametrize(("segments", "weight"), [(90, None), (3, "w"), (40, None), (41, "w")])
 def test_the_same_segments_by_one_rule(tmp_path, segments, weight):
     rng = np.random.default_rng(segments)
     n = 30 * segments
