@@ -110,7 +110,9 @@ def cut(y, score):
 
 
 def recalibrated(y, score):
-    return LogisticRegression(C=np.inf, tol=1e-12, max_iter=1000).fit(logit(score)[:, None], y)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Setting penalty=None")  # of scikit-learn 1.8, at an infinite C
+        return LogisticRegression(C=np.inf, tol=1e-12, max_iter=1000).fit(logit(score)[:, None], y)
 
 
 def ece(y, score):

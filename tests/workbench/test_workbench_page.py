@@ -98,7 +98,7 @@ def test_a_condition_is_applied_said_kept_in_the_address_and_undone(live):
     live.until(lambda: "where=age" in live.page.url)
     link = live.page.url
     live.where("age >")
-    assert live.page.text_content("#where-said") == "where='age >': syntax error at or near \">\""
+    assert live.page.text_content("#where-said").startswith("where='age >': syntax error at ")  # or near, or end of
     assert live.size == sizes(PREDS.select(AGE > 50))
     live.page.click("button:text-is('All rows')")
     live.until(lambda: live.size == sizes(PREDS))
