@@ -343,6 +343,10 @@ def test_calibration_shows_the_part_of_the_axes_in_which_risks_occur():
     tops = [each.get_transform().transform(each.get_paths()[0].vertices)[:, 1].min() for each in rugs[::2]]
     top = ax.transData.transform((0, 1))[1]
     assert all(top < each < top + 0.2 * ax.bbox.height for each in tops), "the first rug moves with the limits"
+    heights = [np.concatenate([part.vertices for part in each.get_paths()])[:, 1] for each in rugs]
+    for above, below in zip(heights[::2], heights[1::2], strict=True):
+        assert above.min() > 1 and below.max() < 0
+        assert below.max() == pytest.approx(1 - above.min()), "ticks of negatives hang down as far from the axes"
 
 
 def test_a_hull_shows_its_models_and_the_owner_and_threshold_of_its_vertices():

@@ -26,6 +26,7 @@ _MOST_STEPS = 100  # of Newton's, each of which doubles the digits: a fit that t
 _MOST_STEPS_AT_ONCE = 25  # for samples that are fitted together
 _MOST_CHANGE = 4.0  # of a coefficient in one step: farther, the quadratic approximation misleads
 _LAST_GAIN = 1e-11  # of the likelihood per row: the next step would gain its square
+_SURE_GAIN = 1e-6  # so near that a whole step gains: log-odds move by a thousandth or so
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,9 +71,12 @@ def fit_logistic(
         gain = gradient @ step
         if gain <= _LAST_GAIN * rarer:  # each step squares the error, so this one is the last
             return LogisticFit(beta + step, np.linalg.pinv(hessian), converged=True)
-        value = log_likelihood(beta, columns, pos, total, offset, ridge)
-        while log_likelihood(beta + step, columns, pos, total, offset, ridge) < value and np.abs(step).max() > 1e-12:
-            step = step / 2
+        if gain > _SURE_GAIN * rarer:
+            value = log_likelihood(beta, columns, pos, total, offset, ridge)
+            while (
+                log_likelihood(beta + step, columns, pos, total, offset, ridge) < value and np.abs(step).max() > 1e-12
+            ):
+                step = step / 2
         beta = beta + step
     return LogisticFit(beta, np.linalg.pinv(hessian), converged=False)
 
