@@ -72,10 +72,9 @@ def fit_logistic(
         if gain <= _LAST_GAIN * rarer:  # each step squares the error, so this one is the last
             return LogisticFit(beta + step, np.linalg.pinv(hessian), converged=True)
         if gain > _SURE_GAIN * rarer:
-            value = log_likelihood(beta, columns, pos, total, offset, ridge)
-            while (
-                log_likelihood(beta + step, columns, pos, total, offset, ridge) < value and np.abs(step).max() > 1e-12
-            ):
+            data = columns, pos, total, offset, ridge
+            value = log_likelihood(beta, *data)
+            while log_likelihood(beta + step, *data) < value and np.abs(step).max() > 1e-12:
                 step = step / 2
         beta = beta + step
     return LogisticFit(beta, np.linalg.pinv(hessian), converged=False)
