@@ -281,7 +281,11 @@ def test_the_diagram_takes_hostile_names_equal_ranks_and_many_models():
     ax = rs.plotting.plot_critical_difference(rs.evaluation.friedman(tied))
     ax.figure.canvas.draw()
     many = {f"m{i}": np.random.default_rng(i).normal(size=30) for i in range(15)}
-    rs.plotting.plot_critical_difference(rs.evaluation.friedman(many)).figure.canvas.draw()
+    ranked = rs.evaluation.friedman(many)
+    ax = rs.plotting.plot_critical_difference(ranked)
+    ax.figure.canvas.draw()
+    low, high = sorted(ax.get_xlim())
+    assert low <= min(ranked.mean_rank.values()) and high >= max(ranked.mean_rank.values())
 
 
 def test_a_loss_is_ranked_from_the_smallest():

@@ -20,6 +20,18 @@ MODELS = {
 }
 
 
+def test_a_threshold_is_named_where_it_is_best():
+    """By the slope of the iso-performance line there, ratio · (1 − π)/π, which lies between those of its vertex."""
+    hull = rs.hull(MODELS)
+    ax = rs.plotting.plot_regions(hull, ax=Figure().subplots())
+    vertices = {f"score ≥ {each.point.threshold:.3g}": each for each in hull.region_map().vertices}
+    named = [text for text in ax.texts if text.get_gid() == "field" and text.get_text() in vertices]
+    assert len(named) >= 2
+    for text in named:
+        (ratio, prevalence), vertex = text.get_position(), vertices[text.get_text()]
+        assert vertex.slope_low < ratio * (1 - prevalence) / prevalence < vertex.slope_high
+
+
 def test_every_region_has_the_colour_of_the_best_model():
     hull = rs.hull(MODELS)
     ax = rs.plotting.plot_regions(hull, ax=Figure().subplots())

@@ -116,7 +116,8 @@ def _stripe(first: HullVertex, last: HullVertex, ratio: Any, prevalence: tuple[f
 
 def _corners(ratio: Any, prevalence: tuple[float, float]) -> tuple[float, float]:
     """Return the logarithms of the smallest and largest slope shown."""
-    return np.log10(ratio.min() / prevalence[1] * (1 - prevalence[1])), np.log10(ratio.max() / prevalence[0])
+    lowest, highest = prevalence
+    return np.log10(ratio.min() * (1 - highest) / highest), np.log10(ratio.max() * (1 - lowest) / lowest)
 
 
 def _name_field(ax: Any, first: HullVertex, last: HullVertex, ratio: Any, prevalence: tuple[float, float]) -> None:
