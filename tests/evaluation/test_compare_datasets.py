@@ -281,7 +281,7 @@ def test_the_diagram_takes_hostile_names_equal_ranks_and_many_models():
     ax = rs.plotting.plot_critical_difference(rs.evaluation.friedman(tied))
     ax.figure.canvas.draw()
     many = {f"m{i}": np.random.default_rng(i).normal(size=30) for i in range(15)}
-    ranked = rs.evaluation.friedman(many)
+    ranked = rs.evaluation.friedman(many | {"best": np.full(30, 9.0)})
     ax = rs.plotting.plot_critical_difference(ranked)
     ax.figure.canvas.draw()
     low, high = sorted(ax.get_xlim())
