@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from rocscope import OperatingPoint, metrics
 from rocscope.core.point import RATES
 from rocscope.errors import InputError
+from rocscope.inference import Estimate
 from strategies import counts
 
 points = st.builds(OperatingPoint, counts, counts, counts, counts)
@@ -74,3 +75,17 @@ def test_json_has_no_nan():
 def test_frozen():
     with pytest.raises(FrozenInstanceError):
         OperatingPoint(1, 1, 1, 1).tp = 2
+
+
+def test_results_with_undefined_numbers_equal_their_copies():
+    """As dataclasses did before Python 3.13 with one and the same NaN; numbers read from a file are others."""
+    assert OperatingPoint(1, 2, 3, 4, float("nan")) == OperatingPoint(1, 2, 3, 4, float("nan"))
+    assert Estimate(0.5, 0.4, 0.6, 0.95, "none", 3, float("nan")) == Estimate(0.5, 0.4, 0.6, 0.95, "none", 3)
+    assert OperatingPoint(1, 2, 3, 4) != OperatingPoint(1, 2, 3, 5)
+    assert OperatingPoint(1, 2, 3, 4, 0.5) != OperatingPoint(1, 2, 3, 4)
+
+
+def test_counts_that_are_none_are_refused_by_every_metric():
+    """Also where NDArray is an alias by a type statement, as from Python 3.12 on."""
+    with pytest.raises(InputError, match="fn: expected an array of numbers or a number, got None"):
+        metrics.tpr(1, 2, None, 3)

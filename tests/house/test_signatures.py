@@ -100,7 +100,7 @@ def public():
 
 
 def is_made_by_users(cls):
-    return "\n    Parameters\n" in ((inspect.getdoc(cls) and cls.__doc__) or "")
+    return "\nParameters\n" in inspect.cleandoc(cls.__doc__ or "")
 
 
 @cache

@@ -129,7 +129,7 @@ def fits(value: Any, hint: Any) -> bool:
     >>> fits(3, float), fits("x", float | None), fits("a", Literal["a", "b"]), fits([1, "a"], Sequence[str])
     (True, False, True, False)
     """
-    origin, parts = get_origin(hint), get_args(hint)
+    origin, parts = _origin_and_parts(hint)
     if origin in (Union, types.UnionType):
         return any(fits(value, part) for part in parts)
     if origin is Literal:
@@ -148,6 +148,12 @@ def fits(value: Any, hint: Any) -> bool:
         return isinstance(value, hint)
     except TypeError:  # a protocol that cannot be asked for
         return True
+
+
+def _origin_and_parts(hint: Any) -> tuple[Any, tuple[Any, ...]]:
+    """Return what an annotation is made of, seen through aliases, as NDArray is one from Python 3.12 on."""
+    origin, parts = get_origin(hint), get_args(hint)
+    return _origin_and_parts(origin.__value__[parts]) if hasattr(origin, "__value__") else (origin, parts)
 
 
 def _fits_origin(value: Any, origin: Any, parts: tuple[Any, ...]) -> bool:
@@ -253,7 +259,7 @@ def in_words(hint: Any) -> str:
     >>> in_words(float | None), in_words(Literal["a", "b"]), in_words(Sequence[str])
     ('a number or None', "'a' or 'b'", 'a sequence, each a text')
     """
-    origin, parts = get_origin(hint), get_args(hint)
+    origin, parts = _origin_and_parts(hint)
     if origin in (Union, types.UnionType):
         return " or ".join(dict.fromkeys(map(in_words, parts)))
     if origin is Literal:

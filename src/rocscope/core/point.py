@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from inspect import unwrap
+from inspect import cleandoc, unwrap
 from typing import Any, Literal
 
 from rocscope import metrics
 from rocscope._base import validation as check
-from rocscope.core.result import Result, html_table, jsonable, number
+from rocscope.core.result import Result, html_table, jsonable, number, same_fields
 from rocscope.errors import InputError
 
 
@@ -16,7 +16,8 @@ class _Rate(property):
 
     def __init__(self, metric: Callable[..., Any]) -> None:
         metric = unwrap(metric)
-        super().__init__(lambda point: float(metric(point.tp, point.fp, point.fn, point.tn)), doc=metric.__doc__)
+        words = cleandoc(metric.__doc__ or "").partition("\n\nExamples\n")[0]  # these call the function
+        super().__init__(lambda point: float(metric(point.tp, point.fp, point.fn, point.tn)), doc=words)
 
 
 @dataclass(frozen=True, repr=False)
@@ -51,6 +52,7 @@ class OperatingPoint(Result):
     fn: float
     tn: float
     threshold: float = float("nan")
+    __eq__ = same_fields
 
     def __post_init__(self) -> None:
         for name in ("tp", "fp", "fn", "tn"):

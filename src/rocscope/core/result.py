@@ -45,6 +45,14 @@ class Result:
             raise MissingAttributeError(type(self), name)
 
 
+def same_fields(one: Any, other: object) -> bool:
+    """Whether two results of one class are equal, with NaN equal to itself, as in dataclasses before Python 3.13."""
+    if other.__class__ is not one.__class__:
+        return NotImplemented
+    pairs = ((getattr(one, field.name), getattr(other, field.name)) for field in fields(one))
+    return all(a is b or a == b or (a != a and b != b) for a, b in pairs)
+
+
 def html_table(rows: Iterable[Sequence[Any]], head: Sequence[Any] = ()) -> str:
     """Return an escaped HTML table; the first cell of a row is its header.
 

@@ -11,7 +11,7 @@ import numpy as np
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.formatting import p_value
-from rocscope.core.result import Result, html_table
+from rocscope.core.result import Result, html_table, same_fields
 from rocscope.errors import ColumnError
 
 
@@ -52,6 +52,7 @@ class Estimate(Result):
     standard_error: float = nan
     reason: str = ""
     _also: ClassVar[tuple[str, ...]] = ("reliable",)
+    __eq__ = same_fields
 
     @property
     def reliable(self) -> bool:
@@ -171,6 +172,7 @@ class Omnibus(Result):
     method: str
     reason: str = ""
     _also: ClassVar[tuple[str, ...]] = ("reliable",)
+    __eq__ = same_fields
 
     @property
     def reliable(self) -> bool:
