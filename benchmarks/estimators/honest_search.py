@@ -65,7 +65,7 @@ def truth(found, rows, y):
         return rs.precision_recall(y, scores).average_precision
     point = rs.ThresholdCounts.from_scores(y, scores).at(found.threshold_)
     if found.criterion == "f1":
-        return point.f1
+        return float(rs.metrics.f_score(point.tp, point.fp, point.fn, point.tn))
     prevalence = found.context.target_prevalence
     return found.context.expected_cost(point.tpr, point.fpr, y.mean() if prevalence is None else prevalence)
 
