@@ -81,6 +81,7 @@ def test_results_with_undefined_numbers_equal_their_copies():
     """As dataclasses did before Python 3.13 with one and the same NaN; numbers read from a file are others."""
     assert OperatingPoint(1, 2, 3, 4, float("nan")) == OperatingPoint(1, 2, 3, 4, float("nan"))
     assert Estimate(0.5, 0.4, 0.6, 0.95, "none", 3, float("nan")) == Estimate(0.5, 0.4, 0.6, 0.95, "none", 3)
+    assert len({OperatingPoint(1, 2, 3, 4, float("nan")), OperatingPoint(1, 2, 3, 4, float("nan"))}) == 1
     assert OperatingPoint(1, 2, 3, 4) != OperatingPoint(1, 2, 3, 5)
     assert OperatingPoint(1, 2, 3, 4, 0.5) != OperatingPoint(1, 2, 3, 4)
 

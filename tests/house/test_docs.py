@@ -146,7 +146,7 @@ SLOW_SESSIONS = dict.fromkeys(
 
 
 def some_slow(pages, slow):
-    """Parametrise by pages, of which some take long, for the reasons given."""
+    """Parametrise by page, and mark as slow the pages that `slow` gives a reason for."""
     marks = {page: pytest.mark.slow(reason=slow[NAMES[page]]) for page in pages if NAMES[page] in slow}
     return pytest.mark.parametrize(
         "page", [pytest.param(page, marks=marks.get(page, ())) for page in pages], ids=NAMES.get

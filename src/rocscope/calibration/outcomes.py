@@ -375,6 +375,11 @@ class Evidence:
     rows: tuple[Array, Array, Array, Any] | None = None
     weighting: EstimatedWeights | None = None
 
+    @property
+    def counted(self) -> bool:
+        """Whether the counts tell all: rows are independent, and a weight is a number of rows."""
+        return self.squares is None and self.rows is None
+
     @cached_property
     def outcomes(self) -> Outcomes:
         """The outcomes with effective numbers of rows."""

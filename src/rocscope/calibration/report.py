@@ -224,10 +224,11 @@ def distance_estimates(
             low, high = low * (1 - unseen), min(high + unseen, farthest)
         method = f"inverted test, {draws} draws" + _facts(known.outcomes)
         estimates[name] = forms.of(value, low, high, method, float("nan"))
-    unsure = [name for name in _QUANTILES if estimates[name].reliable]
-    for name, cases in zip(unsure, _cases_expected(known, sample, [_QUANTILES[name] for name in unsure]), strict=True):
-        what = f"cases expected where {100 * _QUANTILES[name]:.0f} % of the probabilities are"
-        estimates[name] = replace(estimates[name], reason=few(cases, FEW_ROWS, what))
+    cases = _cases_expected(known, sample, [*_QUANTILES.values()])
+    for (name, share), expected in zip(_QUANTILES.items(), cases, strict=True):
+        if estimates[name].reliable:
+            what = f"cases expected where {100 * share:.0f} % of the probabilities are"
+            estimates[name] = replace(estimates[name], reason=few(expected, FEW_ROWS, what))
     return estimates, float(limits.p_value["miscalibration"])
 
 
@@ -255,8 +256,6 @@ def _cases_expected(known: Evidence, sample: Outcomes, shares: list[float]) -> l
     The quantile of the distances is decided by this share of the rows, and by few outcomes where these are the rows of
     the smallest variance p(1 − p).
     """
-    if not shares:
-        return []
     variance = sample.score * (1 - sample.score)
     order = np.argsort(variance)
     rows = known.outcomes.effective[order]

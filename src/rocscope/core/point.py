@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from rocscope import metrics
 from rocscope._base import validation as check
-from rocscope.core.result import Result, html_table, jsonable, number, same_fields
+from rocscope.core.result import ComparedByValue, html_table, jsonable, number
 from rocscope.errors import InputError
 
 
@@ -20,8 +20,8 @@ class _Rate(property):
         super().__init__(lambda point: float(metric(point.tp, point.fp, point.fn, point.tn)), doc=words)
 
 
-@dataclass(frozen=True, repr=False)
-class OperatingPoint(Result):
+@dataclass(frozen=True, eq=False, repr=False)
+class OperatingPoint(ComparedByValue):
     """True and false positives and negatives of a classifier at one threshold.
 
     Parameters
@@ -52,7 +52,6 @@ class OperatingPoint(Result):
     fn: float
     tn: float
     threshold: float = float("nan")
-    __eq__ = same_fields
 
     def __post_init__(self) -> None:
         for name in ("tp", "fp", "fn", "tn"):

@@ -45,12 +45,24 @@ class Result:
             raise MissingAttributeError(type(self), name)
 
 
-def same_fields(one: Any, other: object) -> bool:
-    """Whether two results of one class are equal, with NaN equal to itself, as in dataclasses before Python 3.13."""
-    if other.__class__ is not one.__class__:
-        return NotImplemented
-    pairs = ((getattr(one, field.name), getattr(other, field.name)) for field in fields(one))
-    return all(a is b or a == b or (a != a and b != b) for a, b in pairs)
+class ComparedByValue(Result):
+    """A result that equals its copies, NaN included; for dataclasses with ``eq=False``.
+
+    From Python 3.13 on a dataclass with a NaN does not equal itself.
+    """
+
+    @property
+    def _compared(self) -> tuple[Any, ...]:
+        values = (getattr(self, field.name) for field in fields(self))  # type: ignore[arg-type]
+        return tuple("NaN" if isinstance(value, float) and math.isnan(value) else value for value in values)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ComparedByValue) or type(other) is not type(self):
+            return NotImplemented
+        return self._compared == other._compared
+
+    def __hash__(self) -> int:
+        return hash(self._compared)
 
 
 def html_table(rows: Iterable[Sequence[Any]], head: Sequence[Any] = ()) -> str:

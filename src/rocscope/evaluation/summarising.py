@@ -5,7 +5,6 @@ All numbers of one model on some rows.
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite, isnan, nan
-from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -114,7 +113,7 @@ def measure(
 
 def _decided(sample: Sample, threshold: float | None, known: Evidence) -> Predictions | ThresholdCounts:
     """Return decisions as scores of 1 and 0, which are all that figures at a threshold depend on."""
-    if known.squares is None and known.rows is None and threshold is not None:
+    if known.counted and threshold is not None:
         point = sample.counts.at(threshold)
         levels = [(1, point.tp, point.fp), (0, point.fn, point.tn)]
         return ThresholdCounts(*zip(*(level for level in levels if level[1] + level[2] > 0), strict=True))
@@ -167,12 +166,11 @@ def _at_threshold(
     one_class: bool,
 ) -> dict[str, Estimate]:
     point, predicted = known.counts.at(1), known.outcomes.score >= 1
-    plain = known.squares is None and known.rows is None
-    if plain and isinstance(known.counts.n, int):  # the same, and sooner
+    if known.counted and isinstance(known.counts.n, int):  # the same, and sooner
         rates = rate_intervals(point, level=forms.level)
         found = {name: rates[name] for name in _RATES}
     else:
-        data = known.counts if plain else decided
+        data = known.counts if known.counted else decided
         found = {name: estimate_of(data, at_threshold(1, name), level=forms.level) for name in _RATES}
     target = forms.shift.target
     if target is not None:
@@ -335,7 +333,7 @@ def summarised(
     threshold: Thresholds | str | None = None,
     level: float = 0.95,
     seed: int = 0,
-    areas: Mapping[str, Estimate] = MappingProxyType({}),
+    areas: Mapping[str, Estimate] | None = None,
 ) -> Summary:
     """Summarise models that were read; areas of some may be known already."""
     costs_given, context, rows = context is not None, Context.given(context), []
@@ -345,7 +343,7 @@ def summarised(
         for part, data in {"all": sample, **parts}.items():
             many = part != "all" and len(parts) > _FEW_PARTS
             with np.errstate(under="ignore"):
-                area = areas.get(model) if part == "all" else None
+                area = areas.get(model) if areas and part == "all" else None
                 found = measure(data, at, context, level, seed, many=many, area=area)
             n, n_pos, said = data.counts.n, data.counts.n_pos, at.notes + found.notes
             if getattr(getattr(data.rows, "source", None), "folds", 1) > 1:

@@ -11,12 +11,12 @@ import numpy as np
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.formatting import p_value
-from rocscope.core.result import Result, html_table, same_fields
+from rocscope.core.result import ComparedByValue, Result, html_table
 from rocscope.errors import ColumnError
 
 
-@dataclass(frozen=True, repr=False)
-class Estimate(Result):
+@dataclass(frozen=True, eq=False, repr=False)
+class Estimate(ComparedByValue):
     """A value with a confidence interval.
 
     Parameters
@@ -52,7 +52,6 @@ class Estimate(Result):
     standard_error: float = nan
     reason: str = ""
     _also: ClassVar[tuple[str, ...]] = ("reliable",)
-    __eq__ = same_fields
 
     @property
     def reliable(self) -> bool:
@@ -143,8 +142,8 @@ class Comparison(Result):
         return f"Comparison({self.second} − {self.first}: {self.difference.words}, {test}{self.difference.doubt})"
 
 
-@dataclass(frozen=True, repr=False)
-class Omnibus(Result):
+@dataclass(frozen=True, eq=False, repr=False)
+class Omnibus(ComparedByValue):
     """The test that several models are equal in a quantity.
 
     Attributes
@@ -172,7 +171,6 @@ class Omnibus(Result):
     method: str
     reason: str = ""
     _also: ClassVar[tuple[str, ...]] = ("reliable",)
-    __eq__ = same_fields
 
     @property
     def reliable(self) -> bool:

@@ -329,10 +329,10 @@ def report_data(
     sure = area_estimates(data)
     parts = segments if by else {}
     whole = summarised(data, asked, parts, by=by, threshold=threshold, areas=sure.estimates)
+    at_sample = context.target_prevalence is None  # as the plot is
     models = []
     for name, levels in counts.items():
-        row = None if context.target_prevalence is not None else whole[name]  # the plot is at the sample's
-        numbers = row and {measure: row[measure].value for measure in PLOTTED_NUMBERS}
+        numbers = {measure: whole[name][measure].value for measure in PLOTTED_NUMBERS} if at_sample else None
         interval = sure.intervals.get(name)
         models.append(summarise(name, levels, context, interval=interval, numbers=numbers, decided=own[name]))
     slices = slices if data.rows is None else by_rows(data.rows, context)

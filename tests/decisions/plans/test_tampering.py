@@ -102,7 +102,7 @@ def still_true(path, plan, other, preds):
 
 @in_parts(1, 100)
 def test_no_changed_claim_is_accepted_as_proved(cases, part, tmp_path):
-    """About 130 changes of each of 8 plans a case, of which a few cases try every third: 100,000 slowly."""
+    """Try about 130 changes to each of 8 plans per case, or every third change in a single case: 100,000 slowly."""
     rng, accepted, tried = np.random.default_rng([5, part]), [], 0
     for _ in counted(cases):
         preds, made = plans(rng)

@@ -177,7 +177,7 @@ def _without_each_group(
 
 
 def _value_without(own: tuple[Array, Array], ranked: RowLevels, whole: tuple[Array, Array], statistic: Smooth) -> float:
-    """Return the value of what is left of the counts without some; NaN if a class is then missing."""
+    """Return the statistic after some counts are removed; NaN if a class is then missing."""
     pos, neg = (np.maximum(all_of - part, 0) for all_of, part in zip(whole, own, strict=True))
     left = all(kept.sum() > _ROUNDING * all_of.sum() for kept, all_of in zip((pos, neg), whole, strict=True))
     return statistic(ThresholdCounts(ranked.threshold, pos, neg)) if left else nan
