@@ -37,7 +37,7 @@ _CHUNK_CELLS = 2**17  # counts drawn at once: 1 MB, which a cache holds
 _CHUNK_MOST = 100  # replicates: 2,000 then make 20 chunks for the cores to share
 _DRAWS_A_UNIT = 12  # with more of them, binomials unit by unit are sooner drawn than rows one by one
 _COMPILED_FROM = 10_000_000  # draws in all, below which NumPy answers before a compiler is loaded
-_BLOCK = 2**12  # rows whose counts stay in the cache while they are drawn
+_BLOCK = 2**8  # rows, of which a random byte draws one: a power of two
 
 
 @dataclass(frozen=True)
@@ -126,10 +126,15 @@ class Design:
     note: str = ""
     one_row_a_unit: bool = True
 
-    @property
+    @cached_property
     def draws(self) -> int:
         """Number of units drawn for one replicate."""
-        return int(self.frequency.sum())
+        return sum(self._sizes)
+
+    @cached_property
+    def _sizes(self) -> list[int]:
+        """Number of units drawn from each stratum."""
+        return [int(self.frequency[stratum].sum()) for stratum in self.strata]
 
     def draw(self, rng: np.random.Generator, replicates: int, compiled: bool) -> Array:
         """Return how often each unit is drawn, one replicate per row."""
@@ -138,9 +143,36 @@ class Design:
             _draw(rng, self.frequency[stratum], unit, drawn[:, stratum], compiled)
         return drawn
 
+    def draw_areas(self, rng: np.random.Generator, replicates: int) -> Array:
+        """Return the AUC in each replicate without counts of levels, if there are `better_positives`."""
+        assert self.better_positives is not None
+        n_pos, above, not_below = self.better_positives
+        reached, right, row = np.zeros((replicates, n_pos + 1), np.uint32), np.zeros(replicates, np.int64), 0
+        for total in self._sizes:
+            drawn = _draw_rows(rng, total, replicates)
+            kernels.ranks.tally_right(*drawn, _BLOCK, row, above, not_below, reached, right)
+            row += total
+        pos = reached[:, -1].astype(np.int64)
+        return _shares(right, pos, self.draws - pos)[:, None]
+
+    @cached_property
+    def better_positives(self) -> tuple[int, Array, Array] | None:
+        """Number of positive rows; for each negative row, how many of them are above it, and how many not below it.
+
+        None if units are not rows at the levels of one model, or are drawn by binomials, or if 32 bits do not do.
+        """
+        tally = next(iter(self.tallies.values()))
+        single = len(self.tallies) == 1 and tally.rows is None and tally.cells is None
+        if not single or self.draws >= 2**32 or not all(_by_rows(self.frequency[each]) for each in self.strata):
+            return None
+        pos, neg = self.frequency.reshape(2, -1)
+        reached = np.cumsum(pos)
+        above, not_below = (np.repeat(each.astype(np.uint32), neg) for each in (reached - pos, reached))
+        return int(reached[-1]), above, not_below
+
     @cached_property
     def _units(self) -> list[Array]:
-        """For each stratum the unit of each row; None if units are drawn by binomials."""
+        """For each stratum the unit of each row; empty if units are drawn by binomials."""
         sizes = [self.frequency[stratum] for stratum in self.strata]
         return [np.repeat(np.arange(size.size), size if _by_rows(size) else 0) for size in sizes]
 
@@ -167,12 +199,13 @@ def _by_rows(frequency: Array) -> bool:
 
 
 def _draw(rng: np.random.Generator, frequency: Array, unit: Array, drawn: Array, compiled: bool) -> None:
-    """Add the draws of one stratum with given units to each row of `drawn`."""
-    total, replicates = int(frequency.sum()), drawn.shape[0]
-    if not _by_rows(frequency):
+    """Add the draws of one stratum to each row of `drawn`, by rows where their units are given."""
+    replicates = drawn.shape[0]
+    if not unit.size:
+        total = int(frequency.sum())
         drawn[:] = rng.multinomial(total, frequency / total, size=replicates)
         return
-    number, place = _draw_rows(rng, total, replicates)
+    number, place = _draw_rows(rng, unit.size, replicates)
     if compiled:
         kernels.ranks.tally(number, place, _BLOCK, unit, drawn)
         return
@@ -190,10 +223,12 @@ def _draw_rows(rng: np.random.Generator, total: int, replicates: int) -> tuple[A
     """
     size = np.diff(np.append(np.arange(0, total, _BLOCK), total))
     number = rng.multinomial(total, size / total, size=replicates)
-    place = rng.integers(0, size[0], size=(replicates, total), dtype=np.uint16)
-    if size[-1] < size[0]:
+    eight = rng.integers(2**64, size=-(-replicates * total // 8), dtype=np.uint64)  # bytes, of which each draws a row
+    place = eight.astype("<u8", copy=False).view(np.uint8)[: replicates * total].reshape(replicates, total)
+    place &= np.uint8(_BLOCK - 1)
+    if size[-1] < _BLOCK:
         for places, last in zip(place, number[:, -1], strict=True):
-            places[total - last :] = rng.integers(0, size[-1], size=last, dtype=np.uint16)
+            places[total - last :] = rng.integers(0, size[-1], size=last, dtype=np.uint8)
     return number, place
 
 
@@ -240,8 +275,13 @@ def areas(pos: Array, neg: Array, compiled: bool) -> Array:
         kernels.ranks.count_right(pos, neg, right)
     else:
         right = (neg * (2 * np.cumsum(pos, axis=1) - pos)).sum(axis=1)
+    return _shares(right, pos.sum(axis=1), neg.sum(axis=1))
+
+
+def _shares(right: Array, n_pos: Array, n_neg: Array) -> Array:
+    """Return half of the pairs as shares; NaN if a class is missing."""
     with np.errstate(invalid="ignore"):
-        return right / (2 * pos.sum(axis=1) * neg.sum(axis=1))
+        return right / (2 * n_pos * n_neg)
 
 
 def replicate(
@@ -258,6 +298,8 @@ def replicate(
     compiled = design.worth_compiling(replicates)
 
     def work(rng: np.random.Generator, size: int) -> Array:
+        if compiled and statistic.function is None and design.better_positives is not None:
+            return design.draw_areas(rng, size)
         return statistic.of_matrices(tally_all(design, design.draw(rng, size, compiled)), design, compiled)
 
     threads = threads if statistic.function is None else 1
