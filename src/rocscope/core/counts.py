@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
-from rocscope._base.exact_sums import UNIT, Sums, dot, is_moderate, running, scale_of
+from rocscope._base.exact_sums import UNIT, Sums, is_moderate, running, scale_of
 from rocscope._base.radix import count_at_least, without_signed_zeros
 from rocscope._base.registry import reach
 from rocscope.core.levels import Levels, Pairs, Ranking, collapse
@@ -425,14 +425,8 @@ class ThresholdCounts(CumulativeCounts):
         if self._ranking.weighted:
             return self._weighted_pairs()
         total = self.n_pos * self.n_neg
-        if isinstance(self._ranking, Levels) or total >= 2**63:
-            levels = self._ranking.levels()
-            above = levels.cumulative()[0][:-1]
-            concordant = dot(levels.neg, above, total)
-            tied = dot(levels.neg, levels.pos, total) if levels.threshold.size < self.n else 0
-        else:
-            concordant, tied = self._ranking.count_pairs()
-        return Pairs(concordant, tied, total)
+        ranking = self._ranking if total < 2**63 else self._ranking.levels()
+        return Pairs(*ranking.count_pairs(), total)
 
     def _weighted_pairs(self) -> Pairs:
         """Return pairs in units of a power of two, for weights whose products overflow."""

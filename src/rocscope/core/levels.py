@@ -12,7 +12,7 @@ import numpy as np
 from rocscope import kernels
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Ties
-from rocscope._base.exact_sums import Sums, add_up, rounded, running, whole_sums
+from rocscope._base.exact_sums import Sums, add_up, dot, rounded, running, whole_sums
 from rocscope._base.radix import decode, encode
 from rocscope._base.threads import in_threads
 
@@ -237,6 +237,11 @@ class Levels(Ranking):
             return tp, fp
         signed = np.column_stack([-self.neg, self.pos])[::-1].ravel()
         return add_up(whole_sums(signed, signed.size - 2 * level))
+
+    def count_pairs(self) -> tuple[float, float]:
+        n_pos, n_neg = self.totals()
+        concordant = dot(self.neg, self.cumulative()[0][:-1], n_pos * n_neg)
+        return concordant, dot(self.neg, self.pos, n_pos * n_neg) if self.threshold.size < n_pos + n_neg else 0
 
     def weigh_pairs(self, scale_pos: float, scale_neg: float) -> tuple[float, float, float, float]:
         pos, neg, (tp, fp) = self.pos, self.neg, self._cumulative

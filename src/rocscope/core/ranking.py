@@ -1,8 +1,9 @@
 """Rank labels and scores into levels, with one sort.
 
 A ranking yields its levels in blocks, highest score first, so that an area or a hull of 10⁸ rows needs no more
-memory than the sorted rows. There are three: `Levels` holds the arrays; `SortedKeys` holds one integer a row, of the
-width of the score, and `SortedRows` one integer and a weight; both make the levels anew at each pass.
+memory than the sorted rows. `Levels` holds the arrays, and `SortedScores` few rows until levels are asked for;
+`SortedKeys` holds one integer a row, of the width of the score, and `SortedRows` one integer and a weight: both make
+the levels anew at each pass.
 """
 
 from collections.abc import Generator, Iterable, Iterator, Sequence
@@ -235,6 +236,46 @@ class SortedKeys(Ranking):
         return Levels(self.thresholds(), np.diff(tp), np.diff(fp))
 
 
+@dataclass(frozen=True)
+class SortedScores(Ranking):
+    """Few unweighted rows by decreasing score; their area needs no levels unless scores are tied."""
+
+    score: Array
+    positive: NDArray[np.bool_]
+
+    @property
+    def few(self) -> bool:
+        return True
+
+    @cached_property
+    def _levels(self) -> Levels:
+        pos = self.positive.astype(np.int64)
+        return collapse(self.score, pos, 1 - pos)
+
+    def blocks(self) -> Iterator[Block]:
+        return self._levels.blocks()
+
+    def codes_at(self, level: Array) -> Array:
+        return self._levels.codes_at(level)
+
+    def decode(self, code: Array) -> Array:
+        return self._levels.decode(code)
+
+    def totals(self) -> tuple[float, float]:
+        return self._rows_of_positives.size, self.score.size - self._rows_of_positives.size
+
+    @cached_property
+    def _rows_of_positives(self) -> Array:
+        return np.flatnonzero(self.positive)
+
+    def count_pairs(self) -> tuple[float, float]:
+        if np.count_nonzero(self.score[1:] == self.score[:-1]):
+            return self._levels.count_pairs()
+        n_pos, n_neg = self.totals()
+        above = self._rows_of_positives.sum().item() - n_pos * (n_pos - 1) // 2  # negatives above positives
+        return n_pos * n_neg - above, 0
+
+
 def key_parts(upper: Sequence[KeyPart], lower: Sequence[KeyPart], dtype: np.dtype[Any]) -> tuple[KeyPart, ...]:
     """Return ascending parts: scores whose highest ordered bit is 1 and the others, by decreasing score."""
     top = np.asarray(1 << (dtype.itemsize * 8 - 1), f"u{dtype.itemsize}")[()]
@@ -281,17 +322,17 @@ def rank(positive: NDArray[np.bool_], scores: Array, weight: Array | None = None
     return SortedKeys(key_parts(*halves, scores.dtype), scores.dtype, int(np.count_nonzero(positive)))
 
 
-def _rank_small(positive: NDArray[np.bool_], scores: Array, weight: Array | None) -> Levels:
+def _rank_small(positive: NDArray[np.bool_], scores: Array, weight: Array | None) -> Ranking:
     bits = scores.view(f"u{scores.itemsize}")
     if weight is None and not bits.max() >> (8 * scores.itemsize - 1):  # so that a key holds both score and label
         keys = bits << 1
         keys |= positive
         keys.sort()
         keys = keys[::-1]
-        pos = (keys & 1).astype(np.int64)
-        return collapse((keys >> 1).view(scores.dtype), pos, 1 - pos)
+        return SortedScores((keys >> 1).view(scores.dtype), (keys & 1).astype(np.bool_))
     scores = without_signed_zeros(scores)
     order = np.argsort(scores)[::-1]
-    counts = 1 if weight is None else weight[order]
-    pos = positive[order] * counts
-    return collapse(scores[order], pos, counts - pos)
+    if weight is None:
+        return SortedScores(scores[order], positive[order])
+    pos = positive[order] * weight[order]
+    return collapse(scores[order], pos, weight[order] - pos)

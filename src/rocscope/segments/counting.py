@@ -15,6 +15,7 @@ from rocscope._base.threads import in_threads
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.levels import Levels
 from rocscope.core.predictions import Predictions
+from rocscope.core.ranking import SortedScores
 from rocscope.core.rows import CountedModels, Provenance
 from rocscope.segments.drift import drift_by_segment as drift_by_segment
 from rocscope.segments.levels import SegmentLevels
@@ -67,9 +68,10 @@ def of_segments(
 
 def _together(each: list[Any]) -> SegmentRows:
     """Return the counts of segments, with all levels in one table if they are in memory and of one type."""
-    ranked: list[Any] = [getattr(counts, "ranking", None) for counts in each]
-    if not all(isinstance(levels, Levels) and not levels.weighted for levels in ranked):
+    rankings: list[Any] = [getattr(counts, "ranking", None) for counts in each]
+    if not all(isinstance(ranking, Levels | SortedScores) and not ranking.weighted for ranking in rankings):
         return CountedSegments(each)
+    ranked = [ranking.levels() for ranking in rankings]
     if len({levels.threshold.dtype for levels in ranked}) > 1:
         return CountedSegments(each)
     columns = ([getattr(levels, name) for levels in ranked] for name in ("threshold", "pos", "neg"))
