@@ -51,13 +51,11 @@ def grouped(sample: Outcomes, *, coarse: bool = False, bins: int = 100) -> Outco
 
 def miscalibration(sample: Outcomes, pos: Array, shift: Shift | None = None) -> Array:
     """Return the Brier score minus that of the PAV fit for each sample of labels; squared labels cancel."""
-    score, total = sample.score, sample.total
-    fitted = pav_rows(pos, np.broadcast_to(total, pos.shape))
-    weighted, rows = (pos, total) if shift is None else shift.of_counts(pos, total)
-    if shift is not None:
-        fitted = shift.of_chance(fitted)
-    beyond = score - fitted
-    return np.sum(beyond * (rows * (score + fitted) - 2 * weighted), axis=-1) / sample.n
+    shift, score, total = shift or Shift(), sample.score, sample.total
+    fitted = shift.of_chance(pav_rows(pos, np.broadcast_to(total, pos.shape)))
+    weighted, rows = shift.of_counts(pos, total)
+    of_score = np.vecdot(rows, score**2) - 2 * (weighted @ score)
+    return (of_score + np.vecdot(fitted, 2 * weighted - rows * fitted)) / sample.n
 
 
 def quantiles(distance: Array, rows: Array, shares: Any) -> Array:
@@ -93,7 +91,8 @@ class Distances:
     bins : int
         Of the expected calibration errors.
     common : bool
-        Whether to leave out the less common ones: the index by parabolas, the error in bins of equal mass, the largest.
+        Whether to leave out the less common ones: the index by parabolas, the error in bins of equal mass, the largest
+        of bins and of rows.
     """
 
     sample: Outcomes
@@ -112,10 +111,9 @@ class Distances:
         starts = {name: binned(self.sample, bins=self.bins, strategy=way).first for name, way in ways.items()}
         return {name: np.unique(first[first < self.sample.score.size]) for name, first in starts.items()}
 
-    def from_bins(self, chance: Array, rows: Array) -> dict[str, Array]:
-        """Return expected calibration errors for shares at each level."""
-        excess, n = (chance - self.sample.score) * rows, rows.sum(axis=-1)
-        found = {}
+    def from_bins(self, excess: Array, rows: Array) -> dict[str, Array]:
+        """Return expected calibration errors, given how many events there are beyond those expected at each level."""
+        found, n = {}, rows.sum(axis=-1)
         for name, first in self._first.items():
             total = np.abs(np.add.reduceat(excess, first, axis=-1))
             found[name] = total.sum(axis=-1) / n
@@ -127,16 +125,18 @@ class Distances:
     def from_curve(self, chance: Array, rows: Array, name: str = "ici") -> dict[str, Array]:
         """Return the distances between probabilities and a curve: mean over rows, quantiles, largest."""
         distance = np.abs(chance - self.sample.score)
-        found = {name: np.einsum("...i,...i", distance, rows) / rows.sum(axis=-1)}
+        found = {name: np.vecdot(distance, rows) / rows.sum(axis=-1)}
         if name == "ici":
             middle = quantiles(distance, rows, (0.5, 0.9))
-            found |= {"e50": middle[..., 0], "e90": middle[..., 1], "emax": distance.max(axis=-1)}
+            found |= {"e50": middle[..., 0], "e90": middle[..., 1]}
+        if name == "ici" and not self.common:
+            found["emax"] = distance.max(axis=-1)
         return found
 
     def of_labels(self, pos: Array) -> dict[str, Array]:
         """Return all distances except the Brier score's miscalibration, for samples of labels."""
         weighted, rows = self.shift.of_counts(pos, self.sample.total)
-        found = self.from_bins(np.divide(weighted, rows, out=np.zeros_like(pos), where=rows > 0), rows)
+        found = self.from_bins(weighted - self.sample.score * rows, rows)
         for name, fit in self._fits.items():
             curve = self.shift.of_chance(fit.at_levels(pos).clip(0, 1))
             found |= self.from_curve(curve, rows, name)
@@ -146,7 +146,7 @@ class Distances:
         """Return the same distances, and the miscalibration, for curves of true probabilities without noise."""
         total = self.sample.total
         rows = self.shift.of_counts(self.shift.in_sample(chance) * total, total)[1]
-        found = self.from_bins(chance, rows)
+        found = self.from_bins((chance - self.sample.score) * rows, rows)
         for name in self._fits:
             found |= self.from_curve(chance, rows, name)
         squared = ((chance - self.sample.score) ** 2 * rows).sum(axis=-1) / self.sample.n

@@ -1,6 +1,7 @@
 """Local regression with tricube weights (LOESS) of outcomes on probabilities, as in R's lowess and loess."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -52,7 +53,15 @@ class LoessFit:
 
     def at_levels(self, pos: Array) -> Array:
         """Return the curve at the levels of the outcomes."""
-        return self.at(self.outcomes.score, pos)
+        if self._of_levels is None:
+            return self.at(self.outcomes.score, pos)
+        with np.errstate(invalid="ignore"):
+            return pos @ self._of_levels
+
+    @cached_property
+    def _of_levels(self) -> Array | None:
+        """The matrix that maps positives to the curve at the levels, unless it is much larger than the operator."""
+        return self.weights_at(self.outcomes.score).T if 2 * len(self.operator) >= self.outcomes.score.size else None
 
     def at(self, x: Array, pos: Array) -> Array:
         """Return the curve at any probabilities."""
@@ -158,11 +167,13 @@ def _middle(sample: Outcomes, before: float, end: float) -> int | None:
 
 def _kernel(sample: Outcomes, x: Array, radius: Array) -> Array:
     """Return tricube weights, a row for each x."""
-    near = np.abs(sample.score - x[:, None])
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        near = np.where(radius[:, None] > 0, near / radius[:, None], near > 0)
-    kernel = _cube(1 - _cube(near.clip(max=1, out=near)))
-    none = ~kernel.any(axis=1)  # as where the only level within reach is at its end
+    near = sample.score - x[:, None]
+    np.abs(near, out=near)
+    with np.errstate(over="ignore"):
+        near /= np.where(radius > 0, radius, np.nextafter(0, 1))[:, None]
+    np.minimum(near, 1, out=near)
+    kernel = _cube(1 - _cube(near))
+    none = kernel.max(axis=1) == 0  # as where the only level within reach is at its end
     kernel[none] = near[none] <= near[none].min(axis=1, keepdims=True)
     return kernel
 
@@ -173,7 +184,7 @@ def _linear(sample: Outcomes, x: Array, radius: Array) -> Array:
     kernel /= (kernel @ sample.total)[:, None]
     centre = kernel @ sample.weighed
     offset = sample.score - centre[:, None]
-    spread = np.einsum("ij,ij,ij,j->i", kernel, offset, offset, sample.total)
+    spread = (offset * offset * kernel) @ sample.total
     sloped = spread > _FLAT * np.ptp(sample.score) ** 2 + _ROUNDING
     slope = np.divide(x - centre, spread, out=np.zeros_like(x), where=sloped)
     offset *= slope[:, None]

@@ -63,6 +63,7 @@ def fit_logistic(
     """
     beta = np.zeros(len(columns)) if start is None else start
     hessian, rarer = np.eye(beta.size), min(pos.sum(), (total - pos).sum())
+    data, value = (columns, pos, total, offset, ridge), None
     for _ in range(_MOST_STEPS):
         chance = special.expit(_sum(beta, columns, offset))
         gradient, hessian = _derivatives(columns, pos - total * chance, total * chance * (1 - chance))
@@ -72,10 +73,11 @@ def fit_logistic(
         if gain <= _LAST_GAIN * rarer:  # each step squares the error, so this one is the last
             return LogisticFit(beta + step, np.linalg.pinv(hessian), converged=True)
         if gain > _SURE_GAIN * rarer:
-            data = columns, pos, total, offset, ridge
-            value = log_likelihood(beta, *data)
-            while log_likelihood(beta + step, *data) < value and np.abs(step).max() > 1e-12:
+            before = log_likelihood(beta, *data) if value is None else value
+            while (value := log_likelihood(beta + step, *data)) < before and np.abs(step).max() > 1e-12:
                 step = step / 2
+        else:
+            value = None
         beta = beta + step
     return LogisticFit(beta, np.linalg.pinv(hessian), converged=False)
 

@@ -400,12 +400,10 @@ def _costs(sample: Outcomes, shift: Shift, at: Array) -> Any:
 def _true_costs(sample: Outcomes, shift: Shift, at: Array) -> Any:
     def truth(chance: Array) -> dict[str, Array]:
         rows = np.broadcast_to(shift.of_counts(shift.in_sample(chance) * sample.total, sample.total)[1], chance.shape)
-        acted = sample.score[:, None] >= at
-        found = []
-        for curve, total in zip(chance, rows, strict=True):
-            wrong = acted != (curve[:, None] >= at)
-            found.append(2 * total @ (wrong * np.abs(curve[:, None] - at)) / total.sum())
-        return {"cost": np.array(found)}
+        beyond = chance[..., None] - at
+        wrong = (sample.score[:, None] >= at) != (beyond >= 0)
+        cost = rows[:, None] @ (wrong * np.abs(beyond))
+        return {"cost": 2 * cost[:, 0] / rows.sum(axis=1, keepdims=True)}
 
     return truth
 

@@ -8,7 +8,7 @@ FIRST = 12
 """Numbers of successes whose chances are kept beside each other; the rare larger ones are found one by one."""
 
 BINS = 256
-"""Of distances, in which a quantile is looked for: about one for each level of a sample; 64 and 1,024 took longer."""
+"""Of distances at most, in which a quantile is looked for, one for each level of a sample; 1,024 took longer."""
 
 
 @Kernel
@@ -125,18 +125,19 @@ def selected(distance, size, bin_of, reached, held, row):
 def quantiles(distance, size, shares, found):
     """Write quantiles of the distances of each sample, none negative, over rows: between neighbours (type 7)."""
     levels = distance.shape[1]
-    bin_of, held, reached = np.empty(levels, np.int64), np.empty(levels, np.int64), np.empty(BINS)
+    bin_of, held, reached = np.empty(levels, np.int64), np.empty(levels, np.int64), np.empty(min(BINS, levels))
+    bins = reached.size
     for sample in range(distance.shape[0]):
         most = distance[sample].max()
-        scale = BINS / most if most > 0 else 0.0
+        scale = bins / most if most > 0 else 0.0
         reached[:] = 0
         for level in range(levels):
-            bin_of[level] = min(max(int(distance[sample, level] * scale), 0), BINS - 1)
+            bin_of[level] = min(max(int(distance[sample, level] * scale), 0), bins - 1)
             reached[bin_of[level]] += size[sample, level]
-        for each in range(1, BINS):
+        for each in range(1, bins):
             reached[each] += reached[each - 1]
         for i in range(shares.size):
-            place = shares[i] * max(reached[BINS - 1] - 1, 0.0)
+            place = shares[i] * max(reached[bins - 1] - 1, 0.0)
             below = np.floor(place + 1e-9)
             low = selected(distance[sample], size[sample], bin_of, reached, held, below)
             high = selected(distance[sample], size[sample], bin_of, reached, held, below + 1)
