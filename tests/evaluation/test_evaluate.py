@@ -1,6 +1,7 @@
 """evaluate: which rows models see, what comes back, and that it does not depend on who runs it."""
 
 import pickle
+import warnings
 from unittest import mock
 
 import joblib
@@ -15,7 +16,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.dummy import DummyClassifier
 from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import LinearRegression, LogisticRegression
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -28,6 +29,7 @@ from rocscope import protocols
 from rocscope._base import progress as _progress
 from rocscope.errors import ModelError, RocscopeWarning
 from rocscope.estimators import ThresholdClassifier
+from rocscope.protocols.splits import SplitRows
 
 
 class Seen(ClassifierMixin, BaseEstimator):
@@ -155,6 +157,19 @@ def test_folds_are_stratified_and_groups_stay_together(seen):
         rs.evaluate(Seen(), X, np.tile([0, 1], 100), cv=cv, groups=groups)
         for training, judged, _ in seen():
             assert not set(training[:, 0] // 4) & set(judged[:, 0] // 4)
+
+
+@pytest.mark.parametrize(("n", "classes", "k"), [(100, 3, 5), (1_000, 100, 5), (37, 2, 10), (50, 12, 3)])
+def test_stratified_folds_are_those_of_scikit_learn(n, classes, k):
+    y = np.random.default_rng(n).integers(0, classes, n)
+    sample = SplitRows(None, y, tuple(range(classes)), None)
+    theirs = StratifiedKFold(k, shuffle=True, random_state=3)
+    with warnings.catch_warnings(action="ignore"):  # of classes that are not in each fold
+        expected = list(theirs.split(y, y))
+    found = protocols.Folds(k, rare_classes="spread").parts(sample, 3)
+    for part, (train, test) in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(part.train, train)
+        np.testing.assert_array_equal(part.test, test)
 
 
 def test_three_parts_are_segments(noise):
