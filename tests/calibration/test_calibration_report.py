@@ -10,6 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rocscope as rs
+from rocscope.calibration.distances import Distances, grouped
+from rocscope.calibration.outcomes import Shift, evidence
 from rocscope.calibration.report import plotted_numbers
 from rocscope.errors import ColumnError, InputError, ScoreError
 
@@ -236,3 +238,22 @@ def test_intervals_of_many_parts_are_those_of_one_but_for_the_draws():
             few, many = own[name], whole[name]
             assert few.value == pytest.approx(many.value)
             assert (few.low, few.high) == pytest.approx((many.low, many.high), abs=0.35 * (many.high - many.low))
+
+
+@pytest.mark.parametrize("height", [0.0, 0.35])
+def test_a_narrow_bump_is_tried_where_it_is(height):
+    """LOESS spreads it over its neighbours; the curve in bins moves only the bins that hold it."""
+    rng = np.random.default_rng(5)
+    score = np.sort(rng.random(3000))
+    chance = np.clip(score + height * (np.abs(score - 0.55) < 0.05), 0, 1)
+    label = rng.random(3000) < chance
+    known = grouped(evidence(label, score).outcomes)
+    found = Distances(known, Shift.of(known, None), 10)
+    curve = found._where_the_curve_misses(found._fits["ici"].at_levels(known.pos).clip(0, 1))
+    if not height:
+        assert curve is None
+        return
+    moved = known.score[np.abs(curve - known.score) > 1e-12]
+    assert moved.min() == pytest.approx(0.5, abs=0.02) and moved.max() == pytest.approx(0.6, abs=0.02)
+    report = rs.calibration.calibration_report(label, score, draws=199)
+    assert np.abs(chance - score).mean() in report["ece"] and np.abs(chance - score).mean() in report["ici_quadratic"]

@@ -249,3 +249,48 @@ def test_partial_areas_say_where_badly_ranked_rows_may_be_missing():
         found = rs.inference.estimate_of(rs.ThresholdCounts.from_scores(label, score), smooth.partial_area(max_fpr=0.1))
         assert found.reliable == sure, found
         assert sure or "may not have been drawn" in found.reason
+
+
+def test_a_rate_at_a_kink_of_the_curve_reaches_as_far_as_the_curve():
+    """All positives are above nine tenths of the negatives, so that the tpr falls on one side of an fpr of .1 alone."""
+    neg, pos = np.linspace(0, 1, 200), np.linspace(0.9, 1, 150)
+    counts = rs.ThresholdCounts.from_scores(np.arange(350) < 150, np.concatenate([pos, neg]))
+    found = rs.inference.estimate_of(counts, smooth.tpr_at(0.0925))
+    fpr, tpr = counts.fp / 200, counts.tp / 150
+    away = 1.65 * np.sqrt(0.0925 * 0.9075 / 200)
+    assert found.high >= np.interp(0.0925 + away, fpr, tpr) == 1
+    assert found.low <= np.interp(0.0925 - away, fpr, tpr)
+    turned = rs.ThresholdCounts.from_scores(np.arange(350) >= 150, -np.concatenate([pos, neg]))
+    mirrored = rs.inference.estimate_of(turned, smooth.fpr_at(0.9075))
+    assert (1 - mirrored.high, 1 - mirrored.low) == pytest.approx((found.low, found.high))
+
+
+def test_a_lift_has_the_interval_of_its_gain():
+    label, score, *_ = draw()
+    counts = rs.ThresholdCounts.from_scores(label, score)
+    gain, lift = (rs.inference.estimate_of(counts, of(0.2)) for of in (smooth.gain_at, smooth.lift_at))
+    assert (lift.value, lift.low, lift.high) == pytest.approx((gain.value / 0.2, gain.low / 0.2, gain.high / 0.2))
+    assert lift.standard_error == pytest.approx(gain.standard_error / 0.2)
+    best = rs.inference.estimate_of(rs.ThresholdCounts([2, 1], [15, 0], [0, 3000]), smooth.lift_at(0.1))
+    assert 7 < best.low < best.high == best.value == pytest.approx(10)
+
+
+@pytest.mark.parametrize("statistic", [smooth.partial_area(max_fpr=0.2), smooth.average_precision()])
+def test_means_of_pairs_move_as_they_do_without_each_group(statistic):
+    """By its definition: CR3 on the logit scale, and an interval about the value less the bias, widened by it."""
+    rng = np.random.default_rng(7)
+    group = rng.choice(24, 400, p=np.arange(5, 29) / 396)
+    label = rng.random(400) < 0.3
+    score = label + rng.normal(size=24)[group] + rng.normal(size=400)
+    found = rs.inference.estimate_of(rs.Predictions(label, score, groups=group), statistic)
+    scale = statistic.scale
+    whole, left = (
+        np.array([scale.to(statistic(rs.ThresholdCounts.from_scores(label[kept], score[kept]))) for kept in each])
+        for each in ([group >= 0], [group != held for held in range(24)])
+    )
+    rest, moves = 1 - np.bincount(group) / 400, whole - left
+    error = np.sqrt(23 / 24 * ((moves - np.average(moves, weights=rest)) ** 2).sum())
+    assert found.standard_error == pytest.approx(error / scale.slope(found.value))
+    centre = (scale.to(found.low) + scale.to(found.high)) / 2
+    slope = scale.slope(found.value)
+    assert centre == pytest.approx(scale.to(found.value + rest @ moves / slope))

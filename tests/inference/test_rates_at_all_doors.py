@@ -76,7 +76,10 @@ def test_every_figure_of_a_threshold_has_an_interval():
 
 
 def test_groups_and_weights_are_worth_what_their_variance_says():
-    """By its definition: Wilson's interval on the cases that would give the delete-one-group variance, with a t."""
+    """By its definition: Wilson's interval on the cases that would give the delete-one-group variance, with a t.
+
+    Its degrees of freedom are half of those of as many equal groups.
+    """
     rng = np.random.default_rng(3)
     group = np.repeat(np.arange(40), 5)
     label = rng.random(200) < 0.5
@@ -89,7 +92,7 @@ def test_groups_and_weights_are_worth_what_their_variance_says():
     held = np.count_nonzero(of)
     variance = 40 / 39 * (1 - 1 / held) ** 2 * ((without - share) ** 2).sum()
     worth = min(share * (1 - share) / variance, of.sum())
-    assert (found.low, found.high) == pytest.approx(wilson_of(share, worth, 0.95, held - 1))
+    assert (found.low, found.high) == pytest.approx(wilson_of(share, worth, 0.95, 39 / 2))
     assert found.standard_error == pytest.approx(variance**0.5)
 
 
@@ -107,11 +110,12 @@ def test_of_groups_an_odds_ratio_moves_as_it_does_without_each():
 
     whole = log_odds_ratio(group >= 0)
     left = np.array([log_odds_ratio(group != each) for each in range(20)])
-    moves = (1 - np.bincount(group) / 400) * (whole - left)
-    error = np.sqrt(20 / 19 * ((moves - moves.mean()) ** 2).sum())
+    rest = 1 - np.bincount(group) / 400
+    moves = whole - left
+    error = np.sqrt(19 / 20 * ((moves - np.average(moves, weights=rest)) ** 2).sum())
     assert found.value == pytest.approx(np.exp(whole))
     assert found.standard_error == pytest.approx(error * found.value)
-    centre = found.value * (1 + moves.sum())  # the bias is minus the sum of the moves
+    centre = found.value * (1 + rest @ moves)  # the bias is minus the sum of the moves
     assert np.sqrt(found.low * found.high) == pytest.approx(centre)
 
 

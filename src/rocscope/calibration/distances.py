@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy.fft import dct, idct
 from scipy.optimize import brentq
-from scipy.special import ndtr
+from scipy.special import chdtrc, ndtr
 
 from rocscope import kernels
 from rocscope._base import validation as check
@@ -162,12 +162,37 @@ class Distances:
             self.of_chances,
             reach=("miscalibration",),
         )
-        curve = Direction(shift.of_chance(smooth), self.of_labels, self.of_chances)
+        curves = [smooth] + [in_bins for in_bins in [self._where_the_curve_misses(smooth)] if in_bins is not None]
+        along = (Direction(shift.of_chance(curve), self.of_labels, self.of_chances) for curve in curves)
         rng = check.check_random_state(random_state)
         options = {"level": level, "draws": draws, "draws_along": draws_along, "rng": rng}
         with one_blas_thread():
-            return invert(sample, shift, (steps, curve), **options)
+            return invert(sample, shift, (steps, *along), **options)
 
+    def _where_the_curve_misses(self, smooth: Array) -> Array | None:
+        """Return the probabilities moved to the shares of bins, if these differ from the LOESS curve beyond chance.
+
+        LOESS spreads a narrow bump over rows that are calibrated, and PAV cuts it off. Along either, all bins are a
+        little off, where in truth few are, and much: distances of samples are then larger than along both curves.
+        """
+        sample = self.sample
+        cells = binned(sample, bins=_CELLS_OF_TEST, strategy="quantile")
+        expected, spread = (
+            sums(sample.total * each, cells.first) for each in (smooth, smooth * (1 - smooth) * sample.design_effect)
+        )
+        squares = np.divide((cells.pos - expected) ** 2, spread, out=np.zeros_like(spread), where=spread > 0)
+        if chdtrc(_CELLS_OF_TEST - 1, squares.sum()) > _MISSES:
+            return None
+        moved = np.nan_to_num(cells.share - cells.x)
+        error = np.sqrt(sums(sample.total * sample.score * (1 - sample.score) * sample.design_effect, cells.first))
+        moved = np.where(np.abs(cells.pos - cells.total_score) > _SHOWN * error, moved, 0.0)
+        size = np.diff(cells.first, append=sample.score.size)
+        return np.clip(sample.score + np.repeat(moved, size), 0, 1)
+
+
+_CELLS_OF_TEST = 10  # of equal size, as many as the bins of the ECE are
+_SHOWN = 2.0  # standard errors from the probabilities
+_MISSES = 0.05  # error of the test, by which some of ten smooth curves are tried in bins too, in vain
 
 Convention = Literal["val.prob", "austin"]
 _DEGREES: dict[str, Degree] = {"val.prob": 1, "austin": 2}

@@ -141,6 +141,30 @@ class Smoothed:
 
 
 @dataclass(frozen=True)
+class Place:
+    """Where on a curve a statistic is read, which the rows decide: at an fpr, a tpr or a depth.
+
+    Parameters
+    ----------
+    of_pos, of_neg : array of k
+        Influence of a positive and of a negative at each level of the score on the place.
+    shifted : function from a distance to the statistic that is read so far from the place
+    """
+
+    of_pos: Array
+    of_neg: Array
+    shifted: Callable[[float], float] = field(repr=False)
+
+    def swapped(self) -> "Place":
+        """Return the place on the curve of the classes and order reversed."""
+        return replace(self, of_pos=self.of_neg[::-1], of_neg=self.of_pos[::-1])
+
+    def read(self, function: Callable[[float], float]) -> "Place":
+        """Return the place for a function of what is read there."""
+        return replace(self, shifted=lambda by: function(self.shifted(by)))
+
+
+@dataclass(frozen=True)
 class Linear:
     """A statistic of counts to first order: value + the mean of the influences of all rows.
 
@@ -155,6 +179,10 @@ class Linear:
         Of a metric of the four counts.
     exact : bool
         Whether equal rows make a share of `trials` binomial: not where its threshold depends on the rows.
+    place : Place, optional
+        Of what is read off a curve.
+    per : float
+        What a share of `trials` is divided by, as a gain is by its depth for a lift.
     bias : float
         Expected excess of the value, times the number of rows.
     """
@@ -165,6 +193,8 @@ class Linear:
     trials: tuple[Array, Array] | None = None
     smoothed: Smoothed | None = field(default=None, repr=False)
     exact: bool = True
+    place: Place | None = None
+    per: float = 1.0
     bias: float = 0.0
 
 
@@ -185,6 +215,8 @@ class Smooth:
         0.9: of few rows these are none.
     of_ranks : bool
         Whether it is a mean of ranks, which a few rows that are ranked last lower much.
+    of_pairs : bool
+        Whether it compares rows with each other, so that pairs within groups of rows make it biased.
 
     Examples
     --------
@@ -198,6 +230,7 @@ class Smooth:
     scale: Scale = SHARE
     tail: tuple[float, float] = (1.0, 1.0)
     of_ranks: bool = False
+    of_pairs: bool = False
 
     def __call__(self, counts: ThresholdCounts) -> float:
         return self.linearise(counts).value
@@ -259,7 +292,8 @@ def swapped(statistic: Callable[[ThresholdCounts], Linear]) -> Callable[[Thresho
         turned = statistic(ThresholdCounts(threshold, counts.neg[::-1], counts.pos[::-1]))
         of_neg, of_pos = turned.of_pos[::-1], turned.of_neg[::-1]
         trials = None if turned.trials is None else (turned.trials[1][::-1], turned.trials[0][::-1])
-        return replace(turned, of_pos=of_pos, of_neg=of_neg, trials=trials)
+        place = None if turned.place is None else turned.place.swapped()
+        return replace(turned, of_pos=of_pos, of_neg=of_neg, trials=trials, place=place)
 
     return linearise
 

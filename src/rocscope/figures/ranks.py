@@ -9,7 +9,7 @@ from rocscope._base.arrays import Array
 from rocscope._base.contract import contract
 from rocscope.core.counts import ThresholdCounts
 from rocscope.errors import InputError
-from rocscope.figures.influence import RATIO, CountShares, Linear, Smooth, between, swapped
+from rocscope.figures.influence import RATIO, CountShares, Linear, Place, Smooth, between, swapped
 
 
 def area() -> Smooth:
@@ -25,7 +25,7 @@ def area() -> Smooth:
     >>> area()(ThresholdCounts([3, 2, 1], [1, 1, 0], [0, 1, 1]))
     0.875
     """
-    return Smooth("AUC", lambda counts: _partial(counts, 1.0), of_ranks=True)
+    return Smooth("AUC", lambda counts: _partial(counts, 1.0), of_ranks=True, of_pairs=True)
 
 
 @contract
@@ -67,8 +67,8 @@ def partial_area(*, max_fpr: float | None = None, min_tpr: float | None = None, 
     least = (1 - chance / (part - chance)) / 2 if standardized else 0.0
     scale = between(least, 1.0 if standardized else part)
     if max_fpr is not None:
-        return Smooth(name, upto, scale, (1, part), of_ranks=True)
-    return Smooth(name, swapped(upto), scale, (part, 1), of_ranks=True)
+        return Smooth(name, upto, scale, (1, part), of_ranks=True, of_pairs=True)
+    return Smooth(name, swapped(upto), scale, (part, 1), of_ranks=True, of_pairs=True)
 
 
 def _partial(counts: ThresholdCounts, part: float) -> Linear:
@@ -104,6 +104,8 @@ def tpr_at(fpr: float) -> Smooth:
     Notes
     -----
     Its variance depends on the slope of the curve there, which is taken from the curve itself within some of its width.
+    At a kink it is the mean of two slopes: the interval of `estimate_of` then reaches as far as the curve between the
+    limits of the fpr does.
 
     Examples
     --------
@@ -117,8 +119,9 @@ def tpr_at(fpr: float) -> Smooth:
         value, slope = _height_and_slope(fpr, s.fpr, s.tpr, float(counts.n_neg))
         above = _inside(s.fpr_before, s.fpr, fpr)
         pos = (np.where(s.fpr > s.fpr_before, above, s.fpr <= fpr) - value) / s.prevalence
-        found = s.linear(value, pos, -slope * (above - fpr) / (1 - s.prevalence))
-        return replace(found, trials=(np.ones(pos.size), np.zeros(pos.size)), exact=False)
+        found, beyond = s.linear(value, pos, -slope * (above - fpr) / (1 - s.prevalence)), np.zeros(pos.size)
+        place = Place(beyond, (above - fpr) / (1 - s.prevalence), lambda by: _at(fpr + by, s.fpr, s.tpr))
+        return replace(found, trials=(np.ones(pos.size), np.zeros(pos.size)), exact=False, place=place)
 
     return Smooth(f"tpr at fpr {fpr:g}", linearise, tail=(1, min(fpr, 1 - fpr)))
 
@@ -141,7 +144,8 @@ def fpr_at(tpr: float) -> Smooth:
 
     def linearise(counts: ThresholdCounts) -> Linear:
         found = turned(counts)
-        return replace(found, value=1 - found.value, of_pos=-found.of_pos, of_neg=-found.of_neg)
+        place = None if found.place is None else found.place.read(lambda value: 1 - value)
+        return replace(found, value=1 - found.value, of_pos=-found.of_pos, of_neg=-found.of_neg, place=place)
 
     return Smooth(f"fpr at tpr {tpr:g}", linearise, tail=(min(tpr, 1 - tpr), 1))
 
@@ -187,8 +191,9 @@ def gain_at(depth: float) -> Smooth:
     def linearise(counts: ThresholdCounts) -> Linear:
         s = CountShares.of(counts)
         value, slope = _height_and_slope(depth, s.depth, s.tpr, float(counts.n))
-        above = _inside(s.depth_before, s.depth, depth)
-        return s.linear(value, (above - value) / s.prevalence - slope * (above - depth), -slope * (above - depth))
+        away = _inside(s.depth_before, s.depth, depth) - depth
+        found = s.linear(value, (away + depth - value) / s.prevalence - slope * away, -slope * away)
+        return replace(found, trials=(np.ones(away.size), np.zeros(away.size)), exact=False)
 
     return Smooth(f"gain at depth {depth:g}", linearise)
 
@@ -211,7 +216,8 @@ def lift_at(depth: float) -> Smooth:
 
     def linearise(counts: ThresholdCounts) -> Linear:
         found = gain(counts)
-        return Linear(found.value / depth, found.of_pos / depth, found.of_neg / depth)
+        of_pos, of_neg = found.of_pos / depth, found.of_neg / depth
+        return replace(found, value=found.value / depth, of_pos=of_pos, of_neg=of_neg, per=depth)
 
     return Smooth(f"lift at depth {depth:g}", linearise, RATIO)
 
@@ -267,4 +273,4 @@ def average_precision() -> Smooth:
         bias = float(s.pos @ ((1 - precision) / s.depth)) / s.prevalence
         return replace(s.linear(value, of_pos, -below_precise / s.prevalence), bias=bias)
 
-    return Smooth("average precision", linearise)
+    return Smooth("average precision", linearise, of_pairs=True)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from math import inf, isnan, nan, sqrt
+from math import hypot, inf, isnan, nan, sqrt
 from typing import Any, cast
 
 import numpy as np
@@ -35,13 +35,13 @@ _MANY = 1e12  # rows, beside which half a row is nothing
 class Trials:
     """What a share of cases is a share of: rows, and as how many independent cases they count at most.
 
-    It is `plain` if it is binomial, and `exact` if its threshold does not depend on the rows.
+    It is `plain` if it is binomial. `place_error` is the standard error of where it is read, if rows decide that.
     """
 
     rows: float
     worth: float
     plain: bool = False
-    exact: bool = True
+    place_error: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -74,9 +74,14 @@ class Values:
         return self.stratum.covariance
 
     def freedom(self, i: int, rows: float) -> float:
-        """Return the degrees of freedom of the variance of a value that rests on so many rows."""
+        """Return the degrees of freedom of the variance of a value that rests on so many rows.
+
+        Groups of unequal size tell half of what as many equal ones would: with all, 95 % intervals of samples whose
+        groups happened to move alike held in 91 % (12 to 60 lognormal groups), with half in 93 % at least.
+        """
         informative = self.informative(self.stratum.moves[:, i])
-        return max(min(self.stratum.freedom, informative, rows - 1), FEW_INFORMATIVE)
+        known = self.stratum.freedom / (2 if "groups" in self.note else 1)
+        return max(min(known, informative, rows - 1), FEW_INFORMATIVE)
 
     def informative(self, moves: Array) -> float:
         """Return the number of normal observations that determine the variance of these influences as well."""
@@ -116,7 +121,8 @@ def values_of_rows(
     found: Sequence[tuple[Linear, RowLevels]] = ()
     if units.fold is None:
         values, influence, found = _linearised(units, statistic)
-        trials, linear = zip(*((_trials(units, *each), each[0]) for each in found), strict=True)
+        linear = tuple(each for each, _ in found)
+        trials = tuple(_trials(units, *each) for each in found)
     else:
         influence = np.empty((units.positive.size, len(units.scores)))
         each = []
@@ -124,15 +130,19 @@ def values_of_rows(
             value, influence[mask], _ = _linearised(part, statistic)
             each.append(value)
         values = np.mean(each, axis=0)
-    influence = influence * units.left_out()[:, None]
-    if units.weighting is not None:
-        stratum = units.stratum_of_all(influence * units.share(slice(None))[:, None])
-    else:
-        stratum = (units.stratum if units.group is None else units.stratum_of_groups)(influence, slice(None))
+    stratum = _stratum(units, influence)
     if found and units.group is not None and units.weighting is None:
         stratum, linear = _without_each_group(units, statistic, values, stratum, found)
     classes = _classes(units)
     return Values(tuple(units.scores), values, stratum, units.n, units.note, trials, linear, classes, statistic)
+
+
+def _stratum(units: Units, influence: Array) -> Stratum:
+    """Return all units as one stratum, given the influence of each row."""
+    influence = influence * units.left_out()[:, None]
+    if units.weighting is not None:
+        return units.stratum_of_all(influence * units.share(slice(None))[:, None])
+    return (units.stratum if units.group is None else units.stratum_of_groups)(influence, slice(None))
 
 
 _MOST_LEFT_OUT = 4_000_000  # groups × levels: beyond, some seconds; and of more groups first-order moves tell enough
@@ -147,32 +157,36 @@ def _without_each_group(
 ) -> tuple[Stratum, tuple[Linear, ...]]:
     """Return the stratum with moves by the jackknife, and the linear forms with the bias that it shows.
 
-    Of few groups of unequal size the first-order moves of a metric of the four counts are too short, and its bias is
-    a good part of them. With θ₋ⱼ the value without group j, which holds the share mⱼ of the weight, and g the scale of
-    the interval, the group moves g(θ) by (1 − mⱼ)(g(θ) − g(θ₋ⱼ)); the bias is minus their sum. Where leaving one out
-    gives no value, first-order moves stay; so do those of figures whose threshold depends on the rows, as it jumps.
+    Of few groups of unequal size the first-order moves of a metric of the four counts, and of a mean over pairs of
+    rows, are too short, and its bias is a good part of them. With θ₋ⱼ the value without group j of u, which holds the
+    share mⱼ of the weight, and g the scale of the interval, the group moves g(θ) by (1 − 1/u)(g(θ) − g(θ₋ⱼ)), as CR3
+    does; the bias is −Σ(1 − mⱼ)(g(θ) − g(θ₋ⱼ)). Where leaving one out gives no value, first-order moves stay; so do
+    those of figures whose threshold depends on the rows, as it jumps.
 
     References
     ----------
     Busing, Meijer & van der Leeden 1999, Stat. Comput. 9:3–8 (delete-m jackknife for groups of unequal size).
     """
     linear = tuple(each for each, _ in found)
-    of_cells = [each.smoothed is not None and each.trials is None for each in linear]  # shares have theirs exactly
-    if not any(of_cells) or units.n_groups * max(ranked.threshold.size for _, ranked in found) > _MOST_LEFT_OUT:
+    suits = [  # shares have their moves exactly
+        each.trials is None and (statistic.of_pairs or each.smoothed is not None) for each in linear
+    ]
+    if not any(suits) or units.n_groups * max(ranked.threshold.size for _, ranked in found) > _MOST_LEFT_OUT:
         return stratum, linear
     group, amount, scale = cast(Array, units.group), units.amount, statistic.scale
     rows = np.split(np.argsort(group, kind="stable"), np.cumsum(np.bincount(group))[:-1])
     rest = 1 - np.bincount(group, amount) / amount.sum()
     moves, biases = stratum.moves.copy(), [each.bias for each in linear]
     for model, (value, (_, ranked)) in enumerate(zip(values.tolist(), found, strict=True)):
-        if not of_cells[model] or not scale.low < value < scale.high:
+        if not suits[model] or not scale.low < value < scale.high:
             continue
         whole = ranked.counts(amount)
         left = [_value_without(ranked.taken(own).counts(amount[own]), ranked, whole, statistic) for own in rows]
         if not all(scale.low < each < scale.high for each in left):  # nor is NaN
             continue
-        moved = rest * (scale.to(value) - np.array([scale.to(each) for each in left])) / scale.slope(value)
-        moves[:, model], biases[model] = moved - moved.mean(), -moved.sum() * units.n
+        moved = (scale.to(value) - np.array([scale.to(each) for each in left])) / scale.slope(value)
+        biases[model] = -float(rest @ moved) * units.n
+        moves[:, model] = (1 - 1 / moved.size) * (moved - np.average(moved, weights=rest))
     return replace(stratum, moves=moves), tuple(map(lambda each, bias: replace(each, bias=bias), linear, biases))
 
 
@@ -210,27 +224,32 @@ def _trials(units: Units, found: Linear, ranked: RowLevels) -> Trials | None:
     """Return what a share is a share of; groups count as one case each where their rows are alike."""
     if found.trials is None:
         return None
-    mask = ranked.of_rows(*found.trials) > 0
+    mask, away = ranked.of_rows(*found.trials) > 0, 0.0
+    if found.place is not None:
+        away = sqrt(_stratum(units, ranked.of_rows(found.place.of_pos, found.place.of_neg)[:, None]).variance(0))
     if units.group is not None:
-        return Trials(float(mask.sum()), float(np.unique(units.group[mask]).size), exact=found.exact)
+        return Trials(float(mask.sum()), float(np.unique(units.group[mask]).size), place_error=away)
     if units.times is not None or units.weight is None:
         rows = float(mask.sum() if units.times is None else units.times[mask].sum())
-        return Trials(rows, rows, plain=units.weighting is None and found.exact, exact=found.exact)
+        return Trials(rows, rows, plain=units.weighting is None and found.exact, place_error=away)
     weight = units.weight[mask]
     worth = float(weight.sum()) ** 2 / max(float(weight @ weight), 1e-300)
-    return Trials(float(mask.sum()), worth, exact=found.exact)
+    return Trials(float(mask.sum()), worth, place_error=away)
 
 
 def _of_counts(counts: ThresholdCounts, statistic: Smooth) -> Values:
     found = statistic.linearise(counts)
-    n = counts.n
-    moves = np.concatenate([found.of_pos, found.of_neg])[:, None] / n
-    times = np.concatenate([counts.pos, counts.neg])
+    n, times = counts.n, np.concatenate([counts.pos, counts.neg])
+
+    def stratum_of(of_pos: Array, of_neg: Array) -> Stratum:
+        return Stratum(np.concatenate([of_pos, of_neg])[:, None] / n, times, n, n - 1, n)
+
     trials = None
     if found.trials is not None:
-        rows = float(counts.pos @ found.trials[0] + counts.neg @ found.trials[1])
-        trials = Trials(rows, rows, plain=found.exact, exact=found.exact)
-    stratum, classes = Stratum(moves, times, n, n - 1, n), (float(counts.n_pos), float(counts.n_neg))
+        rows, place = float(counts.pos @ found.trials[0] + counts.neg @ found.trials[1]), found.place
+        away = 0.0 if place is None else sqrt(stratum_of(place.of_pos, place.of_neg).variance(0))
+        trials = Trials(rows, rows, plain=found.exact, place_error=away)
+    stratum, classes = stratum_of(found.of_pos, found.of_neg), (float(counts.n_pos), float(counts.n_neg))
     return Values(("score",), np.array([found.value]), stratum, n, "", (trials,), (found,), classes, statistic)
 
 
@@ -310,9 +329,9 @@ def estimate(sample: Values, i: int, level: float, scale: Scale) -> Estimate:
     if not (varies and scale.low < value < scale.high):
         return Estimate(value, nan, nan, level, method, sample.n, nan, "nothing varies")
     df = sample.freedom(i, min(sample.classes))
-    rows = sample.n if "groups" in sample.note else sample.stratum.size
-    centre = max(value - linear.bias / rows, (value + scale.low) / 2)
-    low, high = scale.around(centre, student(float(special.ndtri((1 + level) / 2)), df) * error)
+    bias = linear.bias / (sample.n if "groups" in sample.note else sample.stratum.size)
+    centre, spread = max(value - bias, (value + scale.low) / 2), hypot(error, bias)  # no bias is known better than that
+    low, high = scale.around(centre, student(float(special.ndtri((1 + level) / 2)), df) * spread)
     low, high = min(low, value), max(high, value)
     doubt = _doubt(sample, sample.informative(sample.stratum.moves[:, i]))
     if not doubt and sample.statistic is not None and sample.statistic.of_ranks:
@@ -338,20 +357,30 @@ def _of_counts_smoothed(
 
 
 def _of_share(sample: Values, i: int, level: float, trials: Trials) -> Estimate:
-    """Return a share of cases with Wilson's interval on as many independent ones as they are worth."""
-    value, n = float(sample.values[i]), trials.rows
+    """Return a share of cases with Wilson's interval on as many independent ones as they are worth.
+
+    Where it is read off a curve, the interval reaches at least as far as the curve between the limits of the place.
+    """
+    linear, n = sample.linear[i], trials.rows
+    value, per = float(sample.values[i]) * linear.per, linear.per
     method = ", ".join(part for part in ("Wilson", sample.note) if part)
     if not n:
-        return Estimate(nan, 0.0, 1.0, level, method, n, nan, "no such case")
-    value, variance = min(max(value, 0.0), 1.0), float(sample.covariance[i, i])
+        return Estimate(nan, 0.0, 1.0 / per, level, method, n, nan, "no such case")
+    value, variance = min(max(value, 0.0), 1.0), float(sample.covariance[i, i]) * per**2
     worth, df = trials.worth, inf
     if not trials.plain and 0 < value < 1 and variance > 0:
-        worth = min(value * (1 - value) / variance, n)
+        fixed = not linear.exact and linear.place is None  # the number of top rows, which makes their positives surer
+        worth = min(value * (1 - value) / variance, inf if fixed else n)
         df = sample.freedom(i, trials.worth)
     low, high = wilson_of(value, worth, level, df)
     groups = few_groups(sample.stratum.size) if "groups" in sample.note else ""
-    reason = groups or few(worth, FEW_ROWS, "independent cases") or ("" if trials.exact else sample.doubt)
+    reason = groups or few(worth, FEW_ROWS, "independent cases") or ("" if linear.exact else sample.doubt)
     error = sqrt(value * (1 - value) / n) if trials.plain else sqrt(max(variance, 0.0))
+    value, low, high, error = value / per, low / per, high / per, error / per
+    if linear.place is not None:
+        reach = student(float(special.ndtri(level)), df) * trials.place_error  # one side of a kink alone
+        ends = [linear.place.shifted(by) for by in (-reach, reach)]
+        low, high = min(low, *ends), max(high, *ends)
     return Estimate(value, low, high, level, method, n, error, reason)
 
 
@@ -402,7 +431,7 @@ def _paired(sample: Values, hypothesis: Hypothesis, i: int, j: int) -> Compariso
     trials = [sample.trials[k] for k in (i, j)] if sample.trials else [None]
     if error == 0 and value == 0 and all(trials):  # as Bonett & Price 2012: no row differs, but the next one may
         cases = min(each.worth for each in trials if each)
-        error, method = sqrt(2) / (cases + 2), f"{method}, one row added each way"
+        error, method = sqrt(2) / (cases + 2) / sample.linear[i].per, f"{method}, one row added each way"
         informative = FEW_INFORMATIVE if cases >= FEW_ROWS else 0.0
         found = _Difference(value, error, cases, sample.n, informative)
         return found.compare(sample.models[i], sample.models[j], hypothesis, method)
