@@ -56,7 +56,7 @@ class Ranks:
 
     def draw(self, rng: Rng, times: int = 1) -> rs.Predictions:
         """Draw labels as often as they come, at least two of a class."""
-        return self._at(rng, times, _apart(self))
+        return self._at(rng, times, apart(self))
 
     def _at(self, rng: Rng, times: int, apart: float) -> rs.Predictions:
         n = self.n * times
@@ -78,7 +78,7 @@ class Ranks:
 
 
 @cache
-def _apart(design: Ranks) -> float:
+def apart(design: Ranks) -> float:
     """Return how far positives lie above, by halving."""
     low, high = 0.0, 60.0
     for _ in range(30):

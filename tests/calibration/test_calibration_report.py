@@ -257,3 +257,12 @@ def test_a_narrow_bump_is_tried_where_it_is(height):
     assert moved.min() == pytest.approx(0.5, abs=0.02) and moved.max() == pytest.approx(0.6, abs=0.02)
     report = rs.calibration.calibration_report(label, score, draws=199)
     assert np.abs(chance - score).mean() in report["ece"] and np.abs(chance - score).mean() in report["ici_quadratic"]
+
+
+@pytest.mark.parametrize(("mean", "reliable"), [(0.01, False), (0.05, True)])
+def test_rare_cases_must_be_expected_too(mean, reliable):
+    """A sample with ten cases where three were expected is one of those that have the most."""
+    score = np.full(300, mean) + np.linspace(-0.005, 0.005, 300)
+    report = rs.calibration.calibration_report(np.arange(300) % 20 == 0, score, draws=19)
+    assert report["observed_minus_predicted"].reliable == report["ici"].reliable == reliable
+    assert reliable or report["ici"].reason == "only 3 cases of a class, seen or expected, fewer than 10"

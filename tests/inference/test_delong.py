@@ -389,3 +389,21 @@ def test_results_are_plain_data_and_one_line():
     for thing in (result, result[0], result.estimates["a"]):
         assert "\n" not in repr(thing)
         assert "<" in thing._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("method", "n_pos", "weighted", "reason"),
+    [
+        ("logit", 15, False, "only 15 rows of a class, fewer than 20"),
+        ("delong", 15, False, "only 15 rows of a class, fewer than 20"),
+        ("auto", 15, False, ""),
+        ("newcombe", 60, True, "Newcombe's interval takes rows for independent and equal"),
+        ("newcombe", 60, False, ""),
+    ],
+)
+def test_intervals_by_name_say_where_they_are_not_for_such_data(method, n_pos, weighted, reason):
+    rng = np.random.default_rng(3)
+    label = np.arange(300) < n_pos
+    score, weight = rng.normal(size=300) + label, 0.5 + rng.random(300)
+    found = rs.auc_interval(label, score, method=method, sample_weight=weight if weighted else None)
+    assert found.reason.startswith(reason) and found.reliable == (not reason)

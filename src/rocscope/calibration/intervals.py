@@ -201,8 +201,9 @@ class ClosedForms:
     @cached_property
     def _doubt(self) -> str:
         plain = self.evidence.outcomes
-        rarer = min(plain.prevalence, 1 - plain.prevalence) * float(plain.effective.sum())
-        return few_groups(self.evidence.groups) or few(rarer, FEW_EVENTS, "cases of a class")
+        expected = plain.mean(plain.score)  # too: samples that happen to have enough cases have more than usual
+        rarer = min(*(min(share, 1 - share) for share in (plain.prevalence, expected))) * float(plain.effective.sum())
+        return few_groups(self.evidence.groups) or few(rarer, FEW_EVENTS, "cases of a class, seen or expected")
 
     def without(self, value: float, reason: str) -> Estimate:
         """Return a value without an interval, and the reason."""

@@ -12,7 +12,7 @@ FEW_GROUPS = 10  # groups of equal size, or as many unequal ones as are worth th
 FEW_INFORMATIVE = 4  # rows of a normal sample that would tell a variance as well
 FEW_BEYOND = 2  # rows expected beyond the point that a figure looks at, such as positives above a tpr of .9
 FEW_FOR_LIMIT = 25  # rows that tell a variance, from which on the limit theorem needs no help
-FEW_RESAMPLED = 20  # of a class, for percentiles of a bootstrap
+FEW_RESAMPLED = 20  # of a class, for percentiles of a bootstrap, and AUC intervals that no prior helps
 SHRUNK = 3.0  # rows that tell how ranks vary, with fewer of which a prior says more than the data
 FEW_EVENTS = 10  # cases of the rarer class, for calibration; equal rows that large costs are worth; rows with amounts
 

@@ -17,6 +17,7 @@ from rocscope.inference.areas.placements import AucSample, EffectiveSize, auc_sa
 from rocscope.inference.estimate import Estimate
 from rocscope.inference.influence.units import OverFolds, WeightKind
 from rocscope.inference.proportions import logit, normal_quantile, wald
+from rocscope.inference.reliability import FEW_RESAMPLED, few
 from rocscope.sample import sample_of
 
 
@@ -185,7 +186,10 @@ def estimate(sample: AucSample, index: int, method: Method, level: float) -> Est
         ends = (wald if method == "delong" else logit)(auc, error, level)
         name = _NAMES[method]
     name = ", ".join(part for part in (name, sample.note) if part)
-    return Estimate(auc, *ends, level, name, sample.n, error, _doubt(method, size, ends, level))
+    doubt = _doubt(method, size, ends, level)
+    if method == "newcombe" and sample.note and not doubt:
+        doubt = "Newcombe's interval takes rows for independent and equal; method='auto' does not"
+    return Estimate(auc, *ends, level, name, sample.n, error, doubt)
 
 
 def _doubt(method: Method, size: EffectiveSize, ends: tuple[float, float], level: float) -> str:
@@ -194,7 +198,7 @@ def _doubt(method: Method, size: EffectiveSize, ends: tuple[float, float], level
         return ""
     if size.reason or method == "auto":
         return size.reason
-    return short_of(size, ends, level)
+    return few(size.smallest, FEW_RESAMPLED, f"{size.units} of a class") or short_of(size, ends, level)
 
 
 def short_of(size: EffectiveSize, ends: tuple[float, float], level: float) -> str:
