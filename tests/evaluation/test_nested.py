@@ -19,6 +19,7 @@ from rocscope.evaluation.folds.fold_values import FoldFigure
 from rocscope.evaluation.folds.nested import interval
 from rocscope.evaluation.measures import measure_of
 from rocscope.evaluation.task import task_of
+from rocscope.inference import estimate_of, statistics
 from rocscope.inference.hypothesis import Hypothesis
 from rocscope.multiclass import CostMatrix
 
@@ -242,7 +243,7 @@ def test_the_number_of_fits_is_told_before():
 @pytest.mark.parametrize(
     ("options", "error", "words"),
     [
-        ({"metric": "f1"}, InputError, "metric: expected .*auc.* costs, got 'f1'"),
+        ({"metric": "ks"}, InputError, "metric: expected .*auc.* costs, got 'ks'"),
         ({"metric": lambda preds: 1.0}, InputError, "mean over rows"),
         ({"metric": "nonsense"}, InputError, "nonsense"),
         ({"cv": 2, "repeats": 1}, InputError, "three folds or more"),
@@ -270,6 +271,35 @@ def test_what_models_lack_is_said():
     with pytest.warns(RocscopeWarning, match="left out"):
         found = nested({"good": GaussianNB(), "bad": GaussianNB(priors=["bins"])}, X, y)
     assert list(found.estimates) == ["good"]
+
+
+@pytest.mark.parametrize(
+    ("metric", "smooth"),
+    [
+        ("f1", statistics.at(0.5, "f1")),
+        ("recall", statistics.at(0.5, "tpr")),
+        ("average precision", statistics.average_precision()),
+        (statistics.net_benefit_at(0.2), statistics.net_benefit_at(0.2)),
+    ],
+)
+def test_any_smooth_figure_has_the_values_and_variances_of_its_influences(metric, smooth):
+    """In each fold as `estimate_of` has them; in groups too, and with weights, which are no numbers of rows."""
+    X, y = data(150)
+    found = nested({"one": Discriminant(), "two": GaussianNB()}, X, y, metric=metric, repeats=2)
+    assert list(found.estimates) == ["one", "two"]
+    assert all(each.low < each.value < each.high for each in found.estimates.values())
+    rng = np.random.default_rng(2)
+    score, group, weight = rng.random(150), np.arange(150) // 5, rng.integers(1, 4, 150)
+    rows = np.arange(150)
+    for groups, weights in ((None, None), (group, None), (None, weight)):
+        of_fold = figure(metric, y, groups, weights)
+        seen = (score >= 0.5) * 1.0 if of_fold.of_decisions else score
+        preds = rs.Predictions(y == 1, score, sample_weight=weights, groups=groups)
+        expected = estimate_of(preds, smooth, weights="sampling")
+        assert of_fold.value(rows, seen) == pytest.approx(expected.value)
+        (variance,) = of_fold.covariance(rows, [seen]).ravel()
+        assert variance**0.5 == pytest.approx(expected.standard_error, rel=0.02)
+    assert figure(metric, y).ends == (smooth.scale.low, smooth.scale.high)
 
 
 def test_directions_and_margins_may_be_asked_for():

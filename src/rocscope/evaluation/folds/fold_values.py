@@ -1,9 +1,9 @@
-"""Values of models on one fold (mean loss or area), and their variance over its rows."""
+"""Values of models on one fold (mean loss, area, or any smooth figure), and their variance over its rows."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import nan
-from typing import Any
+from math import inf, nan
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,22 +12,28 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.grouping import sum_by
 from rocscope.core.context import Context
+from rocscope.core.predictions import Predictions
 from rocscope.errors import InputError
 from rocscope.evaluation.assembly import Judged, judged
 from rocscope.evaluation.fitting import Scored
 from rocscope.evaluation.measures import Metric, measure_of
 from rocscope.evaluation.task import Task
+from rocscope.figures.influence import Smooth
+from rocscope.figures.registry import known
+from rocscope.figures.thresholds import at
 from rocscope.inference.areas.placements import placements
+from rocscope.inference.influence.estimating import values_of_rows
 from rocscope.multiclass.cost_matrix import CostMatrix
 from rocscope.multiclass.predictions import MulticlassPredictions
 
+_SHARES = ("auc", "accuracy", "error")
 _MEANS = ("accuracy", "error", "brier", "log_loss")
 _MOST_PAIRS = 2**20  # beyond which pairs add less than a thousandth to the variance of an area
 
 
 @dataclass(frozen=True)
 class FoldFigure:
-    """A metric whose value in a fold is a mean over rows (within classes, given a class mix), or an area.
+    """A metric whose value in a fold is a mean over rows (within classes, given a class mix), an area, or smooth.
 
     Attributes
     ----------
@@ -36,7 +42,11 @@ class FoldFigure:
     task : Task
     group : array of n numbers, or None
     shares : pair of float, or None
-        What the means of negatives and positives weigh, where each is taken by itself; 1 and 1 of an area.
+        What the means of negatives and positives weigh, where each is taken by itself; 1 and 1 where both are needed.
+    smooth : Smooth, optional
+        Of two classes, what is neither a mean over rows nor the area: of scores, or at .5 of decisions as 0 and 1.
+    of_decisions : bool
+        Whether the smooth figure is one of the four counts.
     """
 
     name: str
@@ -44,6 +54,8 @@ class FoldFigure:
     task: Task
     group: NDArray[np.intp] | None
     shares: tuple[float, float] | None = None
+    smooth: Smooth | None = None
+    of_decisions: bool = False
 
     @classmethod
     def of(cls, metric: Metric, task: Task, group: NDArray[np.intp] | None) -> "FoldFigure":
@@ -52,18 +64,32 @@ class FoldFigure:
         Raises
         ------
         InputError
-            If it is no mean over rows, nor the area of two classes.
+            If its variance within a fold is not known.
         """
-        name = measure_of(metric, several_classes=task.positive is None).name
+        two = task.positive is not None
+        smooth = metric if isinstance(metric, Smooth) and two else None
+        name = metric.name if isinstance(metric, Smooth) else measure_of(metric, several_classes=not two).name
         metric = name if isinstance(metric, str) else metric
-        area = metric == "auc" and task.positive is not None
-        if not (area or metric in _MEANS or isinstance(metric, Context | CostMatrix)):
-            known = [*(["auc"] if task.positive is not None else []), *_MEANS]
-            hint = "an interval needs the variance within a fold: of a mean over rows, or of an area of two classes"
-            raise InputError("metric", expected=f"{check.listing(known)}, or costs", got=repr(metric), hint=hint)
+        area, of_decisions = metric == "auc" and two, False
+        plain = area or metric in _MEANS
+        if two and not plain and isinstance(metric, str) and (figure := known(metric)):
+            of_decisions = figure.needs == "cells"
+            smooth = at(0.5, figure.name) if of_decisions else figure.smooth() if figure.smooth else None
+        if not (area or smooth or metric in _MEANS or isinstance(metric, Context | CostMatrix)):
+            listed = [*(["auc", "average precision", "f1"] if two else []), *_MEANS]
+            hint = "an interval needs the variance within a fold: of a mean over rows, or, of two classes, of a figure "
+            hint += "that has an influence function"
+            raise InputError("metric", expected=f"{check.listing(listed)}, or costs", got=repr(metric), hint=hint)
         prior = metric.target_prevalence if isinstance(metric, Context) else None
-        shares = (1.0, 1.0) if area else None if prior is None else (1 - prior, prior)
-        return cls(name, metric, task, group, shares)
+        shares = (1.0, 1.0) if area or smooth else None if prior is None else (1 - prior, prior)
+        return cls(name, metric, task, group, shares, smooth, of_decisions)
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The least and the largest value that there can be."""
+        if self.smooth is not None:
+            return self.smooth.scale.low, self.smooth.scale.high
+        return (0.0, 1.0) if self.metric in _SHARES else (-inf, inf)
 
     def require(self, rows: NDArray[np.intp], fold: int) -> None:
         """Raise unless a fold has two rows of a kind, or two groups, for a variance."""
@@ -76,11 +102,18 @@ class FoldFigure:
             raise InputError("cv", expected=expected, got=f"too few in fold {fold}", hint="take fewer folds")
 
     def seen(self, scored: Scored) -> Array:
-        """Return the score, or loss, of each evaluated row."""
-        return scored.scores if self.metric == "auc" else _losses(judged(scored, self.task), self.metric, scored)
+        """Return the score, decision or loss of each evaluated row."""
+        if self.metric == "auc" or (self.smooth is not None and not self.of_decisions):
+            return scored.scores
+        preds = judged(scored, self.task)
+        if self.of_decisions:
+            return _positive_decisions(cast(Predictions, preds), scored) * 1.0
+        return _losses(preds, self.metric, scored)
 
     def value(self, rows: NDArray[np.intp], seen: Array) -> float:
         """Return one model's value in a fold, given its rows and their scores; NaN if a class is missing."""
+        if self.smooth is not None:
+            return self.smooth(self._predictions(rows, [seen]).counts())
         if self.metric != "auc":
             return float(self._share(rows) @ seen)
         positive, weight = self._positive(rows), self._weight(rows)
@@ -91,6 +124,9 @@ class FoldFigure:
 
     def covariance(self, rows: NDArray[np.intp], seen: Sequence[Array]) -> Array:
         """Return the covariance of all models' values over the rows of a fold; NaN for a single row."""
+        if self.smooth is not None:
+            preds = self._predictions(rows, seen)
+            return values_of_rows(preds, self.smooth, groups=None, folds=None, weights="sampling").covariance
         positive, weight, share = self._positive(rows), self._weight(rows), self._share(rows)
         amount = np.stack(seen, axis=1).astype(np.float64)
         if self.metric == "auc":
@@ -113,6 +149,12 @@ class FoldFigure:
         of_group = sum_by(code, moves, int(code.max()) + 1)
         with np.errstate(divide="ignore", invalid="ignore"):
             return len(of_group) / np.float64(len(of_group) - 1) * of_group.T @ of_group
+
+    def _predictions(self, rows: NDArray[np.intp], seen: Sequence[Array]) -> Predictions:
+        """Return the rows of a fold with what each model gives them."""
+        group = None if self.group is None else self.group[rows]
+        scores = {str(number): score for number, score in enumerate(seen)}
+        return Predictions(self._positive(rows), scores, sample_weight=self._weight(rows), groups=group)
 
     def _positive(self, rows: NDArray[np.intp]) -> NDArray[np.bool_]:
         place = self.task.positive
@@ -141,19 +183,25 @@ def _losses(preds: Judged, metric: Any, scored: Scored) -> Array:
     """Return each row's contribution to a metric that is a mean over rows."""
     if isinstance(preds, MulticlassPredictions):
         return _of_classes(preds, metric)
-    cut = 0.0 if scored.response == "decision_function" else 0.5
     (score,) = preds.scores.values()
     if metric in ("brier", "log_loss"):
         preds.counts().require_probabilities(f"scores of {scored.model!r}")
         chance = np.where(preds.y_true, score, 1.0 - score)
         with np.errstate(divide="ignore"):
             return (1 - chance) ** 2 if metric == "brier" else -np.log(chance)
-    positive = next(iter(preds.decisions.values()), score >= cut)
+    positive = _positive_decisions(preds, scored)
     if isinstance(metric, Context):
         cost = {cell: float(each) for cell, each in metric.costs.items()}
         of_positive, of_negative = (np.where(positive, cost[a], cost[b]) for a, b in (("tp", "fn"), ("fp", "tn")))
         return np.where(preds.y_true, of_positive, of_negative)
     return np.asarray((positive == preds.y_true) == (metric == "accuracy"), np.float64)
+
+
+def _positive_decisions(preds: Predictions, scored: Scored) -> Array:
+    """Return which rows a model calls positive: by its own decisions, or at its usual threshold."""
+    cut = 0.0 if scored.response == "decision_function" else 0.5
+    (score,) = preds.scores.values()
+    return np.asarray(next(iter(preds.decisions.values()), score >= cut))
 
 
 def _of_classes(preds: MulticlassPredictions, metric: Any) -> Array:

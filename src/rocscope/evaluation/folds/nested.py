@@ -24,7 +24,6 @@ from rocscope.protocols.splits import Split, TrainTest, numbered
 
 _MANY = 1000  # fits of each model, from which on it is said that fewer would do: a choice
 _ROUNDING = 1e-24  # of a squared value: what rounding to 12 digits leaves of a variance of 0
-_SHARES = ("auc", "accuracy", "error")
 
 
 @contract
@@ -60,8 +59,10 @@ def nested_cross_validation(
     Parameters
     ----------
     models, X, y, groups, sample_weight, pos_label, response, n_jobs, random_state, progress : see `evaluate`
-    metric : str, Context or CostMatrix
-        "auc" of two classes; "accuracy", "error", "brier", "log_loss", or the expected cost, of two classes or more.
+    metric : str, Smooth, Context or CostMatrix
+        Of two classes any figure that has an influence function, such as "auc", "average precision", "f1" or "recall",
+        or one of `rocscope.inference.statistics`, such as ``net_benefit_at(.2)``; "accuracy", "error", "brier",
+        "log_loss", or the expected cost, of two classes or more.
     cv : int, protocol or splitter
         Three folds or more that test each row once, by models fitted to all others.
     repeats : int
@@ -96,9 +97,10 @@ def nested_cross_validation(
       √(max(0, a − b)·(K − 1)/b) kept from 1 to √K;
     - value = mean e(k) − ((K − 2)/K)^1.5 · (mean e(k, j) − mean e(k)), as if fitted to all rows.
 
-    The same is done for each difference. Values are means over folds; the variance in a fold is that of a mean, or
-    DeLong's of an area without its bias, by sums within groups where there are groups. A weight makes a row count for
-    more, and is no number of rows. That models were preferred after looking is not allowed for.
+    The same is done for each difference. Values are means over folds; the variance in a fold is that of a mean,
+    DeLong's of an area without its bias, or that of the influences of rows; by sums within groups where there are
+    groups. A weight makes a row count for more, and is no number of rows. That models were preferred after looking is
+    not allowed for.
 
     How often the intervals cover: docs/guide/evaluation/evaluation.md.
 
@@ -139,7 +141,7 @@ def nested_cross_validation(
     method = f"nested {title}" + f", {len(runs)} repeats" * (len(runs) > 1)
     n = task.labels.size
     own = np.eye(len(kept))
-    estimates = {name: interval(values, own[i], hypothesis, n, method, metric) for i, name in enumerate(kept)}
+    estimates = {name: interval(values, own[i], hypothesis, n, method, figure.ends) for i, name in enumerate(kept)}
     covariance = np.diag([each.standard_error**2 for each in estimates.values()])
 
     def compare(i: int, j: int) -> Comparison:
@@ -223,14 +225,19 @@ def _values(
 
 
 def interval(
-    values: Nested, contrast: Array, hypothesis: Hypothesis, n: int, method: str, metric: Any = None
+    values: Nested,
+    contrast: Array,
+    hypothesis: Hypothesis,
+    n: int,
+    method: str,
+    ends: tuple[float, float] = (-inf, inf),
 ) -> Estimate:
-    """Return the value of a contrast of models with its interval."""
+    """Return the value of a contrast of models with its interval, between the ends of what there can be."""
     folds = values.outer.shape[1]
     outer, inner = values.outer @ contrast, values.inner @ contrast
     rows = float((values.covariance @ contrast @ contrast).mean())
     if not (np.isfinite(outer).all() and np.isfinite(inner).all()):
-        reason = "a probability of 0 was given to what happened"
+        reason = "undefined in a fold, or infinite: a probability of 0 was given to what happened"
         return Estimate(float(outer.mean()), nan, nan, hypothesis.level, method, n, nan, reason)
     value = float(outer.mean() - (inner.mean() - outer.mean()) * ((folds - 2) / folds) ** 1.5)
     if not rows > _ROUNDING * value**2:
@@ -239,7 +246,7 @@ def interval(
     excess = float(((inner - outer) ** 2).mean()) - rows
     inflation = min(max(sqrt(max(excess, 0.0) * (folds - 1) / rows), 1.0), sqrt(folds))
     found = hypothesis.wald(value, inflation * sqrt(rows / folds), n, f"{method}, inflation {inflation:.3g}")
-    low, high = (0.0, 1.0) if metric in _SHARES else (-inf, inf)
+    low, high = ends
     few = len(values.outer) < 2 * folds
     reason = f"fewer than {2 * folds} repeats of {folds} folds leave the width unsteady" if few else ""
     return replace(

@@ -17,7 +17,7 @@ from rocscope.inference.areas.placements import AucSample, EffectiveSize, auc_sa
 from rocscope.inference.estimate import Estimate
 from rocscope.inference.influence.units import OverFolds, WeightKind
 from rocscope.inference.proportions import logit, normal_quantile, wald
-from rocscope.inference.reliability import FEW_RESAMPLED, few
+from rocscope.inference.reliability import FEW_FOR_LIMIT, FEW_RESAMPLED, few
 from rocscope.sample import sample_of
 
 
@@ -198,7 +198,8 @@ def _doubt(method: Method, size: EffectiveSize, ends: tuple[float, float], level
         return ""
     if size.reason or method == "auto":
         return size.reason
-    return few(size.smallest, FEW_RESAMPLED, f"{size.units} of a class") or short_of(size, ends, level)
+    few_groups = "" if size.groups is None else few(size.groups, FEW_FOR_LIMIT, "groups of equal size")
+    return few_groups or few(size.smallest, FEW_RESAMPLED, f"{size.units} of a class") or short_of(size, ends, level)
 
 
 def short_of(size: EffectiveSize, ends: tuple[float, float], level: float) -> str:
