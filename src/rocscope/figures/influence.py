@@ -181,6 +181,8 @@ class Linear:
         Whether equal rows make a share of `trials` binomial: not where its threshold depends on the rows.
     place : Place, optional
         Of what is read off a curve.
+    fixed : bool
+        Whether it is read among a fixed number of top rows, which makes a share surer than that of so many draws.
     per : float
         What a share of `trials` is divided by, as a gain is by its depth for a lift.
     bias : float
@@ -194,6 +196,7 @@ class Linear:
     smoothed: Smoothed | None = field(default=None, repr=False)
     exact: bool = True
     place: Place | None = None
+    fixed: bool = False
     per: float = 1.0
     bias: float = 0.0
 

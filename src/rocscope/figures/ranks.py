@@ -191,9 +191,15 @@ def gain_at(depth: float) -> Smooth:
     def linearise(counts: ThresholdCounts) -> Linear:
         s = CountShares.of(counts)
         value, slope = _height_and_slope(depth, s.depth, s.tpr, float(counts.n))
-        away = _inside(s.depth_before, s.depth, depth) - depth
-        found = s.linear(value, (away + depth - value) / s.prevalence - slope * away, -slope * away)
-        return replace(found, trials=(np.ones(away.size), np.zeros(away.size)), exact=False)
+        above = _inside(s.depth_before, s.depth, depth)
+        away = above - depth
+        found = s.linear(value, (above - value) / s.prevalence - slope * away, -slope * away)
+        # The number of top rows is fixed: class mix and negatives decide how far down they reach for given positives.
+        fpr = float(s.neg @ above) / (1 - s.prevalence)
+        of_pos = np.full(above.size, (1 - s.prevalence) * (value - fpr))
+        of_neg = above - fpr - s.prevalence * (value - fpr)
+        place = Place(of_pos, of_neg, lambda by: _at(depth + by, s.depth, s.tpr))
+        return replace(found, trials=(np.ones(above.size), np.zeros(above.size)), exact=False, place=place, fixed=True)
 
     return Smooth(f"gain at depth {depth:g}", linearise)
 
@@ -217,7 +223,8 @@ def lift_at(depth: float) -> Smooth:
     def linearise(counts: ThresholdCounts) -> Linear:
         found = gain(counts)
         of_pos, of_neg = found.of_pos / depth, found.of_neg / depth
-        return replace(found, value=found.value / depth, of_pos=of_pos, of_neg=of_neg, per=depth)
+        place = None if found.place is None else found.place.read(lambda value: value / depth)
+        return replace(found, value=found.value / depth, of_pos=of_pos, of_neg=of_neg, place=place, per=depth)
 
     return Smooth(f"lift at depth {depth:g}", linearise, RATIO)
 

@@ -369,8 +369,7 @@ def _of_share(sample: Values, i: int, level: float, trials: Trials) -> Estimate:
     value, variance = min(max(value, 0.0), 1.0), float(sample.covariance[i, i]) * per**2
     worth, df = trials.worth, inf
     if not trials.plain and 0 < value < 1 and variance > 0:
-        fixed = not linear.exact and linear.place is None  # the number of top rows, which makes their positives surer
-        worth = min(value * (1 - value) / variance, inf if fixed else n)
+        worth = min(value * (1 - value) / variance, inf if linear.fixed else n)
         df = sample.freedom(i, trials.worth)
     low, high = wilson_of(value, worth, level, df)
     groups = few_groups(sample.stratum.size) if "groups" in sample.note else ""
