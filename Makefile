@@ -22,7 +22,7 @@ test: $(STAMP)dev
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder --durations=10
 
 test-slow: $(STAMP)dev
-	$(BIN)/python -m pytest -q -m slow --slow
+	$(BIN)/python -m pytest -q -m "slow or every" --slow
 
 lint: $(STAMP)dev
 	$(BIN)/ruff check .
