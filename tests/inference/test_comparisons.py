@@ -14,6 +14,7 @@ import rocscope as rs
 from inference_cases import cases
 from proc_values import SETS, VALUES
 from rocscope.errors import ColumnError, InputError, OneClassError, PairingError, RocscopeWarning, WeightError
+from rocscope.inference.statistics import at
 
 RNG = np.random.default_rng(3)
 LABEL = (np.arange(90) % 3 == 0).astype(int)
@@ -359,3 +360,16 @@ def test_bad_input_is_named(call, error, message):
 
 
 PAIR = {"a": [1, 0], "b": [0, 1]}
+
+
+@pytest.mark.parametrize("adjust", ["holm", "bh", "max-t", "none"])
+def test_what_is_undefined_for_one_model_leaves_the_other_pairs_as_they_are(adjust):
+    rng = np.random.default_rng(0)
+    label = np.arange(60) % 2 == 0
+    models = {"nobody": rng.random(60) * 0.4, "b": rng.random(60), "c": rng.random(60) + label}
+    found = rs.compare(rs.Predictions(label, models), statistic=at(0.5, "precision"), adjust=adjust)
+    assert np.isnan([found["nobody", other].adjusted_p_value for other in "bc"]).all()
+    assert found["nobody", "b"].difference.reason == "undefined for one of the two"
+    both = rs.Predictions(label, {name: models[name] for name in "bc"})
+    alone = rs.compare(both, statistic=at(0.5, "precision"))
+    assert found["b", "c"].adjusted_p_value == pytest.approx(alone[0].p_value, rel=0.2)

@@ -83,20 +83,29 @@ def compare_each_two(
     adjust: Adjust,
     omnibus: Omnibus | None = None,
 ) -> Comparisons:
-    """Compare each pair of m estimates, by index, with p-values adjusted for all pairs."""
+    """Compare each pair of m estimates, by index, with p-values adjusted for all pairs that have one."""
     pairs = [compare(i, j) for i, j in combinations(range(len(estimates)), 2)]
-    p = np.array([pair.p_value for pair in pairs])
-    if adjust == "max-t" and pairs:
-        one_sided = pairs[0].alternative != "two-sided" or pairs[0].test != "difference"
-        adjusted = max_t(p, covariance, one_sided)
-    else:
-        adjusted = adjust_p_values(p, "none" if adjust == "max-t" else adjust) if pairs else p
+    adjusted = np.array([pair.p_value for pair in pairs])
+    if (tested := np.flatnonzero(~np.isnan(adjusted))).size:
+        if adjust == "max-t":
+            one_sided = pairs[0].alternative != "two-sided" or pairs[0].test != "difference"
+            both = of_differences(np.nan_to_num(covariance))
+            adjusted[tested] = max_t(adjusted[tested], both[np.ix_(tested, tested)], one_sided)
+        else:
+            adjusted[tested] = adjust_p_values(adjusted[tested], adjust)
     pairs = [replace(pair, adjusted_p_value=float(p)) for pair, p in zip(pairs, adjusted, strict=True)]
     return Comparisons(quantity, estimates, covariance, pairs, adjust, omnibus)
 
 
+def of_differences(covariance: Array) -> Array:
+    """Return the covariance of the differences of each two of m estimates, in order of `itertools.combinations`."""
+    i, j = np.triu_indices(covariance.shape[0], 1)
+    contrast = np.eye(covariance.shape[0])[j] - np.eye(covariance.shape[0])[i]
+    return contrast @ covariance @ contrast.T
+
+
 def max_t(p: Array, covariance: Array, one_sided: bool) -> Array:
-    """Return step-down p-values from the distribution of the maximum of several correlated differences.
+    """Return step-down p-values from the distribution of the maximum of several differences with this covariance.
 
     Notes
     -----
@@ -107,12 +116,8 @@ def max_t(p: Array, covariance: Array, one_sided: bool) -> Array:
     ----------
     Westfall & Young 1993, Resampling-Based Multiple Testing; Hothorn, Bretz & Westfall 2008, Biom. J. 50:346–363.
     """
-    m = covariance.shape[0]
-    i, j = np.triu_indices(m, 1)
-    contrast = np.eye(m)[j] - np.eye(m)[i]
-    both = contrast @ covariance @ contrast.T
-    spread = np.sqrt(np.where(np.diag(both) > 0, np.diag(both), 1.0))
-    values, vectors = np.linalg.eigh(both / np.outer(spread, spread))
+    spread = np.sqrt(np.where(np.diag(covariance) > 0, np.diag(covariance), 1.0))
+    values, vectors = np.linalg.eigh(covariance / np.outer(spread, spread))
     root = vectors * np.sqrt(values.clip(min=0))
     drawn = np.random.default_rng(0).standard_normal((_DRAWS, root.shape[1])) @ root.T
     drawn, statistic = (drawn, -special.ndtri(p)) if one_sided else (abs(drawn), -special.ndtri(p / 2))

@@ -16,7 +16,7 @@ from rocscope.inference.areas.auc import Method as OfOne
 from rocscope.inference.areas.auc import estimate
 from rocscope.inference.areas.placements import AucSample, EffectiveSize
 from rocscope.inference.estimate import Comparison, Comparisons, Estimate, Omnibus
-from rocscope.inference.hypothesis import Adjust, Hypothesis, compare_each_two, max_t
+from rocscope.inference.hypothesis import Adjust, Hypothesis, compare_each_two, max_t, of_differences
 from rocscope.inference.reliability import FEW_FOR_LIMIT
 
 _SMALL, _LARGE = 20, 50  # rows of a class with which even equal areas want all the care, and none
@@ -226,7 +226,7 @@ def all_equal(sample: AucSample) -> Omnibus | None:
     p_value = float(special.fdtrc(q, left, f)) if q and left > 0 else np.nan
     if min(size.informative for size in sizes) < FEW_FOR_LIMIT or isnan(p_value):
         p = np.array([2 * min(pair.p_above(0.0), pair.p_below(0.0), 0.5) for pair in pairs])
-        most_different = float(max_t(p, sample.covariance, one_sided=False).min())
+        most_different = float(max_t(p, of_differences(sample.covariance), one_sided=False).min())
         p_value = most_different if isnan(p_value) else max(p_value, most_different)
         method += ", no surer than the most different pair"
     return Omnibus(f, q, left, p_value, method, reason)
