@@ -113,7 +113,8 @@ class FoldFigure:
     def value(self, rows: NDArray[np.intp], seen: Array) -> float:
         """Return one model's value in a fold, given its rows and their scores; NaN if a class is missing."""
         if self.smooth is not None:
-            return self.smooth(self._predictions(rows, [seen]).counts())
+            found = self.smooth.linearise(self._predictions(rows, [seen]).counts())
+            return found.value - found.bias / rows.size  # which averages over folds do not take away
         if self.metric != "auc":
             return float(self._share(rows) @ seen)
         positive, weight = self._positive(rows), self._weight(rows)
