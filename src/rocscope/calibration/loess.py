@@ -24,6 +24,7 @@ _FEWEST_IN_CELL = 0.2  # cell of R's loess.control
 _MARGIN = 0.005  # by which R's loess widens the range
 _POINTS = 200  # at which the curve is given
 _ROUNDING = 1e-30  # above 0, so that a window of one score has no slope
+_SMALLEST = 5e-324  # float above 0: in place of a radius of 0, all that is not there is beyond it
 _FLAT = 1e-6  # weighted variance, as a share of the squared range, without which a slope is not defined
 
 
@@ -170,7 +171,7 @@ def _kernel(sample: Outcomes, x: Array, radius: Array) -> Array:
     near = sample.score - x[:, None]
     np.abs(near, out=near)
     with np.errstate(over="ignore"):
-        near /= np.where(radius > 0, radius, np.nextafter(0, 1))[:, None]
+        near /= np.where(radius > 0, radius, _SMALLEST)[:, None]
     np.minimum(near, 1, out=near)
     kernel = _cube(1 - _cube(near))
     none = kernel.max(axis=1) == 0  # as where the only level within reach is at its end
