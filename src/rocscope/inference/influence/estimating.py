@@ -463,9 +463,8 @@ class _Difference:
     def compare(self, first: str, second: str, hypothesis: Hypothesis, method: str) -> Comparison:
         """Test with Student's t; a difference without variation is exact."""
         if self.error == 0 or isnan(self.error) or isnan(self.value):
-            reason = (
-                "" if self.value == 0 else "undefined for one of the two" if isnan(self.value) else "nothing varies"
-            )
+            why = "undefined for one of the two" if isnan(self.value) else "nothing varies"
+            reason = "" if self.value == 0 else why
             shown = Estimate(self.value, self.value, self.value, hypothesis.level, method, self.n, 0.0, reason)
             return hypothesis.compare(first, second, shown, df=self.df, method=method)
         df = max(min(self.df, self.informative), FEW_INFORMATIVE)
