@@ -71,7 +71,7 @@ def test_fast_and_general_paths_agree(case, stratified):
 
 
 MANY = np.arange(2 * resampling._BLOCK + 44) % 3 == 0
-"""Labels of rows in three blocks, the last of which is partial."""
+"""Labels of rows in two whole blocks and a partial one."""
 
 
 @pytest.mark.parametrize("stratified", [False, True])

@@ -53,7 +53,7 @@ class ComparedByValue(Result):
 
     @property
     def _compared(self) -> tuple[Any, ...]:
-        values = (getattr(self, field.name) for field in fields(self))  # type: ignore[arg-type]
+        values = (getattr(self, field.name) for field in fields(self))  # type: ignore[arg-type]  # subclasses are dataclasses
         return tuple("NaN" if isinstance(value, float) and math.isnan(value) else value for value in values)
 
     def __eq__(self, other: object) -> bool:

@@ -44,7 +44,8 @@ class FoldFigure:
     shares : pair of float, or None
         What the means of negatives and positives weigh, where each is taken by itself; 1 and 1 where both are needed.
     smooth : Smooth, optional
-        Of two classes, what is neither a mean over rows nor the area: of scores, or at .5 of decisions as 0 and 1.
+        A figure of two classes other than a mean over rows or the AUC. It is computed from the scores, or from the
+        decisions as 0 and 1 at a threshold of .5.
     of_decisions : bool
         Whether the smooth figure is one of the four counts.
     """

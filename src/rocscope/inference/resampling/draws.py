@@ -37,7 +37,7 @@ _CHUNK_CELLS = 2**17  # counts drawn at once: 1 MB, which a cache holds
 _CHUNK_MOST = 100  # replicates: 2,000 then make 20 chunks for the cores to share
 _DRAWS_A_UNIT = 12  # with more of them, binomials unit by unit are sooner drawn than rows one by one
 _COMPILED_FROM = 10_000_000  # draws in all, below which NumPy answers before a compiler is loaded
-_BLOCK = 2**8  # rows, of which a random byte draws one: a power of two
+_BLOCK = 2**8  # rows in a block: a power of two, so that one random byte draws a row
 
 
 @dataclass(frozen=True)
@@ -223,7 +223,7 @@ def _draw_rows(rng: np.random.Generator, total: int, replicates: int) -> tuple[A
     """
     size = np.diff(np.append(np.arange(0, total, _BLOCK), total))
     number = rng.multinomial(total, size / total, size=replicates)
-    eight = rng.integers(2**64, size=-(-replicates * total // 8), dtype=np.uint64)  # bytes, of which each draws a row
+    eight = rng.integers(2**64, size=-(-replicates * total // 8), dtype=np.uint64)  # each byte draws a row
     place = eight.astype("<u8", copy=False).view(np.uint8)[: replicates * total].reshape(replicates, total)
     place &= np.uint8(_BLOCK - 1)
     if size[-1] < _BLOCK:
