@@ -183,11 +183,13 @@ class Distances:
         squares = np.divide((cells.pos - expected) ** 2, spread, out=np.zeros_like(spread), where=spread > 0)
         if chdtrc(_CELLS_OF_TEST - 1, squares.sum()) > _MISSES:
             return None
-        moved = np.nan_to_num(cells.share - cells.x)
-        error = np.sqrt(sums(sample.total * sample.score * (1 - sample.score) * sample.design_effect, cells.first))
-        moved = np.where(np.abs(cells.pos - cells.total_score) > _SHOWN * error, moved, 0.0)
+        chance = self.shift.in_sample(sample.score)
+        claimed, varies = (sums(sample.total * each, cells.first) for each in (chance, chance * (1 - chance)))
+        beyond = cells.pos - claimed
+        shown = np.abs(beyond) > _SHOWN * np.sqrt(varies * sample.design_effect)
+        moved = np.divide(beyond, cells.total, out=np.zeros_like(beyond), where=shown & (cells.total > 0))
         size = np.diff(cells.first, append=sample.score.size)
-        return np.clip(sample.score + np.repeat(moved, size), 0, 1)
+        return np.clip(chance + np.repeat(moved, size), 0, 1)
 
 
 _CELLS_OF_TEST = 10  # of equal size, as many as the bins of the ECE are
