@@ -69,9 +69,9 @@ def _advice(package: str, name: str, public: Sequence[str]) -> str:
     """Suggest where a name is, what it is called here, or which names are similar."""
     from difflib import get_close_matches
 
-    if name in (everyday := import_module(_ROOT).__all__):
+    if name in import_module(_ROOT).__all__:
         return f"; it is rs.{name}"
-    for topic in filter(_is_topic, everyday):
+    for topic in _topics():
         if name in getattr(import_module(f"{_ROOT}.{topic}"), "__all__", ()):
             return f"; it is rs.{topic}.{name}"
     for library, calls in other_names().items():
@@ -84,6 +84,12 @@ def _advice(package: str, name: str, public: Sequence[str]) -> str:
     close = get_close_matches(name.casefold(), by_case, n=3, cutoff=_ALIKE)
     short = package.replace(_ROOT, "rs", 1)
     return f"; did you mean {' or '.join(f'{short}.{by_case[each]}' for each in close)}?" if close else ""
+
+
+@cache
+def _topics() -> tuple[str, ...]:
+    """Return the public names that are packages."""
+    return tuple(filter(_is_topic, import_module(_ROOT).__all__))
 
 
 def _is_topic(name: str) -> bool:
