@@ -227,8 +227,10 @@ def _draw_rows(rng: np.random.Generator, total: int, replicates: int) -> tuple[A
     place = eight.astype("<u8", copy=False).view(np.uint8)[: replicates * total].reshape(replicates, total)
     place &= np.uint8(_BLOCK - 1)
     if size[-1] < _BLOCK:
-        for places, last in zip(place, number[:, -1], strict=True):
-            places[total - last :] = rng.integers(0, size[-1], size=last, dtype=np.uint8)
+        last = number[:, -1:]  # the rows of each replicate from the block that is not full, behind all others
+        end = place[:, total - last.max() :]
+        drawn = rng.integers(0, size[-1], size=last.sum(), dtype=np.uint8)
+        end[np.arange(end.shape[1]) >= end.shape[1] - last] = drawn
     return number, place
 
 
