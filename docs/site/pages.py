@@ -1,6 +1,5 @@
 """The pages of the reference: one for each public name, listed by topic in the order of the folder tree."""
 
-import ast
 import re
 from collections.abc import Iterator
 from importlib import import_module
@@ -87,8 +86,8 @@ def other_names_list() -> str:
 
 def first_line(path: Path) -> str:
     """Return the first line of a module's docstring; in reStructuredText `|g|` would be a substitution."""
-    docstring = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
-    return docstring.partition("\n")[0].replace("|", r"\|")
+    found = re.match(r'r?"""(.*?)(?:"""|\n)', path.read_text(encoding="utf-8"))
+    return found[1].replace("|", r"\|") if found else ""
 
 
 def titled(title: str, text: str) -> str:

@@ -3,7 +3,6 @@
 import ast
 import inspect
 import pkgutil
-import re
 import types
 import typing
 from collections import defaultdict
@@ -179,64 +178,6 @@ def listed(stub):
     imports = [node for node in ast.parse(stub.read_text()).body if isinstance(node, ast.ImportFrom)]
     assert all(alias.asname == alias.name for node in imports for alias in node.names), "or it is private to checkers"
     return sorted(alias.name for node in imports for alias in node.names)
-
-
-def test_no_list_of_names_stands_beside_a_stub():
-    beside = []
-    for path, tree in trees().items():
-        lists = [node for node in tree.body if isinstance(node, ast.Assign) and "__all__" in ast.unparse(node.targets)]
-        if any(isinstance(node.value, ast.List | ast.Tuple) for node in lists):
-            has_stub = path.with_suffix(".pyi").exists() or path.name != "__init__.py"
-            beside += [str(path.relative_to(ROOT))] * has_stub
-    assert beside == []
-
-
-def test_what_looks_public_has_a_door():
-    """A function or class of a topic that has examples is given out, or returned, or another module uses it."""
-    homes = tuple(topic.__name__ for topic in topics()[1:])
-    doors = {(each.__module__, each.__name__) for each in public().values() if hasattr(each, "__name__")}
-    returned = {word for tree in trees().values() for word in words_of_results(tree)}
-    known = doors.union(*map(uses, trees().values()))
-    without = [
-        f"{module}.{node.name}"
-        for module, tree in ((module_of(path), tree) for path, tree in trees().items())
-        if module.startswith(homes)
-        for node in tree.body
-        if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_")
-        if "Examples\n" in (ast.get_docstring(node) or "")
-        if (module, node.name) not in known and not (isinstance(node, ast.ClassDef) and node.name in returned)
-    ]
-    assert without == []
-
-
-@cache
-def trees():
-    """Return the syntax tree of every module."""
-    return {path: ast.parse(path.read_text(encoding="utf-8")) for path in ROOT.rglob("*.py")}
-
-
-def module_of(path):
-    return ".".join(["rocscope", *path.relative_to(ROOT).with_suffix("").parts]).removesuffix(".__init__")
-
-
-def words_of_results(tree):
-    """Return the words in the annotations of what functions return."""
-    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.returns is not None]
-    return [word for node in functions for word in re.findall(r"\w+", ast.unparse(node.returns))]
-
-
-def uses(tree):
-    """Yield what a module takes from others: by name, or as attributes of them."""
-    imported = {}
-    nodes = list(ast.walk(tree))
-    for node in nodes:
-        if isinstance(node, ast.ImportFrom):
-            for alias in node.names:
-                yield node.module, alias.name
-                imported[alias.asname or alias.name] = f"{node.module}.{alias.name}"
-    for node in nodes:
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in imported:
-            yield imported[node.value.id], node.attr
 
 
 def test_the_overloads_of_read_say_what_comes_back_and_together_take_what_it_takes():
