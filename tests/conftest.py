@@ -1,5 +1,6 @@
 """What every test may use: `--slow`, the published data beside the checkout, and how hypothesis searches."""
 
+import atexit
 import gc
 import sys
 from collections import Counter
@@ -17,7 +18,7 @@ SHARED = Path(__file__).parents[1].parent / "shared"
 LEFT_OUT = pytest.StashKey[Counter]()
 """How many tests marked slow were left out, by reason."""
 
-settings.register_profile("short", deadline=None, max_examples=25, derandomize=True)
+settings.register_profile("short", deadline=None, max_examples=15, derandomize=True)
 settings.register_profile("long", deadline=None, max_examples=2_000)
 
 
@@ -53,12 +54,8 @@ def pytest_collection():
     found = yield
     gc.freeze()
     gc.enable()
+    atexit.register(gc.unfreeze)  # libraries complain at the end of objects that are left
     return found
-
-
-def pytest_unconfigure():
-    """Let what was frozen be collected at the end: libraries complain there of objects that are left."""
-    gc.unfreeze()
 
 
 def pytest_sessionfinish(session):

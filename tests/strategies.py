@@ -6,6 +6,7 @@ from unittest import mock
 
 import numpy as np
 import pytest
+from hypothesis import settings
 from hypothesis import strategies as st
 
 from rocscope import Context, ThresholdCounts, kernels
@@ -13,6 +14,9 @@ from rocscope._base import columns
 
 DTYPES = ["bool", "float16", "float32", "float64", ">f4", ">f8"]
 DTYPES += [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)]
+
+costly = settings(max_examples=min(100, settings.default.max_examples))
+"""A search whose cases take some hundredths of a second: a hundred of them at most, in long runs too."""
 
 both_paths = pytest.mark.parametrize("path", ["small", "compiled"])
 """NumPy and plain Python, as small inputs take, and the compiled loops, as large ones do."""

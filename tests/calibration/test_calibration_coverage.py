@@ -112,10 +112,10 @@ def slope_of(curve, many=400_000):
     return rs.calibration.cox_calibration(counts).slope
 
 
-@pytest.mark.every(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("curve", ["calibrated", "shifted"])
 def test_intervals_hold_the_truth(curve):
-    missed, disagree = misses(curve, 200, 30, draws=99)
+    missed, disagree = misses(curve, 200, 20, draws=99)
     assert disagree == 0
     assert max(missed.values()) <= 0.2
 

@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.calibration import calibration_curve
 from sklearn.isotonic import IsotonicRegression
@@ -15,6 +15,7 @@ import rocscope as rs
 from rocscope.calibration.outcomes import outcomes, pav_values
 from rocscope.errors import InputError, OneClassError, ScoreError
 from rocscope.geometry import pool
+from strategies import costly
 
 samples = st.lists(st.tuples(st.booleans(), st.integers(0, 10), st.integers(1, 4)), min_size=2, max_size=40)
 
@@ -77,7 +78,7 @@ def slow_loess(label, score, weight, span, at):
 
 
 @given(samples, st.sampled_from([0.4, 2 / 3, 1.0]))
-@settings(max_examples=30, deadline=None)
+@costly
 def test_loess_equals_its_definition_with_ties_and_weights(rows, span):
     label, score, weight = columns(rows)
     curve = rs.calibration_curve(label, score, method="loess", span=span, sample_weight=weight)
@@ -85,7 +86,7 @@ def test_loess_equals_its_definition_with_ties_and_weights(rows, span):
 
 
 @given(samples, st.sampled_from(["bins", "pav", "loess", "spline"]))
-@settings(max_examples=30, deadline=None)
+@costly
 def test_whole_weights_equal_repeated_rows(rows, method):
     label, score, weight = columns(rows)
     weighted = rs.calibration_curve(label, score, method=method, sample_weight=weight)
@@ -95,7 +96,7 @@ def test_whole_weights_equal_repeated_rows(rows, method):
 
 
 @given(samples)
-@settings(max_examples=40, deadline=None)
+@costly
 def test_pav_equals_scikit_learn_and_the_hull(rows):
     label, score, weight = columns(rows)
     curve = rs.calibration_curve(label, score, method="pav", sample_weight=weight)
@@ -106,7 +107,7 @@ def test_pav_equals_scikit_learn_and_the_hull(rows):
 
 
 @given(samples.filter(lambda rows: len({row[0] for row in rows}) == 2))
-@settings(max_examples=40, deadline=None)
+@costly
 def test_slopes_of_the_roc_hull_are_the_calibrated_likelihood_ratios(rows):
     label, score, weight = columns(rows)
     counts = rs.ThresholdCounts.from_scores(label, score, sample_weight=weight)

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 import statsmodels.api as sm
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import integrate, stats
 from sklearn.metrics import brier_score_loss
@@ -15,6 +15,7 @@ import rocscope as rs
 from rocscope.calibration.outcomes import Outcomes, outcomes, pav_values
 from rocscope.calibration.scores import _decompose
 from rocscope.errors import InputError, OneClassError, ScoreError
+from strategies import costly
 
 samples = st.lists(st.tuples(st.booleans(), st.integers(1, 9), st.integers(1, 4)), min_size=2, max_size=40)
 
@@ -46,7 +47,7 @@ def simulated(n, seed=0, power=1.0):
 
 
 @given(samples, st.sampled_from(sorted(NUMBERS)))
-@settings(max_examples=80, deadline=None)
+@costly
 def test_whole_weights_equal_repeated_rows_in_every_number(rows, name):
     label, score, weight = columns(rows)
     number = NUMBERS[name]
@@ -72,7 +73,7 @@ def test_certainty_that_was_wrong_costs_infinity_and_that_was_right_nothing():
 
 
 @given(samples, st.sampled_from(["brier", "log_loss"]), st.sampled_from(["corp", "murphy"]))
-@settings(max_examples=60)
+@costly
 def test_parts_add_up_and_are_never_negative(rows, rule, method):
     label, score, weight = columns(rows)
     parts = rs.calibration.decompose(label, score, rule=rule, method=method, sample_weight=weight)
@@ -174,7 +175,7 @@ def slow_smooth_error(label, score, width):
     return integrate.trapezoid([density(point) for point in at], at)
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(4)
 @pytest.mark.parametrize("seed", range(4))
 def test_smooth_error_is_the_fixed_point_of_its_definition(seed):
     label, score = simulated(30, seed, power=0.5)

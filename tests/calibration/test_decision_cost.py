@@ -4,12 +4,13 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import rocscope as rs
 from rocscope.calibration.outcomes import outcomes, pav_values
 from rocscope.errors import InputError
+from strategies import costly
 
 samples = st.lists(st.tuples(st.booleans(), st.integers(0, 10), st.integers(1, 4)), min_size=1, max_size=30)
 
@@ -20,7 +21,7 @@ def columns(rows):
 
 
 @given(samples)
-@settings(max_examples=60, deadline=None)
+@costly
 def test_the_area_is_the_miscalibration_of_the_brier_score(rows):
     label, score, weight = columns(rows)
     curve = rs.calibration.miscalibration_cost(label, score, sample_weight=weight)
@@ -30,7 +31,7 @@ def test_the_area_is_the_miscalibration_of_the_brier_score(rows):
 
 
 @given(samples, st.floats(0.001, 0.999))
-@settings(max_examples=40, deadline=None)
+@costly
 def test_heights_are_sums_over_the_cases(rows, proportion):
     label, score, weight = columns(rows)
     curve = rs.calibration.miscalibration_cost(label, score, sample_weight=weight)

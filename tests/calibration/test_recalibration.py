@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.special import betaln, expit, logit
@@ -20,6 +20,7 @@ import rocscope as rs
 from rocscope import kernels
 from rocscope.calibration.cross_fitting import RECALIBRATORS
 from rocscope.errors import InputError, OneClassError, ScoreError
+from strategies import costly
 
 METHODS = sorted(RECALIBRATORS)
 STRICT = ("beta", "platt", "shift", "temperature")
@@ -63,7 +64,7 @@ def test_platt_minimises_the_loss_of_its_smoothed_targets():
 
 
 @given(samples)
-@settings(max_examples=50, deadline=None)
+@costly
 def test_isotonic_equals_scikit_learn(rows):
     label, score, weight = columns(rows)
     reference = IsotonicRegression(out_of_bounds="clip").fit(score, label, sample_weight=weight)
@@ -135,7 +136,7 @@ def slow_venn_abers(score, label, weight, at):
 
 
 @given(samples)
-@settings(max_examples=30, deadline=None)
+@costly
 def test_venn_abers_equals_its_definition(rows):
     label, score, weight = columns(rows)
     fitted = rs.calibration.recalibrator("venn-abers").fit(score, label, sample_weight=weight)
@@ -170,7 +171,7 @@ def test_strict_methods_leave_roc_and_lift_as_they_are(method):
 
 
 @given(samples)
-@settings(max_examples=30, deadline=None)
+@costly
 def test_isotonic_turns_the_roc_curve_into_its_hull(rows):
     label, score, weight = columns(rows)
     predicted = rs.calibration.recalibrator("isotonic").fit(score, label, sample_weight=weight).predict(score)

@@ -91,7 +91,7 @@ def tables(run, folder, monkeypatch):
     return of
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(5)
 @pytest.mark.parametrize("command", COMMANDS)
 def test_no_line_is_too_wide_and_no_number_is_broken(tables, command):
     shown = tables(command)
@@ -134,7 +134,7 @@ def validators():
     return validator(schema), validator({**schema, "$defs": strict})
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(5)
 @pytest.mark.parametrize("command", [command for command in COMMANDS if command != "guess"])
 def test_json_is_what_the_schema_in_the_docs_says(run, folder, monkeypatch, validators, command):
     monkeypatch.chdir(folder)

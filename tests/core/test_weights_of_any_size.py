@@ -37,7 +37,7 @@ def test_exact_fractions_say_the_same_of_a_million_cases(part):
     assert wrong(10_000, 1000 + part) == []
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(5)
 @pytest.mark.parametrize("kind", KINDS)
 def test_compiled_loops_say_the_same(kind):
     generator = np.random.default_rng(7)

@@ -61,7 +61,7 @@ def test_simplify_keeps_only_the_corners_of_a_staircase_when_there_is_room():
     assert kept.deviation == 0
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(5)
 @pytest.mark.parametrize("make", [rs.roc, rs.lift_chart, rs.gain, rs.lift, rs.precision_recall])
 def test_no_point_of_a_large_curve_is_visibly_off_the_few_that_are_drawn(make):
     curve = make(simulated(60_000))

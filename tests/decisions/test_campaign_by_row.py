@@ -49,7 +49,7 @@ def points(preds, campaign):
         yield cut, size, responders, brings - campaign.unit_cost * size - campaign.fixed_cost
 
 
-@in_parts(60, 2000)
+@in_parts(30, 2_000)
 def test_no_threshold_and_no_lot_between_two_brings_more(cases, part):
     rng = np.random.default_rng([0, part])
     for _ in counted(cases):

@@ -30,7 +30,7 @@ def blocks_of(cells):
     return [LookBlock(None, np.array(each), np.zeros(3), {}) for each in cells]
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(6)
 @pytest.mark.parametrize("text", ["cost > .3", "cost < .6", "error > .2", "precision < .8", "depth > .5", "npv < .7"])
 def test_evidence_is_the_least_product_over_the_line(text):
     """By a fine grid over the means of both classes that keep the limit."""

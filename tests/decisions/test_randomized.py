@@ -10,7 +10,7 @@ from rocscope.errors import InfeasibleError, InputError
 from strategies import counted, in_parts, tied_scores
 
 GAP = 1e-9
-SEARCHED = in_parts(60, 10_000)
+SEARCHED = in_parts(40, 10_000)
 
 
 def sample(rng):

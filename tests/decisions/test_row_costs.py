@@ -115,7 +115,7 @@ def check_one(rng):
     return any((nobody - each) * (1 if y else -1) < 0 for each, y in zip(gain, preds.y_true, strict=True))
 
 
-@in_parts(30, 2000)
+@in_parts(15, 2_000)
 def test_no_threshold_of_any_model_is_cheaper_by_brute_force_over_rows(cases, part):
     rng = np.random.default_rng([0, part])
     lost = sum(check_one(rng) for _ in counted(cases))

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import integrate, stats
 
@@ -13,6 +13,7 @@ from model_cases import all_points, several
 from rocscope import Context, OperatingPoint
 from rocscope.decisions import Beta, LogNormal, UncertainContext, Uniform
 from rocscope.errors import InputError
+from strategies import costly
 
 THEIRS = {
     Uniform(0.1, 0.6): stats.uniform(0.1, 0.5),
@@ -54,7 +55,7 @@ def _midpoints(given, size=400):
 
 
 @pytest.mark.parametrize("ratio", RATIOS, ids=str)
-@settings(max_examples=15)
+@costly
 @given(preds=several(most=12))
 def test_uncertain_ratio(ratio, preds):
     context = UncertainContext(cost_ratio=ratio)
@@ -63,7 +64,7 @@ def test_uncertain_ratio(ratio, preds):
 
 
 @pytest.mark.parametrize("share", SHARES, ids=str)
-@settings(max_examples=15)
+@costly
 @given(preds=several(most=12))
 def test_uncertain_prevalence(share, preds):
     context = UncertainContext(cost_ratio=0.2, target_prevalence=share)
@@ -71,7 +72,7 @@ def test_uncertain_prevalence(share, preds):
     assert rs.hull(preds).expected_cost(context) == pytest.approx(expected, rel=6e-3, abs=1e-9)
 
 
-@settings(max_examples=10)
+@costly
 @given(preds=several(most=10), ratio=st.sampled_from(RATIOS), share=st.sampled_from(SHARES))
 def test_both_uncertain(preds, ratio, share):
     context = UncertainContext(cost_ratio=ratio, target_prevalence=share)
@@ -94,7 +95,7 @@ def test_adaptive_quadrature_agrees_to_many_digits():
 
 
 @given(preds=several(most=12), ratio=st.sampled_from(RATIOS), share=st.none() | st.sampled_from(SHARES))
-@settings(max_examples=30)
+@costly
 def test_a_choice_made_now_is_best_at_the_mean_and_costs_no_less(preds, ratio, share):
     context = UncertainContext(cost_ratio=ratio, target_prevalence=share)
     hull = rs.hull(preds)
@@ -158,7 +159,7 @@ def test_h_measure_of_the_r_package():
 
 
 @given(preds=several(most=15), costs=st.sampled_from([("symmetric", 2, 2), ("prevalence", None, None)]))
-@settings(max_examples=20)
+@costly
 def test_h_measure_is_one_minus_the_share_of_the_trivial_loss(preds, costs):
     name, a, b = costs
     share = preds.prevalence

@@ -161,6 +161,7 @@ def test_counts_are_identical(tmp_path_factory, path, way, data):
             }
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("memory", [None, "1 MB"])
 def test_many_rows_are_ranked_alike_in_memory_and_on_disk(tmp_path, memory):
     generator = np.random.default_rng(0)

@@ -48,7 +48,7 @@ def different_names(draw):
     return draw(st.lists(odd_names, min_size=3, max_size=3, unique=True))
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(7)
 @pytest.mark.parametrize("name", ["scores.csv", "scores.parquet", "scores.feather", "scores.jsonl", *FRAMES])
 @same_folder
 @given(names=different_names())

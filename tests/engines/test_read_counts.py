@@ -59,7 +59,7 @@ def temporary(tmp_path, monkeypatch):
     return folder
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(6)
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("kind", ["increasing", "decreasing", "one level", "one large level", "next to each other"])
 def test_what_the_first_rows_do_not_foretell_is_parted_again(monkeypatch, kind, weighted):

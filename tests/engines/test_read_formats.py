@@ -39,7 +39,7 @@ def tables(draw, kind):
     return pa.table({"y": labels, "s": scores})
 
 
-@pytest.mark.every(7)
+@pytest.mark.every(11)
 @pytest.mark.parametrize("kind", SCORES)
 @pytest.mark.parametrize("name", WRITERS)
 @same_folder

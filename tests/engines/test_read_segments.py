@@ -14,7 +14,7 @@ from rocscope.engines.stream import streaming
 from rocscope.errors import InputError
 
 
-@pytest.mark.every(7)
+@pytest.mark.every(11)
 @pytest.mark.parametrize("kind", ["whole", "far apart", "negative", "text", "text that comes late"])
 @pytest.mark.parametrize("memory", [None, "300 kB", 1])
 @pytest.mark.parametrize("weight", [None, "w"])

@@ -34,8 +34,10 @@ SETTINGS = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.sql.shuffle.partitions": "4",
     "spark.log.level": "OFF",
-    # A JVM of a minute is sooner done when it compiles once and lightly, and runs no threads to collect garbage.
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    # A JVM of a minute is sooner done when it compiles once and lightly, verifies no classes, and runs no threads to
+    # collect garbage.
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+    " -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote",
 }
 
 

@@ -38,7 +38,7 @@ CASES = [
 ]
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(8)
 @pytest.mark.parametrize(("estimator", "expected"), CASES, ids=lambda case: type(case).__name__)
 def test_scikit_learns_checks_pass(estimator, expected):
     with warnings.catch_warnings():

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.figure import Figure
 from scipy import stats
@@ -13,7 +13,7 @@ from scipy import stats
 import rocscope as rs
 from band_cases import CASES, study
 from rocscope.errors import InputError, OneClassError, RocscopeWarning, WeightError
-from strategies import samples
+from strategies import costly, samples
 
 KINDS = ("roc", "gain", "lift", "precision_recall")
 WITH_AREA = ("roc", "gain", "precision_recall")
@@ -125,7 +125,7 @@ def test_threshold_average_of_precision_mixes_all_folds_alike():
     assert y[np.searchsorted(x, 0.75)] == pytest.approx(0.8)
 
 
-@settings(max_examples=25)
+@costly
 @given(samples(most=12), kinds, methods)
 def test_one_fold_is_its_curve(sample, kind, method):
     curve = getattr(rs, kind)(sample.y, sample.score)
@@ -138,7 +138,7 @@ def test_one_fold_is_its_curve(sample, kind, method):
     assert average.band is None
 
 
-@settings(max_examples=25)
+@costly
 @given(
     samples(most=12), st.integers(2, 4), st.sampled_from(KINDS), st.sampled_from(["vertical", "threshold", "pooled"])
 )
@@ -152,7 +152,7 @@ def test_identical_folds_give_their_curve_with_a_band_of_no_width(sample, folds,
     assert known.any()
 
 
-@settings(max_examples=25)
+@costly
 @given(fold_samples(), st.sampled_from(["roc", "gain"]))
 def test_area_under_the_vertical_average_is_the_mean_of_areas(preds, kind):
     average = rs.evaluation.average_curve(preds, kind)
@@ -162,7 +162,7 @@ def test_area_under_the_vertical_average_is_the_mean_of_areas(preds, kind):
     assert average.areas.pooled.value == pytest.approx(getattr(rs, kind)(preds.select(models=["score"])).area())
 
 
-@settings(max_examples=25)
+@costly
 @given(fold_samples(), st.sampled_from(KINDS), st.lists(st.floats(0.01, 1), min_size=1, max_size=5))
 def test_vertical_average_is_the_mean_of_the_folds_anywhere(preds, kind, x):
     average = rs.evaluation.average_curve(preds, kind)
@@ -170,7 +170,7 @@ def test_vertical_average_is_the_mean_of_the_folds_anywhere(preds, kind, x):
     np.testing.assert_allclose(average.at(x), np.mean(values, axis=0), rtol=1e-12)
 
 
-@settings(max_examples=25)
+@costly
 @given(fold_samples(), st.sampled_from(["vertical", "threshold", "false_positives"]))
 def test_every_point_lies_between_those_of_the_folds(preds, method):
     average = rs.evaluation.average_curve(preds, method=method)
@@ -181,7 +181,7 @@ def test_every_point_lies_between_those_of_the_folds(preds, method):
     assert (average.folds_at == len(average.folds)).all()
 
 
-@settings(max_examples=25)
+@costly
 @given(samples(most=12, weight=st.integers(1, 3)), st.sampled_from(KINDS), st.sampled_from(["vertical", "threshold"]))
 def test_weights_are_repeated_rows(sample, kind, method):
     repeated = (np.repeat(column, sample.weight) for column in (sample.y, sample.score, np.arange(sample.y.size) % 1))

@@ -217,6 +217,7 @@ def test_the_hint_names_what_keeps_groups_from_the_splitter():
         rs.evaluate(tuned, X, y, cv=2, groups=groups)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     "model",
     [

@@ -6,7 +6,7 @@ from math import inf, nan
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from matplotlib.figure import Figure
 from sklearn.linear_model import LogisticRegression
@@ -22,7 +22,7 @@ from rocscope.decisions.generalization.candidates import design_of_all
 from rocscope.decisions.generalization.resampling import bootstrap_choice, in_sample
 from rocscope.errors import InputError, OneClassError, RocscopeWarning
 from rocscope.metrics import METRICS
-from strategies import decision_contexts, samples, whole_weights
+from strategies import costly, decision_contexts, samples, whole_weights
 
 CRITERIA = ["min_cost", "accuracy", "youden", "f1", "mcc"]
 
@@ -85,7 +85,7 @@ def test_the_engine_finds_the_best_threshold_as_choose_does(sample, context, cri
     assert (chosen.model, threshold) == (decision.model, decision.threshold)
 
 
-@settings(max_examples=20)
+@costly
 @given(samples(most=12, weight=whole_weights), decision_contexts, st.sampled_from(CRITERIA))
 def test_replicates_equal_a_slow_choice_on_rows_drawn_alike(sample, context, criterion):
     preds = rs.Predictions(sample.y, {"a": sample.score, "b": -sample.score}, sample_weight=sample.weight)

@@ -181,7 +181,7 @@ def sample(classes, n=150):
     return np.round(rng.normal(size=(n, 3)) + 0.8 * y[:, None], 2), y
 
 
-@pytest.mark.every(5)
+@pytest.mark.every(8)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("name", KINDS)

@@ -65,13 +65,21 @@ def sample(classes):
     return rng.normal(size=(120, 3)) + np.eye(3)[y], y
 
 
+def or_nan(scorer):
+    """Return a scorer that has no value where a model cannot serve it, as for cross_validate of one scorer alone."""
+
+    def value(model, X, y):
+        try:
+            return sk.get_scorer(scorer)(model, X, y)
+        except (AttributeError, ValueError):
+            return np.nan
+
+    return value
+
+
 def theirs_of(model, scorers, X, y):
-    """Return what cross_validate says; scorer by scorer where one of several that a model cannot serve loses all."""
-    try:
-        return cross_validate(model, X, y, cv=FOLDS, scoring=scorers)
-    except AttributeError:
-        each = {name: cross_validate(model, X, y, cv=FOLDS, scoring=scorer) for name, scorer in scorers.items()}
-        return {f"test_{name}": found["test_score"] for name, found in each.items()}
+    """Return what cross_validate says of all scorers; as it is, one that a model cannot serve may lose all."""
+    return cross_validate(model, X, y, cv=FOLDS, scoring={name: or_nan(scorer) for name, scorer in scorers.items()})
 
 
 def equal(models, scorers, classes):

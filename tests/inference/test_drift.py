@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import rocscope as rs
@@ -14,7 +14,7 @@ from rocscope import ThresholdCounts
 from rocscope.errors import InputError, ScoreError
 from rocscope.ranges import BinnedCounts, CountsSketch
 from sketch_cases import sketch_of, streams
-from strategies import samples
+from strategies import costly, samples
 
 
 def share_above(scores, threshold):
@@ -60,7 +60,7 @@ def test_of_bins_the_bounds_hold(one, other):
 
 
 @pytest.mark.slow(reason="long searches")
-@settings(max_examples=30)
+@costly
 @given(streams(most=400), streams(most=400))
 def test_of_sketches_the_bounds_hold(one, other):
     (y, score), (other_y, other_score) = one, other

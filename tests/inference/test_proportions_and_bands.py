@@ -5,7 +5,7 @@ from math import sqrt
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import special, stats
 from statsmodels.stats.proportion import proportion_confint
@@ -17,6 +17,7 @@ from rocscope.errors import ColumnError, InputError, RocscopeWarning
 from rocscope.inference.bands import _simultaneous
 from rocscope.inference.proportions import SHARES, proportion_interval, share_of
 from rocscope.inference.resampling.draws import Statistic, replicate
+from strategies import costly
 
 RNG = np.random.default_rng(8)
 LABEL = (np.arange(120) % 3 == 0).astype(int)
@@ -184,7 +185,7 @@ def ks_band_by_points(counts, x, level):
 
 
 @pytest.mark.slow
-@settings(max_examples=25)  # the critical distances take long
+@costly  # the critical distances take long
 @given(cases(most=30))
 def test_ks_band_is_its_definition(case):
     label, scores = case

@@ -28,6 +28,7 @@ def negative_likelihood(theta, pos, neg):
     return -(special.xlogy(pos, of_pos).sum() + special.xlogy(neg, of_neg).sum())
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     ("pos", "neg"),
     [([3, 5, 9, 12, 30], [40, 22, 10, 6, 4]), ([5, 11, 6, 11, 20], [33, 6, 6, 11, 2])],  # the second: Hanley & McNeil

@@ -103,6 +103,7 @@ def check_pair(areas, spread, sizes, samples):
         assert wider <= 1.08
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(("areas", "spread", "sizes"), [((0.85, 0.95), 1.0, (10, 100)), ((0.8, 0.8), 2.0, (50, 50))])
 def test_differences_are_covered(areas, spread, sizes):
     check_pair(areas, spread, sizes, 100)

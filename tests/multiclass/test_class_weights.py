@@ -6,7 +6,7 @@ from itertools import pairwise, product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
@@ -25,6 +25,7 @@ from rocscope.multiclass.weight_search import (
     greedy,
     line_search,
 )
+from strategies import costly
 
 COST = rs.multiclass.CostMatrix([[0, 1, 3], [2, 0, 1], [9, 4, 0]], classes=(0, 1, 2), rows="actual")
 TARGETS = [*NAMES, COST]
@@ -96,7 +97,6 @@ def test_the_line_search_equals_trying_every_weight(problem, cls, class_weight):
     assert found == (pytest.approx(best[0], abs=1e-6), pytest.approx(best[1], abs=1e-12))
 
 
-@settings(deadline=None)
 @given(problems(), st.integers(0, 2))
 def test_the_compiled_search_climbs_the_same_ladder(problem, cls):
     ours = search._compiled(problem, np.array([1.0, 0.7, 1.3]), cls)
@@ -108,7 +108,7 @@ def test_the_compiled_search_climbs_the_same_ladder(problem, cls):
     np.testing.assert_allclose(ours.value, scale * theirs.value, atol=1e-9)
 
 
-@settings(deadline=None, max_examples=30)
+@costly
 @given(problems(most=20))
 def test_equal_and_greedy_weights_are_never_better_than_coordinate_ascent(problem):
     ones, by_greed = problem.score(np.ones(3)), problem.score(greedy(problem))
@@ -118,7 +118,7 @@ def test_equal_and_greedy_weights_are_never_better_than_coordinate_ascent(proble
     assert found >= max(ones, by_greed, one_start)
 
 
-@settings(deadline=None, max_examples=25)
+@costly
 @given(problems(most=6))
 def test_no_weights_of_a_fine_grid_are_better_along_any_axis(problem):
     weight = best_of_starts(problem, [])
@@ -135,7 +135,7 @@ def is_on_a_tie(problem, weight):
     return np.isclose(top[:, -1], top[:, -2], rtol=1e-9).any()
 
 
-@settings(deadline=None, max_examples=25)
+@costly
 @given(st.lists(st.tuples(st.integers(0, 1), st.integers(0, 6)), min_size=2, max_size=30))
 def test_two_classes_are_the_best_threshold_of_the_binary_side(rows):
     y, score = np.array(rows).T

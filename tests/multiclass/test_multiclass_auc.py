@@ -5,7 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
@@ -13,6 +13,7 @@ import rocscope as rs
 from rocscope.errors import InputError, LabelError, OneClassError, RocscopeWarning, ScoreError
 from rocscope.multiclass.class_areas import VARIANTS, ClassColumns, coefficients, doubled_concordance, variant_weights
 from rocscope.multiclass.comparisons import compare_multiclass_auc
+from strategies import costly
 
 
 @st.composite
@@ -268,7 +269,7 @@ def test_equal_models_do_not_differ():
         compare_multiclass_auc(preds.select(models=["a"]))
 
 
-@settings(max_examples=20)
+@costly
 @given(samples(), st.permutations(range(4)))
 def test_order_of_rows_and_of_classes_does_not_matter(sample, order):
     y, proba = sample

@@ -5,12 +5,13 @@ from itertools import permutations, product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import rocscope as rs
 from rocscope.errors import InputError, OneClassError, RocscopeWarning, ScoreError, ShapeError
 from rocscope.multiclass.volume import ordinal_volume, sampled_volume, triple_volume
+from strategies import costly
 
 groups_of_scores = st.lists(st.lists(st.integers(0, 5), min_size=1, max_size=7), min_size=3, max_size=3)
 
@@ -83,7 +84,7 @@ def sorted_right_by_hand(trio):
     return best.count((0, 1, 2)) / len(best)
 
 
-@settings(max_examples=25)
+@costly
 @given(st.lists(triples, min_size=3, max_size=3))
 def test_volume_of_triples_against_all_trios(groups):
     y = np.repeat([0, 1, 2], [len(group) for group in groups])

@@ -51,7 +51,7 @@ def jackknife(figure, n):
     return np.sqrt((n - 1) * values.var(axis=0))
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(5)
 @pytest.mark.parametrize("design", ["plain", "strata", "known"])
 @pytest.mark.parametrize("kind", ["qini", "uplift"])
 def test_standard_errors_are_those_of_leaving_rows_out(kind, design):

@@ -5,7 +5,7 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import rocscope as rs
@@ -21,7 +21,7 @@ from sketch_cases import (
     sketch_of,
     streams,
 )
-from strategies import DTYPES, both_paths, taking
+from strategies import DTYPES, both_paths, costly, taking
 
 FLOATS = {"allow_nan": False, "allow_infinity": False}
 
@@ -39,7 +39,7 @@ def test_the_bounds_hold_on_any_stream_in_any_batches(path, stream, batch):
 
 
 @pytest.mark.slow(reason="long searches")
-@settings(max_examples=25)
+@costly
 @given(stream=streams(), data=st.data())
 def test_the_bounds_hold_merged_in_any_order(stream, data):
     y, score = stream
@@ -53,7 +53,7 @@ def test_the_bounds_hold_merged_in_any_order(stream, data):
     bounds_hold(merged.binned(), ThresholdCounts.from_scores(y, score))
 
 
-@settings(max_examples=20)
+@costly
 @given(stream=streams(most=500))
 def test_the_envelope_holds_the_exact_curves(stream):
     y, score = stream
@@ -78,7 +78,7 @@ def test_counting_is_exact_and_the_same_in_any_order_while_all_scores_fit(stream
         assert whole.binned().counts() == ThresholdCounts.from_scores(y, score, sample_weight=weight)
 
 
-@settings(max_examples=30)
+@costly
 @given(stream=streams())
 def test_a_sketch_comes_back_from_its_bytes_and_goes_on(stream):
     y, score = stream
@@ -165,7 +165,7 @@ def test_a_caller_may_write_to_what_was_counted():
 @pytest.mark.every(4)
 @both_paths
 @pytest.mark.parametrize("dtype", DTYPES)
-@settings(max_examples=10)
+@costly
 @given(data=st.data())
 def test_any_type_of_score_is_kept(path, dtype, data):
     kind = np.dtype(dtype).kind

@@ -38,7 +38,7 @@ def told(read, path):
     return {name: (each.threshold.dtype, each) for name, each in counts.items()}
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(7)
 @pytest.mark.parametrize("late", LATE)
 def test_what_comes_late(tmp_path, monkeypatch, late):
     rows, expected = LATE[late]

@@ -50,11 +50,6 @@ MENDED = (
 )
 
 
-def test_every_way_to_read_a_file_gives_the_rows_that_were_written(tmp_path):
-    found, first = search((*range(25), *MENDED), tmp_path)
-    assert not found, "\n".join(f"{kind} × {found[kind]}: {first[kind]}" for kind in found)
-
-
 @pytest.fixture
 def one_database(monkeypatch):
     """One DuckDB reads all files: to start it takes as long as all else that is done with a small one."""
@@ -62,6 +57,12 @@ def one_database(monkeypatch):
         for module in (database, text_files):
             monkeypatch.setattr(module, "connect", lambda _=(): connection.cursor())
         yield
+
+
+@pytest.mark.usefixtures("one_database")
+def test_every_way_to_read_a_file_gives_the_rows_that_were_written(tmp_path):
+    found, first = search((*range(25), *MENDED), tmp_path)
+    assert not found, "\n".join(f"{kind} × {found[kind]}: {first[kind]}" for kind in found)
 
 
 @pytest.mark.slow

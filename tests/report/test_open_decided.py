@@ -13,7 +13,7 @@ OTHERS = {"weight": None, "segment": None, "fold": None, "positive": None}
 WRITE = {"csv": pl.DataFrame.write_csv, "parquet": pl.DataFrame.write_parquet, "jsonl": pl.DataFrame.write_ndjson}
 
 
-@in_parts(5, 500)
+@in_parts(3, 500)
 def test_the_page_decides_about_each_person_as_python_does(page, cases, part, run, tmp_path):
     rng, acted = np.random.default_rng([18, part]), 0
     for number in counted(cases):

@@ -32,7 +32,7 @@ def write(path, columns):
     return path
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(4)
 @pytest.mark.parametrize(("rows", "models", "decimals"), [(12, 2, 1), (60, 3, 2), (400, 3, None), (3000, 2, 3)])
 def test_intervals_and_tests_are_those_of_python(page, tmp_path, rows, models, decimals):
     preds = predictions(models=models, rows=rows, decimals=decimals)
@@ -82,6 +82,7 @@ def test_calibration_is_that_of_python(page, tmp_path, rows, decimals):
         assert number == pytest.approx(own["numbers"][name], rel=1e-3, nan_ok=True)
 
 
+@pytest.mark.slow(reason="further views of the page in a browser")
 def test_segments_and_folds_are_counted_apart_and_many_as_others(page, tmp_path):
     rows = 600
     preds = predictions(models=1, rows=rows)

@@ -65,9 +65,16 @@ def test_scores_are_never_rounded(scores):
     assert scores_of(scores_column(scores)) == scores
 
 
-def test_the_page_holds_the_counts_that_python_has():
+@pytest.fixture(scope="module")
+def large():
+    """Rows of which the page draws some, and what it has of each model."""
     preds = predictions(rows=20_000)
-    for model in payload(report_data(preds))["slices"][0]["models"]:
+    return preds, payload(report_data(preds))["slices"][0]["models"]
+
+
+def test_the_page_holds_the_counts_that_python_has(large):
+    preds, models = large
+    for model in models:
         counts = preds.counts(model["name"])
         threshold, tp, fp = scores_of(model["threshold"]), totals_of(model["tp"]), totals_of(model["fp"])
         assert len(threshold) == len(tp) == len(fp) <= 500
@@ -79,9 +86,9 @@ def test_the_page_holds_the_counts_that_python_has():
         assert fp[vertices].tolist() == [0, *hull.fp]
 
 
-def test_no_point_of_the_curve_is_further_off_than_stated():
-    preds = predictions(rows=20_000)
-    for model in payload(report_data(preds))["slices"][0]["models"]:
+def test_no_point_of_the_curve_is_further_off_than_stated(large):
+    preds, models = large
+    for model in models:
         curve = rs.roc(preds.counts(model["name"]))
         tpr, fpr = (
             np.array([0, *totals_of(model[name])]) / total for name, total in (("tp", preds.n_pos), ("fp", preds.n_neg))
@@ -147,7 +154,7 @@ def test_a_model_takes_at_most_8_kb_and_12_kb_with_all_that_is_said_of_it(models
 def test_a_report_over_the_limit_is_refused_and_says_what_to_drop(monkeypatch, segments, hint):
     assert MOST_BYTES == 5_000_000
     monkeypatch.setattr("rocscope.report.page.MOST_BYTES", 100_000)
-    preds = predictions(models=2)
+    preds = predictions(models=2, rows=900)
     segment = np.arange(len(preds)) % segments if segments else None
     report = rs.Report(rs.Predictions(preds.y_true, preds.scores, segment=segment))
     with pytest.raises(InputError, match=f"at most 0.1 MB, got 0.. MB from 2 models and {hint}"):
@@ -202,6 +209,7 @@ def test_many_small_segments_are_one_line():
     assert few.endswith("segment 7 (2 negatives) and 22 more.")
 
 
+@pytest.mark.slow(reason="large pages")
 def test_of_many_segments_the_largest_are_shown_and_the_rest_as_one():
     sizes = np.arange(20, 120)
     segment = np.repeat([f"s{i}" for i in range(100)], sizes)
@@ -218,9 +226,9 @@ def test_of_many_segments_the_largest_are_shown_and_the_rest_as_one():
 
 
 @pytest.mark.every(2)
-@pytest.mark.parametrize(("groups", "small"), [(44, False), (3, True)])
-def test_counts_by_group_are_shown_as_segments_of_rows_are(monkeypatch, groups, small):
-    preds = predictions(models=2, rows=3_000)
+@pytest.mark.parametrize(("models", "groups", "small"), [(1, 44, False), (2, 3, True)])
+def test_counts_by_group_are_shown_as_segments_of_rows_are(monkeypatch, models, groups, small):
+    preds = predictions(models=models, rows=3_000)
     segment = np.random.default_rng(0).integers(0, groups, (2, 3_000)).max(axis=0)
     rows = rs.Predictions(preds.y_true, preds.scores, segment=segment)
     expected = report_data(rows, context=rs.Context(cost_fn=3))

@@ -61,6 +61,7 @@ def test_a_curve_in_other_units_goes_through_its_numbers(page, fresh, chart, vie
     assert near.mean() > 0.9  # the canvas has the curve where the file has it, but for what lies over it
 
 
+@pytest.mark.slow(reason="further views of the page in a browser")
 def test_a_drag_keeps_the_elements_that_it_moves(page, fresh):
     mark = "window.kept = [...document.querySelectorAll('#roc [data-role], #money [data-role], .verdict strong')]"
     page.page.evaluate(mark)

@@ -192,7 +192,7 @@ def check_draws(rng, preds, found, limit, budget, all_cases):
     assert sorted(again.tolist()) == sorted(ids[chosen].tolist())
 
 
-@in_parts(60, 10_000)
+@in_parts(30, 10_000)
 def test_no_allocation_of_randomised_rules_costs_less(cases, part):
     rng = np.random.default_rng([0, part])
     found = [gap(rng) for _ in counted(cases)]
@@ -306,7 +306,7 @@ def taken_by_hand(found, sample, rows, ids, most):
     return chosen, dict(zip(n, size, strict=True))
 
 
-@in_parts(30, 1_000)
+@in_parts(15, 1_000)
 def test_of_very_many_segments_those_cases_are_taken_that_are_of_each_alone(cases, part):
     rng = np.random.default_rng([1, part])
     for _ in counted(cases):
@@ -370,7 +370,7 @@ def test_costs_of_any_size_and_segments_of_one_class():
         assert np.isnan(found.tpr[0]) and np.isnan(found.fpr[1])
 
 
-@in_parts(40, 2_000)
+@in_parts(20, 2_000)
 def test_segments_may_have_models_of_their_own(cases, part, tmp_path):
     """The lowest cost is that of the program over the thresholds of the models that each segment has."""
     rng = np.random.default_rng([3, part])

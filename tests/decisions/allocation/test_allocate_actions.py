@@ -100,7 +100,7 @@ def idle_of(rows, actions, share):
     return share * (context.cost_fn * rows.y_true.sum() + context.cost_tn * (~rows.y_true).sum())
 
 
-@in_parts(40, 10_000)
+@in_parts(20, 10_000)
 def test_no_mixture_that_keeps_bounds_on_segments_costs_less(cases, part):
     rng, found = np.random.default_rng([37, part]), []
     for _ in counted(cases):
@@ -132,7 +132,7 @@ def test_no_mixture_that_keeps_bounds_on_segments_costs_less(cases, part):
     print(f"largest gap {max(found):.2g} in {len(found)} plans")
 
 
-@in_parts(40, 10_000)
+@in_parts(20, 10_000)
 def test_no_mixture_of_thresholds_for_several_actions_costs_less(cases, part):
     rng, found = np.random.default_rng([35, part]), []
     for _ in counted(cases):

@@ -69,7 +69,7 @@ def least(rows, given, limit, use, depth):
     )
 
 
-@in_parts(40, 10_000)
+@in_parts(20, 10_000)
 def test_no_mixture_of_thresholds_costs_less(cases, part):
     rng, found = np.random.default_rng([36, part]), []
     for _ in counted(cases):

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from interval_cases import OF_COST, OF_PROFIT, RARE, SINGLE, Cases, covered
 from scipy import stats
@@ -20,7 +20,7 @@ from rocscope.decisions.generalization.cost_draws import DrawsOfRows
 from rocscope.decisions.generalization.resampling import cross_validate, in_sample
 from rocscope.errors import InfeasibleError, InputError, OneClassError, WeightError
 from rocscope.inference.costs import MeanSample
-from strategies import decision_contexts, samples
+from strategies import costly, decision_contexts, samples
 
 QUICK = {"replicates": 200, "progress": False}
 
@@ -49,7 +49,7 @@ def found(data, context=None, **aim):
     return decision, model.candidates and design_of_all(model.samples, 0), model.candidates
 
 
-@settings(max_examples=30)
+@costly
 @given(samples(most=15), decision_contexts, aims)
 def test_what_is_judged_is_what_was_chosen(sample, context, aim):
     preds = rs.Predictions(sample.y, {"a": sample.score, "b": -sample.score})
@@ -211,7 +211,7 @@ def test_a_constraint_with_a_level(text, said):
     assert Constraint.parse(said) == Constraint.parse(text)
 
 
-@settings(max_examples=30)
+@costly
 @given(
     samples(most=40),
     st.sampled_from(["tpr >= 0.5 at 90 %", "fpr <= 0.6 at 80 %", "tnr >= 0.3 at 95 %", "fnr <= 0.7 at 90 %"]),
@@ -324,7 +324,7 @@ def test_numbers_without_digits_that_mean_nothing():
     assert repr(rs.choose(rows_of()).interval(**QUICK)).startswith("ChosenEstimate(0.")
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(6)
 @pytest.mark.parametrize(
     "name",
     [

@@ -9,7 +9,7 @@ from decisions.plans.test_tampering import plans
 from strategies import counted, in_parts
 
 
-@in_parts(9, 500)
+@in_parts(5, 500)
 def test_every_way_chooses_the_same_people(cases, part, run, tmp_path):
     rng = np.random.default_rng([17, part])
     for number in counted(cases):
