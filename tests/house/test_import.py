@@ -12,6 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import rocscope as rs
+from rocscope._base.public_names import refusing
+from rocscope.kernels import SMALL, compiled_pays
 
 HEAVY = {
     "numba",
@@ -109,6 +111,15 @@ def test_every_public_name_is_documented(name):
 def test_an_unknown_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match=r"^rocscope has no 'aucc'; did you mean rs\.auc\?$"):
         _ = rs.aucc
+    with pytest.raises(AttributeError, match=r"^rocscope has no 'compat'; `import rocscope\.compat` first$"):
+        refusing("rocscope", [])("compat")  # which is there as soon as anything has imported it
+
+
+def test_a_compiled_loop_pays_on_many_numbers_or_once_the_compiler_is_loaded(monkeypatch):
+    monkeypatch.delitem(sys.modules, "numba", raising=False)
+    assert [compiled_pays(numbers) for numbers in (1, SMALL - 1, SMALL)] == [False, False, True]
+    monkeypatch.setitem(sys.modules, "numba", None)
+    assert compiled_pays(1)
 
 
 def test_types_travel_with_the_package():
