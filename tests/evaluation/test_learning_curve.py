@@ -188,6 +188,7 @@ def test_which_model(curve):
         curve.band("nb", share=80)
 
 
+@pytest.mark.slow
 def test_a_band_holds_one_more_run():
     # Nine runs: the least and the greatest, between which a tenth lies in eight of ten cases.
     assert learning(25, runs=9)[0] >= 0.6

@@ -132,6 +132,7 @@ def test_the_target_class_is_chosen_in_two_clicks(chromium, tmp_path):
         assert seen(page.settle()) != before
 
 
+@pytest.mark.slow(reason="further views of the page in a browser")
 def test_the_whole_report_by_keyboard_alone(page):
     """Tab reaches every control, each with a name and a mark of where it is; arrow keys and Enter work them."""
     assert "Threshold on the ROC curve" in page.tab_through()

@@ -119,6 +119,7 @@ def test_undo_and_reset(page):
 
 
 def test_the_keyboard_reaches_everything(page):
+    assert "Threshold on the ROC curve" in page.tab_through()  # of those with a name and a mark of where it is
     page.page.focus("#roc .handle")
     before = page.mark("roc", "point")
     page.page.keyboard.press("ArrowRight")

@@ -10,7 +10,7 @@ import rocscope as rs
 from rocscope.decisions.allocation.refits import refitted
 
 
-@pytest.mark.every(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["capacity of a sixth", "two actions"])
 def test_intervals_cover_the_true_cost(name):
     assert covered(name, 8, 200) >= 0.6
