@@ -186,20 +186,20 @@ def estimate(sample: AucSample, index: int, method: Method, level: float) -> Est
         ends = (wald if method == "delong" else logit)(auc, error, level)
         name = _NAMES[method]
     name = ", ".join(part for part in (name, sample.note) if part)
-    doubt = _doubt(method, size, ends, level)
-    if method == "newcombe" and sample.note and not doubt:
-        doubt = "Newcombe's interval takes rows for independent and equal; method='auto' does not"
-    return Estimate(auc, *ends, level, name, sample.n, error, doubt)
+    return Estimate(auc, *ends, level, name, sample.n, error, _doubt(method, sample.note, size, ends, level))
 
 
-def _doubt(method: Method, size: EffectiveSize, ends: tuple[float, float], level: float) -> str:
+def _doubt(method: Method, note: str, size: EffectiveSize, ends: tuple[float, float], level: float) -> str:
     """Return why an interval is not reliable; empty if it is."""
     if method == "sure":
         return ""
     if size.reason or method == "auto":
         return size.reason
     few_groups = "" if size.groups is None else few(size.groups, FEW_FOR_LIMIT, "groups of equal size")
-    return few_groups or few(size.smallest, FEW_RESAMPLED, f"{size.units} of a class") or short_of(size, ends, level)
+    doubt = few_groups or few(size.smallest, FEW_RESAMPLED, f"{size.units} of a class") or short_of(size, ends, level)
+    if method == "newcombe" and note and not doubt:
+        return "Newcombe's interval takes rows for independent and equal; method='auto' does not"
+    return doubt
 
 
 def short_of(size: EffectiveSize, ends: tuple[float, float], level: float) -> str:
