@@ -16,7 +16,7 @@ from rocscope.errors import RocscopeError
 
 MOST_SECONDS, MOST_WAITED = 20, 120  # of a call: of the processor, and by the clock
 MOST_BYTES, MOST_ADDRESSES = 2**30, 3 * 2**30  # what a process may grow by; threads take addresses that they never use
-FEW_CALLS, PARTS = 400, 12  # of some 125,000; the parts take ten minutes or so each on a busy core
+FEW_CALLS, PARTS = 400, 12  # of some 125,000; the parts take a minute or so each
 
 
 def cases():

@@ -185,7 +185,7 @@ def distinct(values: Array) -> list[Any]:
     try:
         unique = np.unique(values) if texts is None else texts[0]
         return list(unique) if unique.dtype.kind in "mM" else unique.tolist()
-    except TypeError:  # labels of mixed types have no order
+    except (TypeError, OverflowError):  # labels of mixed types, or beyond 64 bits beside others, have no order
         return list({repr(value): value for value in values.tolist()}.values())
 
 

@@ -46,7 +46,7 @@ def consistency_band(
     fit: Fit, shift: Shift, x: Array, *, simultaneous: bool, level: float, draws: int, random_state: Any, what: str
 ) -> Band:
     """Return where the curve that `fit` draws at `x` would lie if the probabilities were true."""
-    check.check_level(level)
+    level = check.check_level(level)
     sample = fit.outcomes
     rng = check.check_random_state(random_state)
     drawn = shift.of_chance(_draw(fit, shift.in_sample(sample.score), check.check_whole(draws, "draws"), rng))

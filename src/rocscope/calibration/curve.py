@@ -158,7 +158,7 @@ class CalibrationCurve(Curve):
         >>> band.low.round(3), band.high.round(3)
         (array([0.   , 0.787]), array([0.213, 1.   ]))
         """
-        check.check_level(level)
+        level = check.check_level(level)
         sample, shift = self._basis.sample, self._basis.shift
         if simultaneous or self._basis.limits is None:
             found = monotone_band(sample, level, simultaneous=simultaneous)
@@ -262,7 +262,7 @@ class BinnedCalibrationCurve(CalibrationCurve):
         >>> interval.low.round(3), interval.high.round(3)
         (array([0.061, 0.061]), array([0.939, 0.939]))
         """
-        check.check_level(level)
+        level = check.check_level(level)
         check.check_choice("method", method, _BIN_METHODS)
         bins = self._fit
         assert isinstance(bins, Bins)

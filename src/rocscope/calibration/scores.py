@@ -343,7 +343,7 @@ def _limits(
     coarse: bool = False,
 ) -> tuple[Array, Array]:
     """Return limits of the costs found at some proportions."""
-    check.check_level(level)
+    level = check.check_level(level)
     check.check_whole(draws, "draws")
     known.outcomes.require_both_classes(f"an interval of the {MiscalibrationCostCurve.title}")
     sample = grouped(known.outcomes, coarse=coarse)

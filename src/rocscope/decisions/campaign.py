@@ -359,7 +359,7 @@ def plan_campaign(
     named = {str(name): each for name, each in check.by_name(campaigns, ("campaign",)).items()}
     if not named or not all(isinstance(campaign, Campaign) for campaign in named.values()):
         raise InputError("campaigns", expected="a Campaign or a mapping of them by name", got=repr(campaigns))
-    check.check_level(level)
+    level = check.check_level(level)
     samples = samples_of(models)
     curves = {
         (model, name): _curve(sample, campaign) for model, sample in samples.items() for name, campaign in named.items()

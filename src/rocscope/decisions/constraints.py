@@ -90,7 +90,7 @@ class Constraint(Condition):
         if self.quantity not in _RATES or self.relation in (">", "<"):
             expected = f"a bound with >= or <= on {', '.join(_RATES)}, whose limits allow for the choice"
             raise InputError("constraint with a level", expected=expected, got=str(self))
-        check.check_level(level)
+        level = check.check_level(level)
         if level < _EVEN:
             raise InputError("level of a constraint", expected="50 % or more, such as 95 %", got=f"{100 * level:g} %")
 

@@ -155,7 +155,7 @@ def outcomes(
     scores: Any, segment: Any, where: str | None, random_state: Any, **layout: Any,
 ) -> PlanOutcomes:  # fmt: skip
     """Return what acting by a plan has brought; see `Plan.outcomes`."""
-    check.check_level(level)
+    level = check.check_level(level)
     check.check_text("label", label)
     wanted = [label, *plan.columns, *([] if acted in (None, "all") else [str(acted)])]
     with open_source(source, FileLayout(*(layout.get(each) for each in _LAYOUT))) as opened:

@@ -63,7 +63,7 @@ def result_table(results: Any, metric: Metric = "auc") -> ResultTable:
     """
     if check.is_frame(results):
         results = check.frame_columns(results)
-    elif not hasattr(results, "items") or _counted_by_segment(results):
+    elif not isinstance(results, Mapping) or _counted_by_segment(results):
         expected = "a mapping from model to values or from data set to Predictions, or a data frame"
         raise refusal("results", expected, results)
     if any(isinstance(value, Rows) for value in results.values()):

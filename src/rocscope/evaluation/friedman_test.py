@@ -183,7 +183,7 @@ def friedman(
     >>> result.groups
     [('a', 'b'), ('b', 'c')]
     """
-    check.check_level(level)
+    level = check.check_level(level)
     table = result_table(results, metric)
     n, m = table.values.shape
     if m < 3:

@@ -4,7 +4,7 @@ A scorer of scikit-learn is asked about the fitted model, as `cross_validate` do
 predictions.
 """
 
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from inspect import Parameter, signature
 from typing import Any, ClassVar, cast
@@ -39,11 +39,12 @@ def scorers_of(scoring: Any, task: Task) -> dict[str, Any]:
     """
     if scoring is None:
         return {}
+    pairs: Iterable[tuple[str | None, Any]]
     if isinstance(scoring, Mapping):
         pairs = [(str(name), each) for name, each in scoring.items()]
     else:
         several = isinstance(scoring, Sequence | Set) and not isinstance(scoring, str | Context | CostMatrix)
-        pairs = [(None, each) for each in (scoring if several else [scoring])]
+        pairs = ((None, each) for each in (scoring if several else [scoring]))  # one by one: the first may be none
     found: dict[str, Any] = {}
     for given, each in pairs:
         own, function = _named(each, task)

@@ -318,7 +318,7 @@ def summary(
     segments = counted_by_segment(predictions)
     pooled: Any = {model: each.pooled() for model, each in segments.items()}
     refuse_repeats(pooled or predictions, "summary")
-    check.check_level(level)
+    level = check.check_level(level)
     seed = check.seed_of(random_state)
     samples = samples_of(pooled or predictions, name="predictions")
     return summarised(samples, context, segments, by=by, threshold=threshold, level=level, seed=seed)

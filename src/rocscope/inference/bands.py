@@ -121,7 +121,7 @@ def band(
     >>> band(curve.counts, metric=metrics.precision, method="wilson", grid=[31, 21]).low.round(3)
     array([0.313, 0.342])
     """
-    check.check_level(level)
+    level = check.check_level(level)
     check.check_choice("method", method, ("bootstrap", "ks", *PROPORTION_METHODS))
     x = None if grid is None else check.check_numbers(grid, "grid")
     source: Any = getattr(curve, "counts", None) if isinstance(curve, Curve) else curve

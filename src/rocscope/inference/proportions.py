@@ -5,7 +5,7 @@ Intervals that counts, standard errors or other intervals say at once.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import hypot, inf, sqrt
+from math import hypot, inf, nan, sqrt
 from typing import Any, Literal
 
 import numpy as np
@@ -109,7 +109,8 @@ def _mover(parts: Sequence[tuple[float, Estimate]]) -> tuple[float, float, float
 def mover_difference(first: Estimate, second: Estimate, method: str, n: float) -> Estimate:
     """Return the difference second − first of two areas with a MOVER interval, when no variance is available."""
     value, low, high = _mover([(1, second), (-1, first)])
-    standard_error = (high - low) / (2 * normal_quantile(first.level))
+    reach = 2 * normal_quantile(first.level)  # 0 at a level that is next to 0
+    standard_error = (high - low) / reach if reach > 0 else nan
     return Estimate(value, max(low, -1.0), min(high, 1.0), first.level, method, n, standard_error)
 
 
@@ -176,7 +177,7 @@ def proportion_interval(
     >>> round(float(low), 4), round(float(high), 4)
     (0.4902, 0.9433)
     """
-    check.check_level(level)
+    level = check.check_level(level)
     check.check_choice("method", method, METHODS)
     count, n = np.asarray(count, dtype=np.float64), np.asarray(n, dtype=np.float64)
     if ((count % 1 != 0) | (n % 1 != 0)).any():
@@ -261,8 +262,8 @@ def rate_intervals(
 def proportion(count: float, n: float, *, method: ShareMethod = "wilson", level: float = 0.95) -> Estimate:
     """Return a share of n independent cases with its interval and standard error √(p(1 − p)/n)."""
     low, high = proportion_interval(count, n, method=method, level=level)
-    value = count / n if n else float("nan")
-    error = sqrt(value * (1 - value) / n) if n else float("nan")
+    value = count / n if n else nan
+    error = sqrt(value * (1 - value) / n) if n else nan
     reason = "" if method == "clopper-pearson" else few(n, FEW_ROWS, "independent cases")
     return Estimate(value, float(low), float(high), level, _NAMES[method], n, error, reason if n else "no such case")
 
@@ -272,10 +273,10 @@ def _predictive_value(point: OperatingPoint, prevalence: float, level: float) ->
     z = normal_quantile(level)
     name = f"logit at prevalence {prevalence:g}"
     if not (point.n_pos and point.n_neg):
-        return Estimate(float("nan"), 0.0, 1.0, level, name, point.n, reason="no such case")
+        return Estimate(nan, 0.0, 1.0, level, name, point.n, reason="no such case")
     cells = np.array([point.tp, point.fp, point.fn, point.tn], dtype=np.float64)
     hits, alarms = prevalence * point.tpr, (1 - prevalence) * point.fpr
-    value = hits / (hits + alarms) if hits + alarms else float("nan")
+    value = hits / (hits + alarms) if hits + alarms else nan
     if not cells.all():
         cells += z * z / 2
         name += ", adjusted for empty cells"
@@ -362,6 +363,6 @@ def joint_region(point: OperatingPoint, *, method: ShareMethod = "clopper-pearso
     (True, False)
     """
     point = point_of(point)
-    check.check_level(level)
+    level = check.check_level(level)
     rates = rate_intervals(point, method=method, level=sqrt(level))
     return JointRegion(rates["fpr"], rates["tpr"], level, _NAMES[method])

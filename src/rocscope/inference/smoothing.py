@@ -270,7 +270,7 @@ class SmoothRoc(Curve):
         as far as the binormal model is: 94.0 to 95.8 % of 95 % intervals covered, by simulation of binormal samples
         with areas of 0.6 to 0.9 and 50 or 500 of each class. Otherwise the percentile bootstrap.
         """
-        check.check_level(level)
+        level = check.check_level(level)
         require_whole(self.counts.pos, self.counts.neg)
         if self.method != "binormal, ml" or self.binormal is None:
             options: dict[str, Any] = {

@@ -109,7 +109,7 @@ def threshold_table(
     counts = counts_of(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
     counts.require_both_classes("a table of thresholds")
     require_whole(counts.pos, counts.neg)
-    check.check_level(level)
+    level = check.check_level(level)
     if thresholds is None:
         cut, cells = counts.threshold, [getattr(counts, cell) for cell in _CELLS]
     else:

@@ -294,7 +294,7 @@ class MulticlassAuc(Result):
         >>> multiclass_auc(["a", "a", "b", "b", "c", "c"], proba).interval("aunu")
         Estimate(0.875, 95 % interval 0.3838 to 0.9874, DeLong of aunu, logit scale, n=6)
         """
-        check.check_level(level)
+        level = check.check_level(level)
         value = self.average(variant).value
         if np.isnan(value):
             raise OneClassError(f"interval of {variant}", expected="cases of two classes", got="fewer")

@@ -35,7 +35,7 @@ from rocscope.multiclass.class_areas import (
     row_components,
     variant_weights,
 )
-from rocscope.multiclass.cost_matrix import CostMatrix
+from rocscope.multiclass.cost_matrix import CostMatrix, check_reject_cost
 from rocscope.multiclass.predictions import MulticlassPredictions, predictions_of
 from rocscope.multiclass.table_statistics import resampled
 
@@ -186,6 +186,7 @@ def compare_multiclass_costs(
     if len(predictions.models) < 2:
         raise InputError("models to compare", expected="two or more", got=f"{len(predictions.models)}")
     hypothesis = Hypothesis(alternative, level=level)
+    reject_cost = None if reject_cost is None else check_reject_cost(reject_cost)
     paid = np.column_stack([_paid(predictions, cost, m, decide, reject_cost) for m in predictions.models])
     names = predictions.models
     spread = float(np.ptp([*cost.cost.ravel(), *([] if reject_cost is None else [reject_cost])]))

@@ -141,7 +141,7 @@ def table_interval(
     **bootstrap: Any,
 ) -> Estimate:
     """Return a statistic of a table with its interval; see `ConfusionMatrix.interval`."""
-    check.check_level(level)
+    level = check.check_level(level)
     if of is not None and averaging is not None:
         raise InputError("interval", expected="a class (of=) or an average (averaging=)", got="both")
     cells = whole_counts(counts, statistic)
@@ -186,7 +186,7 @@ def resampled(
     statistic : function
         Of an array (replicates × kinds) of drawn counts; returns a value a replicate.
     """
-    check.check_level(level)
+    level = check.check_level(level)
     check.check_whole(replicates, "replicates", 2)
     n = int(frequency.sum())
     drawn = check.check_random_state(random_state).multinomial(n, frequency / n, size=int(replicates))

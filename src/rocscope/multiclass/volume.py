@@ -235,7 +235,7 @@ def vus(
     >>> vus(["low", "low", "mid", "mid", "high", "high"], score, classes=["low", "mid", "high"]).value
     0.875
     """
-    check.check_level(level)
+    level = check.check_level(level)
     check.check_choice("method", method, ("auto", "exact", "sampled"))
     require_distinct(y_true, "volume under the surface")
     groups, weights = _three_groups(y_true, score, model, classes, sample_weight)

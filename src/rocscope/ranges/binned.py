@@ -124,7 +124,12 @@ class BinnedCounts(CumulativeCounts):
         >>> BinnedCounts.concatenate([a, b]).low
         array([5, 1])
         """
-        ordered = sorted(parts, key=lambda part: part.low[0].item(), reverse=True)
+        given = []
+        for part in parts:  # one by one: the first may be none
+            if not isinstance(part, BinnedCounts):
+                raise InputError("parts", expected="BinnedCounts", got=check.shown(part))
+            given.append(part)
+        ordered = sorted(given, key=lambda part: part.low[0].item(), reverse=True)
         if not ordered:
             raise ShapeError("parts", expected="at least one", got="none")
         columns = [np.concatenate([getattr(p, name) for p in ordered]) for name in ("low", "high", "pos", "neg")]

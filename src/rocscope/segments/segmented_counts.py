@@ -313,7 +313,7 @@ class SegmentedCounts(BySegment, Result):
         """
         from rocscope.segments.means import SegmentMeans
 
-        check.check_level(level)
+        level = check.check_level(level)
         area, mass = areas_of(self, weight, folds)
         return SegmentMeans.of(area[None], mass, weight).estimate(0, level)
 
@@ -372,7 +372,7 @@ class SegmentedCounts(BySegment, Result):
         from rocscope.segments.differences import differences, scatter
 
         check.check_choice("adjust", adjust, ADJUSTMENTS)
-        check.check_level(level)
+        level = check.check_level(level)
         if self.n_pos.dtype.kind == "f":
             check.require_whole_weights(self.n_pos)
         sums = np.concatenate(self._rows.in_pieces(scatter))

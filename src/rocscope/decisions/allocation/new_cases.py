@@ -66,7 +66,7 @@ def interval_of(plan: Any, places: Sequence[Any], level: float, refitted: Refitt
     ----------
     Hall 1992, J. R. Stat. Soc. B 54:221–228.
     """
-    check.check_level(level)
+    level = check.check_level(level)
     taken = [each.counts for each in places] if refitted is None else refitted.taken
     terms = [each.terms for each in places] if refitted is None else refitted.terms
     cells, idle = cells_of(taken, places[0].totals, terms)

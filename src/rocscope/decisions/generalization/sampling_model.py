@@ -66,7 +66,7 @@ class SamplingModel:
         if quantity != "cost":
             raise InputError("of", expected="'cost' for a rule that is taken as given", got=repr(quantity))
         assert self.fixed is not None
-        check.check_level(level)
+        level = check.check_level(level)
         check.check_whole(replicates, "replicates")
         return self.fixed().estimate(level, replicates, check.seed_of(random_state))
 
@@ -87,7 +87,7 @@ class SamplingModel:
         samples, candidates = self.samples, self.candidates
         assert samples is not None
         assert candidates is not None
-        check.check_level(level)
+        level = check.check_level(level)
         check.check_whole(replicates, "replicates")
         for name, counts in samples.points().items():
             counts.require_both_classes(f"interval with {name!r}")

@@ -278,7 +278,7 @@ def average_curve(
     array([0. , 0.5])
     """
     check.check_choice("method", method, METHODS)
-    check.check_level(level)
+    level = check.check_level(level)
     predictions = rows_of(predictions)
     name = model_name(predictions.models, model)
     found = fold_curves(predictions.select(models=[name]), kind, bins=bins, strategy=strategy)

@@ -152,7 +152,7 @@ def auc_interval(
     >>> auc_interval(y, score, method="delong").low
     0.4807...
     """
-    check.check_level(level)
+    level = check.check_level(level)
     check.check_choice("method", method, METHODS)
     data = sample_of(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
     sample = auc_sample(data, groups=groups, folds=folds, weights=weights)

@@ -303,7 +303,7 @@ def estimate_of(
     >>> estimate_of(preds, statistics.brier())
     Estimate(0.1533, 95 % interval 0.1278 to 0.1829, influence, n=120)
     """
-    check.check_level(level)
+    level = check.check_level(level)
     statistic = spelled(statistic)
     smooth = statistic_named(statistic)[1] if isinstance(statistic, str) else statistic
     if not isinstance(smooth, Smooth):

@@ -101,6 +101,8 @@ def auc_variance(
     check.check_choice("method", method, get_args(VarianceMethod))
     if not ratio > 0:
         raise InputError("ratio", expected="a number of negatives for each positive above 0", got=repr(ratio))
+    if not positives > 0:
+        raise InputError("positives", expected="a number above 0", got=repr(positives))
     h = float(special.ndtri(auc))
     if method == "obuchowski":
         a = sqrt(2) * h

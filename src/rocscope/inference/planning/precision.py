@@ -97,7 +97,7 @@ def rate_sample_size(
     >>> rate_sample_size(0.9, 0.8, width=0.1)
     StudyPlan(n_pos=141, n_neg=245, rates 0.9 and 0.8 to a width of 0.1)
     """
-    check.check_level(level)
+    level = check.check_level(level)
     for name, value in (("tpr", tpr), ("tnr", tnr)):
         if not 0 <= value <= 1:
             raise InputError(name, expected="a share from 0 to 1", got=repr(value))

@@ -256,7 +256,7 @@ def bootstrap(
     if not callable(statistic):
         hint = "such as rocscope.auc or lambda counts: counts.at(0.5).accuracy"
         raise InputError("statistic", expected="a function of counts", got=repr(statistic), hint=hint)
-    check.check_level(level)
+    level = check.check_level(level)
     check.check_choice("method", method, _ASKED)
     if method == "auto":
         method = "bca" if named or statistic is auc else "percentile"
