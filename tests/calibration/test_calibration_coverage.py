@@ -115,7 +115,7 @@ def slope_of(curve, many=400_000):
 @pytest.mark.slow
 @pytest.mark.parametrize("curve", ["calibrated", "shifted"])
 def test_intervals_hold_the_truth(curve):
-    missed, disagree = misses(curve, 200, 20, draws=99)
+    missed, disagree = misses(curve, 200, 30, draws=99)
     assert disagree == 0
     assert max(missed.values()) <= 0.2
 

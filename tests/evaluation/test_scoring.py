@@ -78,7 +78,7 @@ def or_nan(scorer):
 
 
 def theirs_of(model, scorers, X, y):
-    """Return what cross_validate says of all scorers; as it is, one that a model cannot serve may lose all."""
+    """Return the results of cross_validate, which one scorer that a model cannot serve would otherwise end."""
     return cross_validate(model, X, y, cv=FOLDS, scoring={name: or_nan(scorer) for name, scorer in scorers.items()})
 
 

@@ -95,7 +95,7 @@ def check_bootstrap(case, samples, replicates):
 @pytest.mark.every(2)
 @pytest.mark.parametrize("case", [(0.7, 200, 0.5), (0.9, 100, 0.5)])
 def test_bootstrap_covers(case):
-    check_bootstrap(case, 100, 300)
+    check_bootstrap(case, 150, 400)
 
 
 @pytest.mark.slow
@@ -139,7 +139,7 @@ DIFFERENCES = {
 @pytest.mark.every(4)
 @pytest.mark.parametrize("options", DIFFERENCES.values(), ids=DIFFERENCES)
 def test_differences_are_covered(options):
-    assert within(difference_coverage(samples=200, **options), CLAIMED, 200)
+    assert within(difference_coverage(samples=400, **options), CLAIMED, 400)
 
 
 @pytest.mark.slow
@@ -161,8 +161,8 @@ def clustered_coverage(samples, ignore):
 
 
 def test_clusters_are_covered_and_would_not_be_without():
-    assert within(clustered_coverage(200, ignore=False), CLAIMED, 200)
-    assert clustered_coverage(200, ignore=True) < 0.8
+    assert within(clustered_coverage(400, ignore=False), CLAIMED, 400)
+    assert clustered_coverage(400, ignore=True) < 0.8
 
 
 def fold_coverage(samples):
@@ -178,7 +178,7 @@ def fold_coverage(samples):
 
 
 def test_means_over_folds_are_covered():
-    assert within(fold_coverage(200), CLAIMED, 200)
+    assert within(fold_coverage(400), CLAIMED, 400)
 
 
 @pytest.mark.parametrize(("method", "least"), [("wilson", 0.92), ("jeffreys", 0.88), ("clopper-pearson", 0.95)])

@@ -67,7 +67,7 @@ def test_scores_are_never_rounded(scores):
 
 @pytest.fixture(scope="module")
 def large():
-    """Rows of which the page draws some, and what it has of each model."""
+    """More rows than the page has points for, and the models of its payload."""
     preds = predictions(rows=20_000)
     return preds, payload(report_data(preds))["slices"][0]["models"]
 

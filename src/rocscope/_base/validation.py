@@ -218,8 +218,6 @@ def check_scores(y_score: Any, n: int | None = None, name: str = "y_score") -> A
         got = count_and_first(~np.isfinite(scores), "missing or infinite")
         hint = "drop those rows first (rocscope.read has missing='drop')"
         raise ScoreError(name, expected="finite scores", got=got, hint=hint)
-    if scores.flags.c_contiguous and scores.dtype.isnative:
-        return scores
     return np.ascontiguousarray(scores, dtype=scores.dtype.newbyteorder("="))
 
 

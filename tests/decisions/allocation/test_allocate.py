@@ -484,7 +484,7 @@ def test_what_each_segment_keeps_is_saved_proved_and_told(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("cases", [400, pytest.param(10_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("cases", [400, 10_000])
 def test_the_interval_of_a_difference_covers_that_of_new_cases(cases):
     """The two upper scores are acted on in both segments whatever is drawn; their true rates are .5 and .3."""
     rng, covered = np.random.default_rng(5), 0

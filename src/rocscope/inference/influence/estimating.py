@@ -357,7 +357,7 @@ def _of_counts_smoothed(
 
 
 def _of_share(sample: Values, i: int, level: float, trials: Trials) -> Estimate:
-    """Return a share of cases with Wilson's interval on as many independent ones as they are worth.
+    """Return a share of cases with Wilson's interval for the number of independent cases that they are worth.
 
     Where it is read off a curve, the interval reaches at least as far as the curve between the limits of the place.
     """
