@@ -4,7 +4,7 @@ import numpy as np
 
 import rocscope as rs
 from rocscope.kernels import SMALL
-from rocscope.report.summary import outline
+from rocscope.report.model import outline
 
 for size in (SMALL, 1 << 20):  # which are sorted in other ways
     for dtype in (np.float32, np.float64):

@@ -13,7 +13,7 @@ from sklearn.metrics import roc_auc_score
 from timing import took
 
 import rocscope as rs
-from rocscope.multiclass.class_areas import VARIANTS
+from rocscope.multiclass.areas import VARIANTS
 
 REPEATS = 3
 

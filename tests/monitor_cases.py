@@ -3,8 +3,7 @@
 import numpy as np
 from scipy import stats
 
-from rocscope.decisions.monitoring.confidence_sequence import _GROWTH, _LEAST_ROWS, BETS, _began, _stakes
-from rocscope.decisions.monitoring.rank_counts import _areas, auc_evidence
+from rocscope.decisions.confidence_sequence import _GROWTH, _LEAST_ROWS, BETS, _areas, _began, _stakes, auc_evidence
 
 LEVELS = np.linspace(-2, 2, 15)  # between 16 levels of a score
 

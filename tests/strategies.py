@@ -10,7 +10,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from rocscope import Context, ThresholdCounts, kernels
-from rocscope._base import columns
+from rocscope._base import arrays as columns
 
 DTYPES = ["bool", "float16", "float32", "float64", ">f4", ">f8"]
 DTYPES += [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)]

@@ -9,8 +9,8 @@ from designs import CURVES, Amounts, Chances, Folds, Ranks
 import rocscope as rs
 from rocscope.calibration import calibration_report, cox_calibration
 from rocscope.inference import statistics
-from rocscope.inference.costs import compare_costs
 from rocscope.inference.estimate import Estimate
+from rocscope.inference.estimating import compare_costs
 
 Found = Mapping[str, Estimate]
 

@@ -20,7 +20,7 @@ import rocscope as rs
 sys.path.append(str(Path(__file__).parents[2] / "tests"))
 
 from monitor_cases import changes, rank_alarms, rank_rows_needed, rows_needed
-from rocscope.decisions.monitoring.confidence_sequence import BETS, bets_on_residuals
+from rocscope.decisions.confidence_sequence import BETS, bets_on_residuals
 from rocscope.figures.conditions import Condition
 
 CHANGES = (0, 1400, 4000)

@@ -23,15 +23,8 @@ from running import fold_probabilities, folds, out_of_fold
 from scipy.stats import wilcoxon
 
 import rocscope as rs
-from rocscope.multiclass import table_statistics as tables
-from rocscope.multiclass.weight_search import (
-    Objective,
-    Problem,
-    best_of_starts,
-    coordinate_ascent,
-    fit_recalibration,
-    greedy,
-)
+from rocscope.multiclass import confusion as tables
+from rocscope.multiclass.costs import Objective, Problem, best_of_starts, coordinate_ascent, fit_recalibration, greedy
 
 Decide = Callable[[np.ndarray], np.ndarray]
 

@@ -6,16 +6,16 @@ nothing heavier; every public name is loaded when it is first used.
 
 from importlib import import_module
 
-from rocscope._base import registry
+from rocscope._base import public_names as registry
 from rocscope._base.public_names import attach
 
 registry.register("plotting", lambda: import_module("rocscope.plotting"))
 registry.register("calibration", lambda: import_module("rocscope.calibration"))
-registry.register("areas", lambda: import_module("rocscope.inference.areas.auc"))
+registry.register("areas", lambda: import_module("rocscope.inference.areas"))
 registry.register("choices", lambda: import_module("rocscope.decisions.choosing"))
 registry.register("applying", lambda: import_module("rocscope.engines.applying"))
 registry.register("device", lambda: import_module("rocscope.engines.device"))
-registry.register("segments", lambda: import_module("rocscope.segments.counting"))
+registry.register("segments", lambda: import_module("rocscope.segments.by_segment"))
 
 __version__ = "0.1.0"
 

@@ -30,10 +30,8 @@ from typing import Any, NoReturn, Protocol
 
 from rocscope._base.arrays import library_of
 from rocscope._base.grouping import SEGMENTS, ByName, Parts
-from rocscope.core.counts import CumulativeCounts, ThresholdCounts
-from rocscope.core.point import OperatingPoint
-from rocscope.core.predictions import Predictions
-from rocscope.core.rows import model_name
+from rocscope.core.counts import CumulativeCounts, OperatingPoint, ThresholdCounts
+from rocscope.core.predictions import Predictions, model_name
 from rocscope.errors import InputError
 from rocscope.ranges.binned import BinnedCounts
 from rocscope.ranges.sketch import CountsSketch

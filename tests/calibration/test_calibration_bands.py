@@ -5,7 +5,7 @@ import pytest
 from scipy import special
 
 import rocscope as rs
-from rocscope.calibration.bands import envelope
+from rocscope.calibration.curve import envelope
 from rocscope.calibration.logistic import fit_logistic
 from rocscope.calibration.outcomes import draw_positives
 

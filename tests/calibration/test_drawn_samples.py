@@ -5,7 +5,10 @@ import pytest
 from scipy.stats import binom
 
 from rocscope import kernels
-from rocscope.calibration import distances, intervals, loess, outcomes, scores
+from rocscope.calibration import curve as loess
+from rocscope.calibration import logistic as intervals
+from rocscope.calibration import outcomes, scores
+from rocscope.calibration import scores as distances
 from rocscope.calibration.outcomes import Outcomes, Shift
 
 MODULES = (distances, intervals, loess, outcomes, scores)

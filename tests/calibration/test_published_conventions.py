@@ -47,7 +47,7 @@ def test_index(reference, convention, name, within):
 
 @pytest.mark.parametrize(("degree", "name", "within"), [(1, "lowess", 1e-8), (2, "loess", 1e-6)])
 def test_curves(reference, degree, name, within):
-    from rocscope.calibration.loess import DEFAULT_SPAN, loess_fit
+    from rocscope.calibration.curve import DEFAULT_SPAN, loess_fit
     from rocscope.calibration.outcomes import outcomes
 
     label, score, figures = reference

@@ -18,7 +18,7 @@ from sklearn.model_selection import KFold
 
 import rocscope as rs
 from rocscope import kernels
-from rocscope.calibration.cross_fitting import RECALIBRATORS
+from rocscope.calibration.recalibration import RECALIBRATORS
 from rocscope.errors import InputError, OneClassError, ScoreError
 from strategies import costly
 

@@ -9,7 +9,7 @@ from pyarrow import csv, parquet
 
 import rocscope as rs
 from rocscope import cli
-from rocscope.evaluation.summary_table import cell
+from rocscope.evaluation.summary import cell
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import rocscope as rs
-from rocscope.cli.gates import Gate
+from rocscope.cli.gate import Gate
 from rocscope.errors import InputError
 from rocscope.inference.estimate import Estimate
 

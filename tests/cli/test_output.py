@@ -160,7 +160,7 @@ def test_nothing_else_writes_files():
     }
     assert found == {
         "_base/atomic_write.py",
-        "engines/sources/files.py",
+        "engines/opening.py",
     }  # the second spools a stream to a temporary file
 
 

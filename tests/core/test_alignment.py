@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import rocscope as rs
-from rocscope.decisions.partial_labels import partial_lift_chart
+from rocscope.decisions.prior_shift import partial_lift_chart
 from rocscope.errors import PairingError
 
 LABELS = pd.Series([0, 1, 1, 0, 1, 0], index=list("abcdef"))

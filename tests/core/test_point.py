@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rocscope import OperatingPoint, metrics
-from rocscope.core.point import RATES
+from rocscope.core.counts import RATES
 from rocscope.errors import InputError
 from rocscope.inference import Estimate
 from strategies import counts

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from rocscope import kernels
 from rocscope._base.radix import count_pairs
-from rocscope.engines.stream import row_buffers
-from rocscope.engines.stream.row_buffers import GrowingRows
+from rocscope.engines import row_buffers
+from rocscope.engines.row_buffers import GrowingRows
 
 SHAPES = {
     "uniform": lambda generator, n, top: generator.integers(0, top, n, endpoint=True),

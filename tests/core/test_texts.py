@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rocscope as rs
-from rocscope._base import columns as texts
+from rocscope._base import arrays as texts
 from rocscope._base import validation as check
 from rocscope._base.grouping import numbered
 from rocscope.errors import InputError

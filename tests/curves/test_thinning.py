@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rocscope as rs
-from rocscope.calibration.bins import rug
+from rocscope.calibration.outcomes import rug
 from rocscope.curves.curve import cumulative
 from rocscope.geometry import pool, simplify
-from rocscope.plotting import styles
-from rocscope.plotting.styles import outline
+from rocscope.plotting import curves as styles
+from rocscope.plotting.curves import outline
 
 POLYLINES = st.lists(st.tuples(st.integers(0, 9), st.integers(-5, 5)), min_size=2, max_size=40)
 ROWS = st.lists(st.tuples(st.booleans(), st.integers(0, 8)), min_size=2, max_size=40).filter(

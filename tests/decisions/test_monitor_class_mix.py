@@ -7,9 +7,15 @@ import pytest
 
 import rocscope as rs
 from rocscope.decisions import Monitor
-from rocscope.decisions.monitoring.class_mix import _BETS, evidence_of
-from rocscope.decisions.monitoring.confidence_sequence import LookBlock, mean_interval, spread
-from rocscope.decisions.monitoring.quantities import cell_means, limit_of
+from rocscope.decisions.confidence_sequence import (
+    _BETS,
+    LookBlock,
+    cell_means,
+    evidence_of,
+    limit_of,
+    mean_interval,
+    spread,
+)
 from rocscope.errors import InputError, StoredError
 
 CONTEXT = rs.Context(cost_fp=1, cost_fn=4)

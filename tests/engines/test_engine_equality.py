@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import rocscope as rs
 from readers import FRAMES, WRITERS
-from rocscope.engines.sql import relation
+from rocscope.engines import sql as relation
 from rocscope.errors import LabelError, RocscopeError
 from strategies import taking
 

@@ -18,8 +18,8 @@ import pytest
 import rocscope as rs
 from readers import FRAMES, WRITERS
 from rocscope.engines import describe
-from rocscope.engines.sources import database
-from rocscope.engines.sources.source import condense, one_line_errors
+from rocscope.engines import tables as database
+from rocscope.engines.formats import condense, one_line_errors
 from rocscope.errors import (
     ColumnError,
     EngineError,

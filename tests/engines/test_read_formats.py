@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import rocscope as rs
 from readers import FRAMES, WRITERS, counted, levels, write_csv
-from rocscope.core.rows import Provenance
+from rocscope.core.predictions import Provenance
 
 every_file = pytest.mark.parametrize("name", WRITERS)
 every_frame = pytest.mark.parametrize("name", FRAMES)

@@ -10,7 +10,7 @@ import pytest
 from pyarrow import csv, feather
 
 import rocscope as rs
-from rocscope.engines.stream import streaming
+from rocscope.engines import streaming
 from rocscope.errors import InputError
 
 

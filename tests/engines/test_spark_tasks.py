@@ -11,11 +11,10 @@ from hypothesis import strategies as st
 
 from rocscope import Context, ThresholdCounts, choose
 from rocscope.core.ranking import rank
+from rocscope.engines import spark, spark_tasks
 from rocscope.engines.counting import Question
-from rocscope.engines.spark import counts as spark
-from rocscope.engines.spark import tasks as spark_tasks
-from rocscope.engines.spark.frame import Input
-from rocscope.engines.spark.tasks import Layout
+from rocscope.engines.spark import Input
+from rocscope.engines.spark_tasks import Layout
 from rocscope.errors import InputError, LabelError, ScoreError, ShapeError, WeightError
 from rocscope.geometry import pool
 from rocscope.kernels import Kernel

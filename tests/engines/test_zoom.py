@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rocscope as rs
-from rocscope.engines.sql.score_ranges import MOST_SPANS, SpanCounts, refine
+from rocscope.engines.sql import MOST_SPANS, SpanCounts, refine
 from rocscope.errors import EngineError
 
 

@@ -13,9 +13,8 @@ from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 import rocscope as rs
-from rocscope.evaluation.folds.fold_values import unbiased_covariance
-from rocscope.evaluation.folds.nested import Nested, interval
-from rocscope.inference.hypothesis import Hypothesis
+from rocscope.evaluation.nested import Nested, interval, unbiased_covariance
+from rocscope.inference.estimate import Hypothesis
 
 FRESH = 4000
 

@@ -13,7 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import rocscope as rs
 from rocscope.errors import ColumnError, InputError, ModelError, RocscopeWarning
-from rocscope.evaluation.out_of_bag import Corrected, _relative_overfitting
+from rocscope.evaluation.learning import Corrected, _relative_overfitting
 
 ERROR, SCORE = -1, 1
 

@@ -29,7 +29,7 @@ from rocscope import protocols
 from rocscope._base import progress as _progress
 from rocscope.errors import ModelError, RocscopeWarning
 from rocscope.estimators import ThresholdClassifier
-from rocscope.protocols.splits import SplitRows
+from rocscope.protocols.splitters import SplitRows
 
 
 class Seen(ClassifierMixin, BaseEstimator):

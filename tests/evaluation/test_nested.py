@@ -15,12 +15,11 @@ from sklearn.tree import DecisionTreeClassifier
 import rocscope as rs
 from nested_cases import CONTRASTS, DESIGNS, Discriminant, SelectedBayes, nested_values, study
 from rocscope.errors import InputError, ModelError, RocscopeWarning, ScoreError
-from rocscope.evaluation.folds.fold_values import FoldFigure
-from rocscope.evaluation.folds.nested import interval
+from rocscope.evaluation.fitting import task_of
 from rocscope.evaluation.measures import measure_of
-from rocscope.evaluation.task import task_of
+from rocscope.evaluation.nested import FoldFigure, interval
 from rocscope.inference import estimate_of, statistics
-from rocscope.inference.hypothesis import Hypothesis
+from rocscope.inference.estimate import Hypothesis
 from rocscope.multiclass import CostMatrix
 
 MODELS = {"bayes": GaussianNB(), "tree": DecisionTreeClassifier(max_depth=2, random_state=0)}

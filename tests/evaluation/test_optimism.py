@@ -17,9 +17,8 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import rocscope as rs
-from rocscope.decisions.criteria import criterion_of
-from rocscope.decisions.generalization.candidates import design_of_all
-from rocscope.decisions.generalization.resampling import bootstrap_choice, in_sample
+from rocscope.decisions.constraints import criterion_of
+from rocscope.decisions.generalization import bootstrap_choice, design_of_all, in_sample
 from rocscope.errors import InputError, OneClassError, RocscopeWarning
 from rocscope.metrics import METRICS
 from strategies import costly, decision_contexts, samples, whole_weights

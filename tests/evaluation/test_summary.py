@@ -14,7 +14,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import rocscope as rs
 from rocscope.errors import ColumnError, InputError, RocscopeError, RocscopeWarning
-from rocscope.evaluation.summary_table import DOMAINS, MEASURES
+from rocscope.evaluation.summary import DOMAINS, MEASURES
 
 
 def simulated(n=400, seed=0):

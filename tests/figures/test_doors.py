@@ -18,8 +18,8 @@ from sklearn.linear_model import LogisticRegression
 import rocscope as rs
 from rocscope.core.result import jsonable
 from rocscope.errors import ColumnError, InputError, ScoreError
-from rocscope.evaluation.folds.comparison import fold_scores
-from rocscope.evaluation.summary_table import MEASURES
+from rocscope.evaluation.comparison import fold_scores
+from rocscope.evaluation.summary import MEASURES
 from rocscope.figures.conditions import Condition
 from rocscope.figures.registry import FIGURES, known
 from rocscope.inference import statistics

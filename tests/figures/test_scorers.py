@@ -12,7 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import rocscope as rs
 from rocscope.errors import InputError
-from rocscope.evaluation.folds.comparison import fold_scores
+from rocscope.evaluation.comparison import fold_scores
 from rocscope.evaluation.measures import measure_of
 
 FOLDS = StratifiedKFold(3)

@@ -11,11 +11,13 @@ from typing import Any
 import numpy as np
 
 import rocscope as rs
-from rocscope.calibration import recalibrators
-from rocscope.decisions import decision_file
-from rocscope.decisions.monitoring import state
-from rocscope.decisions.plans import allocation_file, campaign_file
-from rocscope.multiclass import class_weighting, recalibration
+from rocscope.calibration import recalibration as recalibrators
+from rocscope.decisions import allocation as allocation_file
+from rocscope.decisions import campaign as campaign_file
+from rocscope.decisions import monitor as state
+from rocscope.decisions import plan as decision_file
+from rocscope.multiclass import calibration as recalibration
+from rocscope.multiclass import costs as class_weighting
 from rocscope.ranges import CountsSketch
 
 LABEL = np.arange(40) % 3 == 0

@@ -16,9 +16,8 @@ import rocscope as rs
 from inference_cases import cases
 from rocscope._base import progress as _progress
 from rocscope.errors import InputError, OneClassError, RocscopeWarning
-from rocscope.inference.resampling import draws as resampling
-from rocscope.inference.resampling.bootstrap import _acceleration, design_of, leave_one_out
-from rocscope.inference.resampling.draws import AREAS, Statistic, areas, tally_all
+from rocscope.inference import bootstrap as resampling
+from rocscope.inference.bootstrap import AREAS, Statistic, _acceleration, areas, design_of, leave_one_out, tally_all
 
 EACH_AUC = Statistic(lambda counts: [rs.auc(each) for each in counts.values()], 1)
 RNG = np.random.default_rng(5)

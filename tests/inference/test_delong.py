@@ -12,7 +12,7 @@ import rocscope as rs
 from inference_cases import cases, components, delong_covariance, mean, obuchowski_covariance
 from proc_values import SETS, VALUES
 from rocscope.errors import ColumnError, InputError, OneClassError, PairingError, RocscopeWarning, WeightError
-from rocscope.inference.areas.placements import placements, sample_of_counts, sample_of_rows
+from rocscope.inference.areas import placements, sample_of_counts, sample_of_rows
 
 EXACT = {"rel": 1e-12, "abs": 1e-14}
 

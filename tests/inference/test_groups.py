@@ -8,7 +8,7 @@ from sklearn.model_selection import GroupKFold, KFold
 from sklearn.naive_bayes import GaussianNB
 
 import rocscope as rs
-from rocscope.core.rows import independent_units
+from rocscope.core.predictions import independent_units
 from rocscope.errors import InputError, PairingError, RocscopeWarning
 
 N, K = 120, 30

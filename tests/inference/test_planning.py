@@ -11,7 +11,7 @@ from scipy import special, stats
 import rocscope as rs
 from proc_values import PROC, VALUES
 from rocscope.errors import InputError
-from rocscope.inference.planning.pilot import Pilot
+from rocscope.inference.planning.sample_size import Pilot
 from rocscope.inference.proportions import proportion_interval
 
 CASES = [

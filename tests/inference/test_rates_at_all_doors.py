@@ -7,7 +7,7 @@ import pytest
 from scipy import special, stats
 
 import rocscope as rs
-from rocscope.core.point import OperatingPoint
+from rocscope.core.counts import OperatingPoint
 from rocscope.figures.registry import FIGURES
 from rocscope.inference import estimate_of, statistics
 from rocscope.inference.proportions import SHARES, rate_intervals, share_of, wilson_of

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import rocscope as rs
-from rocscope.core.rows import independent_units, require_distinct
+from rocscope.core.predictions import independent_units, require_distinct
 from rocscope.errors import InputError
 
 CASES, TIMES = 200, 5

@@ -10,7 +10,7 @@ import rocscope as rs
 from coverage_cases import simulate
 from proc_values import SETS, VALUES
 from rocscope.errors import InputError, OneClassError
-from rocscope.inference import smoothing
+from rocscope.inference import bands as smoothing
 
 RNG = np.random.default_rng(2)
 LABEL = (np.arange(150) % 3 == 0).astype(int)

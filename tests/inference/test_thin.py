@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 import rocscope as rs
-from rocscope.inference.hypothesis import max_t
+from rocscope.inference.estimate import max_t
 from thin_cases import DESIGNS, Thin, shift, simulate
 
 pytestmark = pytest.mark.filterwarnings("ignore::rocscope.errors.RocscopeWarning")

@@ -6,7 +6,8 @@ import pytest
 
 import rocscope as rs
 from rocscope.errors import OneClassError, WeightError
-from rocscope.inference import rate_intervals, threshold_table
+from rocscope.inference import proportions as threshold_table
+from rocscope.inference import rate_intervals
 
 RNG = np.random.default_rng(3)
 Y = RNG.random(60) < 0.4

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import rocscope as rs
-from rocscope.inference.influence.units import is_frequency, times_of
+from rocscope.inference.variance import is_frequency, times_of
 
 RNG = np.random.default_rng(5)
 TABLE = np.array([1, 0] * 5), np.repeat(np.arange(5.0), 2), np.array([1, 9, 3, 8, 5, 5, 7, 2, 9, 1])

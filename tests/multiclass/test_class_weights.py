@@ -12,9 +12,9 @@ from scipy.optimize import minimize
 
 import rocscope as rs
 from rocscope.errors import InputError, LabelError, RocscopeWarning, ScoreError, ShapeError, StoredError
-from rocscope.multiclass import weight_search as search
-from rocscope.multiclass.class_weighting import FORMAT
-from rocscope.multiclass.weight_search import (
+from rocscope.multiclass import costs as search
+from rocscope.multiclass.costs import (
+    FORMAT,
     MANY_ROWS,
     NAMES,
     Objective,

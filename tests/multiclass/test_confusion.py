@@ -11,7 +11,7 @@ from sklearn import metrics as sk
 
 import rocscope as rs
 from rocscope.errors import InputError, LabelError, ShapeError, WeightError
-from rocscope.multiclass import table_statistics as tables
+from rocscope.multiclass import confusion as tables
 
 # Pedreschi & Guidotti, "Multiclass Evaluation": TP-A a b / c TP-B d / e f TP-C
 LETTERS = {"A": 100, "a": 1, "b": 2, "c": 4, "B": 200, "d": 8, "e": 16, "f": 32, "C": 400}

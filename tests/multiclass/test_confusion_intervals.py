@@ -6,7 +6,7 @@ from scipy.stats import binomtest
 
 import rocscope as rs
 from rocscope.errors import InputError, LabelError, RocscopeWarning
-from rocscope.multiclass import table_statistics as tables
+from rocscope.multiclass import confusion as tables
 
 TABLE = rs.multiclass.ConfusionMatrix([[20, 5, 4], [0, 15, 7], [13, 4, 60]], classes="abc", rows="actual")
 

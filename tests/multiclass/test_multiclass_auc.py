@@ -11,8 +11,14 @@ from sklearn.metrics import roc_auc_score
 
 import rocscope as rs
 from rocscope.errors import InputError, LabelError, OneClassError, RocscopeWarning, ScoreError
-from rocscope.multiclass.class_areas import VARIANTS, ClassColumns, coefficients, doubled_concordance, variant_weights
-from rocscope.multiclass.comparisons import compare_multiclass_auc
+from rocscope.multiclass.areas import (
+    VARIANTS,
+    ClassColumns,
+    coefficients,
+    compare_multiclass_auc,
+    doubled_concordance,
+    variant_weights,
+)
 from strategies import costly
 
 

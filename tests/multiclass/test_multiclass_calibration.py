@@ -12,7 +12,7 @@ from sklearn.naive_bayes import GaussianNB
 
 import rocscope as rs
 from rocscope.errors import InputError, RocscopeError
-from rocscope.multiclass import recalibration
+from rocscope.multiclass import calibration as recalibration
 
 FOLDER = Path(__file__).parents[1] / "reference" / "calibration"
 M = rs.multiclass

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import rocscope as rs
 from rocscope.errors import InputError, LabelError, RocscopeWarning, ShapeError
-from rocscope.multiclass.comparisons import compare_multiclass_costs
-from rocscope.multiclass.cost_matrix import REJECTED, reject_curve, shift_prior
+from rocscope.multiclass.areas import compare_multiclass_costs
+from rocscope.multiclass.costs import REJECTED, reject_curve, shift_prior
 
 NAMES = ["low", "medium", "high"]
 # Hernández-Orallo 2004, "Extension to More than Two Classes": both have the predicted class in rows.

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import rocscope as rs
 from rocscope.errors import InputError, OneClassError, RocscopeWarning, ScoreError, ShapeError
-from rocscope.multiclass.volume import ordinal_volume, sampled_volume, triple_volume
+from rocscope.multiclass.areas import ordinal_volume, sampled_volume, triple_volume
 from strategies import costly
 
 groups_of_scores = st.lists(st.lists(st.integers(0, 5), min_size=1, max_size=7), min_size=3, max_size=3)

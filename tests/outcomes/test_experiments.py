@@ -11,9 +11,9 @@ import rocscope as rs
 from outcome_cases import mailing
 from rocscope.errors import InputError
 from rocscope.inference import statistics
-from rocscope.inference.costs import compare_costs
+from rocscope.inference.estimating import compare_costs
 from rocscope.outcomes import from_experiment
-from rocscope.outcomes.share_weights import ShareWeights
+from rocscope.outcomes.verification import ShareWeights
 
 REFERENCE = json.loads((Path(__file__).parent.parent / "reference" / "scikit_uplift.json").read_text())["cases"]
 

@@ -14,9 +14,10 @@ import rocscope as rs
 from outcome_cases import cohort
 from rocscope.errors import InputError, RocscopeWarning
 from rocscope.inference import statistics
-from rocscope.inference.costs import compare_costs
+from rocscope.inference.estimating import compare_costs
 from rocscope.kernels import SMALL
-from rocscope.outcomes import at_horizon, censoring
+from rocscope.outcomes import at_horizon
+from rocscope.outcomes import time_to_event as censoring
 
 REFERENCE = json.loads((Path(__file__).parent.parent / "reference" / "risk_regression.json").read_text())
 

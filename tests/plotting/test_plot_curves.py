@@ -15,7 +15,7 @@ import rocscope as rs
 from rocscope.core.result import Band
 from rocscope.curves.curve import Curve
 from rocscope.plotting import theme
-from rocscope.plotting.styles import deviate, outline
+from rocscope.plotting.curves import deviate, outline
 
 matplotlib.use("Agg")
 

@@ -13,8 +13,7 @@ import oracle
 import rocscope as rs
 from binning import bands_hold, binned_samples, cut
 from rocscope.errors import InexactCountsError, InputError, OneClassError, ScoreError, ShapeError, WeightError
-from rocscope.ranges.binned import BinnedCounts
-from rocscope.ranges.bounds import CURVES
+from rocscope.ranges.binned import CURVES, BinnedCounts
 
 
 def exact_auc(sample):

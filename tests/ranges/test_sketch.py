@@ -13,8 +13,7 @@ from binning import bands_hold
 from rocscope import ThresholdCounts, kernels
 from rocscope.errors import InputError, LabelError, ScoreError, ShapeError, StoredError, WeightError
 from rocscope.ranges import CountsSketch
-from rocscope.ranges.cells import ROW
-from rocscope.ranges.sketch import seal
+from rocscope.ranges.sketch import ROW, seal
 from sketch_cases import (
     SMALLEST,
     bounds_hold,

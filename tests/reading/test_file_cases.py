@@ -6,7 +6,7 @@ import pytest
 
 import rocscope as rs
 from file_cases import CLASSES, FILES
-from rocscope.engines.positive_words import likely_positive
+from rocscope.engines.description import likely_positive
 from rocscope.errors import RocscopeError, RocscopeWarning, heard
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 import rocscope as rs
-from rocscope.engines.stream import streaming
+from rocscope.engines import streaming
 from rocscope.errors import RocscopeError
 
 ROWS = ["1,0.5,3", "0,0.25,2"] * 6_000

@@ -8,7 +8,8 @@ import pytest
 
 from readers import counted
 from reading_cases import WAYS, count_by, make_case, read_by, rule_for
-from rocscope.engines.sources import database, text_files
+from rocscope.engines import tables as database
+from rocscope.engines import text_files
 from rocscope.errors import RocscopeError
 
 

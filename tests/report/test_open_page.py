@@ -12,8 +12,7 @@ from report_open import count_in
 from report_open import open_page_offline as open_page_offline
 from rocscope.errors import RocscopeError, heard
 from rocscope.report.model import report_data
-from rocscope.report.pack import payload
-from rocscope.report.page import open_page
+from rocscope.report.page import open_page, payload
 
 AXE = Path(__file__).parents[2] / "client" / "node_modules" / "axe-core" / "axe.min.js"
 LAYOUT = {"decimal": ".", "delimiter": None, "encoding": "utf-8"}

@@ -10,8 +10,7 @@ from report_browser import page_of
 from rocscope.core.result import jsonable
 from rocscope.errors import InputError, OneClassError
 from rocscope.report.multiclass import multiclass_report
-from rocscope.report.pack import payload
-from rocscope.report.page import render
+from rocscope.report.page import payload, render
 
 CLASSES = ["setosa", "<b>versicolor", "عذراء"]
 CONTEXT = rs.Context(cost_fp=1, cost_fn=3)

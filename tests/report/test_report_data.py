@@ -16,10 +16,8 @@ import rocscope as rs
 from report_browser import predictions
 from rocscope.errors import InputError, OneClassError
 from rocscope.plotting import theme
-from rocscope.report.model import report_data
-from rocscope.report.pack import counts_column, payload, scores_column
-from rocscope.report.page import MOST_BYTES, render
-from rocscope.report.summary import MOST_POINTS, outline, summarise
+from rocscope.report.model import MOST_POINTS, outline, report_data, summarise
+from rocscope.report.page import MOST_BYTES, counts_column, payload, render, scores_column
 from strategies import both_paths, float_weights, samples, taking, whole_weights
 
 DIST = Path(rs.__file__).parent / "report" / "bundles"

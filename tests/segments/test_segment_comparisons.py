@@ -11,7 +11,8 @@ from scipy import stats
 import rocscope as rs
 from rocscope.errors import InputError, OneClassError, PairingError, WeightError
 from rocscope.inference import adjust_p_values
-from rocscope.segments import compare_segments, differences
+from rocscope.segments import compare_segments
+from rocscope.segments import segmented_counts as differences
 
 
 def rows_in_segments(seed, segments=40, least=4, most=15, areas=(0.3, 0.9), **columns):

@@ -5,7 +5,7 @@ import pytest
 
 from rocscope import Predictions, auc
 from rocscope._base.radix import encode
-from rocscope.segments import rows
+from rocscope.segments import levels as rows
 
 SPREADS = {
     "even": lambda generator, number, n: generator.integers(0, number, n),

@@ -13,11 +13,10 @@ from hypothesis import strategies as st
 import rocscope as rs
 from rocscope.core.context import nearest
 from rocscope.errors import ColumnError, InputError, OneClassError, ScoreError, WeightError
-from rocscope.geometry.tangent import best_point
+from rocscope.geometry.hull import best_point
 from rocscope.segments import SegmentedCounts
-from rocscope.segments.counting import of_segments
-from rocscope.segments.levels import SegmentLevels
-from rocscope.segments.rows import CountedSegments
+from rocscope.segments.by_segment import of_segments
+from rocscope.segments.levels import CountedSegments, SegmentLevels
 from strategies import DTYPES, both_paths, float_weights, probabilities, samples, taking, whole_weights
 
 COLUMNS = {

@@ -7,10 +7,8 @@ import pytest
 
 import rocscope as rs
 from rocscope.core.context import Context
-from rocscope.report.slices import by_counts, by_rows
-from rocscope.workbench.data_source import DataSource
-from rocscope.workbench.request_queue import CancelToken
-from rocscope.workbench.session import Session
+from rocscope.report.model import by_counts, by_rows
+from rocscope.workbench.session import CancelToken, DataSource, Session
 
 ROLES = {"label": "y", "scores": "s", "segment": "g"}
 

@@ -8,8 +8,7 @@ from http.client import HTTPConnection
 import numpy as np
 
 import rocscope as rs
-from rocscope.workbench.data_source import DataSource
-from rocscope.workbench.session import Session
+from rocscope.workbench.session import DataSource, Session
 
 
 def rows(n=600, seed=0, decimals=2):

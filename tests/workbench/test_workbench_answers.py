@@ -12,16 +12,14 @@ import pytest
 
 import rocscope as rs
 from bench_cases import bench_of, rows
-from rocscope.engines.sources.opening import open_source
+from rocscope.engines.opening import open_source
 from rocscope.errors import InputError, MissingDependencyError, RocscopeError
 from rocscope.report.model import report_data
-from rocscope.report.pack import as_json, packed_slice, payload
+from rocscope.report.page import as_json, packed_slice, payload
 from rocscope.sample import samples_of
-from rocscope.workbench import data_source
+from rocscope.workbench import session as data_source
 from rocscope.workbench.answers import answer, facts
-from rocscope.workbench.data_source import DataSource
-from rocscope.workbench.request_queue import CancelToken
-from rocscope.workbench.session import RowSelection, Session
+from rocscope.workbench.session import CancelToken, DataSource, RowSelection, Session
 
 PREDS = rows()
 COSTS = {"target_prevalence": None, "cost_fp": 1, "cost_fn": 3, "cost_tp": 0, "cost_tn": 0}

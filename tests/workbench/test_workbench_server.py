@@ -19,9 +19,7 @@ import pytest
 
 from bench_cases import ask, bench_of, request, rows, served
 from rocscope.workbench import session
-from rocscope.workbench.data_source import DataSource
-from rocscope.workbench.request_queue import RequestQueue, SupersededError
-from rocscope.workbench.session import RowSelection, Session
+from rocscope.workbench.session import DataSource, RequestQueue, RowSelection, Session, SupersededError
 
 pytest.importorskip("starlette", reason="the workbench is not installed (rocscope[explore])")
 pytest.importorskip("uvicorn", reason="the workbench is not installed (rocscope[explore])")
@@ -178,9 +176,7 @@ def test_a_condition_reads_nothing_but_its_rows_and_writes_nothing(tmp_path, ser
 
         from rocscope.errors import RocscopeError
         from rocscope.workbench.answers import answer
-        from rocscope.workbench.data_source import DataSource
-        from rocscope.workbench.request_queue import CancelToken
-        from rocscope.workbench.session import Session
+        from rocscope.workbench.session import CancelToken, DataSource, Session
 
         path = tmp_path / f"rows.{kind}"
         table = pa.table({"y": [0, 1, 1, 0], "s": [0.1, 0.4, 0.8, 0.2], "age": [30, 40, 50, 60]})

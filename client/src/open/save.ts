@@ -44,7 +44,7 @@ function escaped(text: string): string {
   return h("p", {}, text).innerHTML;
 }
 
-/** The data of a report as `rocscope.report.pack` writes it, from what was counted here. */
+/** The data of a report as `rocscope.report.page` writes it, from what was counted here. */
 function payloadOf({ parts: _, ...facts }: Report, context: Context, slices: readonly Slice[]): Payload {
   return { schema: SCHEMA, ...facts, context, slices: slices.map(packSlice) };
 }

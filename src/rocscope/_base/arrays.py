@@ -2,9 +2,24 @@
 
 Names of types that the whole package uses.
 """
+# MERGED-DOC: """Run work in threads: how many cores there are, a parallel map, and linear algebra that keeps to one
+# core."""
+# MERGED-DOC: """Check whole columns on all cores (0/1, finite, range and sum), and find the distinct values of text
+# by hashing.
+#
+# Columns are read a stretch at a time, so that memory is read once; hashing is ten times as fast as sorting.
+#
+# Whole numbers: they stay what they are, and are refused where float64 would round them.
+# """
 
+import os
 import sys
-from typing import Any, Literal
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
+from functools import cache
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,3 +104,225 @@ def ranks_there(values: Any) -> Any:
     if RANK_ANYWHERE:
         return np if isinstance(values, np.ndarray) else library
     return None if getattr(values, "is_cpu", False) else library
+
+
+Item = TypeVar("Item")
+_Result = TypeVar("_Result")
+
+
+def cores() -> int:
+    """Return the number of usable cores: NUMBA_NUM_THREADS if set, or else that of the system."""
+    affinity = getattr(os, "sched_getaffinity", None)
+    found = len(affinity(0)) if affinity else os.cpu_count() or 1
+    wanted = os.environ.get("NUMBA_NUM_THREADS", "")
+    return max(min(int(wanted), found), 1) if wanted.isdecimal() else found
+
+
+def in_threads(function: Callable[[Item], _Result], items: Iterable[Item], threads: int | None = None) -> list[_Result]:
+    """Apply a function to each item in threads and return the results in order; a single item runs in this thread.
+
+    Threads, this one included, help themselves to the next item: to hand over each takes longer than a small one.
+    """
+    items = list(items)
+    others = min(threads or cores(), len(items)) - 1
+    if others <= 0:
+        return [function(item) for item in items]
+    left = deque(range(len(items)))
+    found: dict[int, _Result] = {}
+
+    def work() -> None:
+        try:
+            while (number := _next_of(left)) is not None:
+                found[number] = function(items[number])
+        except BaseException:
+            left.clear()
+            raise
+
+    with ThreadPoolExecutor(others, "rocscope") as pool:
+        helpers = [pool.submit(work) for _ in range(others)]
+        work()
+    for helper in helpers:
+        helper.result()
+    return [found[number] for number in range(len(items))]
+
+
+def _next_of(left: deque[int]) -> int | None:
+    """Return the next number, or None at the end; a separate check beforehand would be a race."""
+    try:
+        return left.popleft()
+    except IndexError:
+        return None
+
+
+def pieces_of(rows: int, size: int) -> list[slice]:
+    """Return slices of at most the given number of rows.
+
+    Examples
+    --------
+    >>> pieces_of(5, 3)
+    [slice(0, 3, None), slice(3, 5, None)]
+    """
+    return [slice(start, min(start + size, rows)) for start in range(0, rows, size)]
+
+
+def one_blas_thread() -> AbstractContextManager[Any]:
+    """Have products of matrices keep to this core: of many small ones, other threads would wait longer than they work.
+
+    They wait in a loop, which takes as much processor time again.
+    """
+    return _linear_algebra().limit(limits=1, user_api="blas")
+
+
+@cache
+def _linear_algebra() -> Any:
+    from threadpoolctl import ThreadpoolController  # comes with scikit-learn
+
+    return ThreadpoolController()
+
+
+_STRETCH = 1 << 16  # rows that one thread looks at in turn: some hundred kB, which a cache holds
+_MANY = 1 << 20  # fewer are looked at sooner than threads are started
+
+
+def zeros_and_ones(labels: Array) -> NDArray[np.bool_] | None:
+    """Return whole numbers as booleans if all are 0 or 1.
+
+    Examples
+    --------
+    >>> zeros_and_ones(np.array([0, 1, 1])), zeros_and_ones(np.array([0, 1, 2]))
+    (array([False,  True,  True]), None)
+    """
+    bits = labels.view(f"u{labels.itemsize}")
+    positive = labels.view(np.bool_) if labels.itemsize == 1 else np.empty(labels.size, np.bool_)
+
+    def write(rows: slice) -> bool:
+        if labels.itemsize > 1:
+            positive[rows] = bits[rows]
+        return bits[rows].max() <= 1
+
+    return positive if all(_each_stretch(write, labels)) else None
+
+
+def all_finite(values: Array) -> bool:
+    """Whether all values are finite."""
+    if values.size <= _STRETCH:
+        return bool(np.isfinite(values).all())
+    return all(_each_stretch(lambda rows: np.isfinite(values[rows]).all(), values))
+
+
+def ends_and_sum(values: Array) -> tuple[float, float, float]:
+    """Return minimum, maximum and sum (as a float) of a column; NaN if a float is missing.
+
+    Examples
+    --------
+    >>> ends_and_sum(np.array([2, 1, 4]))
+    (1, 4, 7.0)
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = _each_stretch(lambda rows: _ends_and_sum(values[rows]), values)
+        lows, highs, sums = map(np.array, zip(*found, strict=True))
+        return lows.min().item(), highs.max().item(), sums.sum().item()
+
+
+def _ends_and_sum(values: Array) -> tuple[Any, Any, float]:
+    with np.errstate(over="ignore", invalid="ignore"):  # of this thread
+        return values.min(), values.max(), values.sum(dtype=np.float64)
+
+
+def _each_stretch(look: Callable[[slice], _Result], column: Array) -> list[_Result]:
+    """Apply a function to each slice of a column and return the results, at least one."""
+    if column.size <= _STRETCH:
+        return [look(slice(None))]
+    return in_threads(look, pieces_of(column.size, _STRETCH), None if column.size > _MANY else 1)
+
+
+MOST_SORTED = 50_000
+"""Up to this many rows NumPy sorts; beyond, Arrow is loaded."""
+
+
+def told_apart(column: Array) -> tuple[Array, NDArray[np.int32]] | None:
+    """Return the distinct texts of a column in sorted order, and the index of each row's text.
+
+    None where the column is a short one, or holds anything else, also here and there.
+
+    Examples
+    --------
+    >>> names, place = told_apart(np.array(["s", "north", "s"] * 20_000))
+    >>> names.tolist(), place[:3].tolist(), told_apart(np.array([5] * 60_000))
+    (['north', 's'], [1, 0, 1], None)
+    """
+    if column.size <= MOST_SORTED or column.dtype.kind not in "USO":
+        return None
+    found = _by_bytes(column) if column.dtype.kind in "US" else _by_text(column)
+    if found is None:
+        return None
+    names, place = found
+    order = np.argsort(names)
+    rank = np.empty(order.size, np.int32)
+    rank[order] = np.arange(order.size)
+    return names[order], rank[place]
+
+
+def _by_bytes(column: Array) -> tuple[Array, Array]:
+    """Return fixed-width texts as bytes in memory; as Arrow strings they would end at the first zero byte."""
+    import pyarrow as pa
+
+    flat = np.ascontiguousarray(column)
+    fixed = pa.FixedSizeBinaryArray.from_buffers(pa.binary(flat.itemsize), flat.size, [None, pa.py_buffer(flat)])
+    coded = fixed.dictionary_encode()
+    names = np.frombuffer(coded.dictionary.buffers()[1], column.dtype, count=len(coded.dictionary))
+    return names, coded.indices.to_numpy()
+
+
+def _by_text(column: Array) -> tuple[Array, Array] | None:
+    import pyarrow as pa
+
+    try:
+        texts: Any = pa.array(column)
+    except (pa.ArrowException, ValueError, TypeError, OverflowError):  # of several types, or no UTF-8
+        return None
+    if not pa.types.is_string(texts.type) or texts.null_count:
+        return None
+    coded = texts.dictionary_encode()
+    if isinstance(coded, pa.ChunkedArray):  # of more than 2 GB
+        coded = coded.unify_dictionaries().combine_chunks()
+    names = np.empty(len(coded.dictionary), object)
+    names[:] = coded.dictionary.to_pylist()
+    return names, coded.indices.to_numpy()
+
+
+FIRST_ROUNDED = 2.0**53
+"""The largest magnitude up to which float64 holds every whole number."""
+WHOLE_OF_64_BITS = "whole numbers of 64 bits, or that float64 holds too"
+
+
+def as_written(values: Sequence[Any], array: Array, name: str, error: type[InputError] = InputError) -> Array:
+    """Return Python numbers as a NumPy array; whole numbers that NumPy would round become uint64 or stay objects."""
+    if array.ndim != 1 or (array.dtype != object and not _is_large_float(array)):
+        return array
+    rows = [row for row, value in enumerate(values) if isinstance(value, int | np.integer)]
+    if len(rows) == len(values) and min(values) >= 0 and max(values) < 2**64:
+        return np.array(values, np.uint64)
+    for row in rows:
+        if array.dtype == object or int(array[row]) != values[row]:
+            hint = "make it a float if it is not exact"
+            raise error(name, expected=WHOLE_OF_64_BITS, got=f"{values[row]} in row {row}", hint=hint)
+    return array
+
+
+def _is_large_float(array: Array) -> bool:
+    return array.dtype == np.float64 and bool((np.abs(array) >= FIRST_ROUNDED).any())
+
+
+def unpacked(values: Array, absent: NDArray[np.bool_], name: str, error: type[InputError]) -> Array:
+    """Unpack an object column, such as numbers with None among them; strings are not parsed."""
+    kept = values[~absent].tolist()
+    strange = [value for value in kept if not isinstance(value, int | float | np.number)]
+    if strange:
+        raise error(name, expected="numbers", got=f"{strange[0]!r} of type {type(strange[0]).__name__}")
+    found = as_written(kept, np.asarray(kept), name, error) if kept else np.empty(0)
+    if not absent.any():
+        return found
+    filled = np.full(values.size, np.nan)
+    filled[~absent] = found
+    return filled

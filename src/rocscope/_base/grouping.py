@@ -9,10 +9,8 @@ from numpy.typing import NDArray
 
 from rocscope import kernels
 from rocscope._base import validation as check
-from rocscope._base.arrays import Array
-from rocscope._base.columns import told_apart
+from rocscope._base.arrays import Array, in_threads, told_apart
 from rocscope._base.contract import held_to_contract
-from rocscope._base.threads import in_threads
 from rocscope.errors import InputError
 
 Made = TypeVar("Made")

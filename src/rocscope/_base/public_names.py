@@ -1,13 +1,29 @@
-"""Load public names lazily, and suggest names for an unknown one."""
+"""Hooks that let results call modules above them, such as plots and intervals."""
+# MERGED-DOC: """Load public names lazily, and suggest names for an unknown one."""
 
 from collections.abc import Callable, Sequence
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, Literal, NoReturn
 
 import lazy_loader
+
+Above = Literal["plotting", "segments", "areas", "choices", "device", "applying", "calibration"]
+
+_loaders: dict[Above, Callable[[], Any]] = {}
+
+
+def register(what: Above, load: Callable[[], Any]) -> None:
+    """Register how a module is loaded on first use."""
+    _loaders[what] = load
+
+
+def reach(what: Above) -> Any:
+    """Return a registered module."""
+    return _loaders[what]()
+
 
 _ROOT = "rocscope"
 _NO_LIBRARY = "Other names"

@@ -20,8 +20,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from rocscope import kernels
 from rocscope._base import validation as check
-from rocscope._base.arrays import Array
-from rocscope._base.threads import cores, in_threads, pieces_of
+from rocscope._base.arrays import Array, cores, in_threads, pieces_of
 
 KINDS = {"u": 0, "i": 1, "f": 2}
 """Kind codes of the kernels for unsigned, signed and floating-point scores."""

@@ -3,24 +3,40 @@
 Nothing behind this module checks its input again. rocscope compares rows by position: two series of the same rows in
 another order would give a wrong figure without warning, so columns with an index have to carry the same one.
 """
+# MERGED-DOC: """Named columns as a data frame of the caller's library."""
 
 import math
 import secrets
 import sys
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from importlib import import_module
 from numbers import Real
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rocscope._base.arrays import Array
-from rocscope._base.arrays import as_array as as_array
-from rocscope._base.arrays import ranks_there as ranks_there
-from rocscope._base.columns import all_finite, as_written, ends_and_sum, told_apart, unpacked, zeros_and_ones
-from rocscope.errors import InputError, LabelError, PairingError, ScoreError, ShapeError, WeightError
-from rocscope.errors import listing as listing
-from rocscope.errors import one_of as one_of
+from rocscope._base.arrays import (
+    Array,
+    all_finite,
+    as_array,
+    as_written,
+    ends_and_sum,
+    told_apart,
+    unpacked,
+    zeros_and_ones,
+)
+from rocscope.errors import (
+    InputError,
+    LabelError,
+    MissingDependencyError,
+    PairingError,
+    ScoreError,
+    ShapeError,
+    WeightError,
+    listing,
+    one_of,
+)
 
 _MOST_WHOLE = 2**62  # sums of two such fit 64 bits
 _SEED_BITS = 32  # as many as NumPy's RandomState takes
@@ -489,3 +505,30 @@ def _same(a: Any, b: Any) -> bool:
 
 def _shown(label: Any) -> str:
     return repr(label.item() if isinstance(label, np.generic) else label)
+
+
+_INSTALL = {
+    "pandas": "pip install 'rocscope[pandas]'",
+    "polars": "pip install 'rocscope[polars]'",
+    "pyarrow": "pip install pyarrow",
+}
+
+
+def frame_of(columns: Mapping[str, Any], backend: str) -> Any:
+    """Return named columns as a frame of "pandas", "polars" or "pyarrow".
+
+    Examples
+    --------
+    >>> frame_of({"x": [1, 2]}, "polars").columns
+    ['x']
+    """
+    import narwhals as nw
+
+    check_choice("backend", backend, tuple(_INSTALL))
+    try:
+        import_module(backend)
+        return nw.from_dict(dict(columns), backend=backend).to_native()  # pyright: ignore[reportArgumentType]
+    except ModuleNotFoundError as error:
+        raise MissingDependencyError(
+            f"to_frame(backend={backend!r})", expected=f"{backend} to be installed", hint=_INSTALL[backend]
+        ) from error

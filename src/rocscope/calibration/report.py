@@ -15,35 +15,31 @@ from scipy.special import chdtrc, expit, logit, xlog1py, xlogy
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.contract import contract
-from rocscope.calibration.bins import binned
-from rocscope.calibration.distances import (
+from rocscope.calibration.logistic import ONE_CLASS, ClosedForms, CoxCalibration, cox_calibration, logarithmic, squared
+from rocscope.calibration.outcomes import Evidence, Outcomes, Shift, binned, evidence
+from rocscope.calibration.scores import (
     DRAWS,
     DRAWS_ALONG,
+    CalibrationTest,
     Distances,
+    brier,
     calibration_error,
     calibration_index,
+    decompose,
     distances,
     grouped,
     miscalibration,
-    smooth_calibration_error,
-)
-from rocscope.calibration.goodness_of_fit import (
-    CalibrationTest,
     miscalibration_test,
+    smooth_calibration_error,
     spiegelhalter_test,
 )
-from rocscope.calibration.intervals import ONE_CLASS, ClosedForms, logarithmic, squared
-from rocscope.calibration.logistic import CoxCalibration, cox_calibration
-from rocscope.calibration.outcomes import Evidence, Outcomes, Shift, evidence
-from rocscope.calibration.scores import brier, decompose
 from rocscope.core.counts import ThresholdCounts
+from rocscope.core.predictions import refuse_repeats
 from rocscope.core.result import Result, html_table, number
-from rocscope.core.rows import refuse_repeats
-from rocscope.curves.roc_curve import auc
+from rocscope.curves.rate_curves import auc
 from rocscope.errors import ColumnError
-from rocscope.inference.estimate import Estimate
+from rocscope.inference.estimate import FEW_ROWS, Estimate, few
 from rocscope.inference.proportions import normal_quantile
-from rocscope.inference.reliability import FEW_ROWS, few
 
 _PARTS = ("discrimination", "uncertainty")
 _QUANTILES = {"e50": 0.5, "e90": 0.9}
@@ -130,7 +126,7 @@ def calibration_report(
     Notes
     -----
     Distances (miscalibration, ICI, E50, E90, Emax, ECE, MCE) are above 0 by chance alone, so their intervals invert
-    tests: labels are drawn from curves whose distance is known (`rocscope.calibration.intervals`), and 0 is
+    tests: labels are drawn from curves whose distance is known (`rocscope.calibration.logistic`), and 0 is
     in the interval of miscalibration exactly where its test does not reject. Others are closed forms: Wilson for
     observed over expected, Wald with the larger of model-based and sandwich variances for slope and intercepts, and
     influence functions for scores. Coverage by simulation is in docs/guide/calibration.md.
@@ -189,7 +185,7 @@ def distance_estimates(
 ) -> tuple[dict[str, Estimate], float]:
     """Return distances from calibration with intervals from test inversion, and the p-value of the miscalibration.
 
-    With `common`, those of `rocscope.calibration.distances.Distances` that it names less common are left out. With
+    With `common`, those of `rocscope.calibration.scores.Distances` that it names less common are left out. With
     `coarse`, draws are of a quarter as many groups of neighbouring rows.
     """
     sample, level = forms.sample, forms.level

@@ -26,7 +26,7 @@ from cyclopts.config import Dict, Env
 from rocscope import __version__
 from rocscope.cli.console import note
 from rocscope.cli.options import FILES, OPTIONS, not_a_number, refuse_for_more_classes
-from rocscope.engines.sources.file_formats import format_of
+from rocscope.engines.formats import format_of
 from rocscope.errors import InputError
 
 _COMPLETION = "--install-completion"
@@ -101,9 +101,10 @@ COMMANDS = (
     "compare", "gate", "calibrate", "monitor", "qualify",
 )  # fmt: skip
 _MODULES = {  # where that is not the command's own name
-    **dict.fromkeys(("report", "page", "explore"), "pages"),
-    **dict.fromkeys(("validate", "verify", "monitor", "qualify"), "checks"),
-    "outcomes": "apply",
+    **dict.fromkeys(("demo", "report", "page", "explore"), "pages"),
+    **dict.fromkeys(("calibrate", "validate", "verify", "monitor", "qualify"), "checks"),
+    **dict.fromkeys(("apply", "outcomes"), "campaign"),
+    "compare": "summary",
 }
 
 

@@ -24,7 +24,7 @@ from rocscope.cli.console import (
     write_figure,
     write_text,
 )
-from rocscope.cli.gates import DecisionJudge, gates_json, gates_of, judged_by, outcome
+from rocscope.cli.gate import DecisionJudge, gates_json, gates_of, judged_by, outcome
 from rocscope.errors import InputError
 
 CHOICE = Parameter(group=opt.CHOICE)
@@ -107,8 +107,7 @@ def choose(
     if cost_matrix is not None:
         raise InputError("--cost-matrix", expected="--proba too: it is for the probabilities of all classes")
     context, review = costs.context(of_rows=True), looks.review()
-    from rocscope.decisions.constraints import Constraint, constraints_of
-    from rocscope.decisions.criteria import criterion_of
+    from rocscope.decisions.constraints import Constraint, constraints_of, criterion_of
 
     constraints, _ = [*constraints_of(subject_to or [])], criterion_of(criterion)
     if context.columns and (negate or rows.memory):
@@ -243,8 +242,7 @@ def choose_weights(
 ) -> Any:
     """Choose class weights."""
     from rocscope.figures.conditions import Condition
-    from rocscope.multiclass.class_weighting import class_weights
-    from rocscope.multiclass.cost_matrix import read_costs
+    from rocscope.multiclass.costs import class_weights, read_costs
 
     objective: Any = criterion or "accuracy"
     if cost_matrix is not None:

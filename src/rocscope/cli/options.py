@@ -12,17 +12,20 @@ from cyclopts import App, ArgumentCollection, Group, Parameter
 from rocscope._base.atomic_write import check_writable
 from rocscope._base.progress import attended
 from rocscope.cli.console import note
-from rocscope.engines.sources.column_names import (
+from rocscope.engines.formats import (
     NA_WORDS,
+    FileFormat,
+    FileLayout,
     NamedColumns,
+    find_files,
     first_values,
     given,
+    is_pipe,
     models_of,
     named_columns,
     require_candidate,
     require_columns,
 )
-from rocscope.engines.sources.file_formats import FileFormat, FileLayout, find_files, is_pipe
 from rocscope.errors import InputError, LabelError, one_of
 
 FILES, COLUMNS, CONTEXT, CHOICE, CAMPAIGN, OPTIONS = (
@@ -287,7 +290,7 @@ class CountOptions(SampleOptions):
 
     def sample(self, file: str, **columns: Any) -> Any:
         """Read the predictions; of a large file only the counts, which are exact as well."""
-        from rocscope.engines.sources.file_formats import is_large
+        from rocscope.engines.formats import is_large
 
         whole = self.memory is None and (self.missing == "segment" or not is_large(file, format=self.format))
         if self.time is not None or whole:

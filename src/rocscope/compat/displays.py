@@ -14,13 +14,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from rocscope._base.registry import reach
+from rocscope._base.public_names import reach
 from rocscope.calibration.curve import calibration_curve
 from rocscope.curves.curve import Curve
-from rocscope.curves.rate_curves import det, precision_recall
-from rocscope.curves.roc_curve import roc
+from rocscope.curves.rate_curves import det, precision_recall, roc
 from rocscope.errors import InputError
-from rocscope.evaluation.scoring import score
+from rocscope.evaluation.fitting import score
 
 CURVE, GUIDE = "rocscope-curve", "rocscope-guide"
 """Group ids of the lines of curves and of reference lines."""

@@ -25,8 +25,7 @@ from sklearn.metrics import log_loss as log_loss
 
 from rocscope._base.arrays import Array
 from rocscope.core.counts import ThresholdCounts
-from rocscope.curves.rate_curves import PrecisionRecallCurve
-from rocscope.curves.roc_curve import RocCurve
+from rocscope.curves.rate_curves import PrecisionRecallCurve, RocCurve
 
 _FROM_1_8 = hasattr(theirs, "confusion_matrix_at_thresholds")
 

@@ -15,7 +15,6 @@ import numpy as np
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.contract import MissingAttributeError, held_to_contract
-from rocscope._base.frames import frame_of as frame_of
 
 
 class Result:

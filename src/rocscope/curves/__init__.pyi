@@ -4,10 +4,10 @@ from .cost_curves import net_benefit as net_benefit
 from .curve import Curve as Curve
 from .curve import Curves as Curves
 from .profit_curve import profit as profit
+from .rate_curves import auc as auc
 from .rate_curves import det as det
 from .rate_curves import gain as gain
 from .rate_curves import lift as lift
 from .rate_curves import lift_chart as lift_chart
 from .rate_curves import precision_recall as precision_recall
-from .roc_curve import auc as auc
-from .roc_curve import roc as roc
+from .rate_curves import roc as roc

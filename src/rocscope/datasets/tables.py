@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from rocscope._base.arrays import Array
 from rocscope._base.contract import held_to_contract
-from rocscope._base.frames import frame_of
+from rocscope._base.validation import frame_of
 
 Columns = dict[str, Array]
 

@@ -1,9 +1,11 @@
-"""Campaign plans: which model, depth and campaign have the highest profit."""
+"""The campaign plan file: campaigns, offers, and the rule of the best offer."""
+# MERGED-DOC: """Campaign plans: which model, depth and campaign have the highest profit."""
 
 import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from dataclasses import fields as fields_of
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -14,32 +16,72 @@ from numpy.typing import NDArray
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.contract import answering
-from rocscope._base.formatting import about
+from rocscope._base.formatting import Fields, Format, about
 from rocscope._base.progress import Progress
-from rocscope._base.registry import reach
-from rocscope.core.point import OperatingPoint
+from rocscope._base.public_names import reach
+from rocscope.core.context import column_of
+from rocscope.core.counts import OperatingPoint
 from rocscope.core.result import Result, jsonable
-from rocscope.core.row_costs import column_of
-from rocscope.curves.profit_curve import Campaign, CampaignRow, ProfitCurve
-from rocscope.curves.row_profit import RowProfitCurve
-from rocscope.decisions.criteria import criterion_of
-from rocscope.decisions.generalization.candidates import Candidate, Candidates
-from rocscope.decisions.generalization.chosen_estimate import ChosenEstimate
-from rocscope.decisions.generalization.row_cost_model import RowCostModel
-from rocscope.decisions.generalization.sampling_model import SamplingModel, model_of_rows
-from rocscope.decisions.generalization.threshold_choice import Rule
-from rocscope.decisions.models import size_of
-from rocscope.decisions.plans import campaign_file
-from rocscope.decisions.plans.outcomes import Promise
-from rocscope.decisions.plans.plan import Plan
-from rocscope.decisions.randomized.drawing import hashes_of
-from rocscope.decisions.randomized.randomized_rule import RandomizedRule
-from rocscope.decisions.row_costs import PricedRows
-from rocscope.decisions.slope_ranges import HullVertex
+from rocscope.curves.profit_curve import Campaign, CampaignRow, ProfitCurve, RowProfitCurve
+from rocscope.decisions.constraints import criterion_of, size_of
+from rocscope.decisions.generalization import Candidate, Candidates, ChosenEstimate, Rule
+from rocscope.decisions.plan import Plan, Promise, read_fraction, read_vertex
+from rocscope.decisions.randomized import HullVertex, RandomizedRule, hashes_of
+from rocscope.decisions.sampling_model import PricedRows, RowCostModel, SamplingModel, model_of_rows
 from rocscope.decisions.verification.campaigns import verify_campaign
 from rocscope.decisions.verification.findings import Verification
 from rocscope.errors import InputError
 from rocscope.sample import Labels, Models, Sample, Samples, Scores, samples_of, with_context
+
+FORMAT = Format("rocscope.campaign_plan", 1, "a campaign plan", "plan anew with rocscope.plan_campaign and save that")
+
+
+def arguments(fields: Fields) -> dict[str, Any]:
+    """Return the arguments of a CampaignPlan, checked for type."""
+    campaigns = fields.inner("campaigns", "campaigns by name")
+    rule = fields.inner("rule", "two thresholds and what the second weighs")
+    first, second = (read_vertex(rule.inner(end, "a threshold of a model")) for end in ("first", "second"))
+    weight = read_fraction(rule.inner("exact", "fractions"), "weight", zero=True)
+    level = fields.number("level", 0, 1)
+    return {
+        "campaigns": {
+            name: campaigns.make(name, Campaign, **campaigns.take(name, dict, "a campaign"))
+            for name in campaigns.content
+        },
+        "rule": RandomizedRule.between(first, second, weight),
+        "depth": read_fraction(fields, "depth", zero=True),
+        "level": level,
+        "steps": tuple(map(_row, fields.objects("table"))),
+    }
+
+
+def offer_arguments(fields: Fields) -> dict[str, Any]:
+    """Return the arguments of one Offer."""
+    return {
+        "model": fields.text("model"),
+        "campaign": fields.text("campaign"),
+        "best": _row(fields.inner("best", "a row of the table")),
+        "break_even_depths": _depths(fields),
+        "random_profit": fields.number("random_profit"),
+        "perfect_profit": fields.number("perfect_profit"),
+    }
+
+
+def _depths(fields: Fields) -> tuple[float, ...]:
+    values = fields.take("break_even_depths", list, "depths")
+    if not all(type(each) in (int, float) and 0 <= each <= 1 for each in values):
+        fields.refuse("break_even_depths", "shares of the population from 0 to 1")
+    return tuple(map(float, values))
+
+
+def _row(fields: Fields) -> CampaignRow:
+    names = [field.name for field in fields_of(CampaignRow) if field.name != "threshold"]
+    numbers = {name: fields.number(name) for name in names}
+    threshold = fields.optional_number("threshold")
+    if threshold is None:  # nobody at depth 0, everybody else
+        threshold = float("inf") if numbers["depth"] == 0 else -float("inf")
+    return CampaignRow(**numbers, threshold=threshold)
+
 
 _TENTHS = 10
 
@@ -81,7 +123,7 @@ class CampaignPlan(Plan):
         The data of the models.
     """
 
-    file_format = campaign_file.FORMAT
+    file_format = FORMAT
 
     offers: tuple[Offer, ...]
     campaigns: dict[str, Campaign]
@@ -285,9 +327,9 @@ class CampaignPlan(Plan):
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "CampaignPlan":
         """Read a plan that `save` wrote; see `rocscope.load_plan`."""
-        fields = campaign_file.FORMAT.read(path)
-        offers = [each.make("", Offer, **campaign_file.offer_arguments(each)) for each in fields.objects("offers")]
-        plan = fields.make("", cls, tuple(offers), **campaign_file.arguments(fields))
+        fields = FORMAT.read(path)
+        offers = [each.make("", Offer, **offer_arguments(each)) for each in fields.objects("offers")]
+        plan = fields.make("", cls, tuple(offers), **arguments(fields))
         fields.require_same(fields.make("", plan.stored))
         return plan
 

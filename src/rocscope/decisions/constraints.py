@@ -1,27 +1,187 @@
-"""Constraints on thresholds (`subject_to=`): parse them, and find the thresholds that satisfy them."""
+"""Data of decisions: the counts and scores of named models, and predictions at a threshold."""
+# MERGED-DOC: """Criteria: the figures that `choose(criterion=...)` can optimise."""
+# MERGED-DOC: """Constraints on thresholds (`subject_to=`): parse them, and find the thresholds that satisfy them."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rocscope._base import special
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.contract import held_to_contract
 from rocscope.core.context import Context, decimal
-from rocscope.errors import InputError, WeightError
+from rocscope.core.predictions import Predictions
+from rocscope.errors import ColumnError, InputError, ShapeError, WeightError
 from rocscope.figures.conditions import Condition
-from rocscope.figures.figure import Figure
-from rocscope.figures.registry import figure_named, in_context
+from rocscope.figures.influence import Figure
+from rocscope.figures.registry import figure_named, in_context, spelled
 from rocscope.geometry import Bound
+
+
+def scores_of(models: Iterable[str], scores: Any) -> dict[str, Array]:
+    """Return the checked scores of the required models.
+
+    Parameters
+    ----------
+    models : names
+    scores : array, mapping from model name to array, Predictions, or data frame
+        An array will do where one model is needed.
+
+    Raises
+    ------
+    ColumnError
+        If a model is missing.
+    ShapeError, ScoreError
+        If the scores are of different length or not finite numbers.
+    """
+    names = list(dict.fromkeys(models))
+    if isinstance(scores, Predictions):
+        scores = scores.scores
+    columns = getattr(scores, "columns", None)
+    if columns is None and not isinstance(scores, Mapping):
+        if len(names) > 1:
+            raise ColumnError("scores", expected=f"a mapping with the models {names}", got="one array")
+        return {names[0]: check.check_scores(scores)}
+    present = [str(name) for name in (scores if columns is None else columns)]
+    for name in names:
+        if name not in present:
+            raise ColumnError(
+                f"scores of model {name!r} are missing", expected="them among the scores", got=str(present)
+            )
+    checked = {name: check.check_scores(np.asarray(scores[name]), name=f"scores[{name!r}]") for name in names}
+    if len({column.size for column in checked.values()}) > 1:
+        sizes = ", ".join(f"{name}: {column.size}" for name, column in checked.items())
+        raise ShapeError("scores", expected="one score a case from each model", got=sizes)
+    return checked
+
+
+def size_of(scores: Any) -> int:
+    """Return the number of cases in scores, in any form that `scores_of` accepts."""
+    if isinstance(scores, Predictions):
+        return len(scores)
+    columns = scores if isinstance(scores, Mapping) else getattr(scores, "columns", None)
+    if columns is None:
+        return check.check_scores(scores).size
+    names = list(columns)
+    if not names:
+        raise ColumnError("scores", expected="a column for each model", got="none")
+    return check.check_column(scores[names[0]], f"scores[{names[0]!r}]").size
+
+
+def predict(scores: Array, threshold: float, negated: bool = False) -> NDArray[np.bool_]:
+    """Return whether each score is at least the threshold (compared exactly); below it, if negated.
+
+    Examples
+    --------
+    A float32 score just above the threshold is not rounded onto it, nor the threshold onto the score:
+
+    >>> predict(np.array([0.1, 0.2], np.float32), 0.1)
+    array([ True,  True])
+    >>> predict(np.array([2**53, 2**53 + 1]), 2**53 + 1)
+    array([False,  True])
+    """
+    if math.isinf(threshold):
+        positive = np.full(scores.size, threshold < 0)
+    elif scores.dtype.kind == "f":
+        cut = float(threshold)
+        positive = scores >= np.float64(cut if cut >= threshold else math.nextafter(cut, math.inf))
+    else:
+        limits = np.iinfo(scores.dtype)
+        whole = math.ceil(threshold)
+        inside = limits.min <= whole <= limits.max
+        positive = scores >= scores.dtype.type(whole) if inside else np.full(scores.size, whole < 0)
+    return ~positive if negated else positive
+
+
+Function = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """A figure to maximise.
+
+    Attributes
+    ----------
+    name : str
+    value : function of tp, fp, fn, tn
+        At the class mix of the target.
+    sign : int
+        −1 where a small value is better.
+    equivalent : function from a context to the one in which the same choice has the lowest cost, or None
+        Given where the criterion is linear in the counts, so that its best choice lies on the hull.
+    """
+
+    name: str
+    value: Function
+    sign: int = 1
+    equivalent: Callable[[Context], Context] | None = None
+
+    def goodness(self, cells: tuple[Array, Array, Array, Array]) -> Array:
+        """Return the value to maximise at several points; −∞ where it is undefined."""
+        value = np.asarray(self.value(*cells), dtype=np.float64)
+        if value.shape != cells[0].shape:
+            raise InputError(
+                f"criterion {self.name!r}",
+                expected=f"one value for each of {cells[0].size} points",
+                got=f"shape {value.shape}",
+                hint="it is called with arrays: write it with NumPy functions",
+            )
+        return np.where(np.isnan(value), -math.inf, self.sign * value)
+
+
+def criterion_of(criterion: str | Function | None) -> Criterion:
+    """Return the criterion of a name, or of a function of tp, fp, fn and tn.
+
+    Raises
+    ------
+    InputError
+        If the name is not known.
+    """
+    criterion = spelled(criterion)
+    if callable(criterion):
+        return Criterion(getattr(criterion, "__name__", "function"), criterion)
+    if criterion is not None and not isinstance(criterion, str):
+        raise InputError("criterion", expected="a name or a function of tp, fp, fn, tn", got=check.shown(criterion))
+    if criterion is None:
+        criterion = "cost"
+    figure = figure_named(criterion, "criterion", expected=_EXPECTED, suits=_suits)
+    value = _unknown_cost if figure.cells is None else figure.cells
+    name = "min_cost" if figure.name == "cost" else figure.name
+    return Criterion(name, value, figure.sign, _EQUIVALENT.get(figure.name))
+
+
+def _suits(figure: Figure) -> bool:
+    return figure.sign != 0 and (figure.cells is not None or figure.name == "cost")
+
+
+def _unknown_cost(*_cells: Array) -> Array:
+    raise InputError("min_cost", expected="a context", got="none")
+
+
+def _even(_context: Context) -> Context:
+    return Context(0.5)
+
+
+_EXPECTED = "a figure of one threshold of which a high or a low value is good, such as 'accuracy' or 'f1'"
+_EQUIVALENT: dict[str, Callable[[Context], Context]] = {
+    "cost": lambda context: context,
+    "accuracy": lambda context: Context(context.target_prevalence),
+    # Only the height above the diagonal decides: accuracy if both classes were equally frequent.
+    **dict.fromkeys(("youden", "ks", "balanced_accuracy", "macro_average"), _even),
+}
+"""Contexts for figures that are linear in the counts: the choice of lowest cost is the best by the figure."""
+
 
 FourCells = tuple[Array, Array, Array, Array]
 
 _RATES = ("tpr", "fnr", "fpr", "tnr")
-_EXPECTED = "a figure of one threshold, such as 'tpr', 'precision', 'cases' or 'cost'"
+_EXPECTED_of_constraints = "a figure of one threshold, such as 'tpr', 'precision', 'cases' or 'cost'"
 _EVEN = 0.5  # a bound below this level would be on the other side of the estimate
 _WITHOUT = "leave randomized out, or the constraint"
 
@@ -83,7 +243,9 @@ class Constraint(Condition):
     @property
     def figure(self) -> Figure:
         """The constrained figure; costs are those of the context."""
-        figure = figure_named(self.quantity, "constraint", expected=_EXPECTED, suits=_suits)
+        figure = figure_named(
+            self.quantity, "constraint", expected=_EXPECTED_of_constraints, suits=_suits_of_constraints
+        )
         return figure if self.context is None else in_context(figure, self.context)
 
     def _require_limit(self, level: float) -> None:
@@ -189,7 +351,7 @@ class Constraint(Condition):
         return Bound(up, right, -rest)
 
 
-def _suits(figure: Figure) -> bool:
+def _suits_of_constraints(figure: Figure) -> bool:
     return figure.needs == "cells" or figure.name in ("cost", "net_benefit")
 
 

@@ -13,20 +13,14 @@ from numpy.typing import NDArray
 from rocscope._base.arrays import Array
 from rocscope._base.progress import Progress
 from rocscope.core.context import Context
-from rocscope.core.counts import CumulativeCounts
-from rocscope.core.point import OperatingPoint
+from rocscope.core.counts import CumulativeCounts, OperatingPoint
 from rocscope.core.result import html_table, jsonable
-from rocscope.decisions import decision_file
-from rocscope.decisions.generalization.candidates import CostOrCriterion
-from rocscope.decisions.generalization.chosen_estimate import ChosenEstimate
-from rocscope.decisions.generalization.sampling_model import SamplingModel, as_given
-from rocscope.decisions.models import predict, scores_of, size_of
-from rocscope.decisions.plans.outcomes import Promise
-from rocscope.decisions.plans.plan import Plan
-from rocscope.decisions.randomized.drawing import hashes_of
-from rocscope.decisions.randomized.randomized_rule import RandomizedRule
-from rocscope.decisions.randomized.review import Reviewing
-from rocscope.decisions.slope_ranges import HullVertex
+from rocscope.decisions import plan as decision_file
+from rocscope.decisions.constraints import predict, scores_of, size_of
+from rocscope.decisions.generalization import ChosenEstimate, CostOrCriterion
+from rocscope.decisions.plan import Plan, Promise
+from rocscope.decisions.randomized import HullVertex, RandomizedRule, Reviewing, hashes_of
+from rocscope.decisions.sampling_model import SamplingModel, as_given
 from rocscope.decisions.verification.claims import verify
 from rocscope.decisions.verification.findings import Verification
 from rocscope.errors import InputError

@@ -1,27 +1,336 @@
-"""The convex hull across models: which models and thresholds can be optimal, and in which contexts."""
+"""The map of contexts: which choice is best for each pair of cost ratio and prevalence."""
+# MERGED-DOC: """Uncertain contexts: a distribution of cost ratio and prevalence instead of single values."""
+# MERGED-DOC: """The convex hull across models: which models and thresholds can be optimal, and in which contexts."""
+# MERGED-DOC: """H-measure: the share of loss avoided, averaged over a fixed distribution of costs.
+#
+# Distributions of a cost ratio or a prevalence, with what an exact integral over an interval needs.
+# """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
+from scipy import special
 
+from rocscope._base import validation as check
 from rocscope._base.arrays import Array
-from rocscope._base.contract import answering
+from rocscope._base.contract import answering, contract, held_to_contract
 from rocscope.core.context import Context
 from rocscope.core.counts import CumulativeCounts
-from rocscope.core.result import jsonable
+from rocscope.core.result import Result, jsonable
 from rocscope.curves.curve import Curve
 from rocscope.curves.profit_curve import Campaign
-from rocscope.decisions.randomized.randomized_rule import RandomizedRule, mixture_on
-from rocscope.decisions.randomized.review import Review
-from rocscope.decisions.regions import RegionMap, region_map
-from rocscope.decisions.slope_ranges import HullVertex, SlopeRanges, slope_ranges
-from rocscope.decisions.uncertain_context import Envelope, UncertainContext, adaptive_cost
+from rocscope.decisions.randomized import HullVertex, RandomizedRule, Review, SlopeRanges, mixture_on, slope_ranges
 from rocscope.errors import InexactCountsError, InputError, PairingError
-from rocscope.geometry import Choices, TangentPoint, all_choices, needs_every_threshold, negation, pool, touching
-from rocscope.sample import Counted, Labels, Models, Samples, Scores, samples_of, with_scores
+from rocscope.geometry import (
+    Choices,
+    TangentPoint,
+    all_choices,
+    corners_of,
+    needs_every_threshold,
+    negation,
+    pool,
+    touching,
+)
+from rocscope.sample import Counted, Labels, Models, Samples, Scores, counts_of, samples_of, with_scores
+
+_DECADES, _STEPS = 3, 121  # of cost ratio and odds to either side of 1, and 20 steps a decade: a choice
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RegionMap(Result):
+    """Which vertex of a hull is best, over cost ratio and prevalence.
+
+    Made by `Hull.region_map`.
+
+    Attributes
+    ----------
+    cost_ratio : array of r
+        Cost of a false alarm over cost of a miss.
+    prevalence : array of p
+    vertices : tuple of HullVertex
+        Those that have a zone.
+    index : array of shape (p, r)
+        Position in `vertices` of the best one.
+    looked : array of shape (p, r), or None
+        Where a closer look was offered: the share of cases that are worth it, with the model that is best then.
+    """
+
+    _content = ("cost_ratio", "prevalence", "index", "vertices", "looked")
+
+    cost_ratio: Array
+    prevalence: Array
+    vertices: tuple[HullVertex, ...]
+    index: Array
+    looked: Array | None = None
+
+    @property
+    def model(self) -> Array:
+        """Name of the best model, of shape (p, r)."""
+        return np.array([vertex.label for vertex in self.vertices], dtype=object)[self.index]
+
+    @property
+    def threshold(self) -> Array:
+        """Threshold of the best model, of shape (p, r)."""
+        return np.array([vertex.threshold for vertex in self.vertices])[self.index]
+
+    def border(self, vertex: int) -> Array:
+        """Return, for each cost ratio, the prevalence at which a vertex and the next one cost the same.
+
+        Notes
+        -----
+        π = r/(r + m) for the slope m between the two: on a logarithmic axis of odds a straight line.
+        """
+        slope = self.vertices[vertex].slope_low
+        return self.cost_ratio / (self.cost_ratio + slope)
+
+    def __repr__(self) -> str:
+        models = list(dict.fromkeys(self.model.ravel().tolist()))
+        return f"RegionMap({self.cost_ratio.size} cost ratios × {self.prevalence.size} prevalences, models={models})"
+
+
+def region_map(
+    slope_ranges: SlopeRanges, cost_ratio: Any, prevalence: Any, review: Review | None, every: Sequence[Choices]
+) -> RegionMap:
+    """Return the best vertex for each pair, and the share of reviews with `every` model; see `Hull.region_map`."""
+    if cost_ratio is None:
+        cost_ratio = np.logspace(-_DECADES, _DECADES, _STEPS)
+    if prevalence is None:
+        odds = np.logspace(-_DECADES, _DECADES, _STEPS)
+        prevalence = odds / (1 + odds)
+    ratio = check.check_numbers(cost_ratio, "cost_ratio")
+    share = check.check_numbers(prevalence, "prevalence")
+    if not (ratio > 0).all():
+        raise InputError("cost_ratio", expected="finite ratios above 0", got=repr(ratio[:5].tolist()))
+    if review is not None and (not isinstance(review, Review) or review.capacity is not None):
+        raise InputError("review", expected="a Review without a capacity", got=check.shown(review))
+    if not ((share > 0) & (share < 1)).all():
+        raise InputError("prevalence", expected="shares between 0 and 1", got=repr(share[:5].tolist()))
+    slope = ratio * ((1 - share) / share)[:, None]
+    borders = np.array([float(border) for border in slope_ranges.borders])
+    index = np.searchsorted(-borders, -slope, side="left")
+    looked = None if review is None else check.read_only(_looked(every, ratio, share[:, None], review))
+    return RegionMap(
+        check.read_only(ratio), check.read_only(share), slope_ranges.vertices, check.read_only(index), looked
+    )
+
+
+def _looked(every: Sequence[Choices], ratio: Array, prevalence: Array, review: Review) -> Array:
+    """Return the share of cases reviewed with the best model, if a miss costs 1 and a false alarm `ratio`.
+
+    Of each step between two vertices of a model's hull positives are missed, negatives disturbed, or all looked at.
+    """
+    least = looked = None
+    for choices in every:
+        tpr, fpr = (np.diff(rate[corners_of(choices)]) for rate in _rates(choices))
+        cost, share = (np.zeros(np.broadcast_shapes(ratio.shape, prevalence.shape)) for _ in range(2))
+        for up, right in zip(tpr.tolist(), fpr.tolist(), strict=True):
+            positives, negatives = prevalence * up, (1 - prevalence) * right
+            unseen, look = np.minimum(positives, negatives * ratio), review.cost * (positives + negatives)
+            cost += np.minimum(unseen, look)
+            share += np.where(look < unseen, positives + negatives, 0)
+        better = np.ones(cost.shape, bool) if least is None else cost < least
+        least = cost if least is None else np.minimum(cost, least)
+        looked = share if looked is None else np.where(better, share, looked)
+    assert looked is not None
+    return looked
+
+
+def _rates(choices: Choices) -> tuple[Array, Array]:
+    tp, fp, fn, tn = (np.asarray(cell, np.float64) for cell in choices.cells)
+    return tp / (tp + fn), fp / (fp + tn)
+
+
+_RELATIVE_ERROR = 1e-10  # of an integral: far below what is printed
+
+
+@runtime_checkable
+class Distribution(Protocol):
+    """A distribution with known mass and partial first moment below any value."""
+
+    @property
+    def mean(self) -> float: ...
+
+    def mass_below(self, value: Array) -> Array: ...
+
+    def moment_below(self, value: Array) -> Array: ...
+
+    def quantile(self, mass: float) -> float: ...
+
+
+@dataclass(frozen=True)
+class Uniform:
+    """Uniform distribution from `low` to `high`.
+
+    Examples
+    --------
+    >>> Uniform(0.1, 0.3).mean
+    0.2
+    """
+
+    low: float
+    high: float
+
+    def __post_init__(self) -> None:
+        check.check_number(self.low, "low")
+        check.check_number(self.high, "high", f"a finite number above {self.low!r}", above=self.low)
+
+    @property
+    def mean(self) -> float:
+        """Expected value."""
+        return (self.low + self.high) / 2
+
+    def mass_below(self, value: Array) -> Array:
+        """Return the probability below each value."""
+        return (np.clip(value, self.low, self.high) - self.low) / (self.high - self.low)
+
+    def moment_below(self, value: Array) -> Array:
+        """Return the partial expectation below each value."""
+        return (np.clip(value, self.low, self.high) ** 2 - self.low**2) / (2 * (self.high - self.low))
+
+    def quantile(self, mass: float) -> float:
+        """Return the quantile at probability `mass`."""
+        return self.low + mass * (self.high - self.low)
+
+
+Uncertain = float | tuple[float, float] | Distribution
+
+
+@held_to_contract
+class UncertainContext:
+    """A context whose cost ratio, prevalence or both are given as distributions.
+
+    Parameters
+    ----------
+    cost_ratio : number, (low, high), Uniform, Beta or LogNormal
+        Cost of a false alarm, where a miss costs 1 and correct predictions nothing.
+    target_prevalence : number, (low, high), Uniform or Beta, optional
+        Share of positives where the classifier will be used; the sample's own when left out.
+
+    Raises
+    ------
+    InputError
+        If a ratio is not above 0 or a prevalence not between 0 and 1.
+
+    Notes
+    -----
+    Ratio and prevalence are taken to be independent. Expected cost is linear in both, so that a choice made now is
+    best where it is best at their means: `mean` is the context that `rocscope.choose` uses. Who may wait until the
+    context is known does better: `Hull.expected_cost` integrates that over the slope intervals of the hull.
+
+    Examples
+    --------
+    >>> from rocscope.decisions import Beta
+    >>> context = UncertainContext(cost_ratio=(0.02, 0.08), target_prevalence=Beta(2, 38))
+    >>> context.mean
+    Context(target_prevalence=0.05, cost_fp=0.05, cost_fn=1, cost_tp=0, cost_tn=0)
+    """
+
+    def __init__(self, *, cost_ratio: Uncertain = 1, target_prevalence: Uncertain | None = None) -> None:
+        self.cost_ratio = _uncertain(cost_ratio, "cost_ratio", math.inf)
+        self.target_prevalence = (
+            None if target_prevalence is None else _uncertain(target_prevalence, "target_prevalence", 1)
+        )
+
+    @property
+    def mean(self) -> Context:
+        """The context with the mean ratio and mean prevalence."""
+        return Context(_mean(self.target_prevalence), cost_fp=_mean(self.cost_ratio), cost_fn=1)
+
+    def __repr__(self) -> str:
+        return f"UncertainContext(cost_ratio={self.cost_ratio!r}, target_prevalence={self.target_prevalence!r})"
+
+
+def _uncertain(given: Any, name: str, limit: float) -> Any:
+    expected = "above 0" if math.isinf(limit) else f"between 0 and {limit:g}"
+    value = Uniform(*given) if isinstance(given, tuple) and len(given) == 2 else given
+    if isinstance(value, Distribution):
+        inside = value.quantile(0) >= 0 and value.quantile(1) <= limit
+    else:
+        inside = 0 < check.check_number(value, name, f"a number, a range or a distribution {expected}") < limit
+    if not inside:
+        raise InputError(name, expected=f"values {expected}", got=repr(given))
+    return value
+
+
+def _mean(value: Any) -> Any:
+    return value.mean if isinstance(value, Distribution) else value
+
+
+@dataclass(frozen=True)
+class Weights:
+    """Weights of both error rates as linear functions of one uncertain number u: constant + rate · u."""
+
+    miss: tuple[float, float]
+    false_alarm: tuple[float, float]
+
+    def at_slope(self, slope: Array) -> Array:
+        """Return the u at which the iso-performance line has a slope."""
+        (miss, miss_rate), (alarm, alarm_rate) = self.miss, self.false_alarm
+        return (slope * miss - alarm) / (alarm_rate - slope * miss_rate)
+
+
+@dataclass(frozen=True)
+class Envelope:
+    """Error rates of a hull's vertices by decreasing slope, and the slopes between them."""
+
+    fnr: Array
+    fpr: Array
+    border: Array
+
+    @classmethod
+    def of(cls, slope_ranges: SlopeRanges) -> "Envelope":
+        """Return the envelope of a hull's vertices."""
+        rates = np.array([(vertex.point.fnr, vertex.point.fpr) for vertex in slope_ranges.vertices])
+        return cls(rates[:, 0], rates[:, 1], np.array([float(border) for border in slope_ranges.borders]))
+
+    def integrate(self, distribution: Distribution, weights: Weights) -> float:
+        """Integrate the cost of the best vertex over one uncertain number, exactly: interval by interval."""
+        falls = weights.false_alarm[1] > 0  # with the slope, from each vertex to the next
+        ends = np.array([math.inf, *weights.at_slope(self.border), -math.inf])
+        if not falls:
+            ends[[0, -1]] = ends[[-1, 0]]
+        mass, moment = (np.abs(np.diff(part(ends))) for part in (distribution.mass_below, distribution.moment_below))
+
+        def expected(line: tuple[float, float]) -> Array:
+            return line[0] * mass + line[1] * moment
+
+        return float(expected(weights.miss) @ self.fnr + expected(weights.false_alarm) @ self.fpr)
+
+
+def adaptive_cost(envelope: Envelope, context: UncertainContext, sample_prevalence: float) -> float:
+    """Return the expected cost per case of using the best vertex for each realised context.
+
+    Notes
+    -----
+    In closed form where one of the two is uncertain. Where both are, over cost ratio in closed form and over
+    prevalence by adaptive quadrature to a relative error of 10⁻¹⁰.
+    """
+    ratio, prevalence = context.cost_ratio, context.target_prevalence
+    if prevalence is None:
+        prevalence = sample_prevalence
+    if not isinstance(prevalence, Distribution):
+        return _over_ratio(envelope, ratio, prevalence)
+    if not isinstance(ratio, Distribution):
+        return envelope.integrate(prevalence, Weights(miss=(0, 1), false_alarm=(ratio, -ratio)))
+
+    from scipy import integrate
+
+    def at_mass(mass: float) -> float:
+        return _over_ratio(envelope, ratio, prevalence.quantile(mass))
+
+    total, _ = integrate.quad(at_mass, 0, 1, epsabs=1e-14, epsrel=_RELATIVE_ERROR, limit=500)
+    return float(total)
+
+
+def _over_ratio(envelope: Envelope, ratio: float | Distribution, prevalence: float) -> float:
+    if isinstance(ratio, Distribution):
+        return envelope.integrate(ratio, Weights(miss=(prevalence, 0), false_alarm=(0, 1 - prevalence)))
+    return float((prevalence * envelope.fnr + (1 - prevalence) * ratio * envelope.fpr).min())
+
 
 _SAME_PREVALENCE = 1e-9  # of samples whose models were scored on the same rows: rounding alone
 
@@ -378,3 +687,155 @@ def _choices(model: str, counts: CumulativeCounts, negate: bool) -> tuple[Choice
     if not negate or len(counts) < 2:  # of a constant score the negation is everybody and nobody, as it is itself
         return (pooled,)
     return pooled, negation(model, counts.require_levels(f"hull with {model!r} negated"))
+
+
+@dataclass(frozen=True)
+class Beta:
+    """Beta distribution of a share, as after observing `a` − 1 cases of one kind and `b` − 1 of the other.
+
+    Examples
+    --------
+    >>> Beta(2, 38).mean
+    0.05
+    """
+
+    a: float
+    b: float
+
+    def __post_init__(self) -> None:
+        for name in ("a", "b"):
+            check.check_number(getattr(self, name), name, "a finite number above 0", above=0)
+
+    @property
+    def mean(self) -> float:
+        """Expected value."""
+        return self.a / (self.a + self.b)
+
+    def mass_below(self, value: Array) -> Array:
+        """Return the probability below each value."""
+        return special.betainc(self.a, self.b, np.clip(value, 0, 1))
+
+    def moment_below(self, value: Array) -> Array:
+        """Return the partial expectation below each value."""
+        return self.mean * special.betainc(self.a + 1, self.b, np.clip(value, 0, 1))
+
+    def quantile(self, mass: float) -> float:
+        """Return the quantile at probability `mass`."""
+        return float(special.betaincinv(self.a, self.b, mass))
+
+
+@dataclass(frozen=True)
+class LogNormal:
+    """Log-normal distribution of a ratio with median `median`; its logarithm has standard deviation `sigma`.
+
+    Examples
+    --------
+    A ratio of about 1 : 20, in two cases of three between half and double that:
+
+    >>> LogNormal(0.05, sigma=0.7).mean
+    0.06388...
+    """
+
+    median: float
+    sigma: float
+
+    def __post_init__(self) -> None:
+        for name in ("median", "sigma"):
+            check.check_number(getattr(self, name), name, "a finite number above 0", above=0)
+
+    @property
+    def mean(self) -> float:
+        """Expected value."""
+        return self.median * math.exp(self.sigma**2 / 2)
+
+    def _standard(self, value: Array) -> Array:
+        with np.errstate(divide="ignore"):
+            return np.log(np.maximum(value, 0) / self.median) / self.sigma
+
+    def mass_below(self, value: Array) -> Array:
+        """Return the probability below each value."""
+        return special.ndtr(self._standard(value))
+
+    def moment_below(self, value: Array) -> Array:
+        """Return the partial expectation below each value."""
+        return self.mean * special.ndtr(self._standard(value) - self.sigma)
+
+    def quantile(self, mass: float) -> float:
+        """Return the quantile at probability `mass`."""
+        return self.median * math.exp(self.sigma * float(special.ndtri(mass)))
+
+
+_TRIVIAL = Envelope(fnr=np.array([1.0, 0.0]), fpr=np.array([0.0, 1.0]), border=np.array([1.0]))
+
+
+@contract
+def h_measure(
+    y_true: Any,
+    y_score: Any = None,
+    *,
+    model: str | None = None,
+    costs: Literal["prevalence", "symmetric"] | Beta = "prevalence",
+    severity_ratio: float | None = None,
+    pos_label: Any = None,
+    sample_weight: Any = None,
+) -> float:
+    """Compute the H-measure: expected reduction of the minimum loss, over a distribution of costs.
+
+    Parameters
+    ----------
+    y_true, y_score, model, pos_label, sample_weight : data of one model
+        Labels and scores, Predictions, ThresholdCounts, OperatingPoint, bins or a sketch; see `rocscope.sample`.
+    costs : {"prevalence", "symmetric"} or Beta
+        Distribution of a false alarm's share of the cost of both errors. ``"prevalence"`` is Beta(1 + π, 2 − π) for
+        the prevalence π of the sample, which expects misses to cost more the rarer positives are (Hand &
+        Anagnostopoulos 2014); ``"symmetric"`` is Beta(2, 2) (Hand 2009).
+    severity_ratio : float, optional
+        In place of `costs`, what a false alarm costs over what a miss does where the distribution has its mode: it is
+        Beta(2, 1 + 1/ratio). The default of R's hmeasure is ``n_pos / n_neg``.
+
+    Returns
+    -------
+    float
+        1 for a perfect ranking, 0 for one that no cost makes better than a trivial decision.
+
+    Raises
+    ------
+    InputError
+        See `ThresholdCounts.from_scores`; OneClassError if one class is missing.
+
+    Notes
+    -----
+    H = 1 − L/L_max, where L is the expected cost of the best point of the hull and L_max that of the better trivial
+    decision, both integrated in closed form over the slope intervals. Unlike the AUC, it weighs errors alike for
+    every classifier. With default costs it is not comparable between samples of different prevalence.
+
+    References
+    ----------
+    Hand 2009, "Measuring classifier performance: a coherent alternative to the area under the ROC curve", Machine
+    Learning 77; Hand & Anagnostopoulos 2014, "A better Beta for the H measure of classification performance",
+    Pattern Recognition Letters 40.
+
+    Examples
+    --------
+    >>> h_measure([1, 1, 0, 0], [4, 3, 2, 1]), h_measure([1, 0, 1, 0], [1, 1, 1, 1])
+    (1.0, 0.0)
+    """
+    counts = counts_of(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
+    envelope = Envelope.of(hull(counts).slope_ranges)
+    share, distribution = counts.prevalence, _distribution(counts.prevalence, costs, severity_ratio)
+    # A false alarm costs u and a miss 1 − u.
+    weights = Weights(miss=(share, -share), false_alarm=(0, 1 - share))
+    return 1 - envelope.integrate(distribution, weights) / _TRIVIAL.integrate(distribution, weights)
+
+
+def _distribution(prevalence: float, costs: Any, severity_ratio: float | None) -> Beta:
+    if severity_ratio is not None:
+        ratio = check.check_number(severity_ratio, "severity_ratio", "a finite number above 0", above=0)
+        if costs != "prevalence":
+            raise InputError("costs and severity_ratio", expected="one of them", got="both")
+        return Beta(2, 1 + 1 / ratio)
+    known = {"prevalence": Beta(1 + prevalence, 2 - prevalence), "symmetric": Beta(2, 2)}
+    distribution = costs if isinstance(costs, Beta) else known.get(costs if isinstance(costs, str) else "")
+    if distribution is None:
+        raise InputError("costs", expected="'prevalence', 'symmetric' or a Beta", got=repr(costs))
+    return distribution

@@ -4,4 +4,4 @@ from .description import Description as Description
 from .description import describe as describe
 from .reading import read as read
 from .reading import read_at_horizon as read_at_horizon
-from .sketching import read_sketch as read_sketch
+from .streaming import read_sketch as read_sketch

@@ -14,18 +14,16 @@ import pyarrow as pa
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.atomic_write import write_file
+from rocscope._base.validation import frame_of
 from rocscope.core.predictions import Predictions
-from rocscope.core.result import Result, frame_of
-from rocscope.core.rows import brief
-from rocscope.decisions.plans.outcomes import PlanOutcomes, outcomes_of
+from rocscope.core.result import Result
+from rocscope.decisions.plan import PlanOutcomes, outcomes_of
+from rocscope.engines import columns
 from rocscope.engines.counting import read_counts
+from rocscope.engines.formats import FileLayout, Source, no_rows, require_columns
+from rocscope.engines.opening import open_source
 from rocscope.engines.reading import read
-from rocscope.engines.sources import columns
-from rocscope.engines.sources.column_names import require_columns
-from rocscope.engines.sources.file_formats import FileLayout
-from rocscope.engines.sources.opening import open_source
-from rocscope.engines.sources.source import Source, no_rows
-from rocscope.errors import ColumnError, InputError, LabelError, ScoreError
+from rocscope.errors import ColumnError, InputError, LabelError, ScoreError, brief
 
 
 @dataclass(frozen=True, eq=False, repr=False)

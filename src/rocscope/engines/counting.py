@@ -14,10 +14,9 @@ from rocscope._base import validation as check
 from rocscope._base.contract import contract
 from rocscope._base.progress import Progress, Tell, reporting, unreported
 from rocscope.core.context import Context
-from rocscope.core.rows import CountedModels
-from rocscope.engines.sources.column_names import Scores
-from rocscope.engines.sources.file_formats import AS_IT_TELLS, FileFormat, FileLayout
-from rocscope.engines.sources.roles import MISSING
+from rocscope.core.predictions import CountedModels
+from rocscope.engines.columns import MISSING
+from rocscope.engines.formats import AS_IT_TELLS, FileFormat, FileLayout, Scores
 from rocscope.errors import InputError
 from rocscope.segments.segmented_counts import SegmentedCounts
 
@@ -139,9 +138,9 @@ def _is_lazy(source: Any) -> bool:
 
 
 _ENGINES: tuple[tuple[Callable[[Any], bool], str], ...] = (
-    (_is_spark, "spark.counts"),
-    (_is_relation, "sql.relation"),
-    (_is_lazy, "sql.lazy"),
+    (_is_spark, "spark:count"),
+    (_is_relation, "sql:count_of_relation"),
+    (_is_lazy, "sql:count"),
 )
 """Sources of an engine, and its module, whose `count(source, question)` returns a CountedModels.
 
@@ -241,8 +240,9 @@ def read_counts(
     """
     check.check_choice("missing", missing, MISSING)
     limit = None if memory is None else memory_limit(memory)
-    engine = next((module for is_mine, module in _ENGINES if is_mine(source)), "stream.streaming")
-    count = import_module(f"rocscope.engines.{engine}").count
+    engine = next((module for is_mine, module in _ENGINES if is_mine(source)), "streaming:count")
+    module, function = engine.split(":")
+    count = getattr(import_module(f"rocscope.engines.{module}"), function)
     with reporting(progress, bar_of(source), "rows") as report:
         layout = FileLayout(format, decimal, delimiter, encoding, table)
         asked = Question(

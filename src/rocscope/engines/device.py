@@ -9,7 +9,7 @@ import numpy as np
 from rocscope import kernels
 from rocscope._base.arrays import NUMBERS, Array, ranks_there, type_of, widened
 from rocscope._base.radix import encode, without_signed_zeros
-from rocscope.core.levels import Levels, Ranking
+from rocscope.core.ranking import Levels, Ranking
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,26 +10,34 @@ from numpy.typing import NDArray
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.contract import contract
-from rocscope.core.predictions import Predictions
-from rocscope.core.rows import Provenance, brief
-from rocscope.engines.sources import columns
-from rocscope.engines.sources.column_names import Scores, models_of, require_columns
-from rocscope.engines.sources.columns import Column, positives
-from rocscope.engines.sources.file_formats import AS_IT_TELLS, FileFormat, FileLayout
-from rocscope.engines.sources.opening import open_source
-from rocscope.engines.sources.roles import (
+from rocscope.core.predictions import Predictions, Provenance
+from rocscope.engines import columns
+from rocscope.engines.columns import (
     MISSING,
+    Column,
     Proba,
     Role,
     class_predictions,
+    positives,
     probability_columns,
     roles_of_columns,
     roles_of_numbers,
     roles_of_scores,
 )
-from rocscope.engines.sources.source import Source, no_complete_rows, no_rows
-from rocscope.errors import InputError, ScoreError
-from rocscope.outcomes.horizons import at_horizon
+from rocscope.engines.formats import (
+    AS_IT_TELLS,
+    FileFormat,
+    FileLayout,
+    Scores,
+    Source,
+    models_of,
+    no_complete_rows,
+    no_rows,
+    require_columns,
+)
+from rocscope.engines.opening import open_source
+from rocscope.errors import InputError, ScoreError, brief
+from rocscope.outcomes.time_to_event import at_horizon
 
 if TYPE_CHECKING:
     from rocscope.multiclass.predictions import MulticlassPredictions

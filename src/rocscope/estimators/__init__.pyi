@@ -1,7 +1,7 @@
-from .class_balance import ClassWeightClassifier as ClassWeightClassifier
-from .class_balance import ResampledClassifier as ResampledClassifier
-from .hull import HullClassifier as HullClassifier
+from .classifiers import ClassWeightClassifier as ClassWeightClassifier
+from .classifiers import HullClassifier as HullClassifier
+from .classifiers import ResampledClassifier as ResampledClassifier
+from .classifiers import ThresholdClassifier as ThresholdClassifier
 from .search import Search as Search
-from .threshold import ThresholdClassifier as ThresholdClassifier
 from .trees import AUCTreeClassifier as AUCTreeClassifier
 from .trees import SmoothedTreeClassifier as SmoothedTreeClassifier

@@ -11,24 +11,19 @@ import numpy as np
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.contract import held_to_contract
-from rocscope.core.context import Context
+from rocscope.core.context import Context, costs_of_rows
 from rocscope.core.predictions import Predictions
 from rocscope.core.result import Result
-from rocscope.core.row_costs import costs_of_rows
 from rocscope.decisions.choosing import choose
-from rocscope.decisions.constraints import Constraint
-from rocscope.decisions.criteria import criterion_of
+from rocscope.decisions.constraints import Constraint, criterion_of, predict
 from rocscope.decisions.decision import Decision
-from rocscope.decisions.models import predict
 from rocscope.errors import InfeasibleError, InputError
 from rocscope.estimators.wrapping import TwoClasses, WrappingClassifier, check_response, check_rows, check_two_classes
 from rocscope.evaluation.fitting import candidates_of
 from rocscope.figures.influence import Smooth
-from rocscope.figures.registry import known, spelled, statistic_named
-from rocscope.figures.thresholds import at
-from rocscope.inference.costs import sample_of_means
+from rocscope.figures.registry import at, known, spelled, statistic_named
 from rocscope.inference.estimate import Estimate
-from rocscope.inference.influence.estimating import estimate, values_of_rows
+from rocscope.inference.estimating import estimate, sample_of_means, values_of_rows
 
 _PARTS, _DRAWS = (
     10,

@@ -19,15 +19,22 @@ from rocscope._base.arrays import Array
 from rocscope._base.contract import held_to_contract
 from rocscope.core.context import Context
 from rocscope.curves.profit_curve import Campaign
-from rocscope.decisions.constraints import constraints_of
-from rocscope.decisions.criteria import criterion_of
-from rocscope.decisions.uncertain_context import UncertainContext
+from rocscope.decisions.constraints import constraints_of, criterion_of
+from rocscope.decisions.model_hull import UncertainContext
 from rocscope.errors import InputError, LabelError, OneClassError, ShapeError
-from rocscope.evaluation.assembly import assembled
-from rocscope.evaluation.fitting import Fitting, class_name, fit, fit_and_score
-from rocscope.evaluation.metadata_routing import fit_arguments
-from rocscope.evaluation.scoring import positive_scores, response_of
-from rocscope.evaluation.task import Task, attributes, sample_of
+from rocscope.evaluation.fitting import (
+    Fitting,
+    Task,
+    assembled,
+    attributes,
+    class_name,
+    fit,
+    fit_and_score,
+    fit_arguments,
+    positive_scores,
+    response_of,
+    sample_of,
+)
 from rocscope.protocols.splitters import Folds, splits_of
 
 

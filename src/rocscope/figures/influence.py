@@ -1,15 +1,24 @@
 """Smooth statistics and their influence functions: how far a row at each level moves the value."""
+# MERGED-DOC: """Figure: a named performance measure, with what it needs and whether high values are good."""
+# MERGED-DOC: """Statistics of ranks (areas, partial areas, average precision and others), with influence
+# functions."""
+# MERGED-DOC: """Statistics of probabilities (Brier score, log loss, calibration and others), with influence
+# functions."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from math import exp, inf, log
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from rocscope._base import special
+from rocscope._base import validation as check
 from rocscope._base.arrays import Array
+from rocscope._base.contract import contract
 from rocscope.core.counts import ThresholdCounts
+from rocscope.errors import InputError
 
 _LARGEST = 700.0  # whose exponential is a float
 SPARE = 0.5
@@ -308,3 +317,576 @@ def combined(parts: list[Linear], function: Callable[..., float], gradient: list
         sum((g * part.of_pos for g, part in zip(gradient, parts, strict=True)), np.zeros(())),
         sum((g * part.of_neg for g, part in zip(gradient, parts, strict=True)), np.zeros(())),
     )
+
+
+Needs = Literal["cells", "ranks", "probabilities", "costs"]
+Unit = Literal["share", "ratio", "cases", "money", "number"]
+FourNumbers = tuple[Any, Any, Any, Any]
+"""One number for each of tp, fp, fn and tn."""
+
+LinearForm = tuple[Any, Any, Any]
+"""Weights of tpr, of fpr and of 1."""
+
+_WORDS = {
+    "cells": "a figure of one threshold",
+    "ranks": "a figure of the whole ranking, the same at every threshold",
+    "probabilities": "a figure of probabilities, the same at every threshold",
+    "costs": "a figure of the costs in a Context",
+}
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A named measure of a classifier.
+
+    Attributes
+    ----------
+    name, title : str
+        What it is called in code, and in tables.
+    needs : {"cells", "ranks", "probabilities", "costs"}
+        What it is computed from: the four counts at a threshold, the order of the scores, probabilities, or the four
+        counts and what they cost.
+    sign : {1, -1, 0}
+        1 where a large value is good, −1 where a small one is, 0 where neither is.
+    unit : {"share", "ratio", "cases", "money", "number"}
+    ideal : float, optional
+        The value of a perfect model, where there is one for all data.
+    aliases : tuple of str
+        Other names: of scikit-learn's scorers, of pROC, of textbooks. Case, underscores and hyphens make no difference.
+    cells : function of tp, fp, fn and tn, optional
+        Its value at a threshold, for numbers and arrays alike.
+    counts : function of ThresholdCounts, optional
+        Its value for a whole ranking.
+    smooth : function without arguments that returns a Smooth, optional
+        The same with its influence function, from which its interval has a closed form.
+    parts : two times four numbers, optional
+        Where its value is one sum of the four counts over another, their weights in both: of precision, tp/(tp + fp),
+        they are (1, 0, 0, 0) and (1, 1, 0, 0).
+    lines : function from a prevalence to two lines, optional
+        Where its value is one line in tpr and fpr over another: the weights of tpr, of fpr and of 1 in both.
+    """
+
+    name: str
+    title: str
+    needs: Needs
+    sign: int = 1
+    unit: Unit = "share"
+    ideal: float | None = None
+    aliases: tuple[str, ...] = ()
+    cells: Callable[..., Any] | None = None
+    counts: Callable[[ThresholdCounts], float] | None = None
+    smooth: Callable[[], Smooth] | None = None
+    parts: tuple[FourNumbers, FourNumbers] | None = None
+    lines: Callable[[Fraction], tuple[LinearForm, LinearForm]] | None = None
+
+    @property
+    def words(self) -> str:
+        """The kind of figure, for errors.
+
+        Examples
+        --------
+        >>> Figure("auc", "AUC", "ranks").words
+        "'auc', a figure of the whole ranking, the same at every threshold"
+        """
+        return f"{self.name!r}, {_WORDS[self.needs]}"
+
+    def value(self, counts: ThresholdCounts) -> float:
+        """Return its value for a whole ranking."""
+        if self.counts is None and self.smooth is not None:
+            counts.require_both_classes(self.title)
+            return self.smooth()(counts)
+        assert self.counts is not None
+        return float(self.counts(counts))
+
+    def at_mix(self, share: Fraction) -> tuple[LinearForm, LinearForm] | None:
+        """Return the two lines in tpr and fpr whose quotient it is at a prevalence.
+
+        Notes
+        -----
+        With tp = π·tpr, fn = π·(1 − tpr), fp = (1 − π)·fpr and tn = (1 − π)·(1 − fpr), a sum of weights w of the four
+        counts is π·(w_tp − w_fn)·tpr + (1 − π)·(w_fp − w_tn)·fpr + π·w_fn + (1 − π)·w_tn.
+
+        Examples
+        --------
+        Of precision they are tp = π·tpr, and tp + fp = π·tpr + (1 − π)·fpr:
+
+        >>> precision = Figure("precision", "precision", "cells", parts=((1, 0, 0, 0), (1, 1, 0, 0)))
+        >>> precision.at_mix(Fraction(1, 4))
+        ((Fraction(1, 4), 0, 0), (Fraction(1, 4), Fraction(3, 4), 0))
+        """
+        if self.lines is not None:
+            return self.lines(share)
+        return None if self.parts is None else (line(self.parts[0], share), line(self.parts[1], share))
+
+
+def line(weights: FourNumbers, share: Any) -> LinearForm:
+    """Express a weighted sum of the four counts per case as a line in tpr and fpr, at a prevalence.
+
+    Examples
+    --------
+    The share of correct predictions where half of the cases are positive is 0.5·tpr − 0.5·fpr + 0.5:
+
+    >>> line((1, 0, 0, 1), 0.5)
+    (0.5, -0.5, 0.5)
+    """
+    tp, fp, fn, tn = weights
+    pair = share * (tp - fn), (1 - share) * (fp - tn), share * fn + (1 - share) * tn
+    return tuple(each if each else 0 for each in pair)  # pyright: ignore[reportReturnType]
+
+
+def area() -> Smooth:
+    """Return the statistic: area under the ROC curve, with ties counting one half.
+
+    Returns
+    -------
+    Smooth
+        For `estimate_of` and ``compare(statistic=…)``.
+
+    Examples
+    --------
+    >>> area()(ThresholdCounts([3, 2, 1], [1, 1, 0], [0, 1, 1]))
+    0.875
+    """
+    return Smooth("AUC", lambda counts: _partial(counts, 1.0), of_ranks=True, of_pairs=True)
+
+
+@contract
+def partial_area(*, max_fpr: float | None = None, min_tpr: float | None = None, standardized: bool = False) -> Smooth:
+    """Return the statistic: area under the ROC curve up to an fpr, or from a tpr.
+
+    Parameters
+    ----------
+    max_fpr, min_tpr : float
+        One of them.
+    standardized : bool
+        McClish's scale: 1/2 for the diagonal, 1 for a perfect curve.
+
+    Returns
+    -------
+    Smooth
+        For `estimate_of` and ``compare(statistic=…)``.
+
+    Examples
+    --------
+    >>> partial_area(max_fpr=0.5)(ThresholdCounts([4, 3, 2, 1], [1, 0, 1, 0], [0, 1, 0, 1]))
+    0.25
+    """
+    if (max_fpr is None) == (min_tpr is None):
+        raise InputError("partial_area", expected="one of max_fpr and min_tpr", got="none or both")
+    part = check.check_share(max_fpr, "max_fpr") if max_fpr is not None else 1 - check.check_share(min_tpr, "min_tpr")
+    chance = part**2 / 2
+
+    def upto(counts: ThresholdCounts) -> Linear:
+        found = _partial(counts, part)
+        if not standardized:
+            return found
+        scale = 2 * (part - chance)
+        value = (1 + (found.value - chance) / (part - chance)) / 2
+        return Linear(value, found.of_pos / scale, found.of_neg / scale)
+
+    where = f"fpr ≤ {max_fpr:g}" if max_fpr is not None else f"tpr ≥ {min_tpr:g}"
+    name = f"{'standardized ' * bool(standardized)}partial AUC, {where}"
+    least = (1 - chance / (part - chance)) / 2 if standardized else 0.0
+    scale = between(least, 1.0 if standardized else part)
+    if max_fpr is not None:
+        return Smooth(name, upto, scale, (1, part), of_ranks=True, of_pairs=True)
+    return Smooth(name, swapped(upto), scale, (part, 1), of_ranks=True, of_pairs=True)
+
+
+def _partial(counts: ThresholdCounts, part: float) -> Linear:
+    """Area up to fpr `part`: a positive adds the remaining fpr, a negative the tpr above it."""
+    s = CountShares.of(counts)
+    low, high = s.fpr_before, s.fpr
+    width = high - low
+    with np.errstate(divide="ignore", invalid="ignore"):
+        inside = np.where(width > 0, np.clip((part - low) / width, 0, 1), part >= high)
+    reach = np.clip(np.minimum(high, part) - low, 0, None)  # what of a level's own fpr is taken in
+    of_pos = np.clip(part - high, 0, None) + inside * reach / 2
+    tpr_mid = s.tpr_before + inside * (s.tpr - s.tpr_before) / 2
+    value = float(s.pos @ of_pos) / s.prevalence
+    end = _at(part, s.fpr, s.tpr)
+    of_neg = inside * (tpr_mid - end) + end * part
+    return s.linear(value, (of_pos - value) / s.prevalence, (of_neg - value) / (1 - s.prevalence))
+
+
+def _at(x: float, along: Array, of: Array) -> float:
+    """Return the height of a curve that starts at the origin."""
+    return float(np.interp(x, np.concatenate(([0.0], along)), np.concatenate(([0.0], of))))
+
+
+@contract
+def tpr_at(fpr: float) -> Smooth:
+    """Return the statistic: true-positive rate at an fpr, interpolated as on the ROC curve.
+
+    Returns
+    -------
+    Smooth
+        For `estimate_of` and ``compare(statistic=…)``.
+
+    Notes
+    -----
+    Its variance depends on the slope of the curve there, which is taken from the curve itself within some of its width.
+    At a kink it is the mean of two slopes: the interval of `estimate_of` then reaches as far as the curve between the
+    limits of the fpr does.
+
+    Examples
+    --------
+    >>> tpr_at(0.25)(ThresholdCounts([4, 3, 2, 1], [1, 0, 1, 0], [0, 1, 0, 1]))
+    0.5
+    """
+    check.check_share(fpr, "fpr")
+
+    def linearise(counts: ThresholdCounts) -> Linear:
+        s = CountShares.of(counts)
+        value, slope = _height_and_slope(fpr, s.fpr, s.tpr, float(counts.n_neg))
+        above = _inside(s.fpr_before, s.fpr, fpr)
+        pos = (np.where(s.fpr > s.fpr_before, above, s.fpr <= fpr) - value) / s.prevalence
+        found, beyond = s.linear(value, pos, -slope * (above - fpr) / (1 - s.prevalence)), np.zeros(pos.size)
+        place = Place(beyond, (above - fpr) / (1 - s.prevalence), lambda by: _at(fpr + by, s.fpr, s.tpr))
+        return replace(found, trials=(np.ones(pos.size), np.zeros(pos.size)), exact=False, place=place)
+
+    return Smooth(f"tpr at fpr {fpr:g}", linearise, tail=(1, min(fpr, 1 - fpr)))
+
+
+@contract
+def fpr_at(tpr: float) -> Smooth:
+    """Return the statistic: false-positive rate at a true-positive rate.
+
+    Returns
+    -------
+    Smooth
+        For `estimate_of` and ``compare(statistic=…)``.
+
+    Examples
+    --------
+    >>> fpr_at(0.75)(ThresholdCounts([4, 3, 2, 1], [1, 0, 1, 0], [0, 1, 0, 1]))
+    0.5
+    """
+    turned = swapped(tpr_at(1 - check.check_share(tpr, "tpr")).linearise)
+
+    def linearise(counts: ThresholdCounts) -> Linear:
+        found = turned(counts)
+        place = None if found.place is None else found.place.read(lambda value: 1 - value)
+        return replace(found, value=1 - found.value, of_pos=-found.of_pos, of_neg=-found.of_neg, place=place)
+
+    return Smooth(f"fpr at tpr {tpr:g}", linearise, tail=(min(tpr, 1 - tpr), 1))
+
+
+def _inside(before: Array, after: Array, part: float) -> Array:
+    """Return how much of each level lies before a position on an axis: 1, 0, or a share of one level."""
+    width = after - before
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(width > 0, np.clip((part - before) / width, 0, 1), (after <= part).astype(float))
+
+
+def _height_and_slope(x: float, along: Array, of: Array, n: float) -> tuple[float, float]:
+    """Return the height of a curve, and its slope averaged over the sampling error of x with n rows.
+
+    That is the slope of the line that fits the curve best where the quantile falls, a normal law around x.
+    """
+    z = np.linspace(-3, 3, 61)
+    weight = np.exp(-(z**2) / 2)
+    places = x + z * np.sqrt(x * (1 - x) / n)
+    inside = (places > 0) & (places < 1)
+    places, weight = places[inside], weight[inside] / weight[inside].sum()
+    heights = np.interp(places, np.concatenate(([0.0], along)), np.concatenate(([0.0], of)))
+    away = places - weight @ places
+    return _at(x, along, of), float((weight * away) @ heights / ((weight * away) @ away))
+
+
+@contract
+def gain_at(depth: float) -> Smooth:
+    """Return the statistic: true-positive rate at a depth, the share of positives in the top rows.
+
+    Returns
+    -------
+    Smooth
+        For `estimate_of` and ``compare(statistic=…)``.
+
+    Examples
+    --------
+    >>> gain_at(0.5)(ThresholdCounts([4, 3, 2, 1], [1, 0, 1, 0], [0, 1, 0, 1]))
+    0.5
+    """
+    check.check_share(depth, "depth")
+
+    def linearise(counts: ThresholdCounts) -> Linear:
+        s = CountShares.of(counts)
+        value, slope = _height_and_slope(depth, s.depth, s.tpr, float(counts.n))
+        above = _inside(s.depth_before, s.depth, depth)
+        away = above - depth
+        found = s.linear(value, (above - value) / s.prevalence - slope * away, -slope * away)
+        # The number of top rows is fixed: class mix and negatives decide how far down they reach for given positives.
+        fpr = float(s.neg @ above) / (1 - s.prevalence)
+        of_pos = np.full(above.size, (1 - s.prevalence) * (value - fpr))
+        of_neg = above - fpr - s.prevalence * (value - fpr)
+        place = Place(of_pos, of_neg, lambda by: _at(depth + by, s.depth, s.tpr))
+        return replace(found, trials=(np.ones(above.size), np.zeros(above.size)), exact=False, place=place, fixed=True)
+
+    return Smooth(f"gain at depth {depth:g}", linearise)
+
+
+@contract
+def lift_at(depth: float) -> Smooth:
+    """Return the statistic: lift at a depth, gain/depth.
+
+    Returns
+    -------
+    Smooth
+        For `estimate_of` and ``compare(statistic=…)``.
+
+    Examples
+    --------
+    >>> lift_at(0.25)(ThresholdCounts([4, 3, 2, 1], [1, 0, 1, 0], [0, 1, 0, 1]))
+    2.0
+    """
+    gain = gain_at(depth).linearise
+
+    def linearise(counts: ThresholdCounts) -> Linear:
+        found = gain(counts)
+        of_pos, of_neg = found.of_pos / depth, found.of_neg / depth
+        place = None if found.place is None else found.place.read(lambda value: value / depth)
+        return replace(found, value=found.value / depth, of_pos=of_pos, of_neg=of_neg, place=place, per=depth)
+
+    return Smooth(f"lift at depth {depth:g}", linearise, RATIO)
+
+
+@contract
+def precision_at(depth: float) -> Smooth:
+    """Return the statistic: precision among the top rows, prevalence·gain/depth.
+
+    Returns
+    -------
+    Smooth
+        For `estimate_of` and ``compare(statistic=…)``.
+
+    Examples
+    --------
+    >>> precision_at(0.25)(ThresholdCounts([4, 3, 2, 1], [1, 0, 1, 0], [0, 1, 0, 1]))
+    1.0
+    """
+    gain = gain_at(depth).linearise
+
+    def linearise(counts: ThresholdCounts) -> Linear:
+        s, found = CountShares.of(counts), gain(counts)
+        ratio = s.prevalence / depth
+        mix = found.value / depth
+        of_pos, of_neg = ratio * found.of_pos + mix * (1 - s.prevalence), ratio * found.of_neg - mix * s.prevalence
+        return s.linear(ratio * found.value, of_pos, of_neg)
+
+    return Smooth(f"precision at depth {depth:g}", linearise)
+
+
+def average_precision() -> Smooth:
+    """Return the statistic: mean of the precision at each positive, level by level.
+
+    Returns
+    -------
+    Smooth
+        For `estimate_of` and ``compare(statistic=…)``.
+
+    Examples
+    --------
+    >>> average_precision()(ThresholdCounts([4, 3, 2, 1], [1, 0, 1, 0], [0, 1, 0, 1]))
+    0.8333333333333333
+    """
+
+    def linearise(counts: ThresholdCounts) -> Linear:
+        s = CountShares.of(counts)
+        precision = s.tpr * s.prevalence / s.depth
+        value = float(s.pos @ precision) / s.prevalence
+        # A row changes the precision at its own level and at all below.
+        below, below_precise = (np.cumsum(each[::-1])[::-1] for each in (s.pos / s.depth, s.pos * precision / s.depth))
+        of_pos = (precision - value + below - below_precise) / s.prevalence
+        # each positive counts itself in the precision at its level: (1 + tp)/(1 + cases) for tp/cases
+        bias = float(s.pos @ ((1 - precision) / s.depth)) / s.prevalence
+        return replace(s.linear(value, of_pos, -below_precise / s.prevalence), bias=bias)
+
+    return Smooth("average precision", linearise, of_pairs=True)
+
+
+def brier() -> Smooth:
+    """Return the statistic: mean squared difference between probability and outcome.
+
+    Returns
+    -------
+    Smooth
+        For `estimate_of` and ``compare(statistic=…)``.
+
+    Examples
+    --------
+    >>> brier()(ThresholdCounts([0.9, 0.2], [1, 0], [0, 1])).__round__(3)
+    0.025
+    """
+    return _mean_of_rows("Brier score", lambda p: (1 - p) ** 2, lambda p: p**2)
+
+
+def log_loss() -> Smooth:
+    """Return the statistic: mean negative log-likelihood of the probabilities.
+
+    Returns
+    -------
+    Smooth
+        For `estimate_of` and ``compare(statistic=…)``.
+
+    Examples
+    --------
+    >>> round(log_loss()(ThresholdCounts([0.5], [1], [1])), 4)
+    0.6931
+    """
+    return _mean_of_rows("log loss", lambda p: -np.log(p), lambda p: -np.log1p(-p), RATIO)
+
+
+def excess_events() -> Smooth:
+    """Return the statistic: observed − expected events per case (calibration in the large).
+
+    Returns
+    -------
+    Smooth
+        For `estimate_of` and ``compare(statistic=…)``.
+
+    Examples
+    --------
+    >>> excess_events()(ThresholdCounts([0.75, 0.25], [1, 1], [0, 0]))
+    0.5
+    """
+    return _mean_of_rows("observed − expected", lambda p: 1 - p, lambda p: -p, SIGNED)
+
+
+def _mean_of_rows(
+    name: str, of_pos: Callable[[Array], Array], of_neg: Callable[[Array], Array], scale: Scale = SHARE
+) -> Smooth:
+    def linearise(counts: ThresholdCounts) -> Linear:
+        counts.require_probabilities(name)
+        n, p = float(counts.n), counts.threshold.astype(np.float64)
+        pos, neg = np.where(counts.pos > 0, of_pos(p), 0.0), np.where(counts.neg > 0, of_neg(p), 0.0)
+        value = float(counts.pos @ pos + counts.neg @ neg) / n
+        return Linear(value, pos - value, neg - value)
+
+    return Smooth(name, linearise, scale)
+
+
+def observed_to_expected() -> Smooth:
+    """Return the statistic: observed events divided by expected events.
+
+    Returns
+    -------
+    Smooth
+        For `estimate_of` and ``compare(statistic=…)``.
+
+    Examples
+    --------
+    >>> observed_to_expected()(ThresholdCounts([0.75, 0.25], [2, 1], [0, 1]))
+    1.5
+    """
+
+    def linearise(counts: ThresholdCounts) -> Linear:
+        counts.require_probabilities("observed/expected")
+        s, p = CountShares.of(counts), counts.threshold.astype(np.float64)
+        expected = float((s.pos + s.neg) @ p)
+        value = s.prevalence / expected
+        return s.linear(value, (1 - value * p) / expected, -value * p / expected)
+
+    return Smooth("observed/expected", linearise, RATIO)
+
+
+def scaled_brier() -> Smooth:
+    """Return the statistic: Brier skill score, 1 − Brier score/(prevalence·(1 − prevalence)).
+
+    Returns
+    -------
+    Smooth
+        For `estimate_of` and ``compare(statistic=…)``.
+
+    Examples
+    --------
+    >>> round(scaled_brier()(ThresholdCounts([0.9, 0.2], [1, 0], [0, 1])), 3)
+    0.9
+    """
+    plain = brier().linearise
+
+    def linearise(counts: ThresholdCounts) -> Linear:
+        s, found = CountShares.of(counts), plain(counts)
+        spread = s.prevalence * (1 - s.prevalence)
+        mix = found.value * (1 - 2 * s.prevalence) / spread**2
+        of_pos = -found.of_pos / spread + mix * (1 - s.prevalence)
+        return s.linear(1 - found.value / spread, of_pos, -found.of_neg / spread - mix * s.prevalence)
+
+    return Smooth("scaled Brier score", linearise, UP_TO_ONE)
+
+
+def discrimination_slope() -> Smooth:
+    """Return the statistic: mean probability of positives minus that of negatives (Yates).
+
+    Returns
+    -------
+    Smooth
+        For `estimate_of` and ``compare(statistic=…)``.
+
+    Examples
+    --------
+    >>> round(discrimination_slope()(ThresholdCounts([0.9, 0.2], [1, 0], [0, 1])), 3)
+    0.7
+    """
+
+    def linearise(counts: ThresholdCounts) -> Linear:
+        counts.require_probabilities("discrimination slope")
+        s, p = CountShares.of(counts), counts.threshold.astype(np.float64)
+        above, below = float(s.pos @ p) / s.prevalence, float(s.neg @ p) / (1 - s.prevalence)
+        return s.linear(above - below, (p - above) / s.prevalence, -(p - below) / (1 - s.prevalence))
+
+    return Smooth("discrimination slope", linearise, SIGNED)
+
+
+def calibration_slope() -> Smooth:
+    """Return the statistic: slope of the logistic regression of the outcome on the log-odds (Cox).
+
+    Returns
+    -------
+    Smooth
+        For `estimate_of` and ``compare(statistic=…)``.
+
+    Examples
+    --------
+    >>> round(calibration_slope()(ThresholdCounts([0.5, 0.2], [20, 10], [10, 20])), 6)
+    1.0
+    """
+    return Smooth("calibration slope", lambda counts: _cox(counts, 1), PLAIN)
+
+
+def calibration_intercept() -> Smooth:
+    """Return the statistic: intercept of the regression of `calibration_slope`.
+
+    Returns
+    -------
+    Smooth
+        For `estimate_of` and ``compare(statistic=…)``.
+
+    Examples
+    --------
+    >>> round(calibration_intercept()(ThresholdCounts([0.5, 0.2], [20, 10], [10, 20])), 4)
+    0.6931
+    """
+    return Smooth("calibration intercept", lambda counts: _cox(counts, 0), PLAIN)
+
+
+def _cox(counts: ThresholdCounts, which: int) -> Linear:
+    """Return a coefficient of logistic recalibration, by Newton's method; influence H⁻¹x(y − μ)."""
+    counts.require_probabilities("logistic recalibration")
+    s = CountShares.of(counts)
+    kept = (counts.threshold > 0) & (counts.threshold < 1)  # a right 0 or 1 fits whatever the line
+    x = np.column_stack([np.ones(kept.sum()), special.logit(counts.threshold[kept].astype(np.float64))])
+    pos, both = s.pos[kept], (s.pos + s.neg)[kept]
+    beta, hessian = np.array([0.0, 1.0]), np.eye(2)
+    for _ in range(50):
+        mean = special.expit(x @ beta)
+        hessian = (x.T * (both * mean * (1 - mean))) @ x
+        step = np.linalg.lstsq(hessian, x.T @ (pos - both * mean), rcond=None)[0]
+        beta = beta + step
+        if abs(step).max() < 1e-12:
+            break
+    lever = (x @ np.linalg.pinv(hessian))[:, which]
+    of_pos, of_neg = np.zeros(len(counts)), np.zeros(len(counts))
+    mean = special.expit(x @ beta)
+    of_pos[kept], of_neg[kept] = lever * (1 - mean), -lever * mean
+    return s.linear(beta[which], of_pos, of_neg)

@@ -1,8 +1,20 @@
 """Geometry of ROC space and lift chart: hulls, tangents and thinning."""
 
 from rocscope.geometry.bounded import Bound, ConvexCombination, settled, touching_within
-from rocscope.geometry.hull import Choices, all_choices, corners_of, negation, pool, remembered, upper_corners
-from rocscope.geometry.tangent import Line, TangentPoint, best_point, needs_every_threshold, touching
+from rocscope.geometry.hull import (
+    Choices,
+    Line,
+    TangentPoint,
+    all_choices,
+    best_point,
+    corners_of,
+    needs_every_threshold,
+    negation,
+    pool,
+    remembered,
+    touching,
+    upper_corners,
+)
 from rocscope.geometry.thinning import Thinned, distance_to_chord, simplify, thin
 
 __all__ = [

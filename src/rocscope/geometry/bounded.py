@@ -14,8 +14,7 @@ import numpy as np
 
 from rocscope.core.context import Context
 from rocscope.errors import InfeasibleError, InputError
-from rocscope.geometry.hull import Choices, corners_of
-from rocscope.geometry.tangent import TangentPoint, stakes
+from rocscope.geometry.hull import Choices, TangentPoint, corners_of, stakes
 
 _ROUNDED = Fraction(1, 10**12)
 """Tolerance for shares of thresholds at a bound, whose sums of weights are rounded."""

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from rocscope._base.arrays import Array
 from rocscope._base.radix import after_infinity
 from rocscope.core.counts import ThresholdCounts
-from rocscope.core.levels import Block
+from rocscope.core.ranking import Block
 from rocscope.geometry.hull import pool
 from rocscope.kernels import ranks
 

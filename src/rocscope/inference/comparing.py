@@ -1,26 +1,49 @@
 """compare: differences between several models, paired or not, with tests."""
+# MERGED-DOC: """Rank tests: Mann–Whitney test of the AUC against one half, and Venkatraman's test of two ROC
+# curves."""
+# MERGED-DOC: """drift: differences in score distribution, AUC and prevalence of two samples, with bounds for binned
+# data."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
 from itertools import combinations
-from typing import Any
+from math import inf, sqrt
+from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy import special
 
 from rocscope._base import validation as check
-from rocscope._base.contract import answering
+from rocscope._base.arrays import Array
+from rocscope._base.contract import answering, contract
+from rocscope._base.progress import Progress
+from rocscope._base.public_names import reach
+from rocscope._base.radix import encode
 from rocscope.core.counts import ThresholdCounts
-from rocscope.core.predictions import Predictions
-from rocscope.errors import InputError, PairingError
+from rocscope.core.predictions import Predictions, require_distinct
+from rocscope.core.result import Result, html_table
+from rocscope.errors import InputError, PairingError, ScoreError, WeightError
 from rocscope.figures.influence import Smooth
 from rocscope.figures.registry import spelled, statistic_named
-from rocscope.inference.areas.differences import METHODS, compare_areas
-from rocscope.inference.areas.placements import AucSample, auc_sample, sample_of_rows
-from rocscope.inference.estimate import Comparisons
-from rocscope.inference.hypothesis import OF_ESTIMATES, Adjust, Alternative, Hypothesis, Test
-from rocscope.inference.influence.estimating import compare_statistics
-from rocscope.inference.influence.units import OverFolds, WeightKind
-from rocscope.inference.resampling.bootstrap import differences
-from rocscope.sample import Labels, Models, Samples, Scores, samples_of, with_scores
+from rocscope.inference.areas import DIFFERENCE_METHODS as METHODS
+from rocscope.inference.areas import AucSample, auc_interval, auc_sample, compare_areas, sample_of_rows
+from rocscope.inference.bootstrap import differences, in_chunks
+from rocscope.inference.estimate import (
+    ALTERNATIVES,
+    OF_ESTIMATES,
+    Adjust,
+    Alternative,
+    Comparison,
+    Comparisons,
+    Hypothesis,
+    Test,
+)
+from rocscope.inference.estimating import compare_statistics
+from rocscope.inference.variance import OverFolds, WeightKind, require_whole
+from rocscope.ranges.binned import BinnedCounts, rounded
+from rocscope.sample import BySegment, Labels, Models, Samples, Scores, sample_of, samples_of, with_scores
 
 
 @answering
@@ -227,3 +250,465 @@ def _groups_of_arms(arms: Samples, groups: Any) -> Mapping[str, Any]:
                 hint="such arms are not independent; keep each group in one of them",
             )
     return of_arm
+
+
+Method = Literal["auto", "exact", "asymptotic"]
+
+_MOST_EXACT = 10_000  # rows times rows of the rarer class, up to which the whole distribution takes a moment
+
+
+@contract
+def mann_whitney(
+    y_true: Any,
+    y_score: Any = None,
+    *,
+    model: str | None = None,
+    alternative: Alternative = "two-sided",
+    method: Method = "auto",
+    level: float = 0.95,
+    pos_label: Any = None,
+    sample_weight: Any = None,
+) -> Comparison:
+    """Test whether the AUC is 1/2: do positives and negatives have the same distribution of scores?
+
+    Parameters
+    ----------
+    y_true, y_score, model, pos_label, sample_weight : data of one model
+        Labels and scores, Predictions, ThresholdCounts, OperatingPoint, bins or a sketch; see `rocscope.sample`.
+    alternative : {"two-sided", "greater", "less"}
+        What is to be shown of the AUC, compared with 1/2.
+    method : {"auto", "exact", "asymptotic"}
+        All ways to label the rows counted out, with the ties as they are; or the normal approximation with tie and
+        continuity corrections. "auto" is exact while rows × rows of the rarer class are at most 10,000.
+    level : float
+        Confidence level of the interval of AUC − 1/2, which is that of `auc_interval`.
+
+    Returns
+    -------
+    Comparison
+        Of the model with chance: the difference is AUC − 1/2, the statistic is U, the pairs that are ranked right.
+
+    Raises
+    ------
+    InputError
+        If weights are not whole numbers; OneClassError if one class is missing.
+
+    Notes
+    -----
+    U = P·N·AUC, ties counting one half. The null hypothesis is that of equal distributions, which is stronger than an
+    AUC of 1/2; the interval does not assume it. Exact two-sided p: all labellings as far from the mean as the observed.
+
+    References
+    ----------
+    Mann & Whitney 1947, Ann. Math. Stat. 18:50–60; Hernández-Orallo 2004 (AUC as the Wilcoxon statistic).
+
+    Examples
+    --------
+    Of the 20 ways to choose 3 of 6, one is as extreme as this and one as much so on the other side:
+
+    >>> test = mann_whitney([1, 1, 1, 0, 0, 0], [6, 5, 3, 4, 2, 1])
+    >>> test.statistic, test.p_value
+    (8.0, 0.2)
+    """
+    check.check_choice("alternative", alternative, ALTERNATIVES)
+    check.check_choice("method", method, ("auto", "exact", "asymptotic"))
+    data = sample_of(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
+    require_distinct(data.rows, "Wilcoxon–Mann–Whitney test")
+    counts = data.counts
+    counts.require_both_classes("Wilcoxon–Mann–Whitney test")
+    require_whole(counts.pos, counts.neg)
+    difference = auc_interval(counts, level=level)
+    statistic = counts.pairs().auc() * counts.n_pos * counts.n_neg
+    if method == "auto":
+        method = "exact" if counts.n * min(counts.n_pos, counts.n_neg) <= _MOST_EXACT else "asymptotic"
+    p_value = (_exact if method == "exact" else _asymptotic)(counts, alternative)
+    name = f"Wilcoxon–Mann–Whitney, {method}"
+    return Comparison("chance", "model", difference.shifted(-0.5), statistic, p_value, name, alternative)
+
+
+def _doubled_ranks(counts: ThresholdCounts) -> tuple[Array, Array]:
+    """Return twice the midrank of each level, an integer, and its number of rows."""
+    rows = (counts.pos + counts.neg).astype(np.int64)
+    below = int(counts.n) - np.cumsum(rows)
+    return 2 * below + rows + 1, rows
+
+
+def _exact(counts: ThresholdCounts, alternative: Alternative) -> float:
+    rank, rows = _doubled_ranks(counts)
+    rarer = counts.pos if counts.n_pos <= counts.n_neg else counts.neg
+    size, total = int(rarer.sum()), int(rarer.astype(np.int64) @ rank)
+    share = _distribution(np.repeat(rank, rows), size)
+    sums = np.arange(share.size)
+    if alternative == "two-sided":
+        centre = size * (int(counts.n) + 1)
+        return float(min(share[abs(sums - centre) >= abs(total - centre)].sum(), 1.0))
+    upwards = (alternative == "greater") == (counts.n_pos <= counts.n_neg)
+    return float(min(share[sums >= total if upwards else sums <= total].sum(), 1.0))
+
+
+def _distribution(rank: Array, size: int) -> Array:
+    """Return the probability of each rank sum of `size` rows drawn without replacement."""
+    most = int(np.sort(rank)[-size:].sum())
+    share = np.zeros((size + 1, most + 1))
+    share[0, 0] = 1.0
+    # Row by row: share[j, s] is the probability that j of the rows so far are drawn and have the sum s.
+    for seen, value in enumerate(rank):
+        left = rank.size - seen
+        chosen = np.arange(size + 1)
+        draw = ((size - chosen) / left).clip(0, 1)[:, None]
+        moved = share * draw
+        share -= moved
+        share[1:, value:] += moved[:-1, : most + 1 - value]
+    return share[size]
+
+
+def _asymptotic(counts: ThresholdCounts, alternative: Alternative) -> float:
+    n_pos, n_neg, n = int(counts.n_pos), int(counts.n_neg), int(counts.n)
+    rows = (counts.pos + counts.neg).astype(np.float64)
+    ties = float((rows**3 - rows).sum()) / (n * (n - 1)) if n > 1 else 0.0
+    spread = sqrt(n_pos * n_neg / 12 * (n + 1 - ties))
+    excess = (counts.pairs().auc() - 0.5) * n_pos * n_neg
+    if spread == 0:
+        return 1.0
+    if alternative == "two-sided":
+        return float(min(2 * special.ndtr((0.5 - abs(excess)) / spread), 1.0))
+    towards = excess if alternative == "greater" else -excess
+    return float(special.ndtr((0.5 - towards) / spread))
+
+
+_CHUNK_CELLS = 2**19  # ranks permuted at once: 4 MB
+_ROUNDING = 1e-12  # relative: permutations that equal the sample count as equal, whatever the order of their sums
+_JITTER = 1e-9  # breaks ties between places, which are no closer than the smallest share of a row
+
+
+@contract
+def compare_curves(
+    predictions: Models,
+    *,
+    paired: bool | None = None,
+    replicates: int = 2000,
+    level: float = 0.95,
+    random_state: Any = 0,
+    progress: Progress = None,
+) -> Comparison:
+    """Test whether two ROC curves are equal everywhere, and not only in area, by permutation.
+
+    Parameters
+    ----------
+    predictions : Predictions of two models, or Predictions of each of two by name
+        The same rows (paired), or two samples (unpaired, unless `paired` says that the rows are the same).
+    paired : bool, optional
+    replicates : int
+        Permutations.
+    level : float
+        Of the interval of the difference of the areas, which comes along.
+    random_state, progress : see `bootstrap`
+
+    Returns
+    -------
+    Comparison
+        The difference is that of the areas; statistic and p-value are those of the curves.
+
+    Raises
+    ------
+    InputError
+        If there are not two models.
+    WeightError
+        If rows have weights: those cannot be exchanged.
+    PairingError
+        See `compare`.
+
+    Notes
+    -----
+    Paired: ``E = Σ_k |errors of the first − errors of the second|`` with the k highest ranks called positive; under the
+    null hypothesis the two ranks of a row can be exchanged. Unpaired: both samples are put on the scale of the share of
+    a common mixture of classes that ranks lower, E is the area between the error rates along it, and rows of one
+    class are exchanged between the samples. Ties are broken at random, anew in each permutation.
+    p = (1 + permutations with an E as large)/(1 + replicates).
+
+    References
+    ----------
+    Venkatraman & Begg 1996, Biometrika 83:835–848 (paired); Venkatraman 2000, Biometrics 56:1134–1138 (unpaired).
+
+    Examples
+    --------
+    Two curves that cross and have the same area:
+
+    >>> y = [1] * 20 + [0] * 20
+    >>> one, other = [*range(50, 60), *range(0, 10), *range(20, 40)], [*range(20, 40), *range(40, 50), *range(0, 10)]
+    >>> test = compare_curves(Predictions(y, {"a": one, "b": other}), replicates=500)
+    >>> test.difference.value, test.p_value < 0.05
+    (0.0, True)
+    """
+    arms = samples_of(predictions, name="predictions")
+    if paired and arms.rows is None:
+        arms, _ = join_rows(arms)
+    if len(arms) != 2:
+        raise InputError("models to compare", expected="two", got=f"{len(arms)}")
+    if arms.rows is not None:
+        exchange = _Paired.of(arms.rows)
+    else:
+        exchange = _Unpaired.of(*(arm.require_rows(f"the permutation test of {name!r}") for name, arm in arms.items()))
+    areas = compare(predictions, paired=paired, level=level)[0]
+    seed = check.seed_of(random_state)
+    observed = exchange.permuted(np.random.default_rng([seed, 1]), 1, permute=False)[0]
+    chunk = int(np.clip(_CHUNK_CELLS // exchange.n, 1, 100))
+    drawn = in_chunks(exchange.permuted, replicates, chunk, seed=seed, threads=1, progress=progress)
+    p_value = (1 + int((drawn >= observed * (1 - _ROUNDING)).sum())) / (1 + replicates)
+    method = f"Venkatraman–Begg, {exchange.kind}, {replicates} permutations"
+    return Comparison(areas.first, areas.second, areas.difference, float(observed), p_value, method)
+
+
+@dataclass(frozen=True)
+class _Paired:
+    """Both models' ranks on the same rows."""
+
+    positive: NDArray[np.bool_]
+    ranks: tuple[Array, ...]
+
+    kind = "paired"
+
+    @classmethod
+    def of(cls, predictions: Predictions) -> "_Paired":
+        _refuse_weights(predictions)
+        return cls(predictions.y_true, tuple(_dense(score) for score in predictions.scores.values()))
+
+    @property
+    def n(self) -> int:
+        return self.positive.size
+
+    def permuted(self, rng: np.random.Generator, size: int, permute: bool = True) -> Array:
+        """Return the statistic E for `size` permutations, or for the data."""
+        first, second = (_break_ties(rank, rng, size) for rank in self.ranks)
+        if permute:
+            swapped = rng.random(first.shape) < 0.5
+            first, second = np.where(swapped, second, first), np.where(swapped, first, second)
+            first, second = (_break_ties(rank, rng, size) for rank in (first, second))
+        found = [self.positive[np.argsort(rank, axis=1)].cumsum(axis=1) for rank in (first, second)]
+        return 2 * np.abs(found[0] - found[1]).sum(axis=1)
+
+
+@dataclass(frozen=True)
+class _Unpaired:
+    """Two samples; `share` is the proportion of positives in the mixture on which both are compared."""
+
+    positive: tuple[NDArray[np.bool_], NDArray[np.bool_]]
+    rank: tuple[Array, Array]
+    share: float
+
+    kind = "unpaired"
+
+    @classmethod
+    def of(cls, first: Predictions, second: Predictions) -> "_Unpaired":
+        for predictions in (first, second):
+            _refuse_weights(predictions)
+        a, b = first.y_true, second.y_true
+        share = (a.sum() + b.sum()) / (a.size + b.size)
+        ranks = [_dense(arm.scores[arm.models[0]]) for arm in (first, second)]
+        return cls((a, b), (ranks[0], ranks[1]), float(share))
+
+    @property
+    def n(self) -> int:
+        return self.positive[0].size + self.positive[1].size
+
+    def permuted(self, rng: np.random.Generator, size: int, permute: bool = True) -> Array:
+        """Return the area between the error curves for `size` permutations, or for the data."""
+        places = [self._place(arm, _break_ties(self.rank[arm], rng, size)) for arm in (0, 1)]
+        if permute:
+            places = self._exchange(places, rng)
+        curves = [self._error_curve(arm, place + _JITTER * rng.random(place.shape)) for arm, place in enumerate(places)]
+        return np.array([_area_between(*[(t[r], e[r]) for t, e in curves]) for r in range(size)])
+
+    def _mass(self, arm: int) -> Array:
+        positive = self.positive[arm]
+        n_pos = positive.sum()
+        return np.where(positive, self.share / n_pos, (1 - self.share) / (positive.size - n_pos))
+
+    def _place(self, arm: int, rank: Array) -> Array:
+        """Return, for each row, the share of the mixture that is ranked lower."""
+        order = np.argsort(rank, axis=1)
+        mass = self._mass(arm)[order]
+        place = np.empty(rank.shape)
+        np.put_along_axis(place, order, mass.cumsum(axis=1) - mass / 2, axis=1)
+        return place
+
+    def _exchange(self, places: list[Array], rng: np.random.Generator) -> list[Array]:
+        exchanged = [np.empty(place.shape) for place in places]
+        for of_class in (True, False):
+            columns = [np.flatnonzero(positive == of_class) for positive in self.positive]
+            pooled = np.concatenate([place[:, c] for place, c in zip(places, columns, strict=True)], axis=1)
+            pooled = rng.permuted(pooled, axis=1)
+            exchanged[0][:, columns[0]] = pooled[:, : columns[0].size]
+            exchanged[1][:, columns[1]] = pooled[:, columns[0].size :]
+        return exchanged
+
+    def _error_curve(self, arm: int, place: Array) -> tuple[Array, Array]:
+        """Return the thresholds' positions in the mixture and error rates, from all positive to none."""
+        order = np.argsort(place, axis=1)
+        mass, positive = self._mass(arm)[order], self.positive[arm][order]
+        start = np.zeros((place.shape[0], 1))
+        along = np.concatenate([start, mass.cumsum(axis=1)], axis=1)
+        change = np.where(positive, mass, -mass).cumsum(axis=1)
+        return along, 1 - self.share + np.concatenate([start, change], axis=1)
+
+
+def _area_between(first: tuple[Array, Array], second: tuple[Array, Array]) -> float:
+    along = np.union1d(first[0], second[0])
+    gap = np.abs(np.interp(along, *first) - np.interp(along, *second))
+    return float((np.diff(along) * (gap[1:] + gap[:-1])).sum() / 2)
+
+
+def _dense(score: Array) -> Array:
+    return np.unique(score, return_inverse=True)[1].astype(np.float64)
+
+
+def _break_ties(rank: Array, rng: np.random.Generator, size: int) -> Array:
+    """Return `size` rows of ranks from 0 with ties broken at random."""
+    if rank.ndim == 1 and np.unique(rank).size == rank.size:
+        return np.tile(rank, (size, 1))
+    keys = np.broadcast_to(rank, (size, rank.shape[-1])) + (rng.random((size, rank.shape[-1])) - 0.5)
+    ranks = np.empty(keys.shape)
+    np.put_along_axis(ranks, np.argsort(keys, axis=1), np.broadcast_to(np.arange(keys.shape[1]), keys.shape), axis=1)
+    return ranks
+
+
+def _refuse_weights(predictions: Predictions) -> None:
+    require_distinct(predictions, "the permutation test")
+    if predictions.sample_weight is not None:
+        raise WeightError("the permutation test", expected="no weights", got="rows that do not count alike")
+
+
+_FITS = 2**31  # totals whose products fit 64 bits
+
+
+class Bounds(NamedTuple):
+    """Bounds of a quantity; equal if it is known."""
+
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, repr=False)
+class Drift(Result):
+    """Distances of the second of two samples from the first.
+
+    Made by `rocscope.inference.drift`.
+
+    Attributes
+    ----------
+    ks : Bounds
+        Kolmogorov–Smirnov distance of the scores: the largest difference of the two shares of cases at or above a
+        threshold.
+    ks_pos, ks_neg : Bounds or None
+        The same among positives and among negatives; None where a sample has none.
+    auc_difference : Bounds or None
+        AUC of the second less that of the first; None where a sample holds one class only.
+    prevalence_difference : float
+    """
+
+    ks: Bounds
+    ks_pos: Bounds | None
+    ks_neg: Bounds | None
+    auc_difference: Bounds | None
+    prevalence_difference: float
+
+    def __repr__(self) -> str:
+        return f"Drift({', '.join(f'{name} {words}' for name, words in self._facts().items())})"
+
+    def _facts(self) -> dict[str, str]:
+        shown = {"ks": self.ks, "ks_pos": self.ks_pos, "ks_neg": self.ks_neg, "auc_difference": self.auc_difference}
+        return {name: "undefined" if bounds is None else _in_words(bounds) for name, bounds in shown.items()}
+
+    def _repr_html_(self) -> str:
+        return html_table(self._facts().items())
+
+
+@overload
+def drift(first: Models, second: Models) -> Drift: ...
+@overload
+def drift(first: Any, second: Any) -> Any: ...
+@contract
+def drift(first: Any, second: Any) -> Any:
+    """Compare two samples: distances of their scores, and difference in AUC.
+
+    Parameters
+    ----------
+    first, second : data of one model
+        Predictions, ThresholdCounts, OperatingPoint, bins or a sketch; see `rocscope.sample`. Such as counts of last
+        month and of today, of scores of one type. Of two `SegmentedCounts` every segment is compared at once; one alone
+        is taken for all its rows.
+
+    Returns
+    -------
+    Drift
+        Of exact counts the bounds of a quantity are equal, but for the rounding of its last bit. Of segments a
+        `SegmentDrift`, with an array of each quantity.
+
+    Raises
+    ------
+    ScoreError
+        If their scores are of different types.
+
+    Notes
+    -----
+    At a threshold within a bin between none and all of its rows may be above it. The bounds are compared as whole
+    numbers and rounded outwards. They say what the rows are, not how far chance alone may carry two samples apart.
+    O(k log k) for k bins.
+
+    Examples
+    --------
+    >>> from rocscope import ThresholdCounts
+    >>> monday = ThresholdCounts([0.9, 0.5, 0.1], pos=[3, 2, 0], neg=[0, 1, 4])
+    >>> tuesday = ThresholdCounts([0.9, 0.5, 0.1], pos=[1, 3, 1], neg=[1, 2, 2])
+    >>> drift(monday, tuesday)
+    Drift(ks 0.1, ks_pos 0.4, ks_neg 0.4, auc_difference -0.38)
+    """
+    if isinstance(first, BySegment) and isinstance(second, BySegment):
+        return reach("segments").drift_by_segment(first, second)
+    one, other = (samples_of(data, name=name).one(None).bins for name, data in (("first", first), ("second", second)))
+    if one.low.dtype != other.low.dtype:
+        raise ScoreError("samples", expected="scores of one type", got=f"{one.low.dtype} and {other.low.dtype}")
+    everyone, positives, negatives = (_distance(one, other, kind) for kind in ("n", "pos", "neg"))
+    assert everyone is not None
+    difference = None
+    if all((one.n_pos, one.n_neg, other.n_pos, other.n_neg)):
+        (low, high), (other_low, other_high) = (_areas(each) for each in (one, other))
+        difference = _outward(other_low - high, other_high - low)
+    return Drift(everyone, positives, negatives, difference, other.prevalence - one.prevalence)
+
+
+def _areas(binned: BinnedCounts) -> tuple[Fraction, Fraction]:
+    low, high = binned.right_bounds
+    total = 2 * int(binned.n_pos) * int(binned.n_neg)
+    return Fraction(low, total), Fraction(high, total)
+
+
+def _distance(one: BinnedCounts, other: BinnedCounts, kind: str) -> Bounds | None:
+    """Return bounds of the largest difference of shares at or above a threshold, attained at ends of bins."""
+    counts = [binned.pos + binned.neg if kind == "n" else getattr(binned, kind) for binned in (one, other)]
+    totals = [int(column.sum()) for column in counts]
+    if not all(totals):
+        return None
+    ends = [tuple(encode(end) for end in (binned.low, binned.high)) for binned in (one, other)]
+    at = np.unique(np.concatenate([column for pair in ends for column in pair]))
+    above: list[tuple[Array, Array]] = []
+    for (low, high), column, scale in zip(ends, counts, totals[::-1], strict=True):
+        summed = np.append(0, np.cumsum(column))
+        if max(totals) >= _FITS:
+            summed = summed.astype(object)
+        sure, possible = (summed[low.size - np.searchsorted(edge[::-1], at)] * scale for edge in (low, high))
+        above.append((sure, possible))
+    (sure, possible), (other_sure, other_possible) = above
+    least = max(0, (sure - other_possible).max(), (other_sure - possible).max())
+    most = max((possible - other_sure).max(), (other_possible - sure).max())
+    pairs = totals[0] * totals[1]
+    return _outward(Fraction(int(least), pairs), Fraction(int(most), pairs))
+
+
+def _outward(low: Fraction, high: Fraction) -> Bounds:
+    return Bounds(rounded(low, -inf), rounded(high, inf))
+
+
+def _in_words(bounds: Bounds) -> str:
+    low, high = (f"{end:.6g}" for end in bounds)
+    return low if low == high else f"from {low} to {high}"

@@ -2,20 +2,34 @@
 
 Calibration curves of more than two classes: each class against the rest, and the predicted class.
 """
+# MERGED-DOC: """Recalibration of the probabilities of more than two classes: temperature, vector and Dirichlet
+# scaling."""
 
+import os
+from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+from scipy.linalg import block_diag
+from scipy.optimize import minimize
+from scipy.special import softmax
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
+from rocscope._base.atomic_write import write_file
 from rocscope._base.contract import contract
+from rocscope._base.formatting import Format
 from rocscope.calibration.curve import CalibrationCurve, calibration_curve
-from rocscope.calibration.distances import calibration_error
 from rocscope.calibration.outcomes import Outcomes, pav_values
-from rocscope.calibration.scores import Decomposition, decompose
-from rocscope.core.predictions import Predictions
+from rocscope.calibration.scores import Decomposition, calibration_error, decompose
+from rocscope.core.predictions import Predictions, independent_units, refuse_repeats
+from rocscope.core.result import Result
+from rocscope.errors import InputError
+from rocscope.multiclass.confusion import check_classes, check_probabilities
 from rocscope.multiclass.predictions import MulticlassPredictions, predictions_of
+from rocscope.protocols.splitters import SplitRows, splits_testing_once
 
 Kind = Literal["classwise", "top-label"]
 
@@ -234,3 +248,339 @@ def multiclass_calibration_curves(
     preds = predictions_of(y_true, proba, classes=classes, sample_weight=sample_weight)
     curves = {name: calibration_curve(preds.binary(name), model=model, **options) for name in preds.classes}
     return curves | {TOP_LABEL: calibration_curve(top_label(preds, model), **options)}
+
+
+Method = Literal["temperature", "vector", "dirichlet"]
+METHODS = ("temperature", "vector", "dirichlet")
+FORMAT = Format(
+    "rocscope.class_recalibrator",
+    1,
+    "a recalibrator of classes",
+    "make one with rocscope.multiclass.recalibrate_classes",
+)
+
+_SMALLEST = 1e-9  # probability whose logarithm is taken; a choice: a certain error then counts for 21 nats, not for all
+_LARGEST = 1e100  # coefficients whose products with logarithms are floats
+_FIRST_ROWS = 50_000  # on which a fit of more rows begins, so that few steps over all remain
+# Of the mean loss: its gradient at the end, and the ridge of its curvature; no digit that is printed changes.
+_FLAT = 1e-6
+_MOST_STEPS, _LAST_STEPS = 200, 12  # of L-BFGS on few rows, where it converges, and on all, from there on
+_MOST_BENT, _HESSIAN_CELLS = 1_000, 4_000_000  # coefficients, and these times rows, of a Hessian worth its time
+# Rows and folds for which strengths are tried; a choice: with more rows a strength pulls less, and fits take longer.
+_MOST_TRIED, _FOLDS = 20_000, 5
+_BLOCK = 4096  # rows, whose probabilities a cache holds
+_STRENGTHS = (1.0, 10.0, 100.0, 1000.0)  # tried by cross-validation: from hardly any pull to next to no change
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ClassRecalibrator(Result):
+    """A recalibration map for k classes: softmax of a linear map of log-probabilities.
+
+    Made by `rocscope.multiclass.recalibrate_classes`, or read from a file by `ClassRecalibrator.load`.
+
+    Attributes
+    ----------
+    classes : tuple of k names
+    method : {"temperature", "vector", "dirichlet"}
+    weight : k × k array
+        A multiple of the identity, diagonal, or full.
+    intercept : array of k
+
+    Examples
+    --------
+    >>> half = ClassRecalibrator(("a", "b"), "temperature", np.eye(2) / 2, np.zeros(2))
+    >>> half.predict([[0.8, 0.2]]).round(4)
+    array([[0.6667, 0.3333]])
+    """
+
+    _content = ("classes", "method", "weight", "intercept")
+
+    classes: tuple[Hashable, ...]
+    method: str
+    weight: Array
+    intercept: Array
+
+    def predict(self, proba: Any) -> Array:
+        """Return recalibrated probabilities (n × k)."""
+        rows = check.as_array(proba).astype(np.float64)
+        checked = check_probabilities(rows, len(rows) if rows.ndim else 1, len(self.classes), "proba")
+        if not self.intercept.any() and (self.weight == np.eye(len(self.classes))).all():
+            return checked
+        return softmax(_logarithms(checked) @ self.weight.T + self.intercept, axis=1)
+
+    def save(self, path: str | os.PathLike[str], *, force: bool = True) -> Path:
+        """Save it as JSON.
+
+        Raises
+        ------
+        InputError
+            If the file exists and `force` is False, or cannot be written.
+        """
+        return write_file(path, FORMAT.text(self.to_dict()), force=force)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> "ClassRecalibrator":
+        """Load a recalibrator saved with `save`; JSON, and nothing in it is executed.
+
+        Raises
+        ------
+        StoredError
+            If the file cannot be read, or is no such recalibrator.
+        """
+        fields = FORMAT.read(path)
+        classes = fields.make("classes", check_classes, fields.take("classes", list, "the names of the classes"))
+        size, weight, intercept = len(classes), fields.array("weight"), fields.array("intercept")
+        if weight.shape != (size, size) or intercept.shape != (size,):
+            fields.refuse("weight", expected=f"{size} × {size} numbers", got=f"shape {weight.shape}")
+        for name, values in (("weight", weight), ("intercept", intercept)):
+            if np.abs(values).max() > _LARGEST:
+                fields.refuse(name, expected=f"numbers from -{_LARGEST:g} to {_LARGEST:g}")
+        made = cls(classes, fields.text("method"), weight, intercept)
+        fields.require_same(fields.make("", made.to_dict))
+        return made
+
+    def __repr__(self) -> str:
+        return f"ClassRecalibrator({self.method}, classes={list(self.classes)})"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RecalibratedClasses(Result):
+    """Recalibrated probabilities, and the recalibrators to apply to new rows.
+
+    Attributes
+    ----------
+    predictions : MulticlassPredictions
+        The same rows, with each row's probabilities from a fit to the other folds unless there were none.
+    recalibrators : dict of ClassRecalibrator
+        For each model, fitted to all rows.
+    method : str
+    out_of_sample : bool
+    """
+
+    _content = ("method", "out_of_sample", "recalibrators")
+
+    predictions: MulticlassPredictions
+    recalibrators: Mapping[str, ClassRecalibrator]
+    method: str
+    out_of_sample: bool
+
+    def __repr__(self) -> str:
+        where = "out of sample" if self.out_of_sample else "fitted and applied to the same rows"
+        return f"RecalibratedClasses({self.method}, {where}, n={self.predictions.n:g})"
+
+
+@contract
+def recalibrate_classes(
+    y_true: Any,
+    proba: Any = None,
+    *,
+    method: Method = "dirichlet",
+    strength: float | None = None,
+    cv: Any = 5,
+    random_state: Any = 0,
+    classes: Any = None,
+    sample_weight: Any = None,
+) -> RecalibratedClasses:
+    """Recalibrate each model's probabilities out of fold.
+
+    Parameters
+    ----------
+    y_true, proba, classes, sample_weight : see `multiclass_brier`
+    method : {"dirichlet", "vector", "temperature"}
+        Logarithms of the probabilities times a matrix, times a number for each class, each with intercepts; or divided
+        by one number.
+    strength : float, optional
+        Of the pull towards probabilities as they are: half its product with the squares of what differs from them is
+        added to the log loss of all rows. When left out it is found by cross-validation on the rows of the fit, and
+        probabilities stay as they are unless that gains more than its standard error; 1 above 20,000 rows, and for the
+        one number of "temperature", which does not overfit.
+    cv : int, "fold", splits, or None
+        As in `rocscope.calibration.recalibrate`; None fits and applies to the same rows.
+    random_state : int, Generator, RandomState or None
+        Of the folds.
+
+    Returns
+    -------
+    RecalibratedClasses
+        Cross-fitted probabilities, and the recalibrator fitted to all rows.
+
+    Notes
+    -----
+    By maximum penalised likelihood (L-BFGS). Probabilities below 10⁻⁹ count as that. Models that predict labels only
+    are left out.
+
+    References
+    ----------
+    Guo, Pleiss, Sun & Weinberger 2017, ICML (temperature, vector); Kull et al. 2019, "Beyond temperature scaling:
+    obtaining well-calibrated multi-class probabilities with Dirichlet calibration", NeurIPS.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> proba = rng.dirichlet([1, 1, 1], 2000)
+    >>> label = np.array([rng.choice(3, p=row) for row in proba])
+    >>> sharp = proba**2 / (proba**2).sum(axis=1, keepdims=True)
+    >>> found = recalibrate_classes(label, sharp, method="temperature")
+    >>> found, found.recalibrators["score"].weight.diagonal().round(1)
+    (RecalibratedClasses(temperature, out of sample, n=2000), array([0.5, 0.5, 0.5]))
+    """
+    preds = predictions_of(y_true, proba, classes=classes, sample_weight=sample_weight)
+    refuse_repeats(preds, "recalibration")
+    check.check_choice("method", method, METHODS)
+    if strength is not None:
+        check.check_number(strength, "strength", "a finite number of at least 0", least=0)
+    if not preds.proba:
+        raise InputError("predictions", expected="a model with probabilities", got="predicted labels only")
+    weight = np.ones(len(preds)) if preds.sample_weight is None else preds.sample_weight.astype(np.float64)
+    rows = SplitRows(None, preds.y_true, tuple(preds.classes), independent_units(preds))
+    splits = None if cv is None else splits_testing_once(cv, rows, preds.fold, check.seed_of(random_state))
+    fitted, moved = {}, {}
+    for model, chance in preds.proba.items():
+        one = fitted[model] = _fit(preds.classes, chance, preds.y_true, weight, method, strength)
+        if splits is None:
+            moved[model] = one.predict(chance)
+            continue
+        moved[model] = np.empty_like(chance)
+        for split in splits:
+            part = (chance[split.train], preds.y_true[split.train], weight[split.train])
+            moved[model][split.test] = _fit(preds.classes, *part, method, strength).predict(chance[split.test])
+    return RecalibratedClasses(preds.with_probabilities(moved), fitted, method, splits is not None)
+
+
+def _logarithms(chance: Array) -> Array:
+    return np.log(np.maximum(chance, _SMALLEST))
+
+
+def _fit(
+    classes: tuple[Hashable, ...], chance: Array, label: Array, weight: Array, method: str, strength: float | None
+) -> ClassRecalibrator:
+    """Fit a sample of many rows first, so that few steps use all rows."""
+    size = chance.shape[1]
+    if strength is None:
+        tried = method != "temperature" and len(chance) <= _MOST_TRIED
+        strength = _strength(classes, chance, label, weight, method) if tried else 1.0
+    if strength == np.inf:
+        return ClassRecalibrator(classes, method, np.eye(size), np.zeros(size))
+    rows = _Rows(np.ascontiguousarray(_logarithms(chance).T), label, weight)
+    found = np.zeros(1) if method == "temperature" else np.zeros((size, 2 if method == "vector" else size + 1))
+    if len(chance) > _FIRST_ROWS:
+        found = _minimised(found, rows.every(len(chance) // _FIRST_ROWS), method, strength, most=_MOST_STEPS)
+    found = _minimised(found, rows, method, strength, most=_LAST_STEPS if found.any() else _MOST_STEPS)
+    return ClassRecalibrator(classes, method, *_unpacked(found, size))
+
+
+def _strength(classes: tuple[Hashable, ...], chance: Array, label: Array, weight: Array, method: str) -> float:
+    """Return the penalty with the lowest held-out loss; infinite unless another gains more than its standard error."""
+    if len(chance) < 2 * _FOLDS:
+        return np.inf
+    fold = np.random.default_rng(0).permutation(np.arange(len(chance)) % _FOLDS)
+    before = np.log(np.maximum(chance[np.arange(len(chance)), label], _SMALLEST))
+    gain = {}
+    for strength in _STRENGTHS:
+        after = np.empty(len(chance))
+        for number in range(_FOLDS):
+            out = fold == number
+            fitted = _fit(classes, chance[~out], label[~out], weight[~out], method, strength)
+            after[out] = fitted.predict(chance[out])[np.arange(out.sum()), label[out]]
+        gain[strength] = weight * (np.log(np.maximum(after, _SMALLEST)) - before)
+    best = max(gain, key=lambda each: gain[each].sum())
+    return best if gain[best].sum() > gain[best].std() * len(chance) ** 0.5 else np.inf
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """Log-probabilities (k classes × n cases), class index and weight of each case."""
+
+    logs: Array
+    label: Array
+    weight: Array
+
+    def every(self, stride: int) -> "_Rows":
+        """Return every k-th row."""
+        return _Rows(self.logs[:, ::stride], self.label[::stride], self.weight[::stride])
+
+    def loss(self, matrix: Array, intercept: Array) -> tuple[float, Array, Array]:
+        """Return the sum of log losses, and its gradients by matrix and intercepts."""
+        value, slope, level = 0.0, np.zeros_like(matrix), np.zeros_like(intercept)
+        for logs, label, weight, each in self._blocks():
+            linear, chance, sums = _chances(matrix, intercept, logs)
+            value += weight @ (np.log(sums) - linear[label, each])
+            chance *= weight / sums
+            chance[label, each] -= weight
+            slope += chance @ logs.T
+            level += chance.sum(axis=1)
+        return float(value), slope, level
+
+    def _blocks(self) -> Iterator[tuple[Array, Array, Array, Array]]:
+        """Yield logarithms, labels, weights and places of few rows at a time, which stay in the cache."""
+        for start in range(0, self.label.size, _BLOCK):
+            rows = slice(start, start + _BLOCK)
+            label = self.label[rows]
+            yield self.logs[:, rows], label, self.weight[rows], np.arange(label.size)
+
+    def scaled_loss(self, scale: float) -> tuple[float, float]:
+        """Return the sum of the log losses where all logarithms are multiplied alike, and its slope by the scale."""
+        value, slope = 0.0, 0.0
+        for logs, label, weight, each in self._blocks():
+            linear, chance, sums = _exponentials(scale * logs)
+            value += weight @ (np.log(sums) - linear[label, each])
+            slope += (weight / sums) @ np.einsum("ij,ij->j", chance, logs) - weight @ logs[label, each]
+        return float(value), float(slope)
+
+
+def _unpacked(beta: Array, size: int) -> tuple[Array, Array]:
+    """Return matrix and intercepts from parameters: a common factor, or the difference from the identity."""
+    if beta.ndim == 1:
+        return np.eye(size) * np.exp(beta[0]), np.zeros(size)
+    matrix, intercept = beta[:, :-1], beta[:, -1]
+    return np.eye(size) + (matrix if matrix.shape[1] == size else np.diag(matrix[:, 0])), intercept
+
+
+def _minimised(start: Array, rows: _Rows, method: str, strength: float, *, most: int) -> Array:
+    """Return the coefficients of lowest penalised loss, found in preconditioned steps."""
+    size, total = len(rows.logs), rows.weight.sum()
+    unbent = _unbent(start, rows, strength)
+
+    def loss(step: Array) -> tuple[float, Array]:
+        beta = start + (unbent @ step).reshape(start.shape)
+        if method == "temperature":
+            scale = float(np.exp(beta[0]))
+            value, by_scale = rows.scaled_loss(scale)
+            gradient = np.array([by_scale * scale])
+        else:
+            value, slope, level = rows.loss(*_unpacked(beta, size))
+            gradient = np.column_stack([slope.diagonal() if method == "vector" else slope, level])
+        penalty = 0.5 * strength * (beta * beta).sum()
+        return (value + penalty) / total, (gradient + strength * beta).ravel() @ unbent / total
+
+    options: dict[str, Any] = {"maxiter": most, "gtol": _FLAT}
+    found = minimize(loss, np.zeros(start.size), jac=True, method="L-BFGS-B", options=options).x
+    return start + (unbent @ found).reshape(start.shape)
+
+
+def _chances(matrix: Array, intercept: Array, logs: Array) -> tuple[Array, Array, Array]:
+    """Return linear predictors minus their maximum per case, their exponentials, and the sums of these."""
+    return _exponentials(matrix @ logs + intercept[:, None])
+
+
+def _exponentials(linear: Array) -> tuple[Array, Array, Array]:
+    """Return what `_chances` does, of linear predictors, which are written over."""
+    linear -= linear.max(axis=0)
+    chance = np.exp(linear)
+    return linear, chance, chance.sum(axis=0)
+
+
+def _unbent(beta: Array, rows: _Rows, strength: float) -> Array:
+    """Return the preconditioner: the inverse root of the Hessian on some rows."""
+    if beta.ndim == 1 or beta.size > _MOST_BENT:
+        return np.eye(beta.size)
+    part = rows.every(max(rows.label.size * beta.size // _HESSIAN_CELLS, 1))
+    _, chance, sums = _chances(*_unpacked(beta, len(rows.logs)), part.logs)
+    chance /= sums
+    ones = np.ones(part.label.size)
+    known = [np.vstack([part.logs if beta.shape[1] > 2 else log, ones]) for log in part.logs]
+    mixed = np.vstack([share * each for share, each in zip(chance, known, strict=True)])
+    alone = block_diag(*((part.weight * share * each) @ each.T for share, each in zip(chance, known, strict=True)))
+    hessian = (alone - (part.weight * mixed) @ mixed.T) / part.weight.sum()
+    ridge = strength / rows.weight.sum() + _FLAT * hessian.diagonal().max()
+    return np.linalg.inv(np.linalg.cholesky(hessian + ridge * np.eye(beta.size))).T

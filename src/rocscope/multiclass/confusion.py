@@ -1,43 +1,471 @@
-"""ConfusionMatrix: counts of predicted by actual class, with per-class metrics and averages."""
+"""Check class names and probability columns, and average over classes."""
+# MERGED-DOC: """Accuracy, kappa, MCC and other statistics of k × k confusion matrices, with intervals."""
+# MERGED-DOC: """ConfusionMatrix: counts of predicted by actual class, with per-class metrics and averages."""
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
+from rocscope import metrics
 from rocscope._base import validation as check
-from rocscope._base.arrays import Array
-from rocscope.core.point import OperatingPoint
-from rocscope.core.result import Result, jsonable
-from rocscope.errors import LabelError, ShapeError, WeightError
+from rocscope._base.arrays import Array, told_apart
+from rocscope.core.counts import OperatingPoint
+from rocscope.core.result import Result, html_table, jsonable
+from rocscope.errors import InputError, LabelError, ScoreError, ShapeError, WeightError, warn
+from rocscope.figures.registry import figure_named, known
+from rocscope.inference.areas import newcombe
 from rocscope.inference.estimate import Estimate
-from rocscope.multiclass import table_statistics as tables
-from rocscope.multiclass.classes import (
-    Average,
-    RowsAre,
-    average,
-    check_classes,
-    class_index,
-    class_table,
-    distinct_labels,
-    label_column,
-    position,
-    rows_actual,
-)
-from rocscope.multiclass.table_statistics import table_interval
+from rocscope.inference.proportions import logit, of_share, proportion, share_of
+
+SUM_TOLERANCE = 1e-5
+"""Largest accepted difference from 1 of a row's sum of probabilities."""
+
+
+def check_classes(classes: Any, name: str = "classes") -> tuple[Hashable, ...]:
+    """Return at least two distinct class names, distinct also as text."""
+    column = check.check_column(classes if hasattr(classes, "__array__") else list(classes), name)
+    check.check_present(column, name, LabelError)
+    names = tuple(classes.tolist() if isinstance(classes, np.ndarray) else classes)
+    texts = [str(entry) for entry in names]
+    repeated = sorted({text for text in texts if texts.count(text) > 1})
+    if repeated:
+        raise LabelError(name, expected="a different name for each class", got=f"more than once: {', '.join(repeated)}")
+    if len(names) < 2:
+        raise LabelError(name, expected="at least two classes", got=check.listing(names))
+    return names
+
+
+def label_column(values: Any, name: str, n: int | None = None) -> Array:
+    """Return a column of labels without missing ones."""
+    column = check.check_column(values, name, n)
+    check.check_present(column, name, LabelError)
+    return column
+
+
+def distinct_labels(*columns: Array) -> list[Any]:
+    """Return the distinct labels of several columns, sorted if they can be."""
+    try:
+        return check.distinct(np.concatenate(columns))
+    except TypeError as error:  # dates beside numbers
+        kinds = " and ".join(dict.fromkeys(str(column.dtype) for column in columns))
+        raise LabelError("labels", expected="labels of one type", got=kinds) from error
+
+
+def class_index(labels: Array, classes: Sequence[Hashable], name: str) -> NDArray[np.intp]:
+    """Return the index of each label among the classes."""
+    seen, inverse = factorized(labels)
+    place = {label: index for index, label in enumerate(classes)}
+    strange = [label for label in seen if label not in place]
+    if strange:
+        raise LabelError(
+            name,
+            expected=f"labels among the classes {check.listing(classes)}",
+            got=check.listing(strange),
+            hint="every class needs its column; name all of them with classes=",
+        )
+    return np.array([place[label] for label in seen], np.intp)[inverse]
+
+
+def factorized(labels: Array) -> tuple[list[Any], NDArray[np.signedinteger[Any]]]:
+    """Return the distinct labels, sorted if they can be, and the index of each row's label."""
+    texts = told_apart(labels)
+    if texts is not None:
+        return texts[0].tolist(), texts[1]
+    if labels.dtype.kind in "iu" and (low := int(labels.min())) + labels.size > int(labels.max()):
+        offset = np.subtract(labels, low, dtype=np.int64, casting="unsafe")  # of few values: a table takes no sort
+        there = np.bincount(offset) > 0
+        return [low + each for each in np.flatnonzero(there).tolist()], (np.cumsum(there) - 1)[offset]
+    try:
+        values, inverse = np.unique(labels, return_inverse=True)
+        return values.tolist(), inverse.reshape(-1)
+    except TypeError:  # labels of mixed types have no order
+        values = list(dict.fromkeys(labels.tolist()))
+        place = {label: index for index, label in enumerate(values)}
+        return values, np.array([place[label] for label in labels.tolist()], np.intp)
+
+
+def position(cls: Any, classes: Sequence[Hashable]) -> int:
+    """Return the index of one class."""
+    if check.check_label(cls, "class") not in classes:
+        raise LabelError("class", expected=f"one of {check.listing(classes)}", got=repr(cls))
+    return classes.index(cls)
+
+
+def check_probabilities(values: Any, n: int, k: int, name: str, *, normalize: bool = False) -> Array:
+    """Return n rows of k probabilities that sum to 1, in their own floating-point type.
+
+    With `normalize` any non-negative rows are divided by their sums.
+    """
+    proba = check.as_array(values)
+    if proba.shape != (n, k):
+        raise ShapeError(
+            name,
+            expected=f"one row per label and one column per class, {n} × {k}",
+            got=" × ".join(map(str, proba.shape)) or "a single number",
+            hint="name the classes of the columns with classes=" if proba.shape[:1] == (n,) else "",
+        )
+    if proba.dtype.kind == "O":
+        proba = np.column_stack([check.check_scores(column, name=name) for column in proba.T])
+    if proba.dtype.kind not in "biuf" or proba.dtype.itemsize > 8:
+        raise ScoreError(name, expected="probabilities", got=f"values of type {proba.dtype}")
+    if proba.dtype.kind != "f":
+        proba = proba.astype(np.float64)
+    total = proba.sum(axis=1, dtype=np.float64)
+    # The sum of a row is finite and its least entry is not negative exactly if all its entries are both.
+    bad = ~(np.isfinite(total) & (proba.min(axis=1) >= 0))
+    if bad.any():
+        what = check.count_and_first(bad, "rows with an entry negative, missing or infinite")
+        raise ScoreError(name, expected="finite probabilities of at least 0", got=what)
+    return _normalized(proba, total, name) if normalize else _summing_to_one(proba, total, name)
+
+
+def _normalized(proba: Array, total: Array, name: str) -> Array:
+    if not total.all():
+        raise ScoreError(
+            name, expected="a positive entry in every row", got=check.count_and_first(total == 0, "rows without")
+        )
+    return proba / total.astype(proba.dtype)[:, np.newaxis]
+
+
+def _summing_to_one(proba: Array, total: Array, name: str) -> Array:
+    off = np.abs(total - 1) > SUM_TOLERANCE
+    if off.any():
+        row = int(off.argmax())
+        raise ScoreError(
+            name,
+            expected=f"rows that sum to 1 within {SUM_TOLERANCE:g}",
+            got=f"{check.count_and_first(off, 'that do not')} ({total[row]:.6g})",
+            hint="normalize=True divides each row by its sum",
+        )
+    return proba
+
+
+def class_table(values: Array, classes: Sequence[Hashable], corner: str, digits: str = "g") -> str:
+    """Return an HTML table of one value for each pair of classes."""
+    rows = [(name, *(format(value, digits) for value in row)) for name, row in zip(classes, values, strict=True)]
+    return html_table(rows, (corner, *classes))
+
+
+RowsAre = Literal["actual", "predicted"]
+
+
+def rows_actual(matrix: Any, name: str, rows: RowsAre | None) -> Array:
+    """Return a square matrix of finite numbers, with actual classes in rows and predicted ones in columns."""
+    array = np.asarray(matrix)
+    if array.ndim != 2 or array.shape[0] != array.shape[1] or array.shape[0] < 2:
+        raise ShapeError(
+            name,
+            expected="a square matrix, one row and one column per class",
+            got=" × ".join(map(str, array.shape)) or "a single number",
+        )
+    if array.dtype.kind not in "biuf" or not np.isfinite(array).all():
+        raise InputError(name, expected="finite numbers", got=repr(array.tolist()))
+    if rows not in ("actual", "predicted", None):
+        raise InputError("rows", expected="'actual' or 'predicted'", got=repr(rows))
+    if rows is None and not np.array_equal(array, array.T):
+        raise InputError(
+            name,
+            expected="to know what the rows of a matrix are that is not symmetric",
+            got="no rows=",
+            hint="pass rows='actual' (as scikit-learn writes it) or rows='predicted'",
+        )
+    oriented = array.T if rows == "predicted" else array
+    return np.array(oriented, dtype=np.float64 if array.dtype.kind == "f" else np.int64)
+
+
+@dataclass(frozen=True, repr=False)
+class Average(Result):
+    """A weighted mean over defined entries, with the names of undefined ones.
+
+    Parameters
+    ----------
+    value : float
+        NaN when no entry is defined.
+    over, undefined : tuples of class names, or of pairs of them
+        What went in, and what has no value: a class without cases, or one that is never predicted.
+
+    Examples
+    --------
+    >>> average([0.5, 1.0, float("nan")], names=["a", "b", "c"])
+    Average(0.75 over 2 of 3; undefined: 'c')
+    >>> float(average([0.5, 1.0], weight=[3, 1], names=["a", "b"]))
+    0.625
+    """
+
+    value: float
+    over: tuple[Hashable, ...]
+    undefined: tuple[Hashable, ...] = ()
+
+    def __float__(self) -> float:
+        return self.value
+
+    def __repr__(self) -> str:
+        if not self.undefined:
+            return f"Average({self.value:.6g} over {len(self.over)})"
+        total = len(self.over) + len(self.undefined)
+        missing = ", ".join(map(repr, self.undefined))
+        return f"Average({self.value:.6g} over {len(self.over)} of {total}; undefined: {missing})"
+
+
+def average(values: Any, *, names: Sequence[Hashable], weight: Any = None) -> Average:
+    """Return the weighted mean of entries that are not NaN, naming the others."""
+    values = np.asarray(values, dtype=np.float64)
+    weight = np.ones(values.size) if weight is None else np.asarray(weight, dtype=np.float64)
+    defined = ~np.isnan(values)
+    return Average(
+        float(weighted_mean(values, weight)),
+        tuple(name for name, known in zip(names, defined, strict=True) if known),
+        tuple(name for name, known in zip(names, defined, strict=True) if not known),
+    )
+
+
+def weighted_mean(values: Array, weight: Array) -> Any:
+    """Return the mean of non-NaN values over the last axis; NaN without weight."""
+    defined = ~np.isnan(values)
+    total = np.where(defined, weight, 0.0).sum(axis=-1)
+    with np.errstate(invalid="ignore"):
+        return np.where(defined, weight * values, 0.0).sum(axis=-1) / total
+
+
+def by_logit(value: float, standard_error: float, level: float, name: str, n: float) -> Estimate:
+    """Return the interval that is symmetric on the logit scale."""
+    low, high = logit(value, standard_error, level)
+    return Estimate(value, low, high, level, f"{name}, logit scale", n, standard_error)
+
+
+def share_of_pairs(value: float, size: float, level: float, unit: str, n: float) -> Estimate:
+    """Return Wilson's interval for as many independent pairs or trios as the smallest class has cases."""
+    _warn(value, f"Wilson's for {size:g} independent {unit}")
+    low, high = of_share(value * size, size, "wilson", level)
+    return Estimate(value, float(low), float(high), level, f"Wilson for {size:g} independent {unit}", n)
+
+
+def two_smallest(value: float, first: float, second: float, level: float, n: float) -> Estimate:
+    """Return Newcombe's interval for an area with the two smallest classes only."""
+    name = f"Newcombe's score interval, classes of {first:g} and {second:g}"
+    _warn(value, name)
+    low, high = newcombe(value, first, second, level)
+    return Estimate(value, low, high, level, name, n)
+
+
+def _warn(value: float, instead: str) -> None:
+    warn(f"{value:g}: its variance is 0 or undefined, so the interval is {instead}")
+
+
+Scheme = Literal["linear", "quadratic"]
+Averaging = Literal["macro", "micro", "weighted"]
+
+
+def _ratio(numerator: Any, denominator: Any) -> Any:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.true_divide(numerator, denominator)
+
+
+def hits(counts: Array) -> Array:
+    """Correctly predicted cases of each class: the diagonal."""
+    return np.diagonal(counts, axis1=-2, axis2=-1)
+
+
+def one_vs_rest(counts: Array) -> tuple[Array, Array, Array, Array]:
+    """True and false positives, false and true negatives of each class against the rest."""
+    tp = hits(counts)
+    fp = counts.sum(axis=-2) - tp
+    fn = counts.sum(axis=-1) - tp
+    return tp, fp, fn, counts.sum(axis=(-2, -1))[..., np.newaxis] - tp - fp - fn
+
+
+def per_class(counts: Array, metric: str, **options: Any) -> Array:
+    """A metric of `rocscope.metrics` for each class against the rest."""
+    return _metric(metric)(*one_vs_rest(counts), **options)
+
+
+def _metric(name: str) -> metrics.Metric:
+    if name in metrics.METRICS:
+        return metrics.METRICS[name]
+    expected = "a figure of one threshold, such as 'recall' or 'f1'"
+    figure = figure_named(name, "metric", expected=expected, suits=lambda each: each.needs == "cells")
+    assert figure.cells is not None
+    return figure.cells
+
+
+def _named(statistic: Any) -> Any:
+    figure = known(statistic) if isinstance(statistic, str) else None
+    return figure.name if figure else statistic
+
+
+def averaged(counts: Array, metric: str, averaging: Averaging, **options: Any) -> Any:
+    """Mean of a metric over the classes for which it is defined.
+
+    Parameters
+    ----------
+    averaging : {"macro", "micro", "weighted"}
+        Each class alike; all one-vs-rest tables added up; each class by its number of cases.
+    """
+    if averaging == "micro":
+        return _metric(metric)(*(cell.sum(axis=-1) for cell in one_vs_rest(counts)), **options)
+    check.check_choice("averaging", averaging, ("macro", "micro", "weighted"))
+    values = per_class(counts, metric, **options)
+    return weighted_mean(values, counts.sum(axis=-1) if averaging == "weighted" else np.ones(values.shape))
+
+
+def accuracy(counts: Array) -> Any:
+    """Share of cases on the diagonal."""
+    return _ratio(hits(counts).sum(axis=-1), counts.sum(axis=(-2, -1)))
+
+
+def kappa(counts: Array, weights: Scheme | None = None) -> Any:
+    """Cohen's kappa: 1 − (observed disagreement)/(disagreement expected from the margins).
+
+    Parameters
+    ----------
+    weights : {"linear", "quadratic"}, optional
+        A disagreement counts its distance between the classes in their order, or the square of it; without,
+        every one counts alike.
+    """
+    k = counts.shape[-1]
+    distance = np.abs(np.subtract.outer(np.arange(k), np.arange(k)))
+    schemes = {None: (distance > 0).astype(np.int64), "linear": distance, "quadratic": distance**2}
+    if weights not in schemes:
+        raise InputError("weights", expected="None, 'linear' or 'quadratic'", got=repr(weights))
+    disagreement = schemes[weights]
+    counts = counts.astype(np.float64)
+    seen = (counts * disagreement).sum(axis=(-2, -1)) * counts.sum(axis=(-2, -1))
+    actual, predicted = counts.sum(axis=-1), counts.sum(axis=-2)
+    return 1 - _ratio(seen, np.einsum("...i,ij,...j->...", actual, disagreement, predicted))
+
+
+def mcc(counts: Array) -> Any:
+    """Matthews correlation of labels and predictions (Gorodkin's R_K); NaN if all cases share one class.
+
+    References
+    ----------
+    Gorodkin 2004, "Comparing two K-category assignments by a K-category correlation coefficient".
+    """
+    counts = counts.astype(np.float64)
+    n = counts.sum(axis=(-2, -1))
+    actual, predicted = counts.sum(axis=-1), counts.sum(axis=-2)
+    covariance = hits(counts).sum(axis=-1) * n - (actual * predicted).sum(axis=-1)
+    spread = np.sqrt(n**2 - (actual**2).sum(axis=-1)) * np.sqrt(n**2 - (predicted**2).sum(axis=-1))
+    return _ratio(covariance, spread)
+
+
+STATISTICS: dict[str, Callable[[Array], Any]] = {
+    "accuracy": accuracy,
+    "error": lambda counts: 1 - accuracy(counts),
+    "balanced_accuracy": partial(averaged, metric="recall", averaging="macro"),
+    "macro_f1": partial(averaged, metric="f_score", averaging="macro"),
+    "kappa": kappa,
+    "linear_kappa": partial(kappa, weights="linear"),
+    "quadratic_kappa": partial(kappa, weights="quadratic"),
+    "mcc": mcc,
+}
+"""Statistics of a whole table by name; means over classes skip undefined ones."""
+
+
+_PROPORTIONS = ("tpr", "fnr", "tnr", "fpr", "precision", "npv")
+"""Metrics of one class that are shares of independent cases."""
+
+
+def table_interval(
+    counts: Array,
+    classes: tuple[Hashable, ...],
+    statistic: str,
+    of: Any,
+    averaging: Averaging | None,
+    *,
+    level: float,
+    **bootstrap: Any,
+) -> Estimate:
+    """Return a statistic of a table with its interval; see `ConfusionMatrix.interval`."""
+    level = check.check_level(level)
+    if of is not None and averaging is not None:
+        raise InputError("interval", expected="a class (of=) or an average (averaging=)", got="both")
+    cells = whole_counts(counts, statistic)
+    index, rate = None if of is None else position(of, classes), _named(statistic)
+    if index is not None:
+        if rate in _PROPORTIONS:
+            hits, n = share_of(rate, *(int(cell[index]) for cell in one_vs_rest(cells)))
+            if not n:
+                raise InputError(f"interval of {statistic}", expected="cases that it is a share of", got="none")
+            return proportion(hits, n, level=level)
+    elif averaging is None and statistic not in STATISTICS:
+        raise InputError(
+            "statistic",
+            expected=check.one_of(statistic, list(STATISTICS)),
+            got=repr(statistic),
+            hint=f"a metric of classes needs of= (one of {check.listing(classes)}) or averaging=",
+        )
+    elif averaging is None and statistic in ("accuracy", "error"):
+        right, n = int(np.trace(cells)), int(cells.sum())
+        return proportion(right if statistic == "accuracy" else n - right, n, level=level)
+
+    def of_draws(drawn: Array) -> Array:
+        drawn = drawn.reshape(-1, *cells.shape)
+        if index is not None:
+            return per_class(drawn, statistic)[..., index]
+        if averaging is not None:
+            return averaged(drawn, statistic, averaging)
+        return STATISTICS[statistic](drawn)
+
+    return resampled(cells.ravel(), of_draws, level=level, **bootstrap)
+
+
+def resampled(
+    frequency: Array, statistic: Callable[[Array], Array], *, replicates: int, level: float, random_state: Any
+) -> Estimate:
+    """Return a statistic with its percentile bootstrap interval.
+
+    Parameters
+    ----------
+    frequency : array of counts
+        Rows of each kind, whole numbers.
+    statistic : function
+        Of an array (replicates × kinds) of drawn counts; returns a value a replicate.
+    """
+    level = check.check_level(level)
+    check.check_whole(replicates, "replicates", 2)
+    n = int(frequency.sum())
+    drawn = check.check_random_state(random_state).multinomial(n, frequency / n, size=int(replicates))
+    values = np.asarray(statistic(drawn), dtype=np.float64)
+    defined = values[~np.isnan(values)]
+    if not defined.size:
+        raise InputError("interval", expected="a value in some replicate", got="none: the statistic is undefined")
+    if defined.size < values.size:
+        missing = values.size - defined.size
+        warn(f"{missing} of {values.size} replicates gave no value")
+    low, high = np.quantile(defined, [(1 - level) / 2, (1 + level) / 2])
+    observed = float(np.asarray(statistic(frequency[np.newaxis].astype(np.int64)))[0])
+    name = f"bootstrap (percentile, {replicates:,} replicates)"
+    return Estimate(observed, float(low), float(high), level, name, n, float(defined.std(ddof=1)))
+
+
+def whole_counts(counts: Array, name: str) -> NDArray[np.int64]:
+    """Return counts of rows; raise for weights that are not whole."""
+    if (counts % 1 != 0).any():
+        raise InputError(
+            f"interval of {name}",
+            expected="whole numbers of cases",
+            got="sums of fractional weights",
+            hint="they do not tell how many rows there are",
+        )
+    return counts.astype(np.int64)
+
 
 _SHOWN = ("precision", "recall", "specificity", "f_score", "jaccard")
 
 
 def _cell(index: int, doc: str) -> property:
     def cell(self: "ConfusionMatrix") -> Array:
-        return tables.one_vs_rest(self.counts)[index]
+        return one_vs_rest(self.counts)[index]
 
     return property(cell, doc=doc)
 
 
-def _metric(name: str, doc: str) -> property:
+def _metric_of_confusion(name: str, doc: str) -> property:
     def metric(self: "ConfusionMatrix") -> Array:
         return self.per_class(name)
 
@@ -46,7 +474,7 @@ def _metric(name: str, doc: str) -> property:
 
 def _statistic(name: str, doc: str) -> property:
     def statistic(self: "ConfusionMatrix") -> float:
-        return float(tables.STATISTICS[name](self.counts))
+        return float(STATISTICS[name](self.counts))
 
     return property(statistic, doc=doc)
 
@@ -171,10 +599,10 @@ class ConfusionMatrix(Result):
     fp = _cell(1, "False positives of each class against the rest.")
     fn = _cell(2, "False negatives of each class against the rest.")
     tn = _cell(3, "True negatives of each class against the rest.")
-    precision = _metric("precision", "Share of true among the cases predicted as each class.")
-    recall = _metric("recall", "Share of each class that is found.")
-    specificity = _metric("specificity", "Share of the other classes that is not taken for each class.")
-    jaccard = _metric("jaccard", "Overlap of each class with the cases predicted as such.")
+    precision = _metric_of_confusion("precision", "Share of true among the cases predicted as each class.")
+    recall = _metric_of_confusion("recall", "Share of each class that is found.")
+    specificity = _metric_of_confusion("specificity", "Share of the other classes that is not taken for each class.")
+    jaccard = _metric_of_confusion("jaccard", "Overlap of each class with the cases predicted as such.")
     accuracy = _statistic("accuracy", "Share of cases on the diagonal.")
     error = _statistic("error", "Share of cases off the diagonal.")
     mcc = _statistic("mcc", "Matthews correlation for k classes (Gorodkin's R_K).")
@@ -182,7 +610,7 @@ class ConfusionMatrix(Result):
     def binary(self, cls: Any) -> OperatingPoint:
         """Return the 2 × 2 table of one class against the rest, with every metric of two classes."""
         index = position(cls, self.classes)
-        return OperatingPoint(*(cell[index].item() for cell in tables.one_vs_rest(self.counts)))
+        return OperatingPoint(*(cell[index].item() for cell in one_vs_rest(self.counts)))
 
     def as_point(self, pos_label: Any = None) -> OperatingPoint:
         """Return a 2 × 2 matrix as counts, for functions that take a classifier without scores.
@@ -213,7 +641,7 @@ class ConfusionMatrix(Result):
         **options
             Those of the metric, such as ``beta=2`` of "f_score".
         """
-        return tables.per_class(self.counts, metric, **options)
+        return per_class(self.counts, metric, **options)
 
     def f_score(self, beta: float = 1) -> Array:
         """F_β of each class."""
@@ -229,23 +657,23 @@ class ConfusionMatrix(Result):
 
     def micro(self, metric: str, **options: Any) -> float:
         """Metric of the sum of all one-vs-rest tables; precision, recall and F1 then equal the accuracy."""
-        return float(tables.averaged(self.counts, metric, "micro", **options))
+        return float(averaged(self.counts, metric, "micro", **options))
 
     @property
     def balanced_accuracy(self) -> Average:
         """Mean recall of the classes, naming those without cases."""
         return self.macro("recall")
 
-    def kappa(self, weighting: tables.Scheme | None = None) -> float:
+    def kappa(self, weighting: Scheme | None = None) -> float:
         """Cohen's kappa, unweighted or with "linear" or "quadratic" weights; see `tables.kappa`."""
-        return float(tables.kappa(self.counts, weighting))
+        return float(kappa(self.counts, weighting))
 
     def interval(
         self,
         statistic: str,
         *,
         of: Any = None,
-        averaging: tables.Averaging | None = None,
+        averaging: Averaging | None = None,
         level: float = 0.95,
         replicates: int = 2000,
         random_state: Any = 0,
@@ -300,7 +728,7 @@ class ConfusionMatrix(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return counts (rows actual) and metrics per class and overall, safe for JSON."""
-        whole = {name: statistic(self.counts) for name, statistic in tables.STATISTICS.items()}
+        whole = {name: statistic(self.counts) for name, statistic in STATISTICS.items()}
         per_class = {name: self.per_class(name) for name in _SHOWN}
         facts = {"classes": self.classes, "rows": "actual", "counts": self.counts, "per_class": per_class}
         return jsonable(facts | whole)

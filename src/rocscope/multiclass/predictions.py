@@ -8,11 +8,11 @@ import numpy as np
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.grouping import SEGMENTS
-from rocscope.core.predictions import Predictions
+from rocscope.core.predictions import Predictions, Provenance, Rows, model_name
 from rocscope.core.result import html_table
-from rocscope.core.rows import Provenance, Rows, model_name
 from rocscope.errors import InputError, LabelError, ScoreError, ShapeError
-from rocscope.multiclass.classes import (
+from rocscope.multiclass.confusion import (
+    ConfusionMatrix,
     check_classes,
     check_probabilities,
     class_index,
@@ -20,7 +20,6 @@ from rocscope.multiclass.classes import (
     label_column,
     position,
 )
-from rocscope.multiclass.confusion import ConfusionMatrix
 from rocscope.sample import is_segmented, kind_of
 
 

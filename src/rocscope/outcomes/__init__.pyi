@@ -1,10 +1,10 @@
-from .concordance import concordance as concordance
 from .experiments import Experiment as Experiment
+from .experiments import UpliftCurve as UpliftCurve
 from .experiments import UpliftPart as UpliftPart
 from .experiments import UpliftTable as UpliftTable
 from .experiments import from_experiment as from_experiment
-from .horizons import at_horizon as at_horizon
-from .over_time import OverTime as OverTime
-from .over_time import over_time as over_time
-from .uplift_curves import UpliftCurve as UpliftCurve
+from .time_to_event import OverTime as OverTime
+from .time_to_event import at_horizon as at_horizon
+from .time_to_event import concordance as concordance
+from .time_to_event import over_time as over_time
 from .verification import from_verified as from_verified

@@ -1,18 +1,476 @@
-"""Draw curves on Axes, with legends that do not cover them."""
+"""Styles of curves: outline points, axis labels and reference lines."""
+# MERGED-DOC: """Draw curves on Axes, with legends that do not cover them."""
 
 import textwrap
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
+import numpy as np
 from matplotlib import cbook
 from matplotlib.lines import Line2D
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator, PercentFormatter
+from scipy.special import ndtr, ndtri
 
+from rocscope._base.arrays import Array
 from rocscope._base.contract import contract
+from rocscope._base.formatting import about
+from rocscope.core.counts import CumulativeCounts, ThresholdCounts
 from rocscope.core.result import Band
-from rocscope.curves.curve import CountCurve, Curve
+from rocscope.curves.curve import CountCurve, Curve, cumulative
+from rocscope.curves.rate_curves import DetCurve
+from rocscope.figures.registry import FIGURES
+from rocscope.geometry import Thinned, distance_to_chord, pool, remembered, simplify, thin
 from rocscope.plotting import theme
-from rocscope.plotting.rugs import CURVE, has_rug
-from rocscope.plotting.styles import GUIDE, MOST, Quantity, outline, quantity, style_of
+from rocscope.plotting.theme import CURVE, draw_calibrated, has_rug
+
+Transform = Callable[[Array], Array]
+
+MOST = 2000  # points of a curve: more than a figure has pixels across
+_AT_ONCE = 200_000  # levels: of more, a thinned curve is drawn; a choice, as time grows with them
+_BEND = 1e-3  # of the plot, by which a curve may leave its chord: less than a line is wide
+_HALVINGS = 10  # of a stretch that bends: a thousandth of it is not seen
+_UNSEEN = 1e-4  # of an axis: a seventh of a pixel of a figure of five inches at 300 dots an inch
+
+
+class Outline(NamedTuple):
+    """Points to join by straight lines; NaN is a gap."""
+
+    x: Array
+    y: Array
+
+
+def outline(curve: Curve, *, most: int = MOST, scale: Transform | None = None) -> Outline:
+    """Return the outline of a curve.
+
+    Parameters
+    ----------
+    curve : Curve
+        One of counts bends between its points where counts are mixed (precision–recall, lift, DET), and is drawn
+        so; any other is joined by straight lines.
+    most : int
+        About how many points at most; see `rocscope.geometry.simplify`. Vertices of the ROC hull always stay.
+    scale : function, optional
+        What the axes do to x and y before they are seen, such as the normal deviates of a DET curve.
+
+    Notes
+    -----
+    Straight to the eye means: the middle of a piece lies within 1/1000 of the axes of what is drawn. Where nothing
+    is predicted and y is 0/0, the curve begins with its limit, the value of its first point. Above 200,000
+    levels the statistic is thinned first, to 50,000 points evenly along the ROC curve.
+
+    Examples
+    --------
+    >>> from rocscope import precision_recall, roc
+    >>> outline(roc([1, 0, 1], [3, 2, 1]))
+    Outline(x=array([0., 0., 1., 1.]), y=array([0. , 0.5, 0.5, 1. ]))
+    >>> outline(precision_recall([1, 1], [2, 1]))
+    Outline(x=array([0. , 0.5, 1. ]), y=array([1., 1., 1.]))
+    """
+    if isinstance(curve, CountCurve):
+        return _of_counts(curve, most, scale or _as_it_is)
+    x, y = map(np.asarray, curve.drawn())
+    if x.size <= most or not np.isfinite(y).all():
+        return Outline(x, y)
+    scale = scale or _as_it_is
+    shown = simplify(scale(x), scale(y), most=most, tolerance=_UNSEEN).index
+    return Outline(x[shown], y[shown])
+
+
+def _of_counts(curve: CountCurve, most: int, scale: Transform) -> Outline:
+    """Interpolate rows of level index, true and false positives at fractional indices."""
+
+    def drawn(rows: Array) -> Array:
+        return np.column_stack([scale(axis) for axis in _from_limit(*curve.of(rows[:, 1], rows[:, 2]))])
+
+    rows, vertices = _rows(curve.counts)
+    if len(rows) > most:
+        rows = rows[simplify(*drawn(rows).T, most=most, keep=vertices, tolerance=_UNSEEN).index]
+    points = drawn(rows)
+    size = np.where(np.ptp(points, axis=0) > 0, np.ptp(points, axis=0), 1.0)
+    for _ in range(_HALVINGS):
+        near = np.flatnonzero(np.diff(rows[:, 0]) <= 1)
+        middle = (rows[near] + rows[near + 1]) / 2
+        between = drawn(middle)
+        bent = distance_to_chord(between / size, points[near] / size, points[near + 1] / size) > _BEND
+        if not bent.any():
+            break
+        rows = np.insert(rows, near[bent] + 1, middle[bent], axis=0)
+        points = np.insert(points, near[bent] + 1, between[bent], axis=0)
+    return _from_limit(*curve.of(rows[:, 1], rows[:, 2]))
+
+
+def _rows(counts: CumulativeCounts) -> tuple[Array, Array]:
+    """Return the candidate rows, and the indices of the ROC hull's vertices among them."""
+    attained = counts.attained
+    if len(counts) > _AT_ONCE and counts.holds_levels and counts.n_pos and counts.n_neg:
+        kept = _evenly(attained)
+        level, threshold, tp, fp = kept.index, kept.threshold[1:], kept.tp, kept.fp
+    else:
+        threshold, (tp, fp) = counts.threshold, cumulative(counts)
+        level = np.arange(tp.size)
+    hull = pool(attained).threshold.astype(threshold.dtype)
+    vertices = threshold.size - np.searchsorted(threshold[::-1], hull)
+    return np.column_stack([level, tp, fp]).astype(np.float64), vertices
+
+
+@remembered
+def _evenly(counts: ThresholdCounts) -> Thinned:
+    return thin(counts, 25 * MOST)
+
+
+def _from_limit(x: Array, y: Array) -> Outline:
+    """Start at the limit where the first y is 0/0, with the constant ratio of the first point."""
+    if y.size > 1 and np.isnan(y[0]):
+        y = np.concatenate([y[1:2], y[1:]])
+    return Outline(x, y)
+
+
+def _as_it_is(values: Array) -> Array:
+    return values
+
+
+FOLD = "rocscope-fold"
+_CROSSES = 9  # with intervals both ways: more cover each other
+_BESIDE = 1.02  # of an axis, so that lines on its ends are seen whole
+
+
+def average_look(curve: Any) -> dict[str, Any]:
+    """Return label and line width of an average."""
+    folds = len(curve.folds)
+    areas = "" if curve.areas is None else f"\n{_areas(curve)}"
+    return {"label": f"{theme.plain(curve.model)}: {curve.method}, {folds} folds{areas}", "linewidth": 2.2}
+
+
+def _areas(curve: Any) -> str:
+    areas = curve.areas
+    return f"{areas.name}: mean of folds {theme.number(areas.mean.value)}, pooled {theme.number(areas.pooled.value)}"
+
+
+def draw_folds(ax: Any, curve: Any, colour: Any) -> None:
+    """Draw the curve of each fold, and the crosses of a threshold average."""
+    if len(curve.folds) > 1:
+        strength = max(0.12, min(0.4, 4 / len(curve.folds)))
+        look = {"color": colour, "alpha": strength, "linewidth": 0.9, "zorder": 2.5, "gid": FOLD}
+        for fold in curve.folds.values():
+            ax.plot(*outline(fold), label="_fold", **look)
+    if curve.x_band is not None:
+        _draw_crosses(ax, curve)
+    _make_room(ax, curve)
+
+
+def _draw_crosses(ax: Any, curve: Any) -> None:
+    """Show the variation of the folds in both directions at a few thresholds."""
+    shown = slice(None, None, max(1, curve.x.size // _CROSSES))
+    x, y = curve.x[shown], curve.y[shown]
+    look = {"color": theme.palette().ink, "linewidth": 1.1, "zorder": 4}
+    ax.hlines(y, curve.x_band.low[shown], curve.x_band.high[shown], label="intervals at some thresholds", **look)
+    ax.vlines(x, curve.band.low[shown], curve.band.high[shown], **look)
+
+
+def _make_room(ax: Any, curve: Any) -> None:
+    """Extend the axes of counts and of lift, which have no natural limit, to show all folds."""
+    for name, set_limit in ((curve.x_name, ax.set_xlim), (curve.y_name, ax.set_ylim)):
+        if name in ("fp", "tp", "lift"):
+            side = ax.dataLim.intervalx if name == curve.x_name else ax.dataLim.intervaly
+            set_limit(-(_BESIDE - 1) * side[1], _BESIDE * side[1])
+
+
+_EDGE = 1e-9  # a rate's distance from 0 and 1, where the normal deviate is infinite
+_HIGHEST = 0.99  # rate that is shown: beyond it nobody sets a threshold
+_TICKS = (1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.05, 0.2, 0.5, 0.8, 0.95, 0.99)  # about evenly apart on the deviate scale
+
+
+def deviate(rate: Any) -> Any:
+    """Return normal deviates of rates, with finite values for 0 and 1 outside all limits."""
+    return ndtri(np.clip(rate, _EDGE, 1 - _EDGE))
+
+
+def set_deviate_axes(ax: Any, curve: DetCurve) -> None:
+    """Give both axes normal-deviate scales with ticks in percent, down to the resolution of the counts."""
+    ax.set_xscale("function", functions=(deviate, ndtr))
+    ax.set_yscale("function", functions=(deviate, ndtr))
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_locator(FixedLocator(_TICKS))
+        axis.set_minor_locator(NullLocator())
+        axis.set_major_formatter(FuncFormatter(lambda rate, _: f"{100 * rate:.6g} %"))
+    ax.set_xlim(_lowest(curve.counts.n_neg), _HIGHEST)
+    ax.set_ylim(_lowest(curve.counts.n_pos), _HIGHEST)
+
+
+def _lowest(total: float) -> float:
+    """Return half the smallest positive rate for this number of cases, within limits."""
+    return min(max(0.5 / total, 5e-7), 0.02)
+
+
+_ROOM_FOR_LEGEND = 1.65  # of the highest bar: the legend stands above it
+
+
+def threshold_look(curve: Any) -> dict[str, Any]:
+    """Return the histogram's label, including values outside the axis."""
+    nobody = f"\nin {curve.nobody:.1%} nobody positive" if curve.nobody else ""
+    return {"label": f"{theme.plain(curve.model)}: chosen in replicates{nobody}", "linewidth": 1.2}
+
+
+def show_thresholds(ax: Any, curve: Any) -> None:
+    """Set limits and shape of the plot for a histogram."""
+    ax.set_box_aspect(0.6)
+    ax.margins(x=0.03)
+    ax.set_ylim(0, _ROOM_FOR_LEGEND * (curve.y.max() or 1))
+    ax.yaxis.set_major_formatter(PercentFormatter(1))
+
+
+def draw_choice(ax: Any, curve: Any, colour: Any) -> None:
+    """Fill the histogram, and mark the chosen threshold and its interval."""
+    ax.fill_between(*outline(curve), color=colour, alpha=0.16, linewidth=0, zorder=2)
+    chosen = curve.chosen
+    if abs(chosen.value) != float("inf"):
+        look = {"color": theme.palette().ink, "linewidth": 1.6, "zorder": 4}
+        ax.axvline(chosen.value, label=f"chosen: {theme.number(chosen.value)}", **look)
+    label = f"{100 * chosen.level:g} % interval {_end(chosen.low)} to {_end(chosen.high)}"
+    look = {"color": theme.palette().muted, "linewidth": 1.1, "linestyle": (0, (4, 3)), "zorder": 3}
+    for end, name in ((chosen.low, label), (chosen.high, "_interval")):
+        if abs(end) != float("inf"):
+            ax.axvline(end, label=name, **look)
+
+
+def _end(value: float) -> str:
+    return "∞" if value == float("inf") else theme.number(value)
+
+
+GUIDE = "rocscope-guide"
+"""Group id of reference lines, which legends name last."""
+
+_MOST_THRESHOLDS = 8  # written beside the hull: more cover each other
+_APART = (0.14, 0.05)  # of the axes: a threshold's text is no larger
+_EDGE_OF_TEXT = 0.15  # to the left of which a text has no room above the hull; of its height a third
+
+
+def draw_owners(ax: Any, hull: Any, _colour: Any) -> None:
+    """Draw the curve of each model below their hull, its vertices in the colour of their owner, and thresholds."""
+    from rocscope.curves.rate_curves import RocCurve
+
+    colours = {}
+    for number, (model, counts) in enumerate(hull.counts.items()):
+        look = theme.line_look(number) | {"linewidth": 1.1, "zorder": 2.5}
+        label = f"{theme.plain(model)} ({_auc(RocCurve(counts))})".replace(" ()", "")
+        (line,) = ax.plot(*outline(RocCurve(counts)), label=label, **look)
+        colours[model] = line.get_color()
+    for vertex in hull.vertices:
+        look = {"marker": "o", "markersize": 5, "linestyle": "none", "zorder": 4, "clip_on": False}
+        ax.plot([vertex.fpr], [vertex.tpr], color=colours[vertex.model], label="_vertex", **look)
+    box = {"boxstyle": "square,pad=0.1", "facecolor": theme.palette().paper, "alpha": 0.8, "linewidth": 0}
+    for vertex in _most_often_best(hull):
+        inside = vertex.fpr < _EDGE_OF_TEXT or vertex.tpr > 1 - _EDGE_OF_TEXT / 3
+        place = {"xytext": (8, -3) if inside else (-5, 4), "textcoords": "offset points"}
+        place |= {"ha": "left", "va": "top"} if inside else {"ha": "right", "va": "bottom"}
+        look = {"fontsize": "x-small", "color": colours[vertex.model], "bbox": box, "zorder": 5}
+        ax.annotate(theme.number(vertex.threshold), (vertex.fpr, vertex.tpr), **place, **look)
+
+
+def _most_often_best(hull: Any) -> list[Any]:
+    """Return vertices that are best over the widest angles of slopes, as far as their texts do not meet."""
+    inner = [vertex for vertex in hull.vertices if abs(vertex.threshold) != float("inf") and vertex.has_zone]
+    inner.sort(key=lambda vertex: np.arctan(vertex.slope_low) - np.arctan(vertex.slope_high))
+    shown: list[Any] = []
+    for vertex in inner:
+        near = (abs(vertex.fpr - other.fpr) < _APART[0] and abs(vertex.tpr - other.tpr) < _APART[1] for other in shown)
+        if len(shown) < _MOST_THRESHOLDS and not any(near):
+            shown.append(vertex)
+    return shown
+
+
+def draw_best(ax: Any, curve: Any, colour: Any) -> None:
+    """Mark the capacity of a campaign, and what brings most within it."""
+    best, campaign, known = curve.best(), curve.campaign, ax.get_legend_handles_labels()[1]
+    if campaign.capacity is not None and (label := f"capacity {about(campaign.capacity)}") not in known:
+        look = {"color": theme.palette().ink, "linewidth": 0.9, "linestyle": (0, (1, 1.6)), "gid": GUIDE}
+        ax.axvline(campaign.capacity / campaign.population, label=label, **look)
+    label = "highest profit" if campaign.capacity is None else "highest profit within it"
+    look = {"marker": "D", "markersize": 6, "linestyle": "none", "markeredgecolor": theme.palette().paper}
+    ax.plot([best.depth], [best.profit], color=colour, label="_best" if label in known else label, zorder=5, **look)
+
+
+class Quantity(NamedTuple):
+    """Label of an axis and its natural limits; None if they depend on the data."""
+
+    label: str
+    low: float | None = None
+    high: float | None = None
+
+
+QUANTITIES = {
+    "fpr": Quantity("False-positive rate (1 − specificity)", 0, 1),
+    "tpr": Quantity("True-positive rate (sensitivity, recall)", 0, 1),
+    "fnr": Quantity("False-negative rate (miss rate)", 0, 1),
+    "depth": Quantity("Rate of positive predictions (share contacted)", 0, 1),
+    "tp": Quantity("True positives (positives found)", 0),
+    "fp": Quantity("False positives (false alarms)", 0),
+    "lift": Quantity("Lift (precision / prevalence)", 0),
+    "recall": Quantity("Recall (true-positive rate)", 0, 1),
+    "precision": Quantity("Precision (positive predictive value)", 0, 1),
+    "mean_score": Quantity("Predicted probability", 0, 1),
+    "score": Quantity("Predicted probability", 0, 1),
+    "share_positive": Quantity("Observed share of positives", 0, 1),
+    "probability_cost": Quantity("Probability cost of positives", 0, 1),
+    "normalised_cost": Quantity("Normalised expected cost", 0),
+    "cost_proportion": Quantity("Cost proportion", 0, 1),
+    "loss": Quantity("Expected loss", 0),
+    "chosen_threshold": Quantity("Chosen threshold"),
+    "share_of_replicates": Quantity("Share of replicates"),
+    "threshold_probability": Quantity("Threshold probability", 0, 1),
+}
+
+
+class Guide(NamedTuple):
+    """A reference line: of chance or a simple rule (dashed), or perfect (dotted)."""
+
+    label: str
+    x: Any
+    y: Any
+    dotted: bool = False
+
+    @classmethod
+    def of(cls, label: str, curve: Curve, *, dotted: bool = False) -> "Guide":
+        """Return a curve as a reference line."""
+        return cls(label, curve.x, curve.y, dotted)
+
+
+@dataclass(frozen=True)
+class Style:
+    """Style of a kind of curve.
+
+    Attributes
+    ----------
+    guides : function from the curve to reference lines
+    label : function from the curve to what a legend says of it where no label is given
+    look : function from the curve to how its line differs from a plain one
+    scale : what the axes do to both coordinates, so far as it bends a line or cuts it off
+    prepare : called with the Axes and the first curve on it, in place of limits from the quantities
+    decorate : called with the Axes, each curve and its colour, once its line is there
+    band : whether `Curve.plot` draws the confidence band of the first two curves unasked
+    """
+
+    guides: Callable[[Any], list[Guide]] = lambda _: []
+    label: Callable[[Any], str] = lambda _: ""
+    look: Callable[[Any], dict[str, Any]] = lambda _: {}
+    scale: Callable[[Any], Any] | None = None
+    prepare: Callable[[Any, Any], None] | None = None
+    decorate: Callable[[Any, Any, Any], None] | None = None
+    band: bool = False
+
+
+def _diagonal(label: str, *, dotted: bool = False) -> list[Guide]:
+    return [Guide(label, (0, 1), (0, 1), dotted)]
+
+
+def _auc(curve: Any) -> str:
+    return f"AUC {theme.number(curve.auc)}" if curve.counts.holds_levels else ""
+
+
+def _calibrated(curve: Any) -> str:
+    """Return observed over expected and the calibration slope, in words."""
+    if not curve.counts.n_pos or not curve.counts.n_neg:
+        return ""
+    numbers = {"O/E": "observed_over_expected", "slope": "slope"}
+    found = {key: FIGURES[name].value(curve.counts) for key, name in numbers.items()}
+    return ", ".join(f"{key} {value:.2f}" for key, value in found.items())
+
+
+def _contacts(curve: Any) -> str:
+    best = curve.best()
+    return f"{about(best.size)} contacts, profit {about(best.profit)}"
+
+
+def _of_models(hull: Any) -> str:
+    return f"hull of {len(hull.counts)} models" if len(hull.counts) > 1 else "hull"
+
+
+def _in_ink(_: Any) -> dict[str, Any]:
+    return {"color": theme.palette().ink, "linestyle": "solid"}
+
+
+def _found(curve: Any) -> list[Guide]:
+    """Return what a random and a perfect ranking find among the first cases."""
+    top = curve.y[-1].item()
+    return [
+        Guide("chance", (0, 1), (0, top)),
+        Guide("perfect", (0, curve.counts.prevalence, 1), (0, top, top), dotted=True),
+    ]
+
+
+def _prevalence(curve: Any) -> list[Guide]:
+    share = curve.counts.prevalence
+    return [Guide(f"chance (prevalence {share:.3g})", (0, 1), (share, share))]
+
+
+def _dots(curve: Any) -> dict[str, Any]:
+    """Mark the points of bins, but not those of a smooth curve."""
+    return {"marker": "o", "markersize": 5} if hasattr(curve, "edges") else {}
+
+
+def _profits(curve: Any) -> list[Guide]:
+    return [Guide.of("chance", curve.random), Guide.of("perfect", curve.perfect, dotted=True)]
+
+
+def _treatments(curve: Any) -> list[Guide]:
+    return [Guide.of("treat all", curve.treat_all), Guide.of("treat none", curve.treat_none, dotted=True)]
+
+
+def _cut_off(net_benefit: Any) -> Any:
+    """Crop net benefit, which is unbounded below as the threshold probability approaches 1."""
+    return np.clip(net_benefit, -0.2, 1)
+
+
+def _show_benefit(ax: Any, curve: Any) -> None:
+    """Show net benefit from slightly below 0 to its maximum: the prevalence, or 1 if standardized."""
+    largest = 1.0 if curve.standardized else curve.prevalence
+    ax.set_xlim(-0.02, 1.02)
+    ax.set_ylim(-0.15 * largest, 1.05 * largest)
+
+
+def _of_pooled(curve: Any) -> list[Guide]:
+    """Return the reference lines of the pooled folds; none in counts, which differ by fold."""
+    return [] if curve.x_name == "fp" else style_of(curve.pooled).guides(curve.pooled)
+
+
+def _with_folds(ax: Any, curve: Any, colour: Any) -> None:
+    draw_folds(ax, curve, colour)
+    pooled = style_of(curve.pooled)
+    if pooled.decorate is not None:
+        pooled.decorate(ax, curve.pooled, colour)
+
+
+STYLES = {
+    "AverageCurve": Style(_of_pooled, look=average_look, decorate=_with_folds),
+    "RocCurve": Style(lambda _: _diagonal("chance"), label=_auc),
+    "Hull": Style(lambda _: _diagonal("chance"), label=_of_models, look=_in_ink, decorate=draw_owners),
+    "LiftChart": Style(_found),
+    "GainCurve": Style(_found),
+    "LiftCurve": Style(lambda _: [Guide("chance", (0, 1), (1, 1))]),
+    "PrecisionRecallCurve": Style(_prevalence),
+    "DetCurve": Style(scale=deviate, prepare=set_deviate_axes),
+    "CalibrationCurve": Style(
+        lambda _: _diagonal("perfect", dotted=True), label=_calibrated, look=_dots, decorate=draw_calibrated, band=True
+    ),
+    "ProfitCurve": Style(_profits, label=_contacts, decorate=draw_best),
+    "CostCurve": Style(lambda curve: [Guide.of("nobody or everybody", curve.trivial)]),
+    "MiscalibrationCostCurve": Style(),
+    "ThresholdDistribution": Style(look=threshold_look, prepare=show_thresholds, decorate=draw_choice),
+    "NetBenefitCurve": Style(_treatments, scale=_cut_off, prepare=_show_benefit),
+}
+"""By class name, so that drawing one kind of curve loads no other."""
+
+
+def style_of(curve: Curve) -> Style:
+    """Return the style of the curve's class or its nearest base class."""
+    return next((STYLES[kind.__name__] for kind in type(curve).__mro__ if kind.__name__ in STYLES), Style())
+
+
+def quantity(name: str) -> Quantity:
+    """Return the quantity of a name; unknown names are their own label."""
+    return QUANTITIES.get(name) or Quantity(name.replace("_", " ").capitalize())
+
 
 BESIDE = {"loc": "upper left", "bbox_to_anchor": (1.03, 1.0), "borderaxespad": 0, "frameon": False}
 """Where a legend goes beside the plot."""

@@ -8,10 +8,8 @@ import numpy as np
 from rocscope._base.contract import contract
 from rocscope._base.formatting import about
 from rocscope.decisions.campaign import CampaignPlan
-from rocscope.decisions.model_hull import Hull
-from rocscope.decisions.randomized.review import Review
-from rocscope.decisions.regions import RegionMap
-from rocscope.decisions.slope_ranges import HullVertex
+from rocscope.decisions.model_hull import Hull, RegionMap
+from rocscope.decisions.randomized import HullVertex, Review
 from rocscope.errors import InputError
 from rocscope.plotting import theme
 from rocscope.plotting.curves import BESIDE, make_room, place_legend

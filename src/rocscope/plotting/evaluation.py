@@ -12,10 +12,10 @@ import numpy as np
 from matplotlib.ticker import FixedLocator, NullLocator
 
 from rocscope._base.contract import contract
-from rocscope.evaluation.friedman_test import RankComparison
+from rocscope.evaluation.comparison import RankComparison
 from rocscope.evaluation.learning import LearningCurve
-from rocscope.outcomes.over_time import OverTime
-from rocscope.outcomes.uplift_curves import UpliftCurve
+from rocscope.outcomes.experiments import UpliftCurve
+from rocscope.outcomes.time_to_event import OverTime
 from rocscope.plotting import theme
 from rocscope.plotting.curves import place_legend
 
@@ -46,7 +46,7 @@ def plot_over_time(found: OverTime, ax: Any = None) -> Any:
     >>> plot_over_time(found, Figure().subplots()).lines[0].get_xydata().tolist()
     [[2.0, 0.75], [4.0, 1.0]]
     """
-    theme.require("found", found, OverTime, made_by="rocscope.outcomes.over_time makes one")
+    theme.require("found", found, OverTime, made_by="rocscope.outcomes.time_to_event makes one")
     axes = theme.new_axes(5.6, 4.0) if ax is None else ax
     theme.dress(axes)
     for index, (model, label) in enumerate(zip(found.models, theme.names(found.models), strict=True)):

@@ -10,16 +10,16 @@ from matplotlib.colors import LinearSegmentedColormap, ListedColormap, to_rgb
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.contract import contract
-from rocscope.core.rows import model_name
-from rocscope.curves.roc_curve import roc
+from rocscope.core.predictions import model_name
+from rocscope.curves.rate_curves import roc
 from rocscope.errors import InputError, OneClassError, ShapeError
+from rocscope.multiclass.areas import MulticlassAuc
 from rocscope.multiclass.calibration import TOP_LABEL, multiclass_calibration_curves
-from rocscope.multiclass.class_areas import MulticlassAuc
 from rocscope.multiclass.confusion import ConfusionMatrix
 from rocscope.multiclass.predictions import MulticlassPredictions, predictions_of
 from rocscope.plotting import theme
 from rocscope.plotting.curves import draw, place_legend, shared_legend
-from rocscope.plotting.panels import draw_calibration
+from rocscope.plotting.figures import draw_calibration
 
 CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(3) / 2]])
 """Corners of the simplex: where each of three classes is certain."""

@@ -9,12 +9,21 @@ from rocscope.core.context import Context
 from rocscope.core.result import Result, jsonable
 from rocscope.errors import InputError, OneClassError, heard
 from rocscope.inference.estimate import Estimate
-from rocscope.multiclass.class_areas import VARIANTS, multiclass_auc
+from rocscope.multiclass.areas import VARIANTS, multiclass_auc
 from rocscope.multiclass.confusion import ConfusionMatrix
 from rocscope.multiclass.predictions import MulticlassPredictions
-from rocscope.report.model import CONVENTIONS, SCHEMA_VERSION, fingerprint, source_of, title_of
-from rocscope.report.slices import POINTS, Slice, Slices, small_cells
-from rocscope.report.summary import MOST_POINTS
+from rocscope.report.model import (
+    CONVENTIONS,
+    MOST_POINTS,
+    POINTS,
+    SCHEMA_VERSION,
+    Slice,
+    Slices,
+    fingerprint,
+    small_cells,
+    source_of,
+    title_of,
+)
 
 _STATISTICS = ("accuracy", "balanced_accuracy", "macro_f1", "kappa", "mcc")
 _PER_CLASS = ("recall", "precision", "f_score", "specificity")

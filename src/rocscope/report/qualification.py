@@ -31,10 +31,9 @@ from rocscope.core.context import Context
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.predictions import Predictions
 from rocscope.core.result import Result, html_table
-from rocscope.curves.rate_curves import precision_recall
-from rocscope.curves.roc_curve import auc, roc
+from rocscope.curves.rate_curves import auc, precision_recall, roc
 from rocscope.decisions.choosing import choose
-from rocscope.decisions.plans.loading import load_plan
+from rocscope.decisions.loading import load_plan
 from rocscope.engines.counting import read_counts
 from rocscope.errors import RocscopeError
 from rocscope.inference.proportions import proportion_interval

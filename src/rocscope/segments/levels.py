@@ -1,20 +1,29 @@
 """SegmentLevels: the levels of many segments in one flat table, with areas, figures and hulls."""
+# MERGED-DOC: """Sorted rows of all segments, from which counts and figures of each segment are made.
+#
+# Rows of all segments are sorted at once, the positives and the negatives of each in a slot of their own. They are
+# first
+# brought into some hundred buckets of slots; all cores do this at the same time, each for other rows. Then a bucket,
+# which a cache holds, is sorted by score and dealt into its slots. That reads and writes memory twice.
+# """
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, Literal, TypeVar
+from operator import add
+from typing import Any, Literal, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rocscope import kernels
-from rocscope._base.arrays import Array
-from rocscope._base.grouping import listed
-from rocscope._base.threads import in_threads
+from rocscope._base import validation as check
+from rocscope._base.arrays import Array, in_threads
+from rocscope._base.grouping import deal, listed
+from rocscope._base.radix import KINDS, decode, encode, least_from
 from rocscope.core.counts import CumulativeCounts, ThresholdCounts
-from rocscope.core.levels import Levels, collapse
+from rocscope.core.ranking import Levels, collapse, sums_from
 from rocscope.core.result import number
 from rocscope.errors import ScoreError
 
@@ -316,3 +325,317 @@ def _steps(sums: Array, start: Array) -> Array:
     steps = np.diff(sums, prepend=sums.dtype.type(0))
     steps[start[:-1]] = sums[start[:-1]]
     return steps
+
+
+_MOST_SHORT = 2**31  # segments whose slots, two for each, 32 bits number
+_SHORT_BITS = 16  # of the numbers of slots within a bucket, in two bytes
+_BUCKET_BITS = 9  # more would be written to at a time than the processor keeps the pages of
+_BUCKET_ROWS = 1 << 16  # fewer are in a cache already, so that smaller buckets gain nothing
+_RUNS = 48  # of the rows: several for each core of a large machine
+_LEAST_RUN = 1 << 17  # rows, so that a run is worth a thread
+_LONG = 1 << 10  # rows of a slot, from which on NumPy's sort is faster
+
+
+def slots_of(segment: Array, positive: NDArray[np.bool_], segments: int, place: Array | None = None) -> Array:
+    """Return the slot of rows of segments numbered from 0: twice the number, plus 1 for negatives.
+
+    They are written to `place`, an array of uint32, if it holds them.
+    """
+    kind = np.dtype(np.uint32 if segments < _MOST_SHORT else np.int64)
+    slots = np.multiply(segment, 2, out=place if kind == np.uint32 else None, dtype=kind, casting="unsafe")
+    slots += ~positive
+    return slots
+
+
+def _sorted_by_slot(slots: list[Array], scores: list[Array], number: int) -> tuple[Array, NDArray[np.int64]]:
+    """Return the ordered bits of scores, increasing in each slot, and where every slot begins (and the last ends).
+
+    Parameters
+    ----------
+    slots : arrays of whole numbers below `number`
+    scores : arrays of as many scores
+        Both lists are used up.
+
+    Examples
+    --------
+    >>> _sorted_by_slot([np.array([1, 0]), np.array([1])], [np.array([5, 3], np.uint8), np.array([4], np.uint8)], 2)
+    (array([3, 4, 5], dtype=uint8), array([0, 1, 3]))
+    """
+    if sum(slot.size for slot in slots) < kernels.SMALL:
+        slot, codes = np.concatenate(slots), np.concatenate([encode(each) for each in scores])
+        return codes[np.lexsort((codes, slot))], np.cumsum(np.bincount(slot + 1, minlength=number + 1))
+    return _sorted_in_buckets(slots, scores, number)
+
+
+@dataclass(frozen=True)
+class _Run:
+    """Rows in buckets of slots that share their high bits: the low bits, the scores' bits, and bounds."""
+
+    rest: Array
+    codes: Array
+    bounds: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, slots: Sequence[Array], scores: Sequence[Array], shift: int, buckets: int) -> "_Run":
+        """Partition rows into buckets."""
+        bounds = np.zeros(buckets + 1, np.int64)
+        for slot in slots:
+            kernels.segments.count(slot, slot.dtype.type(shift), bounds[1:])
+        np.cumsum(bounds, out=bounds)
+        filled, kind = bounds[:-1].copy(), KINDS[scores[0].dtype.kind]
+        rest = np.empty(bounds[-1], np.uint16 if shift <= _SHORT_BITS else slots[0].dtype)
+        codes = np.empty(bounds[-1], f"u{scores[0].itemsize}")
+        for slot, score in zip(slots, scores, strict=True):
+            bits = score.view(codes.dtype)
+            kernels.segments.deal_rows(slot, bits, kind, slot.dtype.type(shift), filled, rest, codes)
+        return cls(rest, codes, bounds)
+
+
+def _sorted_in_buckets(slots: list[Array], scores: list[Array], number: int) -> tuple[Array, NDArray[np.int64]]:
+    rows = sum(slot.size for slot in slots)
+    shift = max((number - 1).bit_length() - min(_BUCKET_BITS, (rows // _BUCKET_ROWS).bit_length()), 0)
+    buckets = ((number - 1) >> shift) + 1
+
+    def run_of(some: slice) -> _Run:
+        own = slots[some], scores[some]
+        slots[some] = scores[some] = [none] * len(own[0])
+        return _Run.of(*own, shift, buckets)
+
+    none = slots[0][:0].copy()
+    runs = in_threads(run_of, _runs([slot.size for slot in slots], rows // _RUNS))
+    ends = np.sum([run.bounds for run in runs], axis=0).tolist()
+    codes, bounds = np.empty(rows, runs[0].codes.dtype), np.full(number + 1, rows)
+
+    def settle(bucket: int) -> None:
+        pieces = [slice(*run.bounds[bucket : bucket + 2].tolist()) for run in runs]
+        parts = [run.codes[piece] for run, piece in zip(runs, pieces, strict=True)]
+        own = codes[ends[bucket] : ends[bucket + 1]]
+        if not shift:
+            np.concatenate(parts, out=own).sort()
+            bounds[bucket] = ends[bucket]
+            return
+        rest = np.concatenate([run.rest[piece] for run, piece in zip(runs, pieces, strict=True)])
+        begins = bounds[bucket << shift : min((bucket + 1) << shift, number)]
+        begins[:] = ends[bucket] + _settled(rest, np.concatenate(parts), begins.size, own)
+
+    in_threads(settle, range(buckets))
+    return codes, bounds
+
+
+def _settled(slot: Array, codes: Array, slots: int, out: Array) -> Array:
+    """Write the sorted codes of a number of slots, and return the start of each."""
+    sizes = np.zeros(slots, np.int64)
+    kernels.segments.count(slot, slot.dtype.type(0), sizes)
+    begins = np.cumsum(sizes) - sizes
+    long = codes.size >= _LONG * slots
+    if codes.size and not long:
+        kernels.parts.sort_rows(codes, slot)
+    kernels.segments.deal(slot, codes, begins.copy(), out)
+    for begin, size in zip(begins.tolist(), sizes.tolist(), strict=True) if long else ():
+        out[begin : begin + size].sort()
+    return begins
+
+
+def _runs(sizes: Sequence[int], least: int) -> list[slice]:
+    """Return ranges of consecutive arrays with at least a given number of rows together."""
+    ends = np.cumsum(sizes)
+    steps = np.arange(0, ends[-1], max(least, _LEAST_RUN))
+    cuts = np.unique(ends.searchsorted(steps, side="right")).tolist()
+    return [slice(begin, end) for begin, end in pairwise([*cuts, len(sizes)])]
+
+
+class SegmentRows(Protocol):
+    """Rows of one model in segments."""
+
+    @property
+    def totals(self) -> tuple[Array, Array]:
+        """Positives and negatives of each segment."""
+        ...
+
+    def counts(self, segment: int) -> CumulativeCounts:
+        """Return the counts of a segment."""
+        ...
+
+    def pooled(self) -> ThresholdCounts:
+        """Return the pooled counts of all segments."""
+        ...
+
+    @property
+    def at_once(self) -> bool:
+        """Whether the levels of many segments are available at once, in integers."""
+        ...
+
+    def take(self, segments: Array) -> Self:
+        """Return some segments, by index."""
+        ...
+
+    def in_pieces(self, function: Callable[[SegmentLevels], Piece]) -> list[Piece]:
+        """Apply a function to the levels of consecutive segments, and return the results in order."""
+        ...
+
+
+@dataclass(frozen=True)
+class SortedSegments:
+    """Unweighted rows as ordered bits of scores: a segment's positives, then its negatives, each increasing.
+
+    Attributes
+    ----------
+    codes : array of n
+    bounds : array of 2 · segments + 1
+        Where the positives and the negatives of each segment begin.
+    dtype : type of the scores
+    """
+
+    codes: Array
+    bounds: NDArray[np.int64]
+    dtype: np.dtype[Any]
+    at_once = True
+
+    @classmethod
+    def of(cls, slots: list[Array], scores: list[Array], segments: int, dtype: np.dtype[Any]) -> "SortedSegments":
+        """Sort rows given by `slots_of` and their scores (or codes), which are consumed."""
+        return cls(*_sorted_by_slot(slots, scores, 2 * segments), dtype)
+
+    @property
+    def totals(self) -> tuple[Array, Array]:
+        sizes = np.diff(self.bounds)
+        return sizes[::2], sizes[1::2]
+
+    def counts(self, segment: int) -> ThresholdCounts:
+        begin, middle, end = self.bounds[2 * segment : 2 * segment + 3].tolist()
+        scores = decode(self.codes[begin:end], self.dtype)
+        return ThresholdCounts.from_checked(np.arange(begin, end) < middle, scores)
+
+    def take(self, segments: Array) -> "SortedSegments":
+        rows, bounds = entries(self.bounds, (2 * segments[:, None] + np.arange(2)).ravel())
+        return SortedSegments(self.codes[rows], bounds, self.dtype)
+
+    def pooled(self) -> ThresholdCounts:
+        sizes = np.diff(self.bounds)
+        positive = np.repeat(np.arange(sizes.size) % 2 == 0, sizes)
+        return ThresholdCounts.from_checked(positive, decode(self.codes, self.dtype))
+
+    def at_least(self, cut: float) -> tuple[Array, Array]:
+        """Return the positives and negatives of each segment with scores of at least `cut`."""
+        limits = np.finfo(self.dtype) if self.dtype.kind == "f" else np.iinfo(self.dtype)
+        if cut > limits.max or cut <= limits.min:
+            n_pos, n_neg = self.totals
+            return (0 * n_pos, 0 * n_neg) if cut > limits.max else (n_pos, n_neg)
+        code = encode(np.array([least_from(cut, self.dtype)], self.dtype))[0]
+        above = np.concatenate([[0], np.cumsum(self.codes >= code)])[self.bounds]
+        return np.diff(above)[::2], np.diff(above)[1::2]
+
+    def pairs(self) -> tuple[Array, Array]:
+        """Return for each segment the pairs whose negative is below the positive, and those whose negative is not above
+        it.
+        """
+        below, not_above = np.empty((2, self.bounds.size // 2), np.int64)
+
+        def count(first: int, last: int) -> None:
+            some = slice(first, last)
+            bounds = self.bounds[2 * first : 2 * last + 1]
+            kernels.segments.count_pairs(self.codes, bounds, below[some], not_above[some])
+
+        in_threads(lambda part: count(*part), pairwise(cuts(self.bounds[::2])))
+        return below, not_above
+
+    def in_pieces(self, function: Callable[[SegmentLevels], Piece]) -> list[Piece]:
+        return in_pieces(self.bounds[::2], self.part, function)
+
+    def part(self, first: int, last: int) -> SegmentLevels:
+        """Return the levels of the segments from `first` up to `last`."""
+        bounds = self.bounds[2 * first : 2 * last + 1]
+        codes, bounds = self.codes[bounds[0] : bounds[-1]], bounds - bounds[0]
+        sizes = np.diff(bounds)
+        if codes.size < kernels.SMALL:
+            start, code, *counted = _levels_of_few(codes, sizes)
+            tp, fp = (running(each, start) for each in counted)
+        else:
+            start, code, tp, fp = _levels_of_many(codes, bounds)
+        return SegmentLevels(start, decode(code, self.dtype), tp, fp, sizes[::2], sizes[1::2])
+
+
+def _levels_of_few(codes: Array, sizes: Array) -> tuple[Array, Array, Array, Array]:
+    slot = np.repeat(np.arange(sizes.size), sizes)
+    order = np.lexsort((~codes, slot // 2))
+    segment, code, negative = slot[order] // 2, codes[order], slot[order] % 2
+    first = np.flatnonzero(np.concatenate([[True], (segment[1:] != segment[:-1]) | (code[1:] != code[:-1])]))
+    total, neg = np.diff(first, append=codes.size), np.add.reduceat(negative, first)
+    start = segment[first].searchsorted(np.arange(sizes.size // 2 + 1))
+    return start, code[first], total - neg, neg
+
+
+def _levels_of_many(codes: Array, bounds: Array) -> tuple[Array, Array, Array, Array]:
+    segments = bounds.size // 2
+    code, start = np.empty_like(codes), np.empty(segments + 1, np.int64)
+    tp, fp = np.empty(codes.size, np.int64), np.empty(codes.size, np.int64)
+    size = kernels.segments.merge(codes, bounds, code, tp, fp, start)
+    return start, code[:size], tp[:size], fp[:size]
+
+
+@dataclass(frozen=True)
+class WeightedSegments:
+    """Weighted rows by segment in input order; each segment is ranked on request."""
+
+    positive: NDArray[np.bool_]
+    scores: Array
+    weight: Array
+    bounds: NDArray[np.int64]
+    at_once = False
+
+    @classmethod
+    def of(
+        cls, segment: Array, segments: int, positive: NDArray[np.bool_], scores: Array, weight: Array
+    ) -> "WeightedSegments":
+        """Collect the rows of segments numbered from 0."""
+        order, bounds = deal(segment, np.arange(segment.size), segments)
+        weight = weight[order]
+        check.check_some_weight(bool(np.maximum.reduceat(weight, bounds[:-1]).all()))
+        return cls(positive[order], scores[order], weight, bounds)
+
+    @property
+    def totals(self) -> tuple[Array, Array]:
+        pos = np.where(self.positive, self.weight, 0)
+        return sums_from(pos, self.bounds[:-1]), sums_from(self.weight - pos, self.bounds[:-1])
+
+    def counts(self, segment: int) -> ThresholdCounts:
+        rows = slice(*self.bounds[segment : segment + 2].tolist())
+        return ThresholdCounts.from_checked(self.positive[rows], self.scores[rows], self.weight[rows])
+
+    def take(self, segments: Array) -> "WeightedSegments":
+        rows, bounds = entries(self.bounds, segments)
+        return WeightedSegments(self.positive[rows], self.scores[rows], self.weight[rows], bounds)
+
+    def pooled(self) -> ThresholdCounts:
+        return ThresholdCounts.from_checked(self.positive, self.scores, self.weight)
+
+    def in_pieces(self, function: Callable[[SegmentLevels], Piece]) -> list[Piece]:
+        return [function(SegmentLevels.of_each([self.counts(i) for i in range(self.bounds.size - 1)]))]
+
+
+@dataclass(frozen=True)
+class CountedSegments:
+    """Segments that were counted separately."""
+
+    each: Sequence[CumulativeCounts]
+    at_once = False
+
+    @property
+    def totals(self) -> tuple[Array, Array]:
+        n_pos, n_neg = np.array([(counts.n_pos, counts.n_neg) for counts in self.each]).T
+        return n_pos, n_neg
+
+    def counts(self, segment: int) -> CumulativeCounts:
+        return self.each[segment]
+
+    def take(self, segments: Array) -> "CountedSegments":
+        return CountedSegments([self.each[segment] for segment in segments.tolist()])
+
+    def pooled(self) -> ThresholdCounts:
+        found = [counts.require_levels("counts of all segments") for counts in self.each]
+        while len(found) > 1:  # in pairs, so that no level is copied for every segment
+            found = [add(*found[i : i + 2]) if i + 1 < len(found) else found[i] for i in range(0, len(found), 2)]
+        return found[0]
+
+    def in_pieces(self, function: Callable[[SegmentLevels], Piece]) -> list[Piece]:
+        return [function(SegmentLevels.of_each([counts.require_levels("counts by segment") for counts in self.each]))]

@@ -1,31 +1,384 @@
-"""SegmentedCounts: the counts of one model by segment, with figures, best thresholds and tests."""
+"""The best threshold of every segment, in exact integers, for all segments at once."""
+# MERGED-DOC: """Segments whose AUC differs from the rest: small-sample tests, and shrunken areas."""
+# MERGED-DOC: """Means over segments with intervals, where segments are the sampling units."""
+# MERGED-DOC: """SegmentedCounts: the counts of one model by segment, with figures, best thresholds and tests."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property, partial
+from math import inf, lcm, nan
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import optimize, special
 
 from rocscope import kernels
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Ties
-from rocscope.core.context import Context, HasContext
+from rocscope._base.validation import frame_of
+from rocscope.core.context import CELLS, Context, HasContext, decimal, nearest
 from rocscope.core.counts import CumulativeCounts, ThresholdCounts
-from rocscope.core.result import Result, frame_of, number
-from rocscope.core.rows import Provenance
-from rocscope.curves.rate_curves import PrecisionRecallCurve
-from rocscope.curves.roc_curve import RocCurve
-from rocscope.errors import InputError, ScoreError
-from rocscope.inference.estimate import Estimate
+from rocscope.core.predictions import Provenance
+from rocscope.core.result import Result, html_table, number
+from rocscope.curves.rate_curves import PrecisionRecallCurve, RocCurve
+from rocscope.errors import InputError, OneClassError, ScoreError
+from rocscope.geometry.hull import best_point
+from rocscope.inference.estimate import FEW_GROUPS, Estimate, adjust_p_values, few
 from rocscope.sample import BySegment
-from rocscope.segments.levels import SegmentLevels, SegmentWeight, quotients, ratios
-from rocscope.segments.rows import SegmentRows, SortedSegments
+from rocscope.segments.levels import SegmentLevels, SegmentRows, SegmentWeight, SortedSegments, quotients, ratios
 
 if TYPE_CHECKING:
-    from rocscope.inference.hypothesis import PValueAdjust
-    from rocscope.inference.influence.units import OverFolds
-    from rocscope.segments.differences import SegmentDifferences
+    from rocscope.inference.estimate import PValueAdjust
+    from rocscope.inference.variance import OverFolds
+
+
+_FITS = 2**62  # so that sums and differences of two such fit 64 bits
+_FIRST_ROUNDED = 2**53  # from here on float64 rounds some whole numbers
+
+
+def cheapest(rows: SegmentRows, known: NDArray[np.bool_], context: Context) -> dict[str, Array]:
+    """Return threshold, cells and cost per case at the best point of each `known` segment, NaN elsewhere."""
+    found = _all_at_once(rows, context) if rows.at_once else _one_by_one(rows, known, context)
+    return {name: np.where(known, column, nan) for name, column in found.items()}
+
+
+def _one_by_one(rows: SegmentRows, known: NDArray[np.bool_], context: Context) -> dict[str, Array]:
+    points = [best_point(rows.counts(segment), context) if known[segment] else None for segment in range(known.size)]
+    found = {cell: np.array([getattr(point, cell, nan) for point in points]) for cell in CELLS}
+    cost = np.array([nan if point is None else nearest(context.exact_cost(point)) for point in points])
+    threshold = [nan if point is None else point.threshold for point in points]
+    return {"threshold": _unrounded(np.array(threshold, object)), **found, "cost": cost}
+
+
+def _unrounded(scores: Array) -> Array:
+    """Return scores as float64 if none would be rounded."""
+    floats = scores.astype(np.float64)
+    rounded = scores.dtype.kind != "f" and (abs(floats) >= _FIRST_ROUNDED)[abs(floats) < inf].any()
+    return scores.astype(object) if rounded else floats
+
+
+def _all_at_once(rows: SegmentRows, context: Context) -> dict[str, Array]:
+    """Same as `cheapest`, for every segment; undefined where a class is missing.
+
+    A level costs alarm · fp − hit · tp more than nobody positive, at a target prevalence π each class divided by its
+    size: (1 − π) · alarm · fp / n_neg − π · hit · tp / n_pos. Both are compared as whole numbers, of one unit.
+    """
+    (*each,), unit = _whole([decimal(cost) for cost in context.costs.values()])
+    gain, alarm, share = context.miss_cost, context.false_alarm_cost, None
+    if context.target_prevalence is not None:
+        share = decimal(context.target_prevalence)
+        gain, alarm = share * gain, (1 - share) * alarm
+    (hit, alarm), _ = _whole([gain, alarm])
+    n_pos, n_neg = rows.totals
+    largest = max(int(n_pos.max()), int(n_neg.max()))
+    heaviest = max(map(abs, (*each, hit, alarm, unit))) * (share.denominator if share else 1)
+    kind = np.int64 if 4 * heaviest * largest ** (2 if share else 1) < _FITS else object
+    best = partial(_best_levels, hit=hit, alarm=alarm, by_share=share is not None, kind=kind)
+    threshold, tp, fp = (np.concatenate(column) for column in zip(*rows.in_pieces(best), strict=True))
+    cells = dict(zip(CELLS, (tp, fp, n_pos - tp, n_neg - fp), strict=True))
+    cost = _cost({name: column.astype(kind) for name, column in cells.items()}, each, unit, share)
+    ends = [tp + fp == 0, tp + fp == n_pos + n_neg]
+    return {"threshold": np.select(ends, [inf, -inf], _unrounded(threshold)), **cells, "cost": cost}
+
+
+def _best_levels(
+    levels: SegmentLevels, *, hit: int, alarm: int, by_share: bool, kind: Any
+) -> tuple[Array, Array, Array]:
+    """Return the first of the cheapest levels of each segment, and its counts; 0 if nobody is cheaper."""
+    tp, fp = levels.tp.astype(kind), levels.fp.astype(kind)
+    if by_share:
+        tp, fp = tp * levels.spread(levels.n_neg), fp * levels.spread(levels.n_pos)
+    loss = alarm * fp - hit * tp
+    least = levels.each(np.minimum, loss)
+    equal = np.flatnonzero(loss == levels.spread(least))
+    first = equal[equal.searchsorted(levels.start[:-1])]
+    some = least < 0
+    return levels.threshold[first], np.where(some, levels.tp[first], 0), np.where(some, levels.fp[first], 0)
+
+
+def _cost(cells: dict[str, Array], each: Sequence[int], unit: int, share: Fraction | None) -> Array:
+    tp, fp, fn, tn = cells.values()
+    positives, negatives = each[0] * tp + each[2] * fn, each[1] * fp + each[3] * tn
+    if share is None:
+        return quotients(positives + negatives, unit * (tp + fp + fn + tn))
+    n_pos, n_neg = tp + fn, fp + tn
+    ours, others = share.numerator, share.denominator - share.numerator
+    pairs = np.maximum(n_pos * n_neg, 1)
+    return quotients(ours * positives * n_neg + others * negatives * n_pos, (ours + others) * unit * pairs)
+
+
+def _whole(numbers: Sequence[Fraction]) -> tuple[list[int], int]:
+    """Return fractions as integers of one unit, and the number of units in 1."""
+    unit = lcm(*(number.denominator for number in numbers))
+    return [int(number * unit) for number in numbers], unit
+
+
+_SHOWN = 10  # segments in a notebook: a choice
+_LEAST_TRIALS = 1e-9  # of an area that is 0 or 1 in nearly every segment, as that of one pair is
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SegmentDifferences(Result):
+    """The AUC of each of k segments, compared with the mean of all others.
+
+    Made by `SegmentedCounts.differing`. Arrays are in the order of `names`, with NaN where a segment lacks a class.
+
+    Attributes
+    ----------
+    names, auc : arrays of k
+    rest : array of k
+        Mean AUC of the other segments.
+    standard_error : array of k
+        Of the AUC of a segment of so many positives and negatives.
+    shrunken : array of k
+        The area drawn towards the mean of all segments, more with fewer rows.
+    p_value, adjusted_p_value : arrays of k
+    adjust : str
+    spread : float
+        Standard deviation of the true areas of segments, as far as it is more than chance.
+    level : float
+        An adjusted p-value of at most 1 − level counts as found.
+    """
+
+    names: Array
+    auc: Array
+    rest: Array
+    standard_error: Array
+    shrunken: Array
+    p_value: Array
+    adjusted_p_value: Array
+    adjust: str
+    spread: float
+    level: float
+
+    @cached_property
+    def order(self) -> NDArray[np.intp]:
+        """Segments by p-value, then by distance from the rest; those without a test last."""
+        return np.lexsort((-abs(self.auc - self.rest), self.p_value))
+
+    @property
+    def found(self) -> Array:
+        """Names of the segments that differ, most significant first."""
+        return self.names[[i for i in self.order if self.adjusted_p_value[i] <= 1 - self.level]]
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """Return a data frame with one row per segment, most significant first.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}
+        """
+        columns = ("auc", "rest", "standard_error", "shrunken", "p_value", "adjusted_p_value")
+        order = self.order
+        return frame_of(
+            {"segment": self.names[order]} | {name: getattr(self, name)[order] for name in columns}, backend
+        )
+
+    def __repr__(self) -> str:
+        tested = int((~np.isnan(self.p_value)).sum())
+        said = f"{self.found.size} of {tested} differ at {100 * (1 - self.level):g} % ({self.adjust})"
+        return f"SegmentDifferences({said}, spread of areas {self.spread:.3g})"
+
+    def _repr_html_(self) -> str:
+        head = ("segment", "AUC", "the rest", "shrunken", "adjusted p")
+        columns = (self.auc, self.rest, self.shrunken, self.adjusted_p_value)
+        rows = [(self.names[i], *(f"{each[i]:.3g}" for each in columns)) for i in self.order[:_SHOWN].tolist()]
+        return super()._repr_html_() + html_table(rows, head)
+
+
+def differences(
+    names: Array, auc: Array, n_pos: Array, n_neg: Array, sums: Array, *, adjust: Any, level: float
+) -> SegmentDifferences:
+    """Return how segments differ, from their areas and the sums of `scatter`."""
+    known = ~np.isnan(auc)
+    if known.sum() < 2:
+        raise InputError("segments to compare", expected="two or more with both classes", got=str(known.sum()))
+    area, sizes = auc[known], (n_pos[known].astype(np.float64), n_neg[known].astype(np.float64))
+    variance = _variance(area, *sizes, sums[known])
+    spread, mean = _between(area, variance)
+    weight = _weights(variance, spread**2)
+    others = weight.sum() - weight
+    rest = ((weight * area).sum() - weight * area) / others
+    of_rest = np.maximum((weight**2 * variance).sum() - weight**2 * variance, 0) / others**2
+    p = _p_values(area - rest, mean, variance, of_rest, *sizes)
+    trust = spread**2 / (spread**2 + variance) if spread else np.zeros(area.size)
+    columns = (rest, np.sqrt(variance), trust * area + (1 - trust) * mean, p, adjust_p_values(p, adjust))
+    rest_of, error, shrunk, alone, adjusted = (_spread_out(each, known) for each in columns)
+    return SegmentDifferences(names, auc, rest_of, error, shrunk, alone, adjusted, adjust, spread, level)
+
+
+def _spread_out(values: Array, known: NDArray[np.bool_]) -> Array:
+    found = np.full(known.size, np.nan)
+    found[known] = values
+    return check.read_only(found)
+
+
+def scatter(levels: SegmentLevels) -> Array:
+    """Return the sums of squares of placements of positives and negatives in each segment, and its ties.
+
+    Examples
+    --------
+    >>> two = np.array([2]), np.array([2])
+    >>> levels = SegmentLevels(np.array([0, 3]), *np.array([[3, 2, 1], [1, 2, 2], [0, 1, 2]]), *two)
+    >>> scatter(levels)
+    array([[0.03125, 0.03125, 1.     ]])
+    """
+    n_pos, n_neg = (np.maximum(each, 1).astype(np.float64) for each in (levels.n_pos, levels.n_neg))
+    above = levels.tp - levels.pos / 2
+    area = levels.each(np.add, levels.neg * above) / (n_pos * n_neg)
+    of_pos = 1 - (levels.fp - levels.neg / 2) / levels.spread(n_neg) - levels.spread(area)
+    of_neg = above / levels.spread(n_pos) - levels.spread(area)
+    columns = levels.pos * of_pos**2, levels.neg * of_neg**2, levels.pos * levels.neg.astype(np.float64)
+    return np.stack([levels.each(np.add, column) for column in columns], axis=1)
+
+
+def _variance(area: Array, n_pos: Array, n_neg: Array, sums: Array) -> Array:
+    """Return the variance of the areas of segments of given sizes, from the rows of all segments."""
+    pairs = n_pos * n_neg
+    worth = pairs / (n_pos + n_neg)
+    mean = (worth * area).sum() / worth.sum()
+    of_pairs = max(mean * (1 - mean) - sums[:, 2].sum() / pairs.sum() / 4, 0.0)
+    more_pos, more_neg = n_pos - 1, n_neg - 1
+    matrix = np.array(
+        [
+            [(more_pos * more_neg / n_neg).sum(), -(more_pos / n_neg).sum()],
+            [-(more_neg / n_pos).sum(), (more_pos * more_neg / n_pos).sum()],
+        ]
+    )
+    if not matrix[0, 0] > 0:
+        got = "none"
+        raise InputError("segments to compare", expected="one with two positives and two negatives", got=got)
+    found = sums[:, :2].sum(axis=0) - of_pairs * np.array([(more_pos / n_neg).sum(), (more_neg / n_pos).sum()])
+    of_pos, of_neg = np.linalg.lstsq(matrix, found)[0].clip(0, of_pairs)
+    if of_pos + of_neg > of_pairs:
+        of_pos, of_neg = (each * of_pairs / (of_pos + of_neg) for each in (of_pos, of_neg))
+    return (of_pairs + more_neg * of_pos + more_pos * of_neg) / pairs
+
+
+def _between(area: Array, variance: Array) -> tuple[float, float]:
+    """Return the standard deviation and mean of the true areas (Paule–Mandel)."""
+
+    def excess(between: float) -> float:
+        weight = _weights(variance, between)
+        apart = area - (weight * area).sum() / weight.sum()
+        return float((weight * apart**2).sum()) - (area.size - 1)
+
+    between = 0.0
+    if np.ptp(area) > 0 and (not variance.any() or excess(0.0) > 0):
+        highest = float(((area - area.mean()) ** 2).sum())
+        solve: Any = optimize.brentq
+        between = solve(excess, 0.0, highest, xtol=1e-14) if variance.any() else highest / (area.size - 1)
+    weight = _weights(variance, between)
+    return float(np.sqrt(between)), float((weight * area).sum() / weight.sum())
+
+
+def _weights(variance: Array, between: float) -> Array:
+    total = variance + between
+    return 1 / total if total.all() else np.ones(variance.size)
+
+
+def _p_values(apart: Array, mean: float, variance: Array, of_rest: Array, n_pos: Array, n_neg: Array) -> Array:
+    """Return two-sided p-values of differences, with a continuity correction of half a pair.
+
+    An area is less skewed than the beta law of its mean and variance, and more than the normal one: of both tails the
+    larger counts. Few rows have longer tails; so the variance is taken 1/(2m) larger where the smaller class has m.
+    """
+    if not 0 < mean < 1:
+        return np.ones(apart.size)
+    variance = variance * (1 + 0.5 / np.minimum(n_pos, n_neg)) + of_rest
+    trials = np.maximum(mean * (1 - mean) / variance - 1, _LEAST_TRIALS)
+    a, b, half, error = mean * trials, (1 - mean) * trials, 0.5 / (n_pos * n_neg), np.sqrt(variance)
+    lower, upper = apart + half, apart - half
+    below = np.fmax(special.betainc(a, b, np.clip(mean + lower, 0, 1)), special.ndtr(lower / error))
+    above = np.fmax(special.betaincc(a, b, np.clip(mean + upper, 0, 1)), special.ndtr(-upper / error))
+    return np.minimum(2 * np.minimum(below, above), 1.0)
+
+
+_WORDS = {"n": " weighted by rows", "n_pos": " weighted by positives", None: ""}
+
+
+@dataclass(frozen=True)
+class SegmentMeans:
+    """Weighted means of m values over k segments, and their covariance.
+
+    Attributes
+    ----------
+    values : array of m × k
+    mass : array of k
+        What each segment weighs.
+    words : str
+        How many segments, by what they are weighted, and how many were left out.
+    """
+
+    values: Array
+    mass: Array
+    words: str
+
+    @classmethod
+    def of(cls, values: Array, mass: Array, weight: SegmentWeight) -> "SegmentMeans":
+        """Return the means of m values over segments with both classes; NaN marks missing values."""
+        kept = ~np.isnan(values[0])
+        if not kept.any():
+            raise OneClassError("mean AUC", expected="a segment with both classes", got=f"none among {kept.size}")
+        k, lost = int(kept.sum()), kept.size - int(kept.sum())
+        words = f"{k} segments" + _WORDS[weight] + (f", {lost} of one class left out" if lost else "")
+        return cls(
+            np.ascontiguousarray(values[:, kept]), mass[kept], words
+        )  # so that sums are rounded as those of one row
+
+    @property
+    def k(self) -> int:
+        """Number of segments."""
+        return self.mass.size
+
+    @cached_property
+    def mean(self) -> Array:
+        """The m means."""
+        return (self.mass * self.values).sum(axis=1) / self.mass.sum()
+
+    @cached_property
+    def share(self) -> Array:
+        """What each segment weighs of all."""
+        return self.mass / self.mass.sum()
+
+    @cached_property
+    def covariance(self) -> Array:
+        """Of the m means, by leaving out each segment (CR3); NaN where there is one."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            apart = self.share / (1 - self.share) * (self.values - self.mean[:, None])
+        products = np.array([[(one * other).sum() for other in apart] for one in apart])
+        return (self.k - 1) / self.k * products if self.k > 1 else np.full(products.shape, np.nan)
+
+    @cached_property
+    def df(self) -> float:
+        """Degrees of freedom of such a variance: as many equal segments as these are worth, less one.
+
+        Of two models as good over segments of lognormal sizes, 4.7 to 6.1 % of 4,000 samples then differ at 5 % (15 to
+        150 segments). With k − 1 these are 5.3 to 7.6 %, and with Satterthwaite's 1.5 to 2.7 %.
+        """
+        return max(self.worth - 1, 1.0)
+
+    @property
+    def worth(self) -> float:
+        """How many segments of equal weight these are worth (Kish)."""
+        return min(1 / float(self.share @ self.share), self.k) if np.ptp(self.mass) else self.k
+
+    def estimate(self, index: int, level: float) -> Estimate:
+        """Return one of the means with a t interval."""
+        mean, error = float(self.mean[index]), self.error(index)
+        reach = float(special.stdtrit(self.df, (1 + level) / 2)) * error if self.k > 1 else np.nan
+        ends = max(mean - reach, 0.0), min(mean + reach, 1.0)
+        return Estimate(mean, *ends, level, "t over " + self.words, self.k, error, self.doubt(error))
+
+    def error(self, index: int) -> float:
+        """Return the standard error of a mean."""
+        return float(np.sqrt(self.covariance[index, index]))
+
+    def doubt(self, error: float, alike: str = "all segments have the same AUC") -> str:
+        """Return why an interval with this standard error is not reliable; empty if it is."""
+        return few(self.worth, FEW_GROUPS, "segments of equal weight") or ("" if error > 0 else alike)
 
 
 # Calibration and intervals are imported where they are asked for: who counts a file does not wait for SciPy.
@@ -274,8 +627,6 @@ class SegmentedCounts(BySegment, Result):
         >>> best["threshold"], best["cost"]
         (array([-inf, -inf]), array([0.5, 0.5]))
         """
-        from rocscope.segments.best_thresholds import cheapest
-
         return cheapest(self._rows, self._has_both, Context.given(context))
 
     def mean_auc(
@@ -311,8 +662,6 @@ class SegmentedCounts(BySegment, Result):
         Zhu et al. 2017, Optimized cost per click in Taobao display advertising, KDD, §4 (GAUC); Cochran 1977, Sampling
         Techniques, 3rd ed., §6.
         """
-        from rocscope.segments.means import SegmentMeans
-
         level = check.check_level(level)
         area, mass = areas_of(self, weight, folds)
         return SegmentMeans.of(area[None], mass, weight).estimate(0, level)
@@ -368,8 +717,7 @@ class SegmentedCounts(BySegment, Result):
         >>> found, found.found.tolist()
         (SegmentDifferences(1 of 10 differ at 5 % (holm), spread of areas 0.0587), ['b9'])
         """
-        from rocscope.inference.hypothesis import ADJUSTMENTS
-        from rocscope.segments.differences import differences, scatter
+        from rocscope.inference.estimate import ADJUSTMENTS
 
         check.check_choice("adjust", adjust, ADJUSTMENTS)
         level = check.check_level(level)

@@ -7,12 +7,11 @@ from typing import Any, Literal
 
 from rocscope.core.context import Context
 from rocscope.core.predictions import Predictions
-from rocscope.engines.sources.file_formats import FileFormat
-from rocscope.engines.sources.roles import Scores
+from rocscope.engines.columns import Scores
+from rocscope.engines.formats import FileFormat
 from rocscope.errors import InputError, MissingDependencyError
 from rocscope.sample import is_segmented, refusal
-from rocscope.workbench.data_source import DataSource
-from rocscope.workbench.session import Session
+from rocscope.workbench.session import DataSource, Session
 
 
 def explore(

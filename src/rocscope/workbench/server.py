@@ -20,10 +20,9 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from rocscope.errors import RocscopeError
-from rocscope.report.pack import as_json
+from rocscope.report.page import as_json
 from rocscope.workbench.answers import ASIDE, answer, facts, live_page
-from rocscope.workbench.request_queue import CancelToken, RequestQueue, SupersededError
-from rocscope.workbench.session import RowSelection, Session
+from rocscope.workbench.session import CancelToken, RequestQueue, RowSelection, Session, SupersededError
 
 MOST_ASKED = 1 << 16
 """Maximum size of a request in bytes."""

@@ -1,28 +1,277 @@
-"""Session: the models and rows that the workbench page shows, read or counted on demand and cached."""
+"""RequestQueue: compute requests in two threads, and cancel those that newer requests replace."""
+# MERGED-DOC: """DataSource: rows that the workbench reads again for each filter, with `rocscope.read` or
+# `read_counts`."""
+# MERGED-DOC: """Session: the models and rows that the workbench page shows, read or counted on demand and cached."""
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import inf
-from threading import Lock
-from typing import Any
+from os import PathLike, fspath
+from pathlib import Path
+from threading import Event, Lock, Thread
+from time import monotonic
+from typing import Any, Protocol
 
 import numpy as np
 
 from rocscope import kernels
-from rocscope._base.threads import in_threads
+from rocscope._base.arrays import in_threads
 from rocscope.core.context import Context
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.predictions import Predictions
-from rocscope.errors import InputError
-from rocscope.report.model import MOST_DETAILED
-from rocscope.report.slices import POINTS, Slices, parts_of, parts_of_counts, require_segments
-from rocscope.report.summary import MOST_POINTS, ModelOutline, outline
+from rocscope.engines.counting import memory_limit, read_counts
+from rocscope.engines.formats import FileLayout, rows_of_files
+from rocscope.engines.opening import open_source
+from rocscope.engines.reading import read
+from rocscope.engines.tables import ParquetFiles, interruptible, require_condition
+from rocscope.errors import EngineError, InputError
+from rocscope.report.model import (
+    MOST_DETAILED,
+    MOST_POINTS,
+    POINTS,
+    ModelOutline,
+    Slices,
+    outline,
+    parts_of,
+    parts_of_counts,
+    require_segments,
+)
 from rocscope.sample import Models, Sample, Samples, samples_of
-from rocscope.segments.data import counted_by_segment
-from rocscope.workbench.data_source import DataSource
-from rocscope.workbench.request_queue import CancelToken
+from rocscope.segments.by_segment import counted_by_segment
+
+_BETWEEN = 0.02
+"""Seconds between two looks at the clock: too few to be felt, too many to take time."""
+
+
+class SupersededError(Exception):
+    """Raised in a job that a newer request has replaced, or that nobody waits for."""
+
+
+@dataclass(frozen=True)
+class CancelToken:
+    """Cancel one request: its job calls the token now and then, which raises once the request is cancelled."""
+
+    _cancelled: Event = field(default_factory=Event)
+
+    def __call__(self, _done: int = 0, _total: int | None = None) -> None:
+        """Raise SupersededError where the token is over; the form is that of `progress=`."""
+        if self._cancelled.is_set():
+            raise SupersededError
+
+    def cancel(self) -> None:
+        """End the token."""
+        self._cancelled.set()
+
+    @contextmanager
+    def limited(self, seconds: float) -> Iterator[None]:
+        """Interrupt the SQL of what is done in here when the token is over, or after some seconds.
+
+        Raises
+        ------
+        EngineError
+            If the time was over.
+        """
+        done, late = Event(), Event()
+        with interruptible() as interrupt:
+
+            def watch() -> None:
+                end = monotonic() + seconds
+                while not done.wait(_BETWEEN):  # again and again: a query that has not begun yet hears nothing
+                    if self._cancelled.is_set() or monotonic() > end:
+                        late.set()
+                        with suppress(Exception):  # of a connection that was closed meanwhile
+                            interrupt()
+
+            watching = Thread(target=watch, name="rocscope-workbench-watch", daemon=True)
+            watching.start()
+            try:
+                yield
+            except EngineError:
+                if not late.is_set():
+                    raise
+                self()
+                hint = "narrow the condition down, or filter the file before"
+                raise EngineError("where", expected=f"an answer within {seconds:g} s", got="none", hint=hint) from None
+            finally:
+                done.set()
+                watching.join()
+
+
+class Job(Protocol):
+    """What is to be done in a token."""
+
+    def __call__(self, token: CancelToken) -> Any:
+        """Do it, and ask the token on the way."""
+        ...
+
+
+class RequestQueue:
+    """Two threads, one for counts that are shown and one for other questions, and the newest request of each lane."""
+
+    def __init__(self) -> None:
+        self._threads = {aside: ThreadPoolExecutor(1, "rocscope-workbench") for aside in (False, True)}
+        self._newest: dict[str, CancelToken] = {}
+        self._running: dict[int, CancelToken] = {}
+        self._lock = Lock()
+        self._ended = False
+
+    def begin(self, job: Job, *, lane: str = "", aside: bool = False) -> "Future[Any]":
+        """Do a job; one that has a lane ends the token of the one before it there."""
+        token = CancelToken()
+        with self._lock:
+            if lane in self._newest:
+                self._newest[lane].cancel()
+            if lane:
+                self._newest[lane] = token
+            self._running[id(token)] = token
+            if self._ended:
+                token.cancel()
+            return self._threads[aside].submit(self._take, token, job, lane)
+
+    def _take(self, token: CancelToken, job: Job, lane: str) -> Any:
+        try:
+            token()
+            return job(token)
+        finally:
+            with self._lock:
+                del self._running[id(token)]
+                if self._newest.get(lane) is token:
+                    del self._newest[lane]
+
+    def end(self) -> None:
+        """Cancel all requests, and those that begin from now on."""
+        with self._lock:
+            self._ended = True
+            for token in self._running.values():
+                token.cancel()
+
+    def close(self) -> None:
+        """Cancel all requests, and end the threads."""
+        self.end()
+        for threads in self._threads.values():
+            threads.shutdown(wait=True, cancel_futures=True)
+
+
+SHARE_OF_MEMORY = 5
+"""Rows are kept in memory if they take at most this share of the limit, since filtering copies them."""
+
+
+@dataclass(frozen=True)
+class DataSource:
+    """What is read, and the roles of its columns.
+
+    Attributes
+    ----------
+    name : str
+        What its models are called after, where there are several sources.
+    source : file, frame or columns
+    options : dict
+        The arguments of `rocscope.read` that stay the same.
+    where : str or None
+        A condition on all rows.
+    columns : list of str
+        By which the rows can be split.
+    held : bool
+        Whether rows are held in memory between questions, or only counted.
+    size : int or None
+        About how many rows there are, where files tell.
+    """
+
+    name: str
+    source: Any
+    options: dict[str, Any]
+    where: str | None = None
+    columns: list[str] = field(default_factory=list)
+    held: bool = True
+    size: int | None = None
+
+    @classmethod
+    def of(
+        cls, name: str, source: Any, *, where: str | None = None, memory: Any = None, **options: Any
+    ) -> "DataSource":
+        """Return a data source of anything that `rocscope.read` takes, or of Predictions.
+
+        Raises
+        ------
+        InputError
+            If it can be read only once, as standard input.
+        """
+        if isinstance(source, Predictions):
+            return _of_predictions(name, source, where, options)
+        if source == "-" or callable(getattr(source, "read", None)):
+            raise InputError("source", expected="a file or a frame: it is read at every question", got="a stream")
+        layout = FileLayout(*(options.get(each) for each in FileLayout.__dataclass_fields__))
+        size = rows_of_files(source, format=layout.format)
+        with open_source(source, layout) as opened:
+            made = cls(name or _name_of(source), source, options, where, list(opened.columns), size=size)
+            if memory is not None or not made._fits():
+                return replace(made, held=False)
+            return replace(made, source=opened.held()) if isinstance(opened, ParquetFiles) else made
+
+    def _fits(self) -> bool:
+        return self.size is None or self.size * 8 * (len(self.models) + 2) * SHARE_OF_MEMORY <= memory_limit(None)
+
+    @property
+    def by(self) -> str | None:
+        """Default segment column."""
+        return self.options.get("segment")
+
+    def filters(self, where: str | None) -> str | None:
+        """Combine the condition on all rows with another one."""
+        if not (self.where and where):
+            return where or self.where
+        require_condition(where)
+        return f"({self.where}\n) AND ({where}\n)"
+
+    def rows(self, where: str | None, by: str | None) -> Predictions:
+        """Return the rows that satisfy a condition, with the segment column."""
+        options: dict[str, Any] = self.options | ({"segment": by} if by else {})
+        return read(self.source, where=self.filters(where), **options)
+
+    def counts(self, where: str | None, by: str | None, token: CancelToken) -> Mapping[str, Any]:
+        """Return the counts of these rows without keeping them, by model, and by segment if split."""
+        options = {name: value for name, value in self.options.items() if name not in ("fold", "groups", "segment")}
+        found: Any = read_counts(self.source, where=self.filters(where), segment=by, progress=token, **options)
+        return {self.models[0]: found} if by is not None and len(self.models) == 1 else found
+
+    @property
+    def models(self) -> list[str]:
+        """Names of the models."""
+        scores = self.options.get("scores")
+        return [scores] if isinstance(scores, str) else list(scores or ())
+
+
+def _of_predictions(name: str, preds: Predictions, where: str | None, options: dict[str, Any]) -> DataSource:
+    for option, value in options.items():
+        if value is not None and value != "error":
+            raise InputError(option, expected="none with Predictions, which know their columns", got=repr(value))
+    columns: dict[str, Any] = dict(preds.columns)
+
+    def keep(wanted: str, column: Any) -> str | None:
+        if column is None:
+            return None
+        while wanted in columns:
+            wanted += "_"
+        columns[wanted] = column
+        return wanted
+
+    scores = {model: keep(model, column) for model, column in preds.scores.items()}
+    roles = {
+        "label": keep("y_true", preds.y_true),
+        "weight": keep("sample_weight", preds.sample_weight),
+        "fold": keep("fold", preds.fold),
+        "groups": keep("groups", preds.groups),
+        "segment": keep("segment", preds.segment),
+    }
+    return DataSource(name, columns, {"scores": scores} | roles, where, list(columns))
+
+
+def _name_of(source: Any) -> str:
+    return Path(fspath(source)).name if isinstance(source, str | PathLike) else ""
+
 
 ALL = ("all", "all rows")
 SECONDS = 30

@@ -11,11 +11,9 @@ from rocscope.core.context import Context
 from rocscope.decisions.choosing import choose
 from rocscope.decisions.decision import Decision, at_threshold
 from rocscope.errors import InputError, MissingDependencyError, RocscopeError
-from rocscope.report.pack import as_json, packed_context
-from rocscope.report.page import client
+from rocscope.report.page import as_json, client, packed_context
 from rocscope.workbench.answers import ASIDE, WORDS, answer, context_of, facts, live_page
-from rocscope.workbench.request_queue import CancelToken, RequestQueue, SupersededError
-from rocscope.workbench.session import RowSelection, Session
+from rocscope.workbench.session import CancelToken, RequestQueue, RowSelection, Session, SupersededError
 
 try:
     import anywidget

@@ -9,7 +9,7 @@ from scipy.optimize import linprog
 import rocscope as rs
 from rocscope import Campaign, Context, Predictions, ThresholdCounts
 from rocscope.decisions import Allocation
-from rocscope.decisions.randomized.drawing import hashes_of
+from rocscope.decisions.randomized import hashes_of
 from rocscope.errors import InfeasibleError, InputError, PairingError
 from rocscope.ranges import BinnedCounts
 from strategies import counted, in_parts, tied_scores

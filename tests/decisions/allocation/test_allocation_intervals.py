@@ -7,7 +7,7 @@ import pytest
 from allocation_cases import ACTIONS, DESIGNS, covered, sample
 
 import rocscope as rs
-from rocscope.decisions.allocation.refits import refitted
+from rocscope.decisions.allocation_intervals import refitted
 
 
 @pytest.mark.slow

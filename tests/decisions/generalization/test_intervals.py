@@ -15,11 +15,9 @@ from scipy import stats
 import rocscope as rs
 from rocscope._base.formatting import to_its_error
 from rocscope.decisions import Constraint
-from rocscope.decisions.generalization.candidates import design_of_all
-from rocscope.decisions.generalization.cost_draws import DrawsOfRows
-from rocscope.decisions.generalization.resampling import cross_validate, in_sample
+from rocscope.decisions.generalization import DrawsOfRows, cross_validate, design_of_all, in_sample
 from rocscope.errors import InfeasibleError, InputError, OneClassError, WeightError
-from rocscope.inference.costs import MeanSample
+from rocscope.inference.estimating import MeanSample
 from strategies import costly, decision_contexts, samples
 
 QUICK = {"replicates": 200, "progress": False}

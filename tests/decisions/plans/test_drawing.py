@@ -9,11 +9,9 @@ import pytest
 
 import rocscope as rs
 from rocscope import Campaign, Context, Predictions
-from rocscope.decisions.randomized.drawing import hashes_of
+from rocscope.decisions.randomized import hashes_of
 from rocscope.workbench.answers import answer
-from rocscope.workbench.data_source import DataSource
-from rocscope.workbench.request_queue import CancelToken
-from rocscope.workbench.session import Session
+from rocscope.workbench.session import CancelToken, DataSource, Session
 
 
 def by_hand(scores, ids, number):

@@ -17,7 +17,7 @@ from rocscope.core.result import jsonable
 from rocscope.curves.curve import cumulative
 from rocscope.errors import InputError
 from rocscope.geometry import best_point, pool, thin
-from rocscope.report.pack import counts_column, scores_column
+from rocscope.report.page import counts_column, scores_column
 
 FOLDER = Path(__file__).parent
 

@@ -1,0 +1,690 @@
+"""Recalibration by logistic regression on functions of the score: Platt, beta, temperature and shift.
+
+Recalibrator: scores in, probabilities out; fitted on labels and scores, saved as JSON.
+
+Recalibration by shares of positives: isotonic regression, histogram binning and Venn–Abers.
+"""
+# MERGED-DOC: """Cross-fitted recalibration, and loading of saved recalibrators."""
+
+import math
+import os
+from collections.abc import Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from scipy import special
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
+
+from rocscope import kernels
+from rocscope._base import validation as check
+from rocscope._base.arrays import Array
+from rocscope._base.atomic_write import write_file
+from rocscope._base.contract import contract, held_to_contract
+from rocscope._base.formatting import Fields, Format
+from rocscope.calibration.logistic import fit_logistic, log_likelihood
+from rocscope.calibration.outcomes import Outcomes, binned, outcomes, pav_blocks
+from rocscope.core.counts import ThresholdCounts
+from rocscope.core.predictions import Predictions, independent_units, refuse_repeats
+from rocscope.core.result import Result, number
+from rocscope.errors import InputError
+from rocscope.protocols.splitters import Split, SplitRows, splits_testing_once
+from rocscope.sample import rows_of
+
+FORMAT = Format("rocscope.recalibrator", 1, "a recalibrator", "make one by Recalibrator.save or `rocscope calibrate`")
+
+_SMALLEST, _CLOSEST, _LARGEST_SHIFT = 1e-300, 1e-16, 2000.0  # whose logits and exponentials are floats
+
+
+@held_to_contract
+class Recalibrator(BaseEstimator):
+    """A map from scores to probabilities with scikit-learn's interface, for one-dimensional scores.
+
+    Attributes
+    ----------
+    prevalence_ : float
+        Share of positives among the rows of the fit.
+    shift_ : float
+        Added to the log-odds for another prevalence; 0 until `adjust_to`.
+    """
+
+    method: ClassVar[str]
+    is_strict: ClassVar[bool] = False
+    """Whether distinct scores get distinct probabilities, so that ROC and lift curves do not change."""
+
+    _state: ClassVar[tuple[str, ...]]
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:  # noqa: N803 (scikit-learn's name)
+        """Fit to scores of shape (n,) or (n, 1) and labels 0/1, -1/1 or False/True.
+
+        Raises
+        ------
+        ShapeError, LabelError, ScoreError, WeightError, OneClassError
+            If the columns do not fit each other, or one class is missing.
+        """
+        return self.fit_counts(ThresholdCounts.from_scores(y, X, sample_weight=sample_weight))
+
+    def fit_counts(self, counts: ThresholdCounts) -> Self:
+        """Fit to counts, which are equivalent to labels and scores."""
+        counts.require_both_classes("recalibration")
+        self._fit(counts)
+        self.prevalence_, self.shift_ = counts.prevalence, 0.0
+        return self
+
+    def predict(self, X: Any) -> Array:  # noqa: N803
+        """Return the probability of each score."""
+        return self._shifted(self._map(self._scores(X)))
+
+    def predict_proba(self, X: Any) -> Array:  # noqa: N803
+        """Return the probabilities of both classes, the positive one in the second column."""
+        positive = self.predict(X)
+        return np.column_stack([1 - positive, positive])
+
+    def adjust_to(self, target_prevalence: float) -> Self:
+        """Return a copy adjusted to another prevalence, if the scores of each class keep their distribution.
+
+        Notes
+        -----
+        The odds are multiplied by the ratio of the odds of the two prevalences (Saerens, Latinne & Decaestecker 2002).
+
+        Examples
+        --------
+        >>> from rocscope.calibration.recalibrators import IsotonicRecalibrator
+        >>> even = IsotonicRecalibrator().fit([1, 2, 3, 4], [0, 1, 0, 1])
+        >>> even.predict([2, 3]), even.adjust_to(0.1).predict([2, 3])
+        (array([0.5, 0.5]), array([0.1, 0.1]))
+        """
+        check.check_share(target_prevalence, "target_prevalence")
+        self._require_fit()
+        other = copy(self)
+        odds, odds_of_fit = (share / (1 - share) for share in (target_prevalence, self.prevalence_))
+        other.shift_ = math.log(odds / odds_of_fit)
+        return other
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return its full state, safe for JSON."""
+        self._require_fit()
+        state = {name: np.asarray(getattr(self, name)).tolist() for name in ("prevalence_", "shift_", *self._state)}
+        return {"method": self.method, "parameters": self.get_params(), "state": state}
+
+    def save(self, path: str | os.PathLike[str], *, force: bool = True) -> Path:
+        """Save it as JSON; load it with `rocscope.calibration.load_recalibrator`.
+
+        Raises
+        ------
+        InputError
+            If the file exists and `force` is False, or cannot be written.
+        """
+        return write_file(path, FORMAT.text(self.to_dict()), force=force)
+
+    def restore(self, state: Fields) -> Self:
+        """Restore a fitted state, as `to_dict` returns it under "state"."""
+        self.prevalence_ = state.number("prevalence_", _SMALLEST, 1 - _CLOSEST)
+        self.shift_ = state.number("shift_", -_LARGEST_SHIFT, _LARGEST_SHIFT)
+        self._restore(state)
+        return self
+
+    def _restore(self, state: Fields) -> None:
+        """Restore the attributes named in `_state`, if they give valid probabilities."""
+        raise NotImplementedError
+
+    def _fit(self, counts: ThresholdCounts) -> None:
+        raise NotImplementedError
+
+    def _map(self, scores: Array) -> Array:
+        raise NotImplementedError
+
+    def _scores(self, values: Any) -> Array:
+        self._require_fit()
+        return check.check_scores(values, name="X").astype(np.float64)
+
+    def _shifted(self, chance: Array) -> Array:
+        return chance if self.shift_ == 0 else special.expit(special.logit(chance) + self.shift_)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "prevalence_")
+
+    def _require_fit(self) -> None:
+        if not self.__sklearn_is_fitted__():
+            raise NotFittedError(f"this {type(self).__name__} is not fitted: call fit with scores and labels first")
+
+
+_STEEPEST = 1e100  # coefficients whose products with logits are floats
+_CLIP = float(np.finfo(np.float64).eps)
+
+
+class _LogLinearRecalibrator(Recalibrator):
+    """Log-odds of the form intercept + slopes · columns(score) + offset(score), with non-negative slopes."""
+
+    is_strict: ClassVar[bool] = True
+    has_intercept: ClassVar[bool] = True
+    _state = ("slopes_", "intercept_")
+
+    slopes_: Array
+    intercept_: float
+
+    def _columns(self, score: Array) -> list[Array]:
+        raise NotImplementedError
+
+    def _offset(self, score: Array) -> Array:
+        return np.zeros_like(score)
+
+    def _fit(self, counts: ThresholdCounts) -> None:
+        sample = outcomes(counts)
+        if self._columns(sample.score) and _is_separated(sample):
+            raise InputError(
+                f"{self.method} recalibration: the scores separate the classes",
+                expected="some overlap",
+                hint="take method='platt', whose targets are smoothed, or 'isotonic'",
+            )
+        self.slopes_, self.intercept_ = self._best(sample)
+
+    def _best(self, sample: Outcomes) -> tuple[Array, float]:
+        """Fit every subset of slopes that are not fixed at 0, and return the most likely with no negative slope."""
+        columns, offset = self._columns(sample.score), self._offset(sample.score)
+        one = [np.ones_like(sample.score)] if self.has_intercept else []
+        best, slopes, intercept = -np.inf, np.zeros(len(columns)), 0.0
+        for free in _choices(len(columns)):
+            if len(free) < np.count_nonzero(slopes):
+                break  # fewer free slopes cannot be likelier
+            chosen = [columns[i] for i in free] + one
+            if not chosen:
+                continue  # log-odds of 0 for all: the start
+            fit = fit_logistic(chosen, sample.pos, sample.total, offset=offset).coefficients
+            likelihood = log_likelihood(fit, chosen, sample.pos, sample.total, offset)
+            if likelihood > best and (fit[: len(free)] >= 0).all():
+                best, slopes = likelihood, np.zeros(len(columns))
+                slopes[list(free)] = fit[: len(free)]
+                intercept = float(fit[-1]) if one else 0.0
+        return slopes, intercept
+
+    def _restore(self, state: Fields) -> None:
+        size = len(self._columns(np.empty(0)))
+        self.slopes_ = state.column("slopes_", 0, _STEEPEST, size=size)
+        self.intercept_ = state.number("intercept_", -_STEEPEST, _STEEPEST)
+
+    def _map(self, scores: Array) -> Array:
+        linear = self._offset(scores) + self.intercept_
+        for slope, column in zip(self.slopes_, self._columns(scores), strict=True):
+            linear = linear + slope * column
+        return special.expit(linear)
+
+
+class PlattRecalibrator(Recalibrator):
+    """Platt's sigmoid, 1/(1 + exp(−(intercept + slope·score))), for scores of any range.
+
+    Notes
+    -----
+    Labels become (P + 1)/(P + 2) and 1/(N + 2), Platt's correction for the prior, so that the fit is finite even
+    where scores separate the classes. A slope below 0 says that the scores rank the wrong way; it is kept.
+
+    References
+    ----------
+    Platt 1999, "Probabilistic outputs for support vector machines", in Advances in Large Margin Classifiers.
+
+    Examples
+    --------
+    >>> platt = PlattRecalibrator().fit([-2, -1, 0, 1, 2, 3], [0, 0, 1, 0, 1, 1])
+    >>> platt.predict([-2, 0, 3]).round(3)
+    array([0.208, 0.433, 0.792])
+    """
+
+    method = "platt"
+    is_strict = True
+    _state = ("slope_", "intercept_")
+
+    slope_: float
+    intercept_: float
+
+    def _fit(self, counts: ThresholdCounts) -> None:
+        sample = Outcomes.of(counts)
+        high, low = (counts.n_pos + 1) / (counts.n_pos + 2), 1 / (counts.n_neg + 2)
+        target = sample.pos * high + sample.neg * low
+        centre, width = sample.score.mean(), max(float(np.ptp(sample.score)), np.finfo(float).tiny)
+        columns = [(sample.score - centre) / width, np.ones_like(sample.score)]
+        slope, intercept = fit_logistic(columns, target, sample.total).coefficients
+        self.slope_ = float(slope / width)
+        self.intercept_ = float(intercept - self.slope_ * centre)
+
+    def _restore(self, state: Fields) -> None:
+        self.slope_, self.intercept_ = state.number("slope_"), state.number("intercept_")
+
+    def _map(self, scores: Array) -> Array:
+        with np.errstate(over="ignore"):  # beyond all numbers lies certainty
+            return special.expit(self.intercept_ + self.slope_ * scores)
+
+
+class BetaRecalibrator(_LogLinearRecalibrator):
+    """Beta calibration: log-odds a·log p − b·log(1 − p) + c with a, b ≥ 0, for probabilities.
+
+    Right where the scores of each class follow a beta distribution; Platt on log-odds where a = b, and the identity
+    where a = b = 1 and c = 0, so that what is calibrated stays so.
+
+    Notes
+    -----
+    `slopes_` are a and b, `intercept_` is c. Probabilities of 0 and 1 are taken 2·10⁻¹⁶ within.
+
+    References
+    ----------
+    Kull, Silva Filho & Flach 2017, "Beta calibration: a well-founded and easily implemented improvement on logistic
+    calibration for binary classifiers", AISTATS.
+
+    Examples
+    --------
+    >>> beta = BetaRecalibrator().fit([0.1, 0.2, 0.3, 0.6, 0.7, 0.9], [0, 0, 1, 0, 1, 1])
+    >>> beta.predict([0.1, 0.5, 0.9]).round(3)
+    array([0.098, 0.554, 0.939])
+    """
+
+    method = "beta"
+
+    def _columns(self, score: Array) -> list[Array]:
+        inside = score.clip(_CLIP, 1 - _CLIP)
+        return [np.log(inside), -np.log1p(-inside)]
+
+
+class TemperatureRecalibrator(_LogLinearRecalibrator):
+    """Temperature scaling: log-odds divided by one number, for over- or under-confident probabilities.
+
+    Notes
+    -----
+    `slopes_` holds 1/T; at most infinite T, for scores that rank the wrong way. A probability of 1/2 stays.
+
+    References
+    ----------
+    Guo, Pleiss, Sun & Weinberger 2017, "On calibration of modern neural networks", ICML.
+
+    Examples
+    --------
+    >>> temperature = TemperatureRecalibrator().fit([0.1, 0.9, 0.9, 0.1], [1, 1, 0, 0])
+    >>> temperature.predict([0.1, 0.9]).round(3)
+    array([0.5, 0.5])
+    """
+
+    method = "temperature"
+    has_intercept = False
+
+    def _columns(self, score: Array) -> list[Array]:
+        return [special.logit(score.clip(_CLIP, 1 - _CLIP))]
+
+
+class ShiftRecalibrator(_LogLinearRecalibrator):
+    """Shift of the log-odds by one number, so that the expected number of events equals the observed one.
+
+    Recalibration in the large; the right correction where only the prevalence has changed.
+
+    Examples
+    --------
+    >>> shift = ShiftRecalibrator().fit([0.5, 0.5, 0.5, 0.5], [0, 0, 0, 1])
+    >>> shift.predict([0.5, 0.9]).round(3)
+    array([0.25, 0.75])
+    """
+
+    method = "shift"
+
+    def _columns(self, score: Array) -> list[Array]:  # noqa: ARG002 (it has none)
+        return []
+
+    def _offset(self, score: Array) -> Array:
+        return special.logit(score.clip(_CLIP, 1 - _CLIP))
+
+
+def _choices(size: int) -> list[tuple[int, ...]]:
+    """Return all subsets of a number of slopes, larger ones first."""
+    return [free for number in range(size, -1, -1) for free in combinations(range(size), number)]
+
+
+def _is_separated(sample: Outcomes) -> bool:
+    """Whether no negative has a higher score than any positive, and not all scores are equal."""
+    lowest, highest = np.flatnonzero(sample.pos)[0], np.flatnonzero(sample.neg)[-1]
+    return bool(lowest >= highest and sample.score.size > 1)
+
+
+class IsotonicRecalibrator(Recalibrator):
+    """Isotonic regression (PAV): non-decreasing and otherwise unconstrained, for scores of any range.
+
+    Notes
+    -----
+    Constant within a block of scores, a straight line between blocks, as in scikit-learn. On the rows of the fit the
+    ROC curve of its probabilities is the hull of that of the scores.
+
+    References
+    ----------
+    Zadrozny & Elkan 2002, "Transforming classifier scores into accurate multiclass probability estimates", KDD.
+
+    Examples
+    --------
+    >>> IsotonicRecalibrator().fit([1, 2, 3, 4], [0, 1, 0, 1]).predict([0, 1.5, 3, 9])
+    array([0.  , 0.25, 0.5 , 1.  ])
+    """
+
+    method = "isotonic"
+    _state = ("score_", "chance_")
+
+    score_: Array
+    chance_: Array
+
+    def _fit(self, counts: ThresholdCounts) -> None:
+        blocks = pav_blocks(counts)
+        ends = np.column_stack([blocks.low, blocks.high]).astype(np.float64).ravel()
+        kept = np.append(True, np.diff(ends) > 0)
+        self.score_, self.chance_ = ends[kept], np.repeat(blocks.share, 2)[kept]
+
+    def _restore(self, state: Fields) -> None:
+        self.score_ = state.column("score_", order="rising")
+        self.chance_ = state.column("chance_", 0, 1, size=self.score_.size, order="not falling")
+        if not self.score_.size:
+            state.refuse("score_", "at least one number")
+
+    def _map(self, scores: Array) -> Array:
+        return np.interp(scores, self.score_, self.chance_)
+
+
+class HistogramRecalibrator(Recalibrator):
+    """Histogram binning: the share of positives in the bin of a score, for scores of any range.
+
+    Parameters
+    ----------
+    bins : int
+        About equally many rows each; a tie is never split, so there may be fewer.
+
+    Notes
+    -----
+    Neighbouring bins may be out of order, so that the ranking can change.
+
+    References
+    ----------
+    Zadrozny & Elkan 2001, "Obtaining calibrated probability estimates from decision trees and naive Bayesian
+    classifiers", ICML.
+
+    Examples
+    --------
+    >>> HistogramRecalibrator(bins=2).fit([1, 2, 3, 4], [0, 1, 1, 1]).predict([1, 2.5, 3])
+    array([0.5, 0.5, 1. ])
+    """
+
+    method = "histogram"
+    _state = ("edge_", "chance_")
+
+    edge_: Array
+    chance_: Array
+
+    def __init__(self, bins: int = 10) -> None:
+        self.bins = bins
+
+    def _fit(self, counts: ThresholdCounts) -> None:
+        cells = binned(Outcomes.of(counts), bins=self.bins, strategy="quantile")
+        self.edge_, self.chance_ = cells.edges[1:-1], cells.share
+
+    def _restore(self, state: Fields) -> None:
+        self.edge_ = state.column("edge_", order="not falling")
+        self.chance_ = state.column("chance_", 0, 1, size=self.edge_.size + 1)
+
+    def _map(self, scores: Array) -> Array:
+        return self.chance_[np.searchsorted(self.edge_, scores, side="right")]
+
+
+class VennAbersRecalibrator(Recalibrator):
+    """Venn–Abers prediction: two probabilities, one of which is calibrated for any distribution.
+
+    Notes
+    -----
+    p0 and p1 are what isotonic regression gives a row if it is added as a negative and as a positive. `predict`
+    merges them to p1/(1 − p0 + p1), which has the smallest regret in log loss; `predict_interval` returns both. Of
+    the two, the one of the true label is perfectly calibrated for exchangeable rows.
+
+    References
+    ----------
+    Vovk & Petej 2014, "Venn–Abers predictors", UAI. Vovk, Petej & Fedorova 2015, "Large-scale probabilistic
+    predictors with and without guarantees of validity", NeurIPS.
+
+    Examples
+    --------
+    >>> venn = VennAbersRecalibrator().fit([1, 2, 3, 4], [0, 0, 1, 1])
+    >>> venn.predict_interval([1, 4])
+    (array([0.        , 0.66666667]), array([0.33333333, 1.        ]))
+    >>> venn.predict([1, 4])
+    array([0.25, 0.75])
+    """
+
+    method = "venn-abers"
+    _state = ("score_", "low_", "high_")
+
+    score_: Array
+    low_: Array
+    high_: Array
+
+    def _fit(self, counts: ThresholdCounts) -> None:
+        score, pos, neg = (column[::-1] for column in (counts.threshold, counts.pos, counts.neg))
+        self.score_ = score.astype(np.float64)
+        total = pos + neg
+        self.low_, self.high_ = np.empty(score.size), np.empty(score.size)
+        pool = kernels.ranks.venn_abers.python if score.size < kernels.SMALL else kernels.ranks.venn_abers
+        pool(pos, total, self.low_, self.high_)
+
+    def _restore(self, state: Fields) -> None:
+        self.score_ = state.column("score_", order="not falling")
+        size = self.score_.size
+        self.low_, self.high_ = (state.column(name, 0, 1, size=size, order="not falling") for name in ("low_", "high_"))
+        if not (size and (self.low_ <= self.high_ + 1e-12).all()):
+            state.refuse("low_", "probabilities that are not above those of high_")
+
+    def predict_interval(self, X: Any) -> tuple[Array, Array]:  # noqa: N803
+        """Return p0 and p1 of each score: its calibrated probability as a negative, and as a positive."""
+        low, high = self._both(self._scores(X))
+        return self._shifted(low), self._shifted(high)
+
+    def _both(self, scores: Array) -> tuple[Array, Array]:
+        # a negative between two levels pools with the lower one, a positive with the upper one
+        below = np.searchsorted(self.score_, scores, side="right") - 1
+        above = np.searchsorted(self.score_, scores, side="left")
+        low = np.where(below >= 0, self.low_[below], 0.0)
+        return low, np.append(self.high_, 1.0)[above]
+
+    def _map(self, scores: Array) -> Array:
+        low, high = self._both(scores)
+        return high / (1 - low + high)
+
+
+Method = Literal["platt", "isotonic", "beta", "temperature", "shift", "histogram", "venn-abers"]
+
+RECALIBRATORS: dict[str, type[Recalibrator]] = {
+    kind.method: kind
+    for kind in (
+        PlattRecalibrator,
+        IsotonicRecalibrator,
+        BetaRecalibrator,
+        TemperatureRecalibrator,
+        ShiftRecalibrator,
+        HistogramRecalibrator,
+        VennAbersRecalibrator,
+    )
+}
+"""All recalibrators by method name."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Recalibrated(Result):
+    """Recalibrated probabilities, and the recalibrators to apply to new rows.
+
+    Attributes
+    ----------
+    predictions : Predictions
+        The same rows and models, with probabilities in place of scores.
+    recalibrators : dict of Recalibrator
+        For each model, fitted to all rows: for rows that come later.
+    method : str
+    out_of_sample : bool
+        True where each row's probability comes from a recalibrator fitted without that row's fold.
+    """
+
+    _content = ("method", "note", "recalibrators")
+
+    predictions: Predictions
+    recalibrators: Mapping[str, Recalibrator]
+    method: str
+    out_of_sample: bool
+
+    @property
+    def note(self) -> str:
+        """Caveats when these probabilities are evaluated."""
+        if self.out_of_sample:
+            return "each row's probability comes from a fit to the other folds"
+        return "fitted to the rows that it is applied to: their calibration looks better than that of new rows"
+
+    def __repr__(self) -> str:
+        where = "out of sample" if self.out_of_sample else "fitted and applied to the same rows"
+        return f"Recalibrated({self.method}, {where}, n={number(self.predictions.n)}, models={self.predictions.models})"
+
+
+@contract
+def recalibrator(method: Method, **parameters: Any) -> Recalibrator:
+    """Return an unfitted recalibrator: a map from scores to probabilities.
+
+    Parameters
+    ----------
+    method : {"beta", "platt", "isotonic", "temperature", "shift", "histogram", "venn-abers"}
+    **parameters
+        Of the method, such as ``bins`` of "histogram".
+
+    Returns
+    -------
+    Recalibrator
+        With the interface of scikit-learn on one-dimensional scores, `adjust_to` and `save`.
+
+    Raises
+    ------
+    InputError
+        If there is no such method, or it has no such parameter.
+
+    Examples
+    --------
+    >>> recalibrator("histogram", bins=2).fit([1, 2, 3, 4], [0, 1, 1, 1]).predict([1, 4])
+    array([0.5, 1. ])
+    """
+    check.check_choice("method", method, list(RECALIBRATORS))
+    made = RECALIBRATORS[method]()
+    unknown = sorted(set(parameters) - set(made.get_params()))
+    if unknown:
+        raise InputError(f"{method} recalibration has no parameter {unknown[0]!r}", got=repr(parameters[unknown[0]]))
+    return made.set_params(**parameters)
+
+
+@contract
+def recalibrate(
+    predictions: Predictions,
+    method: Method = "beta",
+    *,
+    cv: Any = 10,
+    random_state: Any = 0,
+    **parameters: Any,
+) -> Recalibrated:
+    """Recalibrate each model out of fold, using only its scores.
+
+    Parameters
+    ----------
+    predictions : Predictions
+    method : {"beta", "platt", "isotonic", "temperature", "shift", "histogram", "venn-abers"}
+        Platt, isotonic, histogram and Venn–Abers take scores of any range, the others probabilities.
+    cv : int, "fold", whatever else `rocscope.evaluate` takes as `cv`, or None
+        So many folds, each with about the same share of positives and whole groups; the fold column; any splits that
+        test each row once; or no folds: fitted and applied to the same rows, which the result says.
+    random_state : int, Generator, RandomState or None
+        Of the folds.
+    **parameters
+        Of the recalibrator, such as ``bins`` of "histogram".
+
+    Returns
+    -------
+    Recalibrated
+        Cross-fitted probabilities of the rows, and the recalibrator fitted to all rows.
+
+    Raises
+    ------
+    InputError
+        If there is no such method, no such folds, or a row occurs in several repeats: it would be in both parts of a
+        fold. OneClassError if one class is missing.
+
+    Notes
+    -----
+    Platt (with a slope above 0), beta, temperature and shift keep the order of scores, so within one fit ROC curve,
+    AUC, gain and lift stay as they are; across folds the fits differ a little. Isotonic turns the ROC curve into its
+    hull.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> score = rng.random(1000)
+    >>> preds = Predictions(rng.random(1000) < score**2, score)
+    >>> result = recalibrate(preds, "beta")
+    >>> result
+    Recalibrated(beta, out of sample, n=1000, models=['score'])
+    >>> result.recalibrators["score"].predict([0.5]).round(2)
+    array([0.26])
+    """
+    predictions = rows_of(predictions)
+    refuse_repeats(predictions, "recalibration")
+    unfitted = {model: recalibrator(method, **parameters) for model in predictions.models}
+    rows = SplitRows(None, predictions.y_true.astype(np.intp), (False, True), independent_units(predictions))
+    splits = None if cv is None else splits_testing_once(cv, rows, predictions.fold, check.seed_of(random_state))
+    fitted = {model: one.fit_counts(predictions.counts(model)) for model, one in unfitted.items()}
+    scores = {
+        model: one.predict(predictions.scores[model])
+        if splits is None
+        else _crossed(predictions, model, splits, method, parameters)
+        for model, one in fitted.items()
+    }
+    kept = predictions.row_columns()
+    recalibrated = Predictions(predictions.y_true, scores, columns=predictions.columns, **kept)
+    return Recalibrated(recalibrated, fitted, method, splits is not None)
+
+
+def _crossed(
+    predictions: Predictions, model: str, splits: Sequence[Split], method: Method, parameters: dict[str, Any]
+) -> Array:
+    result = np.empty(len(predictions))
+    for split in splits:
+        training = np.zeros(len(predictions), np.bool_)
+        training[split.train] = True
+        counts = predictions.select(training, models=[model]).counts()
+        fitted = recalibrator(method, **parameters).fit_counts(counts)
+        result[split.test] = fitted.predict(predictions.scores[model][split.test])
+    return result
+
+
+@contract
+def load_recalibrator(path: str | os.PathLike[str]) -> Recalibrator:
+    """Load a recalibrator saved by its method `save`; JSON, and nothing in it is executed.
+
+    Parameters
+    ----------
+    path : path of a file
+
+    Returns
+    -------
+    Recalibrator
+
+    Raises
+    ------
+    StoredError
+        If the file cannot be read, or is not a recalibrator of a version that this one understands.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> fitted = recalibrator("isotonic").fit([1, 2, 3, 4], [0, 1, 0, 1])
+    >>> with TemporaryDirectory() as folder:
+    ...     loaded = load_recalibrator(fitted.save(f"{folder}/calibrator.json"))
+    >>> loaded.predict([1, 2.5, 4])
+    array([0. , 0.5, 1. ])
+    """
+    fields = FORMAT.read(path)
+    parameters = fields.take("parameters", dict, "the parameters of its method")
+    made = fields.make("method", recalibrator, fields.content.get("method"), **parameters)
+    made.restore(fields.inner("state", "what its fit has found"))
+    fields.require_same(made.to_dict())
+    return made

@@ -1,0 +1,52 @@
+"""load_plan: read a plan of any kind from its file."""
+
+import os
+
+from rocscope._base.contract import contract
+from rocscope._base.formatting import parse, read_bytes
+from rocscope.decisions.allocating import ActionAllocation
+from rocscope.decisions.allocation import Allocation
+from rocscope.decisions.campaign import CampaignPlan
+from rocscope.decisions.decision import Decision
+from rocscope.decisions.plan import Plan
+from rocscope.errors import StoredError
+
+_KINDS: dict[str, type[Decision | CampaignPlan | Allocation | ActionAllocation]] = {
+    kind.file_format.name: kind for kind in (Decision, CampaignPlan, Allocation, ActionAllocation)
+}
+
+
+@contract
+def load_plan(path: str | os.PathLike[str]) -> Plan:
+    """Load a plan saved with `save`: a decision, a campaign plan or an allocation.
+
+    Parameters
+    ----------
+    path : str or path
+
+    Returns
+    -------
+    Decision, CampaignPlan, Allocation or ActionAllocation
+        As it was saved, without the data it was made from: `interval` needs these.
+
+    Raises
+    ------
+    StoredError
+        If the file is not there, is of a newer version, is incomplete, or was changed after it was saved.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from rocscope import Context, ThresholdCounts, choose
+    >>> decision = choose(ThresholdCounts([0.9, 0.6, 0.4], [2, 1, 1], [0, 1, 2]), Context())
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     load_plan(decision.save(f"{folder}/plan.json")) == decision
+    True
+    """
+    what, anew = "a plan", "save one with plan.save(path)"
+    content = parse(read_bytes(path, what), str(path), what, anew).content
+    kind = _KINDS.get(str(content.get("format")))
+    if kind is None:
+        expected = f'JSON with "format": {" | ".join(_KINDS)}'
+        raise StoredError(str(path), expected=expected, got="something else", hint=anew)
+    return kind.load(path)

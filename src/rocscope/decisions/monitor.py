@@ -1,0 +1,721 @@
+"""Stored state of a monitor: types and ranges of its fields, and its looks, the batches of rows that it has counted."""
+# MERGED-DOC: """Monitor: whether a decision still meets its limits, tested at every look."""
+
+import hashlib
+import math
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from html import escape
+from math import sqrt
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocscope._base import validation as check
+from rocscope._base.arrays import Array
+from rocscope._base.atomic_write import write_file
+from rocscope._base.contract import contract, held_to_contract
+from rocscope._base.formatting import Fields, Format
+from rocscope.core.context import Context
+from rocscope.core.predictions import Predictions
+from rocscope.core.result import Result, jsonable
+from rocscope.decisions.confidence_sequence import (
+    BETS,
+    RANKED,
+    SHOWN,
+    Betting,
+    LookBlock,
+    RankCounts,
+    asymptotic_reach,
+    begins,
+    bets_on_residuals,
+    causes_of,
+    cell_means,
+    evidence_of,
+    interval_of,
+    limit_of,
+    spread,
+    varying_prevalence,
+)
+from rocscope.decisions.constraints import predict, scores_of
+from rocscope.decisions.decision import Decision
+from rocscope.errors import InputError, warn
+from rocscope.figures.conditions import Condition
+from rocscope.inference.estimate import Estimate
+
+_TOLD_APART = 100  # rows from which on two batches without a name are the same if all their rows are
+
+
+@dataclass(frozen=True)
+class Look:
+    """A batch of rows: what it was called, the block that it was counted in, and a digest of its rows."""
+
+    when: Any
+    block: int
+    digest: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return vars(self).copy()
+
+
+def digest_of(positive: NDArray[np.bool_], score: Array, weight: Array) -> str:
+    """Return a digest of rows that does not depend on their order."""
+    order = np.lexsort((weight, positive, score))
+    digest = hashlib.sha256(str(score.dtype).encode())
+    for column in (score, positive, weight):
+        digest.update(np.ascontiguousarray(column[order]).tobytes())
+    return digest.hexdigest()[:16]
+
+
+def counted_before(looks: list[Look], when: Any, digest: str, n: float) -> int | None:
+    """Return which look counted this batch; None where none did.
+
+    A batch is the same if its rows and its name are. Small batches without a name may be alike by chance.
+    """
+    if when is None and n < _TOLD_APART:
+        return None
+    same = (number for number, look in enumerate(looks) if (look.digest, look.when) == (digest, when))
+    return next(same, None)
+
+
+def block_of(looks: list[Look], when: Any) -> int | None:
+    """Return the block of rows whose labels come late: that of their day; None where they are the newest.
+
+    Examples
+    --------
+    >>> looks = [Look("2026-01-01", 0, ""), Look("2026-01-03", 1, "")]
+    >>> block_of(looks, "2026-01-01"), block_of(looks, "2026-01-02"), block_of(looks, "2026-01-04")
+    (0, 0, None)
+    """
+    if when is None or not looks:
+        return None
+    known = {look.when: look.block for look in looks}
+    if when in known:
+        return known[when]
+    days, day = [_day(look.when) for look in looks], _day(when)
+    if day is None or None in days or len({type(each) for each in (*days, day)}) > 1 or day >= max(days):
+        return None  # the newest, or names such as "Mon", which are in no order
+    _, block = max(
+        ((each, look.block) for each, look in zip(days, looks, strict=True) if each <= day), default=(day, 0)
+    )
+    return block
+
+
+def _day(when: Any) -> Any:
+    """Return a number or a date in ISO 8601 as what has an order; None for other names."""
+    if isinstance(when, int | float):
+        return float(when)
+    try:
+        return datetime.fromisoformat(when).replace(tzinfo=None)
+    except (TypeError, ValueError):
+        return None
+
+
+FORMAT = Format("rocscope.monitor", 2, "a state of a monitor", "begin a new one with rocscope.monitor")
+
+SCORES_ONLY: dict[str, Any] = dict.fromkeys(("model", "threshold", "kind", "cells")) | {"negated": False, "costs": {}}
+"""The rule where only scores are watched."""
+
+_COSTS = ("cost_fp", "cost_fn", "cost_tp", "cost_tn")
+_LARGEST = 1e150  # whose squares are floats
+_MOST_ROWS = 2.0**53  # that float64 counts one by one
+
+
+def rule_of(decision: Decision) -> dict[str, Any]:
+    """Return what a monitor stores of a decision; raises for randomised rules and reviews."""
+    if decision.lot is not None or decision.review is not None:
+        hint = "choose without randomized and review"
+        raise InputError("decision", expected="one without lots and reviews", got=repr(decision), hint=hint)
+    context, point = decision.context, decision.point
+    costs = {name: getattr(context, name) for name in _COSTS}
+    infinite = math.isinf(decision.threshold)
+    return {
+        "model": decision.model,
+        "threshold": None if infinite else decision.threshold,
+        "kind": decision.rule if infinite else "threshold",
+        "negated": decision.negated,
+        "costs": costs,
+        "cells": [float(cell) for cell in (point.tp, point.fp, point.fn, point.tn)],
+    }
+
+
+def rule_of_fields(fields: Fields) -> dict[str, Any]:
+    """Return the decision rule and costs; empty if only scores are monitored."""
+    rule = fields.inner("rule", "the rule of a decision")
+    costs = rule.inner("costs", "four costs")
+    kind = rule.content.get("kind", ...)
+    if kind is None:
+        if rule.content != SCORES_ONLY:
+            rule.refuse("kind", f"{SCORES_ONLY} without a kind", str(rule.content)[:80])
+        return SCORES_ONLY
+    if kind not in ("threshold", "always", "never"):
+        rule.refuse("kind", "'threshold', 'always' or 'never'")
+    return {
+        "model": rule.text("model"),
+        "threshold": rule.number("threshold") if kind == "threshold" else rule.take("threshold", type(None), "null"),
+        "kind": kind,
+        "negated": rule.take("negated", bool, "true or false"),
+        "costs": {name: costs.number(name, -_LARGEST, _LARGEST) for name in _COSTS},
+        "cells": rule.column("cells", 0, size=4).tolist(),
+    }
+
+
+def are_probabilities(fields: Fields, limits: tuple[str, ...]) -> bool:
+    """Return whether all scores so far were probabilities, which a limit on calibration requires."""
+    found = fields.take("probabilities", bool, "true or false")
+    if not found and any(limit.startswith("calibration") for limit in limits):
+        fields.refuse("probabilities", "true, for a limit of the calibration")
+    return found
+
+
+def blocks_of_fields(fields: Fields, limits: tuple[str, ...]) -> list[LookBlock]:
+    """Return the blocks of rows, with the bets against these limits."""
+    return [_block(each, limits) for each in fields.objects("blocks")]
+
+
+def _block(block: Fields, limits: tuple[str, ...]) -> LookBlock:
+    cells = counts_of(block, "cells", size=4)
+    n = cells.sum()
+    residuals = block.column("residuals", -float(n), float(n), size=3)
+    if not (0 <= residuals[0] <= n and abs(residuals[1]) <= residuals[0] and 0 <= residuals[2] <= residuals[0]):
+        block.refuse("residuals", "rows, a sum and a sum of squares of differences of probabilities")
+    bets = block.inner("bets", "what was won by limit")
+    strange = [name for name in bets.content if name not in limits]
+    if strange:
+        bets.refuse(strange[0], "a limit of this monitor", "none")
+    won = {name: bets.column(name, -2 * float(n), 2 * float(n), size=BETS.size) for name in bets.content}
+    return LookBlock(when_of(block, "when"), cells, residuals, won)
+
+
+def counts_of(fields: Fields, name: str, *, size: int = -1) -> Array:
+    """Return a list of counts."""
+    counts = fields.column(name, 0, _MOST_ROWS, size=size)
+    if (counts % 1).any():
+        fields.refuse(name, "whole numbers")
+    return counts.astype(np.int64)
+
+
+def looks_of_fields(fields: Fields, blocks: int) -> list[Look]:
+    """Return what was counted at each look."""
+    looks = [Look(when_of(each, "when"), each.whole("block"), each.text("digest")) for each in fields.objects("looks")]
+    if any(look.block >= blocks for look in looks):
+        fields.refuse("looks", f"looks at {blocks} blocks", "others")
+    return looks
+
+
+def ranking_of_fields(fields: Fields, blocks: list[LookBlock]) -> dict[str, Any]:
+    """Return the counts by range of scores, which are of the rows of each block."""
+    inner = fields.inner("ranking", "counts by score")
+    low = inner.column("low", order="rising")
+    high = inner.column("high", size=low.size)
+    bits = inner.column("bits", 0, 63, size=low.size)
+    if (low > high).any() or (high[:-1] >= low[1:]).any():
+        inner.refuse("high", "the ends of ranges in order")
+    if (bits % 1).any():
+        inner.refuse("bits", "whole numbers")
+    each = inner.objects("blocks")
+    if len(each) != len(blocks):
+        inner.refuse("blocks", f"{len(blocks)} blocks", str(len(each)))
+    found = [_ranked(block, low.size, cells.cells) for block, cells in zip(each, blocks, strict=True)]
+    return {"low": low, "high": high, "bits": bits.astype(np.uint64), "blocks": found}
+
+
+def _ranked(block: Fields, levels: int, cells: Array) -> dict[str, Array]:
+    at = block.column("at", 0, levels - 1, order="rising")
+    pos, neg = (counts_of(block, name, size=at.size) for name in ("pos", "neg"))
+    if (at % 1).any():
+        block.refuse("at", "whole numbers")
+    if (pos.sum(), neg.sum()) != (cells[0] + cells[2], cells[1] + cells[3]):
+        block.refuse("pos", "the rows of the block", f"{pos.sum()} positives and {neg.sum()} negatives")
+    return {"at": at.astype(np.intp), "pos": pos, "neg": neg}
+
+
+def alarm_of_fields(fields: Fields) -> dict[str, Any] | None:
+    """Return the arguments of the alarm, if one was raised."""
+    if fields.content.get("alarm", ...) is None:
+        return None
+    alarm = fields.inner("alarm", "an alarm or null")
+    value, wealth = alarm.optional_number("value"), alarm.optional_number("wealth")
+    return {
+        "limit": alarm.text("limit"),
+        "n": alarm.whole("n"),
+        "when": when_of(alarm, "when"),
+        "since_n": alarm.whole("since_n"),
+        "since": when_of(alarm, "since"),
+        "value": math.nan if value is None else value,
+        "wealth": math.nan if wealth is None else wealth,
+        "cause": alarm.text("cause"),
+    }
+
+
+def check_when(when: Any) -> Any:
+    """Return what a look is called."""
+    if when is None or isinstance(when, str) or (check.is_number(when) and abs(when) <= sys.float_info.max):
+        return when
+    raise InputError("when", expected="a text or a finite number", got=check.shown(when))
+
+
+def when_of(fields: Fields, name: str) -> Any:
+    """Return the label of a look."""
+    value = fields.content.get(name, ...)
+    return value if value is None or isinstance(value, str | int | float) else fields.refuse(name, "a name or null")
+
+
+_MANY = 100  # rows from which on a mean is taken as normal
+
+
+@dataclass(frozen=True)
+class Alarm(Result):
+    """A limit that is violated with statistical significance.
+
+    Attributes
+    ----------
+    limit : str
+        Such as "cost > 0.35".
+    n, when : int, Any
+        Rows seen when it was raised, and what that look was called.
+    since_n, since : int, Any
+        Rows seen before the change, and what the look after was called: the median of the evidence for each beginning.
+    value : float
+        Of the quantity since then.
+    wealth : float
+        What a stake of 1 against the limit had become: below 1 speaks for the limit being kept, 20 is one false alarm
+        in 20 streams at most.
+    cause : str
+        What changed significantly at that time: class mix, tpr, fpr or calibration; empty where nothing did.
+
+    Examples
+    --------
+    >>> from rocscope import Context, ThresholdCounts, choose, monitor
+    >>> decision = choose(ThresholdCounts([0.9, 0.6, 0.4], [2, 1, 1], [0, 1, 2]), Context())
+    >>> watch = monitor(decision, fail_if="cost > .35").update([1, 0] * 150, [0.1, 0.1] * 150, when="Mon")
+    >>> print(watch.alarm)  # half of the cases are missed
+    cost > 0.35 since about Mon: 0.5 (alarm at 300 rows; tpr (0.5 → 0))
+    """
+
+    limit: str
+    n: int
+    when: Any
+    since_n: int
+    since: Any
+    value: float
+    wealth: float
+    cause: str = ""
+
+    def __str__(self) -> str:
+        after = f"row {self.since_n + 1:,}" if self.since is None else str(self.since)
+        began = "from the first row on" if self.since is None and not self.since_n else f"since about {after}"
+        cause = f"; {self.cause}" if self.cause else ""
+        return f"{self.limit} {began}: {self.value:.4g} (alarm at {self.n:,} rows{cause})"
+
+
+@held_to_contract
+class Monitor:
+    """The state of a decision in use, with intervals and alarms that are valid at every look.
+
+    Made by `rocscope.monitor`, or read from a file by `Monitor.load`.
+
+    Attributes
+    ----------
+    level : float
+    target_prevalence : float or None
+    limits : tuple of Condition
+    n, looks : int
+        Rows with a label, and calls of `update`, so far.
+    alarm : Alarm or None
+        The first one that was raised; it stays.
+
+    Examples
+    --------
+    >>> from rocscope import Context, ThresholdCounts, choose, monitor
+    >>> watch = monitor(choose(ThresholdCounts([2, 1], [3, 1], [1, 5]), Context(cost_fn=5)))
+    >>> watch.update([1, 0, 1], [2, 1, 2])  # two hits, one rightly left
+    Monitor(n=3, 1 looks, cost 0, 95 % interval 0 to 4.418, no alarm)
+    """
+
+    def __init__(
+        self, rule: dict[str, Any], limits: Sequence[str], level: float, target_prevalence: float | None = None
+    ) -> None:
+        self.rule, self.level, self.target_prevalence = rule, check.check_level(level), target_prevalence
+        of_decision = rule["kind"] is not None
+        self.limits = tuple(limit_of(text, of_decision=of_decision) for text in limits)
+        named = (limit.quantity for limit in self.limits if limit.quantity not in RANKED.values())
+        context, names = Context(target_prevalence, **rule["costs"]), dict.fromkeys((*SHOWN, *named))
+        self._means = cell_means(context, names, context.target_prevalence) if of_decision else {}
+        for limit in self.limits:
+            self._require_inside(limit)
+        self.alarm: Alarm | None = None
+        self._looks: list[Look] = []
+        self._blocks: list[LookBlock] = []
+        self._ranking = RankCounts()
+        self._probabilities = True
+
+    def _require_inside(self, limit: Condition) -> None:
+        mean = self._means.get(limit.quantity)
+        low, high = (min(mean.values), max(mean.values)) if mean else {"auc": (0, 1)}.get(limit.quantity, (-1, 1))
+        if not low < limit.bound < high:
+            raise InputError("fail_if", expected=f"a bound between {low:g} and {high:g}", got=repr(str(limit)))
+
+    def watches_as(self, other: "Monitor") -> bool:
+        """Return whether another monitor has the same rule, limits, level and class mix."""
+        same = ("rule", "limits", "level", "target_prevalence")
+        return all(getattr(self, name) == getattr(other, name) for name in same)
+
+    @property
+    def n(self) -> int:
+        """Rows with a label so far."""
+        return sum(block.n for block in self._blocks)
+
+    @property
+    def looks(self) -> int:
+        """Batches of rows so far."""
+        return len(self._looks)
+
+    def update(
+        self,
+        y_true: Any,
+        y_score: Any = None,
+        *,
+        pos_label: Any = None,
+        sample_weight: Any = None,
+        when: Any = None,
+        again: bool = False,
+    ) -> "Monitor":
+        """Add labelled rows and test the limits.
+
+        Parameters
+        ----------
+        y_true : array of labels, or Predictions
+        y_score : array, or mapping or frame that holds the decision's model
+        pos_label : label, optional
+        sample_weight : array of whole numbers, optional
+            How many rows each one stands for.
+        when : str or number, optional
+            What to call these rows, such as their date; an alarm tells since when. Rows of a day that was seen before,
+            whose labels came late, are counted to that day.
+        again : bool
+            Count a batch that was counted before, with the same rows and `when`, once more.
+
+        Returns
+        -------
+        Monitor
+            The same one. A batch that was counted before changes nothing, with a warning.
+
+        Notes
+        -----
+        Rows come once, in whatever order their labels become known. Which of them come first must not hang on the label
+        itself: where frauds are known sooner than other customers, wait until all of a day are known. Batches of fewer
+        than 100 rows without `when` may be equal by chance, and are counted each time.
+        """
+        if isinstance(y_true, Predictions):
+            positive, y_score, sample_weight = y_true.y_true, y_true.scores, y_true.sample_weight
+        else:
+            check.check_same_index(y_true=y_true, y_score=y_score)
+            positive = check.check_labels(y_true, pos_label)
+        score = self._score(y_score, positive.size)
+        weight = check.check_weights(sample_weight, positive.size)
+        check.require_whole_weights(weight)
+        weight = np.ones(positive.size, np.int64) if weight is None else weight
+        when = check_when(when)
+        digest = digest_of(positive, score, weight)
+        before = counted_before(self._looks, when, digest, float(weight.sum()))
+        if before is not None and not again:
+            warn(f"these rows were counted at look {before + 1}; they are left out (again=True counts them once more)")
+            return self
+        counted = self._count(positive, score, weight)
+        block = block_of(self._looks, when)
+        if block is None:
+            if begins(self._blocks):
+                self._blocks.append(LookBlock.empty(when))
+            block = len(self._blocks) - 1
+        self._blocks[block].add(counted)
+        self._ranking.add(block, score, weight * positive, weight * ~positive)
+        self._looks.append(Look(when, block, digest))
+        self._judge(when)
+        return self
+
+    def _score(self, y_score: Any, n: int) -> Any:
+        if isinstance(y_score, dict) and len(y_score) == 1 and self.rule["model"] is None:
+            (y_score,) = y_score.values()
+        if self.rule["model"] is not None:
+            (y_score,) = scores_of([self.rule["model"]], y_score).values()
+        return check.check_scores(y_score, n)
+
+    def _count(self, positive: Any, score: Any, weight: Any) -> LookBlock:
+        predicted = self._predicted(score)
+        cells = [positive & predicted, ~positive & predicted, positive & ~predicted, ~positive & ~predicted]
+        block = LookBlock(None, np.array([weight[mask].sum() for mask in cells]), np.zeros(3), {})
+        of_calibration = [limit for limit in self.limits if limit.quantity == "calibration"]
+        probabilities = self._probabilities and bool(score.min() >= 0 and score.max() <= 1)
+        if not probabilities and of_calibration:
+            raise InputError("scores", expected="probabilities, for a limit of the calibration", got="others")
+        self._probabilities = probabilities
+        if probabilities:
+            residual = positive - score.astype(np.float64)
+            block.residuals = np.array([weight.sum(), residual @ weight, residual**2 @ weight])
+            block.bets = {str(limit): bets_on_residuals(residual, weight, limit) for limit in of_calibration}
+        return block
+
+    def _predicted(self, score: Any) -> Any:
+        rule = self.rule
+        if rule["threshold"] is None:
+            return np.full(score.size, rule["kind"] == "always")
+        return predict(score, rule["threshold"], rule["negated"])
+
+    @property
+    def _cells(self) -> Any:
+        return sum((block.cells for block in self._blocks), np.zeros(4, np.int64))
+
+    @property
+    def interval(self) -> dict[str, Estimate]:
+        """Every quantity with its confidence sequence, valid at all looks together.
+
+        Notes
+        -----
+        Means over cells: bets (Waudby-Smith & Ramdas), exact for any number of rows while the mean stays. The AUC and
+        the calibration (observed − expected per case, where all scores are probabilities): asymptotic.
+        """
+        cells, found = self._cells, {}
+        for name, mean in self._means.items():
+            value, n = mean.of(cells)
+            ends = interval_of(mean, cells, self.level)
+            reason = "no rows" if np.isnan(value) else ""
+            method = "confidence sequence by bets" + (", class mix given" if mean.mixed else "")
+            found[name] = Estimate(value, *ends, self.level, method, n, reason=reason)
+        ranked = {"auc": self._ranking.auc(self.level), "calibration": self._calibration()}
+        return found | {name: estimate for name, estimate in ranked.items() if estimate is not None}
+
+    def _calibration(self) -> Estimate | None:
+        n, total, squares = sum((block.residuals for block in self._blocks), np.zeros(3))
+        if not self._probabilities or n < 2:
+            return None
+        mean = total / n
+        error = sqrt(max(squares / n - mean**2, 0.0) / n)
+        reach = asymptotic_reach(n, self.level) * error
+        method, reason = "asymptotic confidence sequence", "" if n >= _MANY else f"fewer than {_MANY} rows"
+        return Estimate(mean, mean - reach, mean + reach, self.level, method, n, error, reason)
+
+    @property
+    def wealth(self) -> dict[str, float]:
+        """What a stake of 1 against each of k limits has become; an alarm at k/(1 − level).
+
+        A bet at fair odds gains nothing on average while the limit is kept, so that wealth is evidence: 5 says that
+        what was seen comes up in at most one of 5 streams that keep it.
+        """
+        return {str(limit): self._evidence(limit).wealth if self._blocks else 1.0 for limit in self.limits}
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What to know before trusting an alarm, such as a class mix that varies more than by chance."""
+        note = varying_prevalence(self._blocks) if self.target_prevalence is None else ""
+        return (note,) if note else ()
+
+    def _evidence(self, limit: Condition) -> Betting:
+        if limit.quantity == "auc":
+            rows = np.array([block.n for block in self._blocks])
+            return spread(self._ranking.evidence(limit.bound, limit.upwards), rows)
+        return evidence_of(self._blocks, limit, self._means.get(limit.quantity))
+
+    def _judge(self, when: Any) -> None:
+        if self.alarm is not None:
+            return
+        for limit in self.limits:
+            found = self._evidence(limit)
+            if found.wealth >= len(self.limits) / (1 - self.level):
+                self.alarm = self._alarm(limit, found, when)
+                return
+
+    def _alarm(self, limit: Condition, found: Betting, when: Any) -> Alarm:
+        since, mean = found.since, self._means.get(limit.quantity)
+        later = self._blocks[since:]
+        if limit.quantity == "auc":
+            value = self._ranking.area(since)
+        elif mean is None:
+            n, total, _ = sum((block.residuals for block in later), np.zeros(3))
+            value = total / n
+        else:
+            value, _ = mean.of(sum((block.cells for block in later), np.zeros(4, np.int64)))
+        before = sum(block.n for block in self._blocks[:since])
+        chosen_on = self.rule["cells"]
+        cause = causes_of(self._blocks, since, None if chosen_on is None else np.array(chosen_on))
+        began = self._blocks[since].when
+        return Alarm(str(limit), self.n, when, before, began, float(value), found.wealth, cause)
+
+    def merge(self, other: "Monitor") -> "Monitor":
+        """Return the combined state of two monitors with the same rule and limits on different rows.
+
+        Notes
+        -----
+        The bets of both multiply, block by block. The alarm is judged anew from the rows of both. A batch that both
+        counted is refused.
+        """
+        if not self.watches_as(other):
+            raise InputError("monitors to merge", expected="the same rule, limits and level", got="others")
+        for look in other._looks:
+            if counted_before(self._looks, look.when, look.digest, 0 if look.when is None else 1) is not None:
+                raise InputError(
+                    "monitors to merge", expected="other rows in each", got=f"a batch of both: {look.when}"
+                )
+        both = Monitor.from_dict(self.to_dict())
+        for number, block in enumerate(other._blocks):
+            if number == len(both._blocks):
+                both._blocks.append(LookBlock.empty(block.when))
+            both._blocks[number].add(block)
+        both._ranking.merge(other._ranking)
+        both._probabilities = self._probabilities and other._probabilities
+        both._looks, both.alarm = self._looks + other._looks, None
+        if both._blocks:
+            both._judge(both._blocks[-1].when)
+        return both
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the full state, safe for JSON: counts, not rows."""
+        mix = {} if self.target_prevalence is None else {"target_prevalence": self.target_prevalence}
+        return jsonable(
+            mix
+            | {
+                "rule": self.rule,
+                "limits": [str(limit) for limit in self.limits],
+                "level": self.level,
+                "looks": [look.to_dict() for look in self._looks],
+                "alarm": None if self.alarm is None else vars(self.alarm),
+                "probabilities": self._probabilities,
+                "blocks": [block.to_dict() for block in self._blocks],
+                "ranking": self._ranking.to_dict(),
+            }
+        )
+
+    @classmethod
+    def from_dict(cls, content: dict[str, Any]) -> "Monitor":
+        """Restore a monitor from `to_dict`.
+
+        Raises
+        ------
+        StoredError
+            If it is not that of a monitor.
+        """
+        return cls._of(Fields(content, "state of a monitor", FORMAT.anew))
+
+    def save(self, path: str | os.PathLike[str], *, force: bool = True) -> Path:
+        """Save it as JSON; an existing file is replaced unless `force` is False.
+
+        Raises
+        ------
+        InputError
+            If the file cannot be written.
+        """
+        return write_file(path, FORMAT.text(self.to_dict()), force=force)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> "Monitor":
+        """Load a monitor saved with `save`.
+
+        Raises
+        ------
+        StoredError
+            If the file cannot be read, is of another version, incomplete, or was changed after it was saved.
+        """
+        fields = FORMAT.read(path)
+        monitor = cls._of(fields)
+        fields.require_same(fields.make("", monitor.to_dict))
+        return monitor
+
+    @classmethod
+    def _of(cls, fields: Fields) -> "Monitor":
+        level, limits = fields.number("level"), fields.texts("limits")
+        mix = fields.number("target_prevalence", 0, 1) if "target_prevalence" in fields.content else None
+        monitor = fields.make("limits", cls, rule_of_fields(fields), limits, level, mix)
+        monitor._probabilities = are_probabilities(fields, limits)
+        monitor._blocks = blocks_of_fields(fields, limits)
+        monitor._looks = looks_of_fields(fields, len(monitor._blocks))
+        monitor._ranking.add_dict(ranking_of_fields(fields, monitor._blocks))
+        alarm = alarm_of_fields(fields)
+        monitor.alarm = None if alarm is None else Alarm(**alarm)
+        return monitor
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{name} {each.words}" for name, each in self._shown().items())
+        alarm = "no alarm" if self.alarm is None else f"ALARM {self.alarm}"
+        return f"Monitor(n={self.n:,}, {self.looks:,} looks, {shown or 'no rows'}, {alarm})"
+
+    def _shown(self) -> dict[str, Estimate]:
+        watched = {limit.quantity for limit in self.limits}
+        found = self.interval if self.n else {}
+        return {name: each for name, each in found.items() if name in watched} or dict(list(found.items())[:1])
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><th>{escape(name)}</th><td>{each.value:.4g}</td><td>{each.low:.4g} to {each.high:.4g}</td></tr>"
+            for name, each in (self.interval if self.n else {}).items()
+        )
+        return f"<p>{escape(repr(self))}</p><table>{rows}</table>"
+
+
+@contract
+def monitor(
+    what: Decision | str | os.PathLike[str],
+    *,
+    fail_if: str | Sequence[str] = (),
+    level: float = 0.95,
+    target_prevalence: float | None = None,
+) -> Monitor:
+    """Monitor a decision, or ranking and calibration, with intervals and alarms that are valid at every look.
+
+    Parameters
+    ----------
+    what : Decision, path of a saved one, "auc" or "calibration"
+        A decision is watched by its cost per case, tpr, fpr, precision, depth and error, and by the AUC and the
+        calibration of its scores as well; by name, only these two are.
+    fail_if : str or sequence of str
+        What is to raise an alarm, such as "cost > .35", "precision < .5", "npv < 90 %", "auc < .7" or
+        "calibration > 0" (more positives than expected). A figure that is a mean over cases may be named.
+    level : float
+        Of the intervals; 1 − level is the chance that a stream that keeps its limits ever raises an alarm.
+    target_prevalence : float, optional
+        Watch cost, error, depth, precision and the like at this class mix. Their guarantee then holds however the
+        prevalence of the rows varies, as long as the rates of each class stay.
+
+    Returns
+    -------
+    Monitor
+        Without rows yet; pass them to `Monitor.update`.
+
+    Notes
+    -----
+    An ordinary interval or test that is repeated every day is sure to fail some day. These are built from bets at fair
+    odds against what is claimed: a claim that is true lets nobody grow rich, whenever one stops.
+
+    Costs are those of the cases that come, at the class mix that comes, whatever prevalence the decision was made for,
+    unless there is a `target_prevalence`.
+
+    References
+    ----------
+    Waudby-Smith & Ramdas 2024, J. R. Stat. Soc. B 86:1–27; Ramdas, Grünwald, Vovk & Shafer 2023, Stat. Sci. 38:576–601.
+
+    Examples
+    --------
+    >>> from rocscope import Context, ThresholdCounts, choose
+    >>> decision = choose(ThresholdCounts([0.9, 0.6, 0.4], [2, 1, 1], [0, 1, 2]), Context())
+    >>> watch = monitor(decision, fail_if="cost > .35")
+    >>> for day in ("Mon", "Tue", "Wed"):
+    ...     watch = watch.update([1, 0] * 50, [0.95, 0.1, 0.3, 0.2] * 25, when=day)  # a quarter is missed
+    >>> watch.alarm is None
+    True
+    >>> for day in ("Thu", "Fri"):
+    ...     watch = watch.update([1, 0] * 50, [0.1, 0.1] * 50, when=day)  # half is
+    >>> print(watch.alarm)
+    cost > 0.35 since about Thu: 0.5 (alarm at 500 rows; tpr (0.5 → 0), calibration (0.113 → 0.4))
+    """
+    limits = [fail_if] if isinstance(fail_if, str) else list(fail_if)
+    if isinstance(what, str) and what in RANKED.values():
+        if target_prevalence is not None:
+            raise InputError("target_prevalence", expected="a decision, whose cost depends on it", got=repr(what))
+        return Monitor(SCORES_ONLY, limits, level)
+    decision = what if isinstance(what, Decision) else Decision.load(what)
+    return Monitor(rule_of(decision), limits, level, target_prevalence)

@@ -1,1 +1,0 @@
-"""Sequential monitoring of a decision in use, valid at every look."""

@@ -1,0 +1,557 @@
+"""Outcomes: what acting by a plan has brought, held against what the plan promised."""
+# MERGED-DOC: """Plan: the common base of decisions, campaign plans and allocations, which are saved and applied
+# alike."""
+# MERGED-DOC: """The decision file, documented in docs/guide/decisions/decision-json.md: types and ranges of its
+# fields."""
+
+import math
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import nan, sqrt
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocscope._base import validation as check
+from rocscope._base.arrays import Array
+from rocscope._base.atomic_write import write_file
+from rocscope._base.formatting import Fields, Format, is_number
+from rocscope._base.public_names import reach
+from rocscope.core.context import Context
+from rocscope.core.counts import OperatingPoint
+from rocscope.core.result import Result
+from rocscope.decisions.constraints import size_of
+from rocscope.decisions.randomized import HullVertex, RandomizedRule, Review, Reviewing
+from rocscope.errors import InputError
+from rocscope.inference.estimate import Estimate
+from rocscope.inference.proportions import normal_quantile, proportion
+
+_FEW = 10  # positives, and other cases, below which a normal interval of a mean is not reliable
+
+
+class Promise(NamedTuple):
+    """What a plan expects of the cases that are acted on.
+
+    Attributes
+    ----------
+    rate : float
+        Share of positives among them.
+    gain : float
+        What acting on one brings, above leaving it.
+    fixed : float
+        What is paid in any case.
+    """
+
+    rate: float
+    gain: float
+    fixed: float = 0.0
+
+
+@dataclass(frozen=True, repr=False)
+class PlanOutcomes(Result):
+    """What acting by a plan has brought.
+
+    Made by `Plan.outcomes`.
+
+    Attributes
+    ----------
+    n : int
+        Cases that the plan was applied to.
+    acted : int
+        Those that it acts on.
+    known : int
+        Those of them whose outcome is known; the figures are of these.
+    rate : Estimate
+        Share of positives among the acted.
+    promised_rate : float
+    gain : Estimate
+        What acting has brought above leaving, less fixed costs: of a campaign its profit.
+    promised_gain : float
+        The same as the plan expects it of so many cases.
+    effect : Estimate or None
+        Difference in the rate of positives that acting makes, among cases of equal scores, some chosen by hashes:
+        acted less left. None where nobody was drawn, or the outcomes of those left are not known.
+    """
+
+    n: int
+    acted: int
+    known: int
+    rate: Estimate
+    promised_rate: float
+    gain: Estimate
+    promised_gain: float
+    effect: Estimate | None = None
+
+    @property
+    def kept(self) -> bool:
+        """Whether the promised gain lies within the interval of the achieved one, or below it."""
+        return self.promised_gain <= self.gain.high
+
+    @property
+    def note(self) -> str:
+        """The result in one sentence."""
+        effect = "" if self.effect is None else f"; acting changes the rate by {self.effect.words}"
+        return (
+            f"{self.known:,} of {self.acted:,} acted on: rate {self.rate.words}, promised {self.promised_rate:.4g}; "
+            f"gain {self.gain.words}, promised {self.promised_gain:.4g}{effect}"
+        )
+
+    def __repr__(self) -> str:
+        return f"PlanOutcomes({self.note})"
+
+
+def outcomes_of(
+    promise: Promise, acted: Array, positive: Array, known: Array, strata: Array, gains: Array, level: float
+) -> PlanOutcomes:
+    """Return what acting on some rows has brought.
+
+    Parameters
+    ----------
+    promise : Promise
+    acted, positive, known : array of n booleans
+        Which rows were acted on, which are positive, and which outcomes are known.
+    strata : array of n whole numbers
+        Rows of one number were drawn alike; of −1 nobody was drawn.
+    gains : array of n
+        What acting on each row has brought, or would have, above leaving it.
+    level : float
+
+    Notes
+    -----
+    The rate has Wilson's interval, the gain a normal one: n cases of mean gain m and variance s² bring n·m ± z·s·√n.
+    The effect is the Mantel–Haenszel difference of rates over strata, Σ w(p₁ − p₀)/Σ w with w = n₁·n₀/(n₁ + n₀), and
+    Σ w²(p₁(1 − p₁)/(n₁ − 1) + p₀(1 − p₀)/(n₀ − 1))/(Σ w)² its variance; strata of one case in an arm are left out.
+    """
+    seen = acted & known
+    n, found = int(seen.sum()), int((seen & positive).sum())
+    gains = gains[seen]
+    spread = float(gains.std(ddof=1)) * sqrt(n) if n > 1 else nan
+    reach = normal_quantile(level) * spread
+    value = float(gains.sum()) - promise.fixed
+    doubt = f"fewer than {_FEW} positives, or others, among the acted" if min(found, n - found) < _FEW else ""
+    how: dict[str, Any] = {"level": level, "n": float(n)}
+    gain = Estimate(value, value - reach, value + reach, method="normal", standard_error=spread, reason=doubt, **how)
+    rate = proportion(found, n, level=level) if n else Estimate(nan, nan, nan, method="Wilson", **how)
+    effect = _effect(acted, positive, known, strata, level)
+    return PlanOutcomes(
+        positive.size, int(acted.sum()), n, rate, promise.rate, gain, n * promise.gain - promise.fixed, effect
+    )
+
+
+def _effect(acted: Array, positive: Array, known: Array, strata: Array, level: float) -> Estimate | None:
+    """Return what acting changes in the rate of positives, among rows that were drawn."""
+    used = known & (strata >= 0)
+    size = int(strata.max(initial=-1)) + 1
+    if not size:
+        return None
+    arms = [used & acted, used & ~acted]
+    n1, n0 = (np.bincount(strata[arm], minlength=size) for arm in arms)
+    kept = (n1 > 1) & (n0 > 1)
+    if not kept.any():
+        return None
+    x1, x0 = (np.bincount(strata[arm & positive], minlength=size)[kept] for arm in arms)
+    n1, n0 = n1[kept], n0[kept]
+    p1, p0, weight = x1 / n1, x0 / n0, n1 * n0 / (n1 + n0)
+    total = weight.sum()
+    value = float((weight * (p1 - p0)).sum() / total)
+    variance = weight**2 * (p1 * (1 - p1) / (n1 - 1) + p0 * (1 - p0) / (n0 - 1))
+    error = sqrt(float(variance.sum())) / float(total)
+    reach = normal_quantile(level) * error
+    few = min(x1.sum(), x0.sum(), (n1 - x1).sum(), (n0 - x0).sum()) < _FEW
+    return Estimate(
+        value,
+        max(value - reach, -1.0),
+        min(value + reach, 1.0),
+        level=level,
+        method="Mantel–Haenszel difference of drawn cases",
+        n=float(n1.sum() + n0.sum()),
+        standard_error=error,
+        reason=f"fewer than {_FEW} positives, or others, in an arm" if few else "",
+    )
+
+
+class Plan(Result):
+    """The cases to act on, the reason, and the expected result.
+
+    `rocscope.choose`, `rocscope.plan_campaign` and `rocscope.allocate` make plans; `rocscope.load_plan` reads them.
+
+    Examples
+    --------
+    >>> from rocscope import Context, ThresholdCounts, choose
+    >>> decision = choose(ThresholdCounts([0.9, 0.6, 0.4], [2, 1, 1], [0, 1, 2]), Context())
+    >>> isinstance(decision, Plan), decision.select([0.5, 0.95, 0.9], ["x", "y", "z"]).tolist()
+    (True, ['y', 'z'])
+    """
+
+    file_format: ClassVar[Format]
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The models whose scores are needed; none if everybody or nobody is acted on."""
+        raise NotImplementedError
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The models it refers to."""
+        raise NotImplementedError
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Columns with amounts used as costs or benefits."""
+        return ()
+
+    @property
+    def by_segment(self) -> bool:
+        """Whether it needs the segment of each case."""
+        return False
+
+    @property
+    def several_actions(self) -> bool:
+        """Whether `assign` gives each case one of several actions."""
+        return False
+
+    def assign(self, scores: Any, ids: Any = None, *, segment: Any = None, random_state: Any = 0) -> Array:  # noqa: ARG002
+        """Return the action of each case; only a plan of several actions has one."""
+        raise InputError("plan", expected="one of several actions", got=type(self).__name__, hint="use select")
+
+    def rows(self, scores: Any, ids: Any = None, *, segment: Any = None, random_state: Any = 0) -> NDArray[np.intp]:
+        """Return the indices of the rows to act on, best first; see `select`."""
+        raise NotImplementedError
+
+    def reviewed(self, scores: Any, ids: Any = None, *, random_state: Any = 0) -> NDArray[np.intp]:  # noqa: ARG002
+        """Return the indices of the rows to review, best first; empty without a review action."""
+        return np.zeros(0, np.intp)
+
+    @property
+    def promise(self) -> Promise:
+        """What it expects of the cases that are acted on."""
+        raise NotImplementedError
+
+    def gains(self, positive: Array, amounts: Mapping[str, Array], segment: Any = None) -> Array:
+        """Return what acting on each row brings, above leaving it, whether it is positive being known."""
+        raise NotImplementedError
+
+    def strata(self, scores: Any, segment: Any = None) -> NDArray[np.intp]:  # noqa: ARG002
+        """Return a number for each case, the same for those that hashes choose among; −1 where scores decide."""
+        return np.full(size_of(scores), -1)
+
+    def said(self, chosen: int, cases: int) -> str:
+        """Return one sentence on how many cases are acted on, and why."""
+        return f"Act on {chosen:,} of {cases:,} cases"
+
+    def select(self, scores: Any, ids: Any = None, *, segment: Any = None, random_state: Any = 0) -> Array:
+        """Return the identifiers of the cases to act on, best first.
+
+        Parameters
+        ----------
+        scores : array of n scores, or mapping from model name to array, Predictions, data frame
+        ids : array of n identifiers, optional
+            Returned as they are. Ties are broken by their hashes, so that the order of the rows does not matter. By
+            default the numbers of the rows.
+        segment : array of n segments, optional
+            For an allocation; those of the Predictions by default.
+        random_state : int, Generator, RandomState or None
+            Another one breaks ties differently.
+
+        Returns
+        -------
+        array
+            Exactly as many as are planned, where the plan is made for a number.
+
+        Examples
+        --------
+        >>> from rocscope import Campaign, ThresholdCounts, plan_campaign
+        >>> campaign = Campaign(population=6, unit_cost=1, unit_benefit=10, capacity=1)
+        >>> plan = plan_campaign(ThresholdCounts([3, 2], [1, 1], [1, 3]), campaign)
+        >>> plan.select([3, 2, 3, 2, 2, 2], ["a", "b", "c", "d", "e", "f"])
+        array(['c'], dtype='<U1')
+        """
+        options = {} if segment is None else {"segment": segment}
+        chosen = self.rows(scores, ids, random_state=random_state, **options)
+        return chosen if ids is None else np.asarray(ids)[chosen]
+
+    def apply(
+        self,
+        source: Any,
+        ids: Any = None,
+        *,
+        scores: str | Sequence[str] | Mapping[str, str] | None = None,
+        segment: Any = None,
+        keep: Sequence[str] = (),
+        where: str | None = None,
+        random_state: Any = 0,
+        every_row: bool = False,
+        label: str | None = None,
+        pos_label: Any = None,
+        **layout: Any,
+    ) -> Any:
+        """Apply the plan to new cases, whose labels are not needed.
+
+        Parameters
+        ----------
+        source : array of scores, mapping, Predictions, data frame, path, or whatever else `rocscope.read` takes
+        ids : str or array, optional
+            Column of the identifiers, or the identifiers themselves; by default rows are numbered from 0.
+        scores : str, sequence of str, or mapping from model name to column, optional
+            Where the columns of scores are called otherwise than the models.
+        segment : str or array, optional
+            Column of the segments, for an allocation.
+        keep : sequence of str
+            Further columns of the list.
+        where : str, optional
+            Condition in SQL: apply the plan to these rows only.
+        random_state : see `select`
+        every_row : bool
+            List all cases in their order, with the decision about each, in place of those to act on.
+        label : str, optional
+            Column of the true labels, for the outcome of each case (true or false, positive or negative).
+        pos_label : scalar, optional
+            The positive label, where labels are not 0/1, -1/1 or true/false.
+        **layout
+            How a file is written: `format`, `decimal`, `delimiter`, `encoding`, `table`; see `rocscope.read`.
+
+        Returns
+        -------
+        AppliedPlan
+            The list, best first, as a frame (`to_frame`) or a CSV file (`save`), and one sentence on what was done.
+
+        Examples
+        --------
+        >>> from rocscope import Context, ThresholdCounts, choose
+        >>> decision = choose(ThresholdCounts([0.9, 0.6, 0.4], [2, 1, 1], [0, 1, 2]), Context())
+        >>> decision.apply({"client": ["007", "008"], "score": [0.95, 0.5]}, ids="client")
+        AppliedPlan(Act on 1 of 2 cases: score >= 0.9)
+        >>> decided = decision.apply({"bought": [0, 1], "score": [0.95, 0.5]}, every_row=True, label="bought")
+        >>> decided.columns["outcome"].tolist()
+        ['false positive', 'false negative']
+        """
+        options = {"scores": scores, "segment": segment, "keep": keep, "where": where, "random_state": random_state}
+        options |= {"every_row": every_row, "label": label, "pos_label": pos_label}
+        return reach("applying").apply_plan(self, source, ids, **options, **layout)
+
+    def outcomes(
+        self,
+        source: Any,
+        ids: Any = None,
+        *,
+        label: str | None = None,
+        acted: str | None = None,
+        scores: Any = None,
+        segment: Any = None,
+        where: str | None = None,
+        pos_label: Any = None,
+        level: float = 0.95,
+        random_state: Any = 0,
+        **layout: Any,
+    ) -> PlanOutcomes:
+        """Hold what acting by the plan has brought against what it promised.
+
+        Parameters
+        ----------
+        source : data frame, path, or whatever else `rocscope.read` takes
+            The list that the plan was applied to, with outcomes. Hashes of the identifiers tell who was acted on.
+        ids, scores, segment, where, random_state, **layout : see `apply`
+        label : str
+            Column of the outcomes; missing where they are not known, as those of people who were not contacted may be.
+        acted : str, optional
+            Column that says who was acted on, where that was not as planned; ``"all"`` for a list of those alone. Of
+            several actions, the column of the action that each case got.
+        pos_label : label, optional
+            The positive one; needed unless labels are 0/1, −1/1 or true/false.
+        level : float
+
+        Returns
+        -------
+        PlanOutcomes
+            The gain achieved and promised, and the effect of acting where hashes chose among equal cases.
+
+        Examples
+        --------
+        >>> from rocscope import Campaign, ThresholdCounts, plan_campaign
+        >>> plan = plan_campaign(ThresholdCounts([3, 2], [2, 1], [1, 4]), Campaign(8, unit_cost=1, unit_benefit=3))
+        >>> answers = {"client": list("abcd"), "score": [3, 3, 2, 2], "bought": [0, 1, None, None]}
+        >>> found = plan.outcomes(answers, "client", label="bought")
+        >>> found.acted, found.gain.value, found.promised_gain, found.rate.value
+        (1, 2.0, 1.0, 1.0)
+        """
+        named = {"label": label, "acted": acted, "scores": scores, "segment": segment, "where": where}
+        asked = named | {"pos_label": pos_label, "level": level, "random_state": random_state}
+        return reach("applying").outcomes(self, source, ids, **asked, **layout)
+
+    def verify(self, data: Any, **columns: Any) -> Any:
+        """Check every claim of the plan against data, independently of the code that made it.
+
+        Parameters
+        ----------
+        data : Predictions, counts, or a file, frame, relation or table
+            The rows that the plan was made of, or counts of them.
+        **columns
+            Of a file, frame, relation or table: `label`, and what else `rocscope.read` takes. `scores` are the models
+            of the plan by default; of a plan for segments `segment` is needed.
+
+        Returns
+        -------
+        Verification
+            Its `trace` holds the steps of the proof.
+        """
+        raise NotImplementedError
+
+    def _labelled(self, data: Any, columns: dict[str, Any]) -> Any:
+        """Return data for `verify`, read from a source where columns are named."""
+        return reach("applying").labelled(self, data, **columns) if columns else data
+
+    def save(self, path: str | os.PathLike[str], *, force: bool = True) -> Path:
+        """Write the plan as JSON; an existing file is replaced, unless `force` is False."""
+        return write_file(path, self.to_json(), force=force)
+
+    def to_json(self) -> str:
+        """Return the text of the file that `save` writes."""
+        return self.file_format.text(self.stored())
+
+    def stored(self) -> dict[str, Any]:
+        """Return the content of the file."""
+        return self.to_dict()
+
+
+FORMAT = Format("rocscope.decision", 3, "a decision", "make the decision anew with rocscope.choose and save it")
+
+_INFINITE_RULES = {("never", False): math.inf, ("always", False): -math.inf}
+_INFINITE_RULES |= {("always", True): math.inf, ("never", True): -math.inf}
+_INFINITE_RULES |= {("act, review or leave", False): math.inf, ("by lot", False): -math.inf}
+_FRACTION = re.compile(r"\d{1,4000}(/[1-9]\d{0,3999})?")
+_SLACK = 1e-9  # of rates, between counts as written and the mixture that they come from
+_COSTS = ("expected_cost", "default_cost", "hull_cost", "treat_all_cost", "treat_none_cost")
+
+
+def arguments(fields: Fields) -> dict[str, Any]:
+    """Return the arguments of a Decision, checked for type and range."""
+    negated = fields.take("negated", bool, "true or false")
+    value = fields.optional_number("criterion_value")
+    model, point = fields.text("model"), _point(fields, "point", _threshold(fields, negated))
+    return {
+        "model": model,
+        "point": point,
+        "context": fields.make("context", Context, **fields.take("context", dict, "a prevalence and four costs")),
+        "default_point": _point(fields, "default_point", _default_threshold(fields)),
+        **{name: fields.number(name) for name in _COSTS},
+        "criterion": fields.text("criterion"),
+        "criterion_value": math.nan if value is None else value,
+        "slope_interval": _slopes(fields, "slope_interval"),
+        "negated": negated,
+        "subject_to": fields.texts("subject_to"),
+        "population": _population(fields),
+        "tied": fields.texts("tied"),
+        "notes": fields.texts("notes"),
+        "best_cost_interval": _costs(fields, "best_cost_interval"),
+        "lot": _lot(fields, point, (model, negated)),
+        "lot_cost": fields.optional_number("lot_cost"),
+        "review": _review(fields, (model, negated)),
+    }
+
+
+def _lot(fields: Fields, point: OperatingPoint, owner: tuple[str, bool]) -> RandomizedRule | None:
+    if fields.content.get("lot", ...) is None:
+        return None
+    return _mixture(fields, "lot", point, owner)
+
+
+def _review(fields: Fields, owner: tuple[str, bool]) -> Reviewing | None:
+    if fields.content.get("review", ...) is None:
+        return None
+    within = fields.inner("review", "what a review costs, and which cases get one")
+    review = within.make("review", Review, **within.take("review", dict, "a cost and a capacity"))
+    threshold = within.inner("point", "the counts of a point").optional_number("threshold")
+    point = _point(within, "point", -math.inf if threshold is None else threshold)
+    share = None if review.capacity is None else read_fraction(within, "exact")
+    return Reviewing(review, _mixture(within, "rule", point, owner), share)
+
+
+def _mixture(fields: Fields, name: str, point: OperatingPoint, owner: tuple[str, bool]) -> RandomizedRule:
+    within = fields.inner(name, "two thresholds and what the second weighs")
+    first, second = (read_vertex(within.inner(end, "a threshold of a model")) for end in ("first", "second"))
+    exact = within.inner("exact", "fractions")
+    weight = read_fraction(exact, "weight")
+    at_most = None if exact.content.get("at_most", ...) is None else read_fraction(exact, "at_most")
+    mixture = RandomizedRule.between(first, second, weight, at_most)
+    if (second.model, second.negated, second.threshold) != (*owner, point.threshold):
+        own = check.shown(f"{owner[0]} at {point.threshold}")
+        within.refuse("second", f"the model and threshold of the decision, {own}")
+    if not all(math.isclose(getattr(mixture, rate), getattr(point, rate), abs_tol=_SLACK) for rate in ("tpr", "fpr")):
+        within.refuse("exact", "a weight that gives the counts of the point")
+    return mixture
+
+
+def read_vertex(fields: Fields) -> HullVertex:
+    """Return a model's threshold with its counts."""
+    cells = {name: fields.number(name) for name in ("tp", "fp", "fn", "tn")}
+    threshold = fields.optional_number("threshold")
+    if threshold is None:
+        threshold = math.inf if cells["fn"] or cells["tn"] else -math.inf
+    point = fields.make("threshold", OperatingPoint, **cells, threshold=threshold)
+    if not 0 < point.prevalence < 1:
+        fields.refuse("tp", "counts of both classes")
+    return HullVertex(fields.text("model"), point, negated=fields.take("negated", bool, "true or false"))
+
+
+def read_fraction(fields: Fields, name: str, *, zero: bool = False) -> Fraction:
+    """Return a share stored as the text of a fraction."""
+    text = fields.text(name)
+    share = Fraction(text) if _FRACTION.fullmatch(text) else Fraction(-1)
+    known = 0 <= share <= 1 and (zero or share > 0)
+    least = "from 0 to 1" if zero else "above 0 and at most 1"
+    return share if known else fields.refuse(name, f"a fraction {least}, such as '3/4'")
+
+
+def _population(fields: Fields) -> float | None:
+    value = fields.optional_number("population")
+    return value if value is None or value > 0 else fields.refuse("population", "a number above 0")
+
+
+def _threshold(fields: Fields, negated: bool) -> float:
+    value = fields.optional_number("threshold")
+    if value is not None:
+        return value
+    rule = fields.content.get("rule") if fields.content.get("lot") is None else "by lot"
+    if isinstance(rule, str) and (rule, negated) in _INFINITE_RULES:
+        return _INFINITE_RULES[rule, negated]
+    return fields.refuse("threshold", "a number")
+
+
+def _default_threshold(fields: Fields) -> float:
+    value = fields.take("default_point", dict, "the counts of a point").get("threshold", 0.5)
+    return value if is_number(value) else math.inf
+
+
+def _slopes(fields: Fields, name: str) -> tuple[float, float] | None:
+    value = fields.content.get(name)
+    if value is None and name in fields.content:
+        return None
+    if not (isinstance(value, list) and len(value) == 2 and is_number(value[0])):
+        return fields.refuse(name, "a list of two slopes")
+    high = math.inf if value[1] is None else value[1]
+    if not ((is_number(high) or high == math.inf) and 0 <= value[0] <= high):
+        return fields.refuse(name, "two slopes of at least 0, the second not below the first")
+    return (value[0], high)
+
+
+def _costs(fields: Fields, name: str) -> tuple[float, float] | None:
+    if name not in fields.content:
+        return None
+    value = fields.content[name]
+    if isinstance(value, list) and len(value) == 2 and all(map(is_number, value)) and value[0] <= value[1]:
+        return (value[0], value[1])
+    return fields.refuse(name, "two costs, the second not below the first")
+
+
+def _point(fields: Fields, name: str, threshold: float) -> OperatingPoint:
+    cells = fields.take(name, dict, "the counts of a point")
+    values = [cells.get(cell) for cell in ("tp", "fp", "fn", "tn")]
+    if not all(map(is_number, values)):
+        fields.refuse(name, "four counts tp, fp, fn, tn")
+    point = fields.make(name, OperatingPoint, *values, threshold=threshold)
+    return point if 0 < point.prevalence < 1 else fields.refuse(name, "counts of both classes")

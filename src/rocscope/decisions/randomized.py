@@ -1,0 +1,935 @@
+"""The range of slopes (cost ratios) for which each vertex of the ROC convex hull is optimal, exactly.
+
+Of any set of points in ROC space, only those on the rising part of its hull can have the lowest expected cost. The set
+may be the thresholds of one model or of many, all of them or those that satisfy constraints.
+"""
+# MERGED-DOC: """Drawing: select the best cases of a list; ties are ordered by a hash of their identifiers.
+#
+# Every list of people comes from here: `select` and `predict` of all plans, reviews, and the workbench's contact
+# list.
+# """
+# MERGED-DOC: """RandomizedRule: thresholds that each decide a share of the cases, drawn by a hash of the cases'
+# identifiers.
+#
+# A tie that is taken in part is such a rule too: of the thresholds above and at the tie.
+# """
+# MERGED-DOC: """Review: a third action between acting and leaving, which finds the true class at a cost."""
+
+import itertools
+import math
+import re
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from hashlib import blake2b
+from math import inf, lcm
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocscope._base import validation as check
+from rocscope._base.arrays import Array
+from rocscope._base.contract import contract
+from rocscope._base.grouping import deal
+from rocscope.core.context import Context, decimal, nearest
+from rocscope.core.counts import OperatingPoint
+from rocscope.core.result import Result, jsonable
+from rocscope.decisions.constraints import predict, scores_of
+from rocscope.errors import InputError, PairingError
+from rocscope.geometry import Choices, ConvexCombination, TangentPoint, corners_of, settled
+from rocscope.geometry.hull import label
+
+
+@dataclass(frozen=True)
+class HullVertex(Result):
+    """A threshold of a model that has the lowest expected cost in some contexts.
+
+    Attributes
+    ----------
+    model : str
+    point : OperatingPoint
+        Its counts and its threshold.
+    slope_low, slope_high : float
+        It is the best choice where the iso-performance line has a slope from `slope_low` up to `slope_high`.
+    negated : bool
+        Whether the model's decisions are reversed: positive iff ``score < threshold``.
+    tied : tuple of str
+        Other models that have a threshold of the same rates.
+
+    Examples
+    --------
+    >>> vertex = HullVertex("A", OperatingPoint(tp=3, fp=1, fn=1, tn=4))
+    >>> vertex.label, vertex.tpr, vertex.fpr
+    ('A', 0.75, 0.2)
+    """
+
+    model: str
+    point: OperatingPoint
+    slope_low: float = 0.0
+    slope_high: float = math.inf
+    negated: bool = False
+    tied: tuple[str, ...] = ()
+
+    @property
+    def threshold(self) -> float:
+        """Predict positive iff ``score >= threshold`` (or below it, if negated)."""
+        return self.point.threshold
+
+    @property
+    def tpr(self) -> float:
+        """True-positive rate."""
+        return self.point.tpr
+
+    @property
+    def fpr(self) -> float:
+        """False-positive rate."""
+        return self.point.fpr
+
+    @property
+    def label(self) -> str:
+        """Name of the model, with "not" if its decisions are reversed."""
+        return label(self.model, self.negated)
+
+    @property
+    def has_zone(self) -> bool:
+        """Whether it is optimal for some slope between 0 and infinity."""
+        return self.slope_low < self.slope_high
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the vertex, safe for JSON (an infinite slope or threshold becomes None)."""
+        names = ("model", "threshold", "negated", "slope_low", "slope_high", "fpr", "tpr", "tied")
+        cells = {name: getattr(self.point, name) for name in ("tp", "fp", "fn", "tn")}
+        return jsonable({name: getattr(self, name) for name in names} | cells)
+
+
+@dataclass(frozen=True)
+class SlopeRanges:
+    """Vertices in order of decreasing slope, and the exact slopes of the segments between them.
+
+    They tile the slopes from infinity to 0: vertex i is best from ``border[i]`` (included: of two equally good
+    choices the one with fewer positive predictions is taken) up to ``border[i - 1]``.
+    """
+
+    vertices: tuple[HullVertex, ...]
+    borders: tuple[Fraction, ...]
+
+    def find(self, model: str, point: OperatingPoint, negated: bool = False) -> HullVertex | None:
+        """Return the vertex at which a model has a point, if it is best for some slope."""
+        for vertex in self.vertices:
+            same_owner = vertex.negated == negated and model in (vertex.model, *vertex.tied)
+            if same_owner and (vertex.point.tp, vertex.point.fp) == (point.tp, point.fp):
+                return vertex
+        return None
+
+
+class _Candidate(NamedTuple):
+    """A point on a common scale, ordered from left to right, then from the top, then by model."""
+
+    x: Any
+    minus_y: Any
+    order: int
+    position: int
+
+    @property
+    def y(self) -> Any:
+        return -self.minus_y
+
+
+def slope_ranges(choices: Sequence[Choices]) -> SlopeRanges:
+    """Return the slope ranges of the choices of one or several models.
+
+    Notes
+    -----
+    Exact, whatever the weights, also of models from samples of different size: O(k) for the k thresholds of each model,
+    then O(v log v) for the v vertices of their hulls. Of choices with equal rates the first model owns the vertex.
+    """
+    corners = [each.take(corners_of(each)) for each in choices if each.index.size]
+    chain: list[tuple[_Candidate, list[int]]] = []
+    scale = [math.lcm(*totals) for totals in zip(*(each.counts.whole_totals for each in corners), strict=True)]
+    for candidate, others in _distinct(_in_common_scale(corners, *scale)):
+        if chain and candidate.y <= chain[-1][0].y:
+            continue
+        while len(chain) > 1 and not _turns_right(chain[-2][0], chain[-1][0], candidate):
+            chain.pop()
+        chain.append((candidate, others))
+    points = [corners[candidate.order].point(candidate.position) for candidate, _ in chain]
+    borders = tuple(
+        Fraction((right.y - left.y) * scale[1], (right.x - left.x) * scale[0])
+        for (left, _), (right, _) in itertools.pairwise(chain)
+    )
+    limits = [math.inf, *map(nearest, borders), 0.0]
+    vertices = [
+        HullVertex(
+            model=corners[candidate.order].model,
+            point=point,
+            slope_low=limits[i + 1],
+            slope_high=limits[i],
+            negated=corners[candidate.order].negated,
+            tied=tuple(corners[other].label for other in others),
+        )
+        for i, ((candidate, others), point) in enumerate(zip(chain, points, strict=True))
+    ]
+    return SlopeRanges(tuple(vertices), borders)
+
+
+def _in_common_scale(choices: Sequence[Choices], all_pos: int, all_neg: int) -> list[_Candidate]:
+    """Return all points as whole numbers over common totals."""
+    candidates = []
+    for order, each in enumerate(choices):
+        up, right = (total // own for total, own in zip((all_pos, all_neg), each.counts.whole_totals, strict=True))
+        rows = zip(*each.whole(np.arange(each.index.size)), strict=True)
+        candidates += [_Candidate(fp * right, -tp * up, order, i) for i, (tp, fp) in enumerate(rows)]
+    return sorted(candidates)
+
+
+def _distinct(candidates: Iterable[_Candidate]) -> list[tuple[_Candidate, list[int]]]:
+    """Return each distinct point once, with the other choices at it."""
+    groups: list[tuple[_Candidate, list[int]]] = []
+    for candidate in candidates:
+        if groups and (groups[-1][0].x, groups[-1][0].minus_y) == (candidate.x, candidate.minus_y):
+            groups[-1][1].append(candidate.order)
+        else:
+            groups.append((candidate, []))
+    return groups
+
+
+def _turns_right(a: _Candidate, b: _Candidate, c: _Candidate) -> bool:
+    return (b.y - a.y) * (c.x - b.x) > (c.y - b.y) * (b.x - a.x)
+
+
+UNIT = 1 << 128
+"""Numbers of cases are multiples of this unit, which keeps denominators of sums small."""
+
+NEAR = UNIT // 10**9
+_SAME = 64  # bits, by which numbers differ that are the same but for how they were rounded
+
+
+def in_units(number: Fraction | int, of: int = 1) -> int:
+    """Return a quotient in multiples of the unit."""
+    return number.numerator * UNIT // (number.denominator * of)
+
+
+def whole_numbers(*axes: Any) -> list[list[int]]:
+    """Return exact numbers as integers in a common unit.
+
+    Examples
+    --------
+    >>> whole_numbers([1, 3], [0.5, 2.0])
+    [[2, 6], [1, 4]]
+    """
+    ratios = [[each.as_integer_ratio() for each in np.asarray(axis).tolist()] for axis in axes]
+    unit = lcm(*{below for axis in ratios for _, below in axis})
+    return [[above * (unit // below) for above, below in axis] for axis in ratios]
+
+
+def rounded_to(total: int, planned: Sequence[int]) -> list[int]:
+    """Return integers with a given sum: each number rounded down, those with the largest remainders up.
+
+    Examples
+    --------
+    >>> rounded_to(3, [in_units(Fraction(1, 2)), in_units(Fraction(3, 4)), in_units(Fraction(7, 4))])
+    [0, 1, 2]
+    """
+    found = [(each + NEAR) // UNIT for each in planned]
+    lost = [(each - whole * UNIT + (1 << _SAME >> 1)) >> _SAME for each, whole in zip(planned, found, strict=True)]
+    for i in sorted(range(len(lost)), key=lost.__getitem__, reverse=True)[: max(total - sum(found), 0)]:
+        found[i] += 1
+    return found
+
+
+Hashes = Callable[[Array], NDArray[np.uint64]]
+"""A function from row numbers to hashes."""
+
+HASHES = 2.0**64  # as many as 8 bytes have
+_BYTES = 8  # of a hash: two of a million identifiers share one with probability 3e-8
+_WHOLE = re.compile(r"([+-]?)0*([0-9]+)(?:\.0*)?")
+
+
+def hashes_of(ids: Any, size: int, random_state: Any = 0) -> Hashes:
+    """Return the function that hashes the identifiers of given rows; without identifiers, row numbers.
+
+    Notes
+    -----
+    BLAKE2b of the identifier's text with the random state as the key, 8 bytes. Readers turn the same identifier into a
+    text, an integer or a float, so the text of a whole number has no leading zeros and no decimals.
+
+    Raises
+    ------
+    ShapeError, InputError
+        If there is not one identifier per case, or one is missing or repeated.
+
+    Examples
+    --------
+    >>> rows = np.arange(2)
+    >>> len({hashes_of(ids, 2)(rows)[0] for ids in (["00123", "a"], [123, 7], [123.0, 7.0])})
+    1
+    """
+    key = check.seed_of(random_state).to_bytes(_BYTES, "big")
+    if ids is None:
+        return lambda rows: _digests([str(row) for row in rows.tolist()], key)
+    column = check.check_column(ids, "ids", size)
+    check.check_present(column, "ids", InputError)
+    texts = _texts(column)
+    return lambda rows: _digests([texts[row] for row in rows.tolist()], key)
+
+
+def _texts(column: Array) -> list[str]:
+    """Return the text that is hashed for each identifier."""
+    written = [
+        str(int(each)) if isinstance(each, float) and each.is_integer() else str(each) for each in column.tolist()
+    ]
+    if len(set(written)) < len(written):
+        twice = next(text for text, number in Counter(written).items() if number > 1)
+        raise InputError("ids", expected="a different one in each row", got=f"{twice!r} twice")
+    if column.dtype.kind in "iuf":
+        return written
+    texts = [_number_text(each) if each[:1] in "+-0" or "." in each else each for each in written]
+    if len(set(texts)) < len(texts):  # "7" and "07" in one list
+        times = Counter(texts)
+        texts = [text if times[text] == 1 else own for text, own in zip(texts, written, strict=True)]
+    return texts
+
+
+def _number_text(text: str) -> str:
+    whole = _WHOLE.fullmatch(text)
+    return text if whole is None else whole[1].replace("+", "") + whole[2]
+
+
+def _digests(texts: list[str], key: bytes) -> NDArray[np.uint64]:
+    keyed, digests = blake2b(digest_size=_BYTES, key=key), bytearray()
+    for text in texts:
+        case = keyed.copy()
+        case.update(text.encode())
+        digests += case.digest()
+    return np.frombuffer(bytes(digests), dtype=">u8").astype(np.uint64)
+
+
+def draw(goodness: Array, group: Array, number: Array, hashes: Hashes) -> NDArray[np.bool_]:
+    """Return a given number of the best cases of each group; ties are ordered by hash.
+
+    Parameters
+    ----------
+    goodness : array of n
+    group : array of n
+        Number of the group of each case, from 0.
+    number : array of whole numbers
+        How many cases of each group are drawn, at most the group's size.
+    hashes : function from rows to their hashes
+        Asked only for the cases whose tie it decides.
+
+    Examples
+    --------
+    >>> drawn = draw(np.array([5, 7, 6, 6]), np.array([0, 1, 1, 1]), np.array([1, 2]), hashes_of(None, 4))
+    >>> drawn[:2].tolist(), drawn[2:].sum()  # one of the last two, which are equal
+    ([True, True], np.int64(1))
+    """
+    number = np.minimum(number, np.bincount(group, minlength=number.size))
+    if not number.any():
+        return np.zeros(goodness.size, bool)
+    order = np.argsort(goodness)
+    rows, bounds = deal(group[order], order, number.size)
+    last = goodness[rows[np.clip(bounds[1:] - np.maximum(number, 1), 0, rows.size - 1)]][group]
+    drawn, equal = goodness > last, goodness == last
+    left = number - np.bincount(group[drawn], minlength=number.size)
+    enough = np.bincount(group[equal], minlength=number.size) <= left
+    drawn |= equal & enough[group]
+    tied = np.flatnonzero(equal & (~enough & (left > 0))[group])
+    by_hash = tied[np.lexsort((hashes(tied), group[tied]))]
+    place = np.arange(tied.size) - group[by_hash].searchsorted(np.arange(number.size))[group[by_hash]]
+    drawn[by_hash[place < left[group[by_hash]]]] = True
+    return drawn
+
+
+def ordered(goodness: Array, chosen: NDArray[np.intp], hashes: Hashes) -> NDArray[np.intp]:
+    """Return rows best first; ties are ordered by hash.
+
+    Examples
+    --------
+    >>> ordered(np.array([3, 9, 4]), np.array([0, 1, 2]), hashes_of(None, 3)).tolist()
+    [1, 2, 0]
+    """
+    rank = np.unique(goodness[chosen], return_inverse=True)[1]
+    return chosen[np.lexsort((hashes(chosen), -rank))]
+
+
+class Part(NamedTuple):
+    """A threshold and the share of cases that it decides."""
+
+    share: Fraction
+    model: str
+    threshold: float
+    negated: bool = False
+
+    def __str__(self) -> str:
+        whom = {inf: "nobody", -inf: "everybody"}.get(self.threshold)
+        whom = whom or f"score{'<' if self.negated else '≥'}{self.threshold:.6g} of {self.model}"
+        return whom if self.share == 1 else f"{float(self.share):.4g} × {whom}"
+
+
+@dataclass(frozen=True, repr=False)
+class RandomizedRule(Result):
+    """One threshold, or several that each decide a share of the cases.
+
+    Its rates lie between those of the thresholds. Made by `rocscope.decisions.mixture`, `Hull.mixture`, and all plans.
+
+    Attributes
+    ----------
+    ends : tuple of HullVertex
+        The thresholds, from fewest positive predictions on.
+    weights : tuple of Fraction
+        Share of the cases that each decides; 1 in all.
+    at_most : Fraction or None
+        Share of the cases that may be predicted positive, where the rule is made for their number.
+
+    References
+    ----------
+    Vuk & Curk 2006, §4; Provost & Fawcett 2001, interpolation of classifiers.
+    """
+
+    _content = ("weight", "tpr", "fpr", "first", "second", "exact")
+
+    ends: tuple[HullVertex, ...]
+    weights: tuple[Fraction, ...]
+    at_most: Fraction | None = None
+
+    @classmethod
+    def between(
+        cls, first: HullVertex, second: HullVertex, weight: Fraction, at_most: Fraction | None = None
+    ) -> "RandomizedRule":
+        """Return the rule of two thresholds in which the second decides the share `weight`."""
+        return cls((first, second), (1 - weight, weight), at_most)
+
+    @classmethod
+    def of(cls, best: ConvexCombination, at_most: Fraction | None = None) -> "RandomizedRule":
+        """Return the rule with the rates of a point between two thresholds."""
+        first, second = (HullVertex(end.choices.model, end.point, negated=end.choices.negated) for end in best.ends)
+        return cls.between(first, second, best.share, at_most)
+
+    @property
+    def first(self) -> HullVertex:
+        """The threshold with fewest positive predictions."""
+        return self.ends[0]
+
+    @property
+    def second(self) -> HullVertex:
+        """The threshold with most positive predictions."""
+        return self.ends[-1]
+
+    @property
+    def exact_weight(self) -> Fraction:
+        """Exact share of the cases that `second` decides."""
+        return self.weights[-1]
+
+    @property
+    def weight(self) -> float:
+        """The same as a float."""
+        return float(self.exact_weight)
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """The thresholds with their shares of the cases, without empty ones."""
+        every = zip(self.weights, self.ends, strict=True)
+        return tuple(Part(share, end.model, end.threshold, end.negated) for share, end in every if share)
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The models whose scores are needed."""
+        return tuple(dict.fromkeys(part.model for part in self.parts if abs(part.threshold) != inf))
+
+    @property
+    def randomized(self) -> bool:
+        """Whether several thresholds each decide some cases."""
+        return len(self.parts) > 1
+
+    @property
+    def exact(self) -> dict[str, str | None]:
+        """Weight and `at_most` as texts of exact fractions."""
+        return {"weight": str(self.exact_weight), "at_most": None if self.at_most is None else str(self.at_most)}
+
+    @property
+    def rates(self) -> tuple[Fraction, Fraction]:
+        """Exact expected true- and false-positive rate, from the counts of both thresholds."""
+        tpr, fpr = (
+            sum((share * _coordinate(end.point, axis, None) for share, end in self._weighted), Fraction(0))
+            for axis in ("tpr", "fpr")
+        )
+        return tpr, fpr
+
+    @property
+    def _weighted(self) -> list[tuple[Fraction, HullVertex]]:
+        return list(zip(self.weights, self.ends, strict=True))
+
+    @property
+    def tpr(self) -> float:
+        """Expected true-positive rate."""
+        return float(self.rates[0])
+
+    @property
+    def fpr(self) -> float:
+        """Expected false-positive rate."""
+        return float(self.rates[1])
+
+    @property
+    def point(self) -> OperatingPoint:
+        """Expected counts in the sample, with the score of the last threshold."""
+        at = self.second.point
+        if not self.randomized:
+            return at
+        tp, fp = (float(rate * Fraction(n)) for rate, n in zip(self.rates, (at.n_pos, at.n_neg), strict=True))
+        return OperatingPoint(tp, fp, at.n_pos - tp, at.n_neg - fp, at.threshold)
+
+    def expected(self, prevalence: float, population: float = 1) -> OperatingPoint:
+        """Return the expected counts among `population` cases at the given `prevalence`."""
+        positives, negatives = prevalence * population, (1 - prevalence) * population
+        tp, fp = positives * self.tpr, negatives * self.fpr
+        return OperatingPoint(tp, fp, positives - tp, negatives - fp)
+
+    def predict(self, scores: Any, ids: Any = None, *, random_state: Any = 0) -> NDArray[np.bool_]:
+        """Return which cases are predicted positive.
+
+        Parameters
+        ----------
+        scores : mapping from model name to array, Predictions or data frame; an array where one model is enough
+        ids : array of one identifier per case, optional
+            Its hash decides on a case between the thresholds, wherever it stands; by default that of the row number.
+        random_state : int, Generator, RandomState or None
+            Another one hashes differently.
+
+        Raises
+        ------
+        ColumnError
+            If a model is missing.
+        InputError
+            If an identifier is repeated.
+
+        Notes
+        -----
+        A case for which thresholds of the total share p are passed is positive with probability p. Made for a rate,
+        each case is decided by its own hash, whatever other cases come with it: attained rates differ from the promised
+        point by sampling error only. Made for `at_most`, all cases that are passed are drawn together, best first,
+        until their share is reached exactly; hashes decide among equal scores.
+        """
+        columns = self._scores(scores)
+        chance, tier = self._tiers(columns)
+        hashes = hashes_of(ids, tier.size, random_state)
+        if self.at_most is not None:
+            return self.draw(min(int(self.at_most * tier.size), max(self._reach(columns))), columns, hashes)
+        taken = np.array([each == 1 for each in chance])[tier]
+        open_ = np.flatnonzero(np.array([0 < each < 1 for each in chance])[tier])
+        limit = np.array([float(each) for each in chance])[tier[open_]]
+        taken[open_] = hashes(open_).astype(np.float64) / HASHES < limit
+        return taken
+
+    def select(self, number: int, scores: Any, ids: Any = None, *, random_state: Any = 0) -> NDArray[np.intp]:
+        """Return exactly the given number of rows, best first; if it differs from the planned number, by score."""
+        chosen = np.flatnonzero(self.exactly(number, scores, ids, random_state=random_state))
+        return self.ordered(chosen, scores, ids, random_state=random_state)
+
+    def ordered(
+        self, rows: NDArray[np.intp], scores: Any, ids: Any = None, *, random_state: Any = 0
+    ) -> NDArray[np.intp]:
+        """Return rows best first; ties are ordered by the hash of their identifiers."""
+        goodness = self._goodness(self._scores(scores))
+        return ordered(goodness, rows, hashes_of(ids, goodness.size, random_state))
+
+    def exactly(self, number: int, scores: Any, ids: Any = None, *, random_state: Any = 0) -> NDArray[np.bool_]:
+        """Return a mask that selects exactly the given number of cases."""
+        columns = self._scores(scores)
+        return self.draw(number, columns, hashes_of(ids, self._goodness(columns).size, random_state))
+
+    def reach(self, scores: Any) -> tuple[int, int]:
+        """Return the number of cases at or above the first and the last threshold."""
+        return self._reach(self._scores(scores))
+
+    def draw(self, number: int, columns: dict[str, Array], hashes: Hashes) -> NDArray[np.bool_]:
+        """Return exactly the given number of cases, best first; between the thresholds, their planned share."""
+        chance, tier = self._tiers(columns)
+        sizes = np.bincount(tier, minlength=len(chance)).tolist()
+        return draw(self._goodness(columns), tier, np.array(_amounts(min(number, tier.size), chance, sizes)), hashes)
+
+    def strata(self, scores: Any, *, by_number: bool) -> NDArray[np.intp]:
+        """Return a number for each case, the same for those that hashes choose among; −1 where scores decide.
+
+        Where a number of cases is filled, best first, hashes choose among equal scores; else among all on which the
+        thresholds differ.
+        """
+        columns = self._scores(scores)
+        chance, tier = self._tiers(columns)
+        if not by_number:
+            return np.where(np.array([0 < each < 1 for each in chance])[tier], tier, -1)
+        place = np.unique(self._goodness(columns), return_inverse=True)[1]
+        return np.unique(tier * (place.max(initial=0) + 1) + place, return_inverse=True)[1]
+
+    def _tiers(self, columns: dict[str, Array]) -> tuple[list[Fraction], Array]:
+        """Return the probabilities of selection, in decreasing order, and each case's index among them."""
+        parts = [(share, end) for share, end in self._weighted if share]
+        pattern = sum(self._answer(end, columns).astype(np.int64) << bit for bit, (_, end) in enumerate(parts))
+        assert isinstance(pattern, np.ndarray)
+        kinds = np.flatnonzero(np.bincount(pattern, minlength=1 << len(parts)))
+        chances = [sum((s for bit, (s, _) in enumerate(parts) if kind >> bit & 1), Fraction(0)) for kind in kinds]
+        distinct = sorted(set(chances), reverse=True)
+        place = np.zeros(1 << len(parts), np.intp)
+        place[kinds] = [distinct.index(each) for each in chances]
+        return distinct, place[pattern]
+
+    def _reach(self, columns: dict[str, Array]) -> tuple[int, int]:
+        first, second = (int(self._answer(end, columns).sum()) for end in (self.first, self.second))
+        return first, second
+
+    def _scores(self, scores: Any) -> dict[str, Array]:
+        return scores_of(self.models or [self.second.model], scores)
+
+    @staticmethod
+    def _answer(end: HullVertex, columns: dict[str, Array]) -> NDArray[np.bool_]:
+        any_of_them = next(iter(columns.values()))  # nobody and everybody need no scores
+        return predict(columns.get(end.model, any_of_them), end.threshold, end.negated)
+
+    def _goodness(self, columns: dict[str, Array]) -> Array:
+        column = columns.get(self.second.model, next(iter(columns.values())))
+        return -np.unique(column, return_inverse=True)[1] if self.second.negated else column
+
+    @property
+    def shares(self) -> str:
+        """The share of cases that each threshold decides, as text."""
+        return " + ".join(map(str, self.parts))
+
+    def __repr__(self) -> str:
+        return f"RandomizedRule({self.shares}, tpr={self.tpr:.6g}, fpr={self.fpr:.6g})"
+
+
+def _amounts(number: int, chance: list[Fraction], sizes: list[int]) -> list[int]:
+    """Return the number of cases selected from each tier: by its probability, adjusted to the given total."""
+    amount = [each * size for each, size in zip(chance, sizes, strict=True)]
+    short = number - sum(amount, Fraction(0))
+    for i in range(len(sizes)) if short > 0 else reversed(range(len(sizes))):
+        before = amount[i]
+        amount[i] = max(Fraction(0), min(Fraction(sizes[i]), before + short))
+        short -= amount[i] - before
+    return rounded_to(number, list(map(in_units, amount)))
+
+
+@dataclass(frozen=True)
+class _Target:
+    """Target of a mixture: a value on one axis."""
+
+    axis: str
+    value: Fraction
+    target_prevalence: float | None
+    at_most: Fraction | None = None
+
+    def at(self, point: OperatingPoint) -> Fraction:
+        return _coordinate(point, self.axis, self.target_prevalence)
+
+
+def _coordinate(point: OperatingPoint, axis: str, target_prevalence: float | None) -> Fraction:
+    tp, fp, fn, tn = (Fraction(count) for count in (point.tp, point.fp, point.fn, point.tn))
+    tpr, fpr = tp / (tp + fn), fp / (fp + tn)
+    if axis != "depth":
+        return tpr if axis == "tpr" else fpr
+    if target_prevalence is None:
+        return (tp + fp) / (tp + fp + fn + tn)
+    share = decimal(target_prevalence)
+    return share * tpr + (1 - share) * fpr
+
+
+def _target(
+    *,
+    fpr: float | None = None,
+    tpr: float | None = None,
+    depth: float | None = None,
+    at_most: float | None = None,
+    population: float | None = None,
+    target_prevalence: float | None = None,
+) -> _Target:
+    given = {name: value for name, value in (("fpr", fpr), ("tpr", tpr), ("depth", depth)) if value is not None}
+    if (at_most is None) != (population is None):
+        raise InputError("at_most and population", expected="both or neither", got="one of them")
+    if len(given) + (at_most is not None) != 1:
+        raise InputError(
+            "mixture", expected="exactly one of fpr, tpr, depth, at_most", got=f"{sorted(given) or 'none'}"
+        )
+    if target_prevalence is not None:
+        check.check_share(target_prevalence, "target_prevalence")
+    if at_most is not None:
+        cases = check.check_number(at_most, "at_most", "a number of cases of at least 0", least=0)
+        all_cases = check.check_number(population, "population", "a number of cases above 0", above=0)
+        share = min(decimal(cases) / decimal(all_cases), Fraction(1))
+        return _Target("depth", share, target_prevalence, at_most=share)
+    ((axis, value),) = given.items()
+    check.check_number(value, axis, "a share from 0 to 1", least=0)
+    if value > 1:
+        raise InputError(axis, expected="a share from 0 to 1", got=repr(value))
+    return _Target(axis, decimal(value), target_prevalence)
+
+
+def mixture_on(vertices: Sequence[HullVertex], **target: Any) -> RandomizedRule:
+    """Return the mixture of two neighbouring hull vertices that meets a target."""
+    wanted = _target(**target)
+    _require_one_prevalence(vertices, wanted)
+    if wanted.at_most is not None:  # beyond the first that finds all positives, more cases would be taken in vain
+        vertices = vertices[: next(i for i, vertex in enumerate(vertices) if not vertex.point.fn) + 1]
+        wanted = replace(wanted, value=min(wanted.value, wanted.at(vertices[-1].point)))
+    along = [wanted.at(vertex.point) for vertex in vertices]
+    # At one tpr the vertex of lowest fpr is wanted, so the first; at one fpr or depth the last.
+    right = bisect_left(along, wanted.value) if wanted.axis == "tpr" else bisect_right(along, wanted.value)
+    right = min(max(right, 1), len(vertices) - 1)
+    return _between(vertices[right - 1], vertices[right], wanted)
+
+
+@contract
+def mixture(first: HullVertex, second: HullVertex, **target: Any) -> RandomizedRule:
+    """Mix two classifiers at random to attain a given rate or number of positive predictions.
+
+    Parameters
+    ----------
+    first, second : HullVertex
+        Two models with their points; ``HullVertex("A", OperatingPoint(…))`` makes one of a crisp classifier.
+    fpr, tpr, depth, at_most : float
+        What to attain, exactly one of them: a rate, the share of positive predictions, or their number among a
+        `population`.
+    population : float, optional
+        Number of cases, with `at_most`. A budget is a capacity too: at most budget / unit cost cases.
+    target_prevalence : float, optional
+        Share of positives in that population; the sample's own when left out.
+
+    Returns
+    -------
+    RandomizedRule
+
+    Raises
+    ------
+    InputError
+        If the target lies outside what the two attain.
+
+    Notes
+    -----
+    With a point x₁ for `first` and x₂ for `second` on the axis of the target x, `second` decides the share
+    (x − x₁)/(x₂ − x₁) of the cases, drawn at random. Computed as an exact fraction.
+
+    References
+    ----------
+    ROC slides after Fawcett, combining classifiers: CoIL challenge 2000.
+
+    Examples
+    --------
+    Of 4,000 clients, 240 of whom would respond, 800 can be written to:
+
+    >>> a = HullVertex("A", OperatingPoint(tp=48, fp=376, fn=192, tn=3384))
+    >>> b = HullVertex("B", OperatingPoint(tp=144, fp=940, fn=96, tn=2820))
+    >>> mixture(a, b, at_most=800, population=4000).exact_weight == Fraction(376, 660)
+    True
+    """
+    wanted = _target(**target)
+    _require_one_prevalence((first, second), wanted)
+    low, high = sorted((first, second), key=lambda end: wanted.at(end.point))
+    return _between(low, high, wanted)
+
+
+def _between(low: HullVertex, high: HullVertex, wanted: _Target) -> RandomizedRule:
+    start, end = wanted.at(low.point), wanted.at(high.point)
+    if not start <= wanted.value <= end:
+        raise InputError(
+            wanted.axis,
+            expected=f"a value that the two classifiers attain, {float(start):.6g} to {float(end):.6g}",
+            got=f"{float(wanted.value):.6g}",
+        )
+    weight = (wanted.value - start) / (end - start) if end > start else Fraction(0)
+    return RandomizedRule.between(_crisp(low), _crisp(high), weight, wanted.at_most)
+
+
+def _crisp(end: HullVertex) -> HullVertex:
+    """Give a classifier without scores the threshold between its predictions 0 and 1."""
+    if end.threshold == end.threshold:
+        return end
+    cells = {name: getattr(end.point, name) for name in ("tp", "fp", "fn", "tn")}
+    return HullVertex(end.model, OperatingPoint(**cells, threshold=1), end.slope_low, end.slope_high, end.negated)
+
+
+def _require_one_prevalence(vertices: Sequence[HullVertex], wanted: _Target) -> None:
+    shares = [vertex.point.prevalence for vertex in vertices]
+    if wanted.axis == "depth" and wanted.target_prevalence is None and max(shares) - min(shares) > 1e-9:
+        raise PairingError(
+            "mixture",
+            expected="classifiers from samples of one prevalence",
+            got=f"{min(shares):.4g} to {max(shares):.4g}",
+            hint="name the one that counts with target_prevalence",
+        )
+
+
+@dataclass(frozen=True)
+class Review(Result):
+    """A review of a case, after which it is treated correctly.
+
+    Parameters
+    ----------
+    cost : float
+        Of one look, beside what the right action costs.
+    capacity : float, optional
+        Largest number of cases that can be looked at, among the population.
+
+    Raises
+    ------
+    InputError
+        If one of them is below 0.
+
+    Examples
+    --------
+    The four tied cases are worth a look, and there is time for two of them:
+
+    >>> from rocscope import Context, ThresholdCounts, choose
+    >>> counts = ThresholdCounts([3, 2, 1], [3, 2, 0], [0, 2, 3])
+    >>> decision = choose(counts, Context(cost_fp=5, cost_fn=5), review=Review(cost=1, capacity=2))
+    >>> decision.predict([3, 3, 3, 2, 2, 2, 2, 1, 1, 1], ids=list("abcdefghij"))
+    array(['act', 'act', 'act', 'review', 'leave', 'leave', 'review', 'leave',
+           'leave', 'leave'], dtype='<U6')
+    """
+
+    cost: float
+    capacity: float | None = None
+
+    def __post_init__(self) -> None:
+        check.settle(self, cost=check.check_number(self.cost, "review cost", "an amount of at least 0", least=0))
+        if self.capacity is not None:
+            most = check.check_number(self.capacity, "review capacity", "a number of cases of at least 0", least=0)
+            check.settle(self, capacity=most)
+
+
+@dataclass(frozen=True, repr=False)
+class Reviewing(Result):
+    """The reviewed cases: those that `rule` selects and that are not acted on.
+
+    Attributes
+    ----------
+    review : Review
+    rule : RandomizedRule
+        Which cases are acted on or looked at.
+    share : Fraction or None
+        Of all cases, what the capacity is.
+    """
+
+    _content = ("review", "point", "rule", "exact")
+
+    review: Review
+    rule: RandomizedRule
+    share: Fraction | None
+
+    @property
+    def point(self) -> OperatingPoint:
+        """Expected counts of the cases that are acted on or reviewed, with the lowest of their scores."""
+        return self.rule.point
+
+    @property
+    def threshold(self) -> float:
+        """Review cases with at least this score."""
+        return self.point.threshold
+
+    @property
+    def exact(self) -> str | None:
+        """The share as text of an exact fraction."""
+        return None if self.share is None else str(self.share)
+
+    def predict(self, acting: RandomizedRule, scores: Any, ids: Any, random_state: Any) -> NDArray[np.str_]:
+        """Return "act", "review" or "leave" for each case, with at most as many reviews as the capacity."""
+        act, look = (rule.predict(scores, ids, random_state=random_state) for rule in (acting, self.rule))
+        if self.share is not None:
+            room = int(self.share * act.size)
+            if acting.randomized:
+                number = max(int(look.sum()) - room, acting.reach(scores)[0])
+                act = acting.exactly(number, scores, ids, random_state=random_state)
+            else:
+                number = min(int(act.sum()) + room, self.rule.reach(scores)[1])
+                look = self.rule.exactly(number, scores, ids, random_state=random_state)
+        return np.where(act, "act", np.where(look, "review", "leave"))
+
+    def __repr__(self) -> str:
+        return f"review of {self.rule.shares if self.rule.randomized else f'score >= {self.threshold:.6g}'}"
+
+
+@dataclass(frozen=True)
+class ThreeActions:
+    """The best use of three actions with one model."""
+
+    acting: ConvexCombination
+    looking: ConvexCombination
+    cost: Fraction
+
+
+@dataclass(frozen=True)
+class _Step:
+    """Cases between two neighbouring hull vertices, as shares of all cases: positive and negative."""
+
+    positives: Fraction
+    negatives: Fraction
+
+    @property
+    def size(self) -> Fraction:
+        return self.positives + self.negatives
+
+
+def third_action(
+    choices: Choices, context: Context, review: Review, prevalence: Fraction, limit: Fraction | None
+) -> ThreeActions:
+    """Return which cases to act on and which to review with one model, at the lowest expected cost.
+
+    Parameters
+    ----------
+    choices : Choices
+        Every threshold of the model.
+    context : Context
+    review : Review
+    prevalence : Fraction
+    limit : Fraction or None
+        Largest share of cases that can be looked at.
+
+    Notes
+    -----
+    For a cost r of a look, g of a miss and a of a false alarm, acting begins where a line of slope
+    (1 − π)(a − r)/(π r) touches the hull, and looking where one of slope (1 − π) r/(π (g − r)) does. With a capacity
+    looks go where they save most a case: min(p·g, n·a)/(p + n) − r for a step of the hull with p positives and n
+    negatives; the last step at random. Exact; the optimum of the linear program over all mixtures of nested thresholds.
+    """
+    corners = corners_of(choices).tolist()
+    rates = [choices.rates(corner) for corner in corners]
+    steps = [
+        _Step(prevalence * (up - tpr), (1 - prevalence) * (right - fpr))
+        for (tpr, fpr), (up, right) in itertools.pairwise(rates)
+    ]
+    miss, alarm, look = context.miss_cost, context.false_alarm_cost, decimal(review.cost)
+    acted = [step.positives * miss > step.negatives * alarm for step in steps]
+    looked = _looks(steps, miss, alarm, look, limit)
+    cost = prevalence * decimal(context.costs["fn"]) + (1 - prevalence) * decimal(context.costs["tn"])
+    for step, act, share in zip(steps, acted, looked, strict=True):
+        cost += share * (look * step.size - step.positives * miss)
+        cost += (1 - share) * (step.negatives * alarm - step.positives * miss) * act
+    acting = sum((1 - share) * act for act, share in zip(acted, looked, strict=True))
+    looking = sum(max(share, Fraction(act)) for act, share in zip(acted, looked, strict=True))
+    return ThreeActions(_along(choices, corners, acting), _along(choices, corners, looking), cost)
+
+
+def _looks(
+    steps: Sequence[_Step], miss: Fraction, alarm: Fraction, look: Fraction, limit: Fraction | None
+) -> list[Fraction]:
+    """Return the share of each step that is reviewed."""
+    saved = [min(step.positives * miss, step.negatives * alarm) / step.size - look for step in steps]
+    shares, room = [Fraction(0)] * len(steps), limit
+    for i in sorted(range(len(steps)), key=lambda i: -saved[i]):
+        if saved[i] <= 0 or room == 0:
+            break
+        shares[i] = Fraction(1) if room is None else min(room / steps[i].size, Fraction(1))
+        room = None if room is None else room - shares[i] * steps[i].size
+    return shares
+
+
+def _along(choices: Choices, corners: Sequence[int], steps: Fraction | int) -> ConvexCombination:
+    """Return the rule that takes a number of hull steps, the last one partially."""
+    whole = int(steps)
+    first = TangentPoint(choices, corners[whole])
+    part = steps - whole
+    return (
+        settled(ConvexCombination(first, TangentPoint(choices, corners[whole + 1]), Fraction(part)))
+        if part
+        else ConvexCombination(first, first)
+    )

@@ -1,0 +1,916 @@
+"""Compare models over the folds of one data set, with tests that allow for shared training rows.
+
+One value per model and fold: what comparisons over folds start from.
+
+How probably is one model better, worse, or as good for all practical purposes: the Bayesian correlated t-test.
+"""
+# MERGED-DOC: """Compare models over several data sets with Wilcoxon's signed-rank test.
+#
+# One value per data set and model: what comparisons over data sets start from.
+# """
+# MERGED-DOC: """Friedman's test of the ranks of several models over several data sets, with Nemenyi's pairwise test.
+#
+# The exact distribution of Friedman's statistic: the ranks of every data set dealt out in every order.
+# """
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import combinations, permutations
+from math import inf, isinf, nan, sqrt
+from operator import itemgetter
+from typing import Any, Literal, cast
+
+import numpy as np
+from scipy import stats
+
+from rocscope._base import validation as check
+from rocscope._base.arrays import Array
+from rocscope._base.contract import contract
+from rocscope._base.grouping import Parts
+from rocscope.core.predictions import Rows
+from rocscope.core.result import Result, html_table, number
+from rocscope.errors import InputError, PairingError, ScoreError, ShapeError
+from rocscope.evaluation.measures import Judged, Metric, measure_of
+from rocscope.inference.estimate import (
+    ADJUSTMENTS,
+    Alternative,
+    Comparison,
+    Comparisons,
+    Estimate,
+    Hypothesis,
+    PValueAdjust,
+    Test,
+    compare_each_two,
+)
+from rocscope.sample import is_segmented, refusal
+
+
+@dataclass(frozen=True, eq=False)
+class FoldScores:
+    """A metric of m models on the same n folds.
+
+    Attributes
+    ----------
+    models : tuple of m names
+    values : m × n array
+        Folds of one repeat are neighbours.
+    repeats : int or None
+        How many repeats of equally many folds these are; None where that is not known.
+    test_share : float or None
+        Share of the rows that a fold tests; None where that is not known.
+    quantity : str
+    sign : int
+        −1 where a small value is good.
+    """
+
+    models: tuple[str, ...]
+    values: Array
+    repeats: int | None
+    test_share: float | None
+    quantity: str
+    sign: int = 1
+
+    def require_test_share(self) -> float:
+        """Return the share of rows in a test fold.
+
+        Raises
+        ------
+        InputError
+            If it was not given and does not follow from the folds.
+        """
+        if self.test_share is None:
+            hint = "0.1 for ten-fold cross-validation; or pass arrays of repeats × folds"
+            raise InputError("test_share", expected="the share of the rows that a fold tests", hint=hint)
+        return self.test_share
+
+    @property
+    def variance_factor(self) -> float:
+        """Factor from the variance over folds to that of their mean, which shared training rows increase.
+
+        1/n + ρ/(1 − ρ) for n folds that each test the share ρ of the rows (Nadeau & Bengio 2003).
+        """
+        share = self.require_test_share()
+        return 1 / self.values.shape[1] + share / (1 - share)
+
+    def mean_difference(self, i: int, j: int) -> tuple[float, float]:
+        """Return the mean over folds of model j minus model i, and its standard error.
+
+        It is of the differences themselves, so that equal ones have exactly none.
+        """
+        difference = self.values[j] - self.values[i]
+        variance = difference.var(ddof=1) * self.variance_factor if np.ptp(difference) else 0.0
+        return float(difference.mean()), sqrt(variance)
+
+
+def fold_scores(scores: Any, metric: Metric = "auc", test_share: float | None = None) -> FoldScores:
+    """Return the values of at least two models from arrays, or from predictions with folds.
+
+    Raises
+    ------
+    PairingError
+        If models have different numbers of folds.
+    InputError
+        If there are fewer than two models or folds, or no fold column.
+    ScoreError
+        If a value is missing or infinite.
+    """
+    if test_share is not None:
+        check.check_share(test_share, "test_share")
+    if isinstance(scores, Rows):
+        found = _of_predictions(cast(Judged, scores), metric)
+    elif hasattr(scores, "items") and not is_segmented(scores):
+        found = _of_arrays(scores)
+    else:
+        raise refusal("scores", "Predictions with folds, or a mapping from model to array", scores)
+    if len(found.models) < 2:
+        raise InputError("models to compare", expected="two or more", got=f"{len(found.models)}")
+    if found.values.shape[1] < 2:
+        raise InputError("folds", expected="two or more", got=f"{found.values.shape[1]}")
+    share = found.test_share if test_share is None else float(test_share)
+    return FoldScores(found.models, check.read_only(found.values), found.repeats, share, found.quantity, found.sign)
+
+
+def _of_arrays(scores: Mapping[Any, Any]) -> FoldScores:
+    arrays = {str(name): np.asarray(values) for name, values in scores.items()}
+    if not arrays:
+        raise InputError("models to compare", expected="two or more", got="0")
+    (first, shape), *_ = [(name, values.shape) for name, values in arrays.items()]
+    if len(shape) not in (1, 2):
+        raise ShapeError(f"scores[{first!r}]", expected="folds, or repeats × folds", got=f"{len(shape)} dimensions")
+    for name, values in arrays.items():
+        if values.shape != shape:
+            raise PairingError("scores", expected=f"{shape} as of {first!r}", got=f"{values.shape} of {name!r}")
+        if values.dtype.kind not in "iuf" or not np.isfinite(values).all():
+            raise ScoreError(f"scores[{name!r}]", expected="finite numbers", got=_what_is_wrong(values))
+    stacked = np.stack([values.ravel() for values in arrays.values()]).astype(np.float64)
+    if len(shape) == 1:
+        return FoldScores(tuple(arrays), stacked, None, None, "score")
+    return FoldScores(tuple(arrays), stacked, shape[0], 1 / shape[1] if shape[1] > 1 else None, "score")
+
+
+def _what_is_wrong(values: Array) -> str:
+    if values.dtype.kind not in "iuf":
+        return f"values of type {values.dtype}"
+    return check.count_and_first(~np.isfinite(values.ravel()), "missing or infinite").replace("row", "fold")
+
+
+def _of_predictions(preds: Judged, metric: Metric) -> FoldScores:
+    measure = measure_of(metric, several_classes=hasattr(preds, "classes"))
+    responses = getattr(preds.source, "responses", {})
+    parts = list(preds.by_fold().items())
+    repeats = [_repeat_of(part) for _, part in parts]
+    order = sorted(range(len(parts)), key=lambda i: (repeats[i], i))
+    values = np.empty((len(preds.models), len(parts)))
+    for row, model in enumerate(preds.models):
+        for column, i in enumerate(order):
+            fold, part = parts[i]
+            value = measure.of(part.select(models=[model]), responses.get(model, ""))
+            if not np.isfinite(value):
+                subject = f"{measure.name} of {model!r} in fold {fold!r}"
+                hint = "it has none where the fold lacks a class that it needs"
+                raise ScoreError(subject, expected="a number", got=f"{value}", hint=hint)
+            values[row, column] = value
+    each, count = np.unique(repeats, return_counts=True)
+    equal = bool((count == count[0]).all())
+    # Folds of one repeat share its rows out; a single one leaves open how many rows trained it.
+    share = 1 / int(count[0]) if equal and count[0] > 1 and _complete(preds, each.size) else None
+    models = tuple(preds.models)
+    return FoldScores(models, values, each.size if equal else None, share, measure.name, measure.sign)
+
+
+def _repeat_of(part: Judged) -> Any:
+    repeat = getattr(part, "repeat", None)
+    return 0 if repeat is None else repeat[0]
+
+
+def _complete(preds: Judged, repeats: int) -> bool:
+    """Whether each repeat tests all rows once, as far as the predictions show."""
+    source = preds.source
+    return source is None or len(preds) == repeats * (source.rows_read - source.rows_dropped)
+
+
+Method = Literal["corrected_t", "5x2_t", "5x2_f"]
+
+METHODS = ("corrected_t", "5x2_t", "5x2_f")
+_FIVE_BY_TWO = (5, 2)  # repeats and folds of Alpaydin's test
+_F_FREEDOM = (10, 5)  # degrees of freedom of its F statistic
+
+
+@contract
+def compare_folds(
+    scores: Any,
+    *,
+    method: Method = "corrected_t",
+    metric: Metric = "auc",
+    test_share: float | None = None,
+    alternative: Alternative = "two-sided",
+    test: Test = "difference",
+    margin: float = 0.0,
+    level: float = 0.95,
+    adjust: PValueAdjust = "holm",
+) -> Comparisons:
+    """Compare a metric of models over the folds of one data set: second − first, with tests.
+
+    Parameters
+    ----------
+    scores : mapping from model name to array of folds, or of repeats × folds; or predictions with a fold column
+        As `evaluate` gives them, of two classes or more. All models on the same folds.
+    method : {"corrected_t", "5x2_t", "5x2_f"}
+        Nadeau & Bengio's corrected resampled t-test; for five repeats of two folds also Dietterich's t-test and
+        Alpaydin's combined F-test.
+    metric : str, Context, CostMatrix or function
+        For predictions: what is computed in each fold, see `bootstrap_632`. What needs decisions takes those of the
+        models; where predictions hold none, the threshold of probabilities is 0.5.
+    test_share : float, optional
+        Share of the rows that a fold tests, such as 0.1 in ten-fold cross-validation. Left out, it is that of
+        cross-validation, 1/folds, where scores are arrays of repeats × folds, or predictions whose repeats test every
+        row; else it must be given.
+    alternative, test, margin, level, adjust : see `compare`
+
+    Returns
+    -------
+    Comparisons
+        The differences are means over the folds. Their intervals belong to the corrected t-test; the other two give
+        none.
+
+    Raises
+    ------
+    InputError
+        If the share of test rows is not known, or a one-sided F-test is asked for.
+    ShapeError
+        If the method needs five repeats of two folds and gets others.
+    PairingError, ScoreError
+        If models have different folds, or a fold lacks its value (an AUC needs both classes).
+
+    Notes
+    -----
+    Folds share training rows, so that their values are not independent and a plain t-test finds too much. With the
+    differences d of n folds in all, of variance s², and ρ = test_share/(1 − test_share):
+
+    - corrected t: mean(d)/√(s²·(1/n + ρ)), n − 1 degrees of freedom;
+    - 5×2 t: d₁₁/√(Σs²ᵢ/5) with s²ᵢ = Σⱼ(dᵢⱼ − d̄ᵢ)², five degrees of freedom. It rests on the first difference, so that
+      another order of the folds gives another p;
+    - 5×2 F: Σd²/(2Σs²ᵢ) with 10 and 5 degrees of freedom (`df` is the latter), whatever the order.
+
+    The correction is an approximation: the correlation of folds is taken to be test_share, which no data can confirm.
+    The question is of learners on training sets of this size; of two fitted models on one test set ask `compare`.
+
+    References
+    ----------
+    Nadeau & Bengio 2003, Mach. Learn. 52:239–281; Dietterich 1998, Neural Comput. 10:1895–1923;
+    Alpaydin 1999, Neural Comput. 11:1885–1892; Bouckaert & Frank 2004, PAKDD (repeats × folds).
+
+    Examples
+    --------
+    >>> accuracy = {"tree": [[0.80, 0.75], [0.70, 0.75]], "bayes": [[0.90, 0.80], [0.85, 0.85]]}
+    >>> compare_folds(accuracy)["tree", "bayes"]
+    Comparison(bayes − tree: 0.1, 95 % interval -0.04526 to 0.2453, p=0.116, two-sided, corrected resampled t)
+    >>> compare_folds({"a": [0.80, 0.75, 0.70], "b": [0.9, 0.8, 0.85]}, test_share=0.2)["a", "b"].df
+    2
+    """
+    check.check_choice("method", method, METHODS)
+    check.check_choice("adjust", adjust, ADJUSTMENTS)
+    hypothesis = Hypothesis(alternative, test, margin, level)
+    found = fold_scores(scores, metric, test_share)
+    if method == "corrected_t":
+        task: _CorrectedT | _FiveByTwo = _CorrectedT(found, hypothesis)
+    else:
+        task = _FiveByTwo(found, hypothesis, method)
+    estimates = {name: task.estimate(i) for i, name in enumerate(found.models)}
+    return compare_each_two(found.quantity, estimates, task.covariance, task.compare, adjust)
+
+
+def corrected_covariance(found: FoldScores) -> Array:
+    """Return the covariance (m × m) of the means over folds, corrected for the training rows that folds share."""
+    return np.atleast_2d(np.cov(found.values)) * found.variance_factor
+
+
+class _CorrectedT:
+    name = "corrected resampled t"
+
+    def __init__(self, found: FoldScores, hypothesis: Hypothesis) -> None:
+        self.found, self.hypothesis = found, hypothesis
+        self.covariance = corrected_covariance(found)
+        self.n = found.values.shape[1]
+
+    def estimate(self, i: int) -> Estimate:
+        spread = sqrt(self.covariance[i, i])
+        return self.hypothesis.wald(self.found.values[i].mean(), spread, self.n, self.name, df=self.n - 1)
+
+    def compare(self, i: int, j: int) -> Comparison:
+        estimate = self.hypothesis.wald(*self.found.mean_difference(i, j), self.n, self.name, df=self.n - 1)
+        first, second = self.found.models[i], self.found.models[j]
+        return self.hypothesis.compare(first, second, estimate, df=self.n - 1, method=self.name)
+
+
+class _FiveByTwo:
+    def __init__(self, found: FoldScores, hypothesis: Hypothesis, method: str) -> None:
+        n = found.values.shape[1]
+        if found.repeats is None or (found.repeats, n // found.repeats) != _FIVE_BY_TWO:
+            got = f"{n} folds" if found.repeats is None else f"{found.repeats} × {n // found.repeats}"
+            raise ShapeError(f"method={method!r}", expected="five repeats of two folds (arrays of 5 × 2)", got=got)
+        if method == "5x2_f" and (hypothesis.alternative, hypothesis.test) != ("two-sided", "difference"):
+            hint = "use method='5x2_t' or 'corrected_t'"
+            raise InputError("method='5x2_f'", expected="a two-sided test", got=hypothesis.aim, hint=hint)
+        self.found, self.hypothesis, self.method = found, hypothesis, method
+        self.name = "5×2 cv t" if method == "5x2_t" else "combined 5×2 cv F"
+        within = found.values.reshape(-1, *_FIVE_BY_TWO)
+        within = (within - within.mean(axis=2, keepdims=True)).reshape(len(found.models), -1)
+        self.covariance = within @ within.T / 5
+
+    def estimate(self, i: int) -> Estimate:
+        return self._without_interval(float(self.found.values[i].mean()), sqrt(self.covariance[i, i]))
+
+    def _without_interval(self, value: float, spread: float) -> Estimate:
+        return Estimate(value, nan, nan, self.hypothesis.level, self.name, self.found.values.shape[1], spread)
+
+    def compare(self, i: int, j: int) -> Comparison:
+        first, second = self.found.models[i], self.found.models[j]
+        difference = self.found.values[j] - self.found.values[i]
+        pairs = difference.reshape(_FIVE_BY_TWO)
+        variance = float(((pairs - pairs.mean(axis=1, keepdims=True)) ** 2).sum()) / 5
+        if self.method == "5x2_t":
+            tested = self._without_interval(float(pairs[0, 0]), sqrt(variance))
+            found = self.hypothesis.compare(first, second, tested, df=5, method=self.name)
+            statistic, p_value = found.statistic, found.p_value
+        else:
+            statistic = _ratio(float((difference**2).sum()), 2 * 5 * variance)
+            p_value = float(stats.f.sf(statistic, *_F_FREEDOM))
+        shown = self._without_interval(float(difference.mean()), sqrt(variance))
+        return self.hypothesis.comparison(first, second, shown, statistic, p_value, self.name, df=5)
+
+
+def _ratio(above: float, below: float) -> float:
+    if below == 0:
+        return 0.0 if above == 0 else inf
+    return above / below
+
+
+_METHOD = "Bayesian correlated t"
+
+
+@dataclass(frozen=True, repr=False)
+class PracticalComparison(Comparison):
+    """Posterior probabilities of second − first over folds.
+
+    Parameters
+    ----------
+    first, second, difference, statistic, p_value, method, … : see `Comparison`
+        The interval is a credible one; there is no statistic and no p-value.
+    rope : float
+        Differences from −rope to rope are too small to matter.
+    first_better, equivalent, second_better : float
+        Probabilities that second − first is below −rope, within, and above rope; they sum to 1.
+
+    Examples
+    --------
+    >>> from rocscope.inference import Estimate
+    >>> gain = Estimate(0.02, 0.0, 0.04, level=0.95, method="Bayesian correlated t", n=10)
+    >>> PracticalComparison("a", "b", gain, nan, nan, gain.method, rope=0.01, equivalent=0.2, second_better=0.8)
+    PracticalComparison(b − a: 0.02, 95 % interval 0 to 0.04; a better 0, equivalent (±0.01) 0.2, b better 0.8)
+    """
+
+    rope: float = 0.0
+    first_better: float = 0.0
+    equivalent: float = 0.0
+    second_better: float = 0.0
+
+    def __repr__(self) -> str:
+        return (
+            f"PracticalComparison({self.second} − {self.first}: {self.difference.words}; {self.first} better "
+            f"{self.first_better:.3g}, equivalent (±{self.rope:g}) {self.equivalent:.3g}, "
+            f"{self.second} better {self.second_better:.3g})"
+        )
+
+
+@contract
+def practical_equivalence(
+    scores: Any,
+    rope: float,
+    *,
+    metric: Metric = "auc",
+    test_share: float | None = None,
+    level: float = 0.95,
+) -> Comparisons:
+    """Compute the probabilities that one model is better, worse or practically equivalent, over folds.
+
+    Parameters
+    ----------
+    scores, metric, test_share : see `compare_folds`
+    rope : float
+        Region of practical equivalence: differences from −rope to rope are too small to matter, such as 0.01 for
+        accuracy. At 0 only better and worse are left.
+    level : float
+        Of the credible intervals.
+
+    Returns
+    -------
+    Comparisons
+        Of `PracticalComparison`.
+
+    Raises
+    ------
+    InputError
+        If rope is negative, or the share of test rows is not known.
+
+    Notes
+    -----
+    With a flat prior, the mean difference in the population has a Student distribution with n − 1 degrees of freedom
+    around the mean of the n folds, of scale √(s²·(1/n + ρ)) as in Nadeau & Bengio's test (`compare_folds`).
+    The numbers equal its p-values, but are probabilities of the hypotheses. Where folds do not differ at all the
+    probability is 1 on the side where their difference lies, and one half on each side for a difference of 0 without a
+    rope.
+
+    References
+    ----------
+    Corani & Benavoli 2015, Mach. Learn. 100:285–304; Benavoli, Corani, Demšar & Zaffalon 2017, JMLR 18:1–36.
+
+    Examples
+    --------
+    >>> accuracy = {"tree": [0.80, 0.75, 0.70, 0.75], "bayes": [0.90, 0.80, 0.85, 0.85]}
+    >>> found = practical_equivalence(accuracy, rope=0.01, test_share=0.25)["tree", "bayes"]
+    >>> found
+    PracticalComparison(bayes − tree: 0.1, 95 % interval 0.0007698 to 0.1992; tree better 0.0193,
+    equivalent (±0.01) 0.0122, bayes better 0.968)
+    """
+    hypothesis = Hypothesis(level=level)
+    check.check_number(rope, "rope", "a number of at least 0", least=0)
+    found = fold_scores(scores, metric, test_share)
+    n = found.values.shape[1]
+    covariance = corrected_covariance(found)
+    pairs = [_pair(found, i, j, float(rope), hypothesis) for i, j in combinations(range(len(found.models)), 2)]
+    estimates = {
+        name: hypothesis.wald(float(found.values[i].mean()), sqrt(covariance[i, i]), n, _METHOD, df=n - 1)
+        for i, name in enumerate(found.models)
+    }
+    return Comparisons(found.quantity, estimates, covariance, pairs, "none")
+
+
+def _pair(found: FoldScores, i: int, j: int, rope: float, hypothesis: Hypothesis) -> PracticalComparison:
+    mean, spread = found.mean_difference(i, j)
+    n = found.values.shape[1]
+    below, above = (_tail(sign * mean - rope, spread, n - 1) for sign in (-1, 1))
+    if not rope and not spread and not mean:
+        below = above = 0.5
+    difference = hypothesis.wald(mean, spread, n, _METHOD, df=n - 1)
+    return PracticalComparison(
+        found.models[i],
+        found.models[j],
+        difference,
+        nan,
+        nan,
+        _METHOD,
+        df=n - 1,
+        rope=rope,
+        first_better=below,
+        equivalent=max(1 - below - above, 0.0) if rope else 0.0,
+        second_better=above,
+    )
+
+
+def _tail(excess: float, spread: float, df: int) -> float:
+    """Return the probability of a positive value, given an excess."""
+    return float(stats.t.cdf(excess / spread, df)) if spread else float(excess > 0)
+
+
+ROUNDING = 2.0**-44
+"""Relative tolerance below which values are equal, since rounding affects the lowest of 52 bits."""
+
+
+@dataclass(frozen=True, eq=False)
+class ResultTable:
+    """A metric of m models on N data sets.
+
+    Attributes
+    ----------
+    models : tuple of m names
+    values : N × m array
+    quantity : str
+    sign : int
+        −1 where a small value is good.
+    """
+
+    models: tuple[str, ...]
+    values: Array
+    quantity: str
+    sign: int = 1
+
+
+def result_table(results: Any, metric: Metric = "auc") -> ResultTable:
+    """Return the table from arrays by model, a frame with a column per model, or predictions by data set.
+
+    Raises
+    ------
+    InputError
+        If there are fewer than two models or data sets.
+    PairingError
+        If models have different numbers of data sets, or data sets different models.
+    ScoreError
+        If a value is missing or infinite.
+    """
+    if check.is_frame(results):
+        results = check.frame_columns(results)
+    elif not isinstance(results, Mapping) or _counted_by_segment(results):
+        expected = "a mapping from model to values or from data set to Predictions, or a data frame"
+        raise refusal("results", expected, results)
+    if any(isinstance(value, Rows) for value in results.values()):
+        table = _of_predictions_of_dataset_comparison(results, metric)
+    else:
+        table = _of_arrays_of_dataset_comparison(results)
+    n, m = table.values.shape
+    for what, size in (("models to compare", m), ("data sets", n)):
+        if size < 2:
+            raise InputError(what, expected="two or more", got=str(size))
+    return ResultTable(table.models, check.read_only(table.values), table.quantity, table.sign)
+
+
+def _counted_by_segment(results: Any) -> bool:
+    return is_segmented(results) and not isinstance(results, Parts)  # of rows by segment each may be a data set
+
+
+def _of_arrays_of_dataset_comparison(results: Mapping[Any, Any]) -> ResultTable:
+    columns = {str(name): np.asarray(values) for name, values in results.items()}
+    if not columns:
+        raise InputError("models to compare", expected="two or more", got="0")
+    first = next(iter(columns))
+    for name, values in columns.items():
+        if values.ndim != 1:
+            got = f"{values.ndim} dimensions"
+            raise ShapeError(f"results[{name!r}]", expected="one value a data set", got=got, hint="average over folds")
+        if values.size != columns[first].size:
+            expected = f"{columns[first].size} values as of {first!r}"
+            raise PairingError("results", expected=expected, got=f"{values.size} of {name!r}")
+        if values.dtype.kind not in "iuf":
+            raise ScoreError(f"results[{name!r}]", expected="numbers", got=f"values of type {values.dtype}")
+        if not np.isfinite(values).all():
+            got = check.count_and_first(~np.isfinite(values), "missing or infinite")
+            hint = "leave out data sets that a model has no value for"
+            raise ScoreError(f"results[{name!r}]", expected="finite values", got=got, hint=hint)
+    return ResultTable(tuple(columns), np.column_stack(list(columns.values())).astype(np.float64), "score")
+
+
+def _of_predictions_of_dataset_comparison(results: Mapping[Any, Any], metric: Metric) -> ResultTable:
+    rows: list[Array] = []
+    models, quantity, sign = None, "", 1
+    for name, preds in results.items():
+        if not isinstance(preds, Rows):
+            raise InputError(f"results[{name!r}]", expected="predictions as of the others", got=type(preds).__name__)
+        found = fold_scores(preds, metric)
+        models, quantity, sign = models or found.models, found.quantity, found.sign
+        if found.models != models:
+            raise PairingError(f"results[{name!r}]", expected=f"the models {models}", got=f"{found.models}")
+        rows.append(found.values.mean(axis=1))
+    return ResultTable(models or (), np.array(rows), quantity, sign)
+
+
+Zeros = Literal["split", "drop", "pratt"]
+
+_ZERO_METHODS = {"split": "zsplit", "drop": "wilcox", "pratt": "pratt"}
+_MOST_EXACT = 50  # data sets up to which SciPy's test counts all signs too
+
+
+@contract
+def compare_datasets(
+    results: Any,
+    *,
+    metric: Metric = "auc",
+    zeros: Zeros = "split",
+    alternative: Alternative = "two-sided",
+    test: Test = "difference",
+    margin: float = 0.0,
+    level: float = 0.95,
+    adjust: PValueAdjust = "holm",
+) -> Comparisons:
+    """Compare models over several data sets: second − first, with Wilcoxon's signed-rank test.
+
+    Parameters
+    ----------
+    results : mapping from model name to array of N values, one a data set; data frame of such columns; or mapping
+        from data set name to predictions with folds, whose mean over folds is taken
+    metric : see `compare_folds`
+    zeros : {"split", "drop", "pratt"}
+        Data sets where two models are equal: their ranks go half to each side (Demšar), they are left out (Wilcoxon),
+        or they are ranked and then left out (Pratt).
+    alternative, test, margin, level, adjust : see `compare`
+
+    Returns
+    -------
+    Comparisons
+        The difference of a pair is the Hodges–Lehmann estimate, the median of the means of each two differences; the
+        estimates of models are medians over the data sets, without an interval.
+
+    Raises
+    ------
+    PairingError, ScoreError
+        If a model lacks a value for a data set.
+
+    Notes
+    -----
+    `scipy.stats.wilcoxon`, exact for at most 50 data sets without ties and zeros, else by the normal approximation.
+    Differences that are equal to 13 digits of the largest value are ties: 0.3 − 0.2 and 0.2 − 0.1 are not in
+    binary.
+    The interval is that of the Walsh averages which the exact test without ties does not reject: as wide as it must be
+    for its level, and infinite where so few data sets cannot reach it (five, at 95 %). Of more than two models ask
+    `friedman` first.
+
+    References
+    ----------
+    Wilcoxon 1945, Biometrics 1:80–83; Hodges & Lehmann 1963; Demšar 2006, JMLR 7:1–30, §3.1.3.
+
+    Examples
+    --------
+    >>> auc = {"tree": [0.70, 0.80, 0.60, 0.75, 0.90, 0.65], "bayes": [0.72, 0.81, 0.66, 0.80, 0.94, 0.68]}
+    >>> compare_datasets(auc)["tree", "bayes"]
+    Comparison(bayes − tree: 0.035, 95 % interval 0.01 to 0.06, p=0.0312, two-sided, Wilcoxon signed ranks)
+    """
+    check.check_choice("zeros", zeros, tuple(_ZERO_METHODS))
+    check.check_choice("adjust", adjust, ADJUSTMENTS)
+    hypothesis = Hypothesis(alternative, test, margin, level)
+    table = result_table(results, metric)
+    columns = dict(zip(table.models, table.values.T, strict=True))
+    estimates = {
+        name: Estimate(float(np.median(values)), nan, nan, level, "median", values.size)
+        for name, values in columns.items()
+    }
+
+    def compare(i: int, j: int) -> Comparison:
+        (a, first), (b, second) = (list(columns.items())[each] for each in (i, j))
+        return _pair_of_dataset_comparison(a, b, _difference(first, second), hypothesis, zeros)
+
+    return compare_each_two(table.quantity, estimates, np.full((len(columns),) * 2, nan), compare, adjust)
+
+
+def _difference(first: Array, second: Array) -> Array:
+    """Return second − first with rounding removed, so that equal differences are ties."""
+    largest = max(abs(first).max(), abs(second).max())
+    if largest == 0:
+        return second - first
+    step = 2.0 ** np.floor(np.log2(largest)) * ROUNDING
+    return np.round((second - first) / step) * step
+
+
+def _pair_of_dataset_comparison(
+    first: str, second: str, difference: Array, hypothesis: Hypothesis, zeros: Zeros
+) -> Comparison:
+    found = {
+        side: _signed_ranks(difference - null, side, zeros)
+        for side, null in zip(("greater", "less"), hypothesis.nulls, strict=True)
+        if null is not None
+    }
+    if hypothesis.test == "difference" and len(found) == 2:
+        statistic, p_value = _signed_ranks(difference, "two-sided", zeros)
+    else:
+        statistic, p_value = max(found.values(), key=itemgetter(1))
+    name = "Wilcoxon signed ranks"
+    estimate = _hodges_lehmann(difference, hypothesis.level, name)
+    return hypothesis.comparison(first, second, estimate, statistic, p_value, name)
+
+
+def _signed_ranks(excess: Array, side: str, zeros: Zeros) -> tuple[float, float]:
+    if not excess.any():  # nothing to rank
+        return nan, 1.0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # older SciPy warns when it approximates
+        found: Any = stats.wilcoxon(excess, zero_method=_ZERO_METHODS[zeros], alternative=side)
+    return float(found.statistic), float(found.pvalue)
+
+
+def _hodges_lehmann(difference: Array, level: float, method: str) -> Estimate:
+    """Return the median of the Walsh averages, and the interval of values not rejected at this level."""
+    n = difference.size
+    i, j = np.triu_indices(n)
+    walsh = np.sort((difference[i] + difference[j]) / 2)
+    left_out = _quantile(n, (1 - level) / 2)
+    low, high = (-np.inf, np.inf) if left_out == 0 else (walsh[left_out - 1], walsh[-left_out])
+    return Estimate(float(np.median(walsh)), float(low), float(high), level, method, n)
+
+
+@lru_cache(maxsize=256)
+def _quantile(n: int, tail: float) -> int:
+    """Return how many Walsh averages to omit on either side: the smallest t with P(T ≤ t) > tail."""
+    if n > _MOST_EXACT:
+        centre, spread = n * (n + 1) / 4, (n * (n + 1) * (2 * n + 1) / 24) ** 0.5
+        return max(int(np.floor(centre + stats.norm.ppf(tail) * spread)), 0)
+    ways = np.ones(1)
+    for rank in range(1, n + 1):  # each rank is in the sum or not
+        ways = np.concatenate([ways, np.zeros(rank)]) + np.concatenate([np.zeros(rank), ways])
+    return int(np.searchsorted(np.cumsum(ways) / 2.0**n, tail, side="right"))
+
+
+FEW_DATASETS, FEW_MODELS = 10, 5
+"""Up to this size all orders are counted; the approximations are for more (Demšar 2006)."""
+
+
+def is_few(ranks: Array) -> bool:
+    """Whether all orders are counted."""
+    n, m = ranks.shape
+    return n <= FEW_DATASETS and m <= FEW_MODELS
+
+
+def _exact_p_value(ranks: Array) -> float:
+    """Return the share of all orders within rows (n × m) whose rank sums differ at least as much.
+
+    Friedman's χ² and Iman & Davenport's F grow with the sum of squares of these sums alone, ties being as they are, so
+    that both have this p-value.
+
+    Notes
+    -----
+    Rows are added one at a time to all different sorted sums that there are so far, with how likely each is: the same
+    columns in another order are as likely. Doubled ranks are whole numbers, so that nothing is decided by rounding.
+
+    Examples
+    --------
+    Two data sets that agree on the order of three models, as they do in one of six cases:
+
+    >>> round(_exact_p_value(np.array([[1, 2, 3], [1, 2, 3]])), 12)
+    0.166666666667
+    """
+    doubled = np.rint(2 * ranks).astype(np.int64)
+    base = int(doubled.sum()) + 1
+    place = base ** np.arange(doubled.shape[1])
+    sums, chance = np.sort(doubled[:1], axis=1), np.ones(1)
+    for row in doubled[1:]:
+        orders = np.array(list(permutations(row.tolist())))
+        reached = np.sort(sums[:, np.newaxis] + orders, axis=2).reshape(-1, row.size)
+        _, first, number = np.unique(reached @ place, return_index=True, return_inverse=True)
+        chance = np.bincount(number, np.repeat(chance / len(orders), len(orders)))
+        sums = reached[first]
+    observed = (doubled.sum(axis=0) ** 2).sum()
+    return min(float(chance[(sums**2).sum(axis=1) >= observed].sum()), 1.0)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RankComparison(Result):
+    """Ranks of m models on N data sets, with Friedman's test and Nemenyi's test of each pair.
+
+    Made by `rocscope.evaluation.friedman`; `rocscope.plotting.plot_critical_difference` draws it.
+
+    Attributes
+    ----------
+    models : tuple of m names
+    ranks : N × m array
+        In each data set 1 is the best; equal models share the mean of their ranks.
+    statistic, p_value : float
+        Friedman's χ², corrected for ties; p from its exact distribution, or of m − 1 degrees of freedom.
+    f_statistic, f_p_value : float
+        Iman & Davenport's F; p from its exact distribution, which is the same, or of m − 1 and (m − 1)(N − 1) degrees
+        of freedom, which is then the better test.
+    critical_difference : float
+        Nemenyi's: mean ranks further apart than this differ, at `level`.
+    level : float
+    pairs : Comparisons
+        Differences of mean ranks (a lower rank is better), with Nemenyi's simultaneous intervals and p-values.
+    quantity : str
+        What was ranked.
+    """
+
+    _also = ("mean_rank", "groups")
+
+    models: tuple[str, ...]
+    ranks: Array
+    statistic: float
+    p_value: float
+    f_statistic: float
+    f_p_value: float
+    critical_difference: float
+    level: float
+    pairs: Comparisons
+    quantity: str
+
+    def __post_init__(self) -> None:
+        check.settle(self, ranks=check.read_only(self.ranks))
+
+    @property
+    def mean_rank(self) -> dict[str, float]:
+        """Mean rank by model, in the order given."""
+        return dict(zip(self.models, self.ranks.mean(axis=0).tolist(), strict=True))
+
+    @property
+    def groups(self) -> list[tuple[str, ...]]:
+        """Largest sets of neighbours by mean rank within the critical difference."""
+        best_first = sorted(self.mean_rank.items(), key=lambda item: item[1])
+        found: list[tuple[str, ...]] = []
+        reached = 0
+        for start, (_, rank) in enumerate(best_first):
+            stop = start + sum(other - rank <= self.critical_difference for _, other in best_first[start:])
+            if stop > reached and stop - start > 1:
+                found.append(tuple(name for name, _ in best_first[start:stop]))
+            reached = max(reached, stop)
+        return found
+
+    def __repr__(self) -> str:
+        ranks = ", ".join(f"{name} {rank:.4g}" for name, rank in self.mean_rank.items())
+        return (
+            f"RankComparison(mean ranks: {ranks}; {len(self.ranks)} data sets, Friedman p={self.p_value:.3g}, "
+            f"Iman–Davenport p={self.f_p_value:.3g}, critical difference {self.critical_difference:.4g})"
+        )
+
+    def _repr_html_(self) -> str:
+        best_first = sorted(self.mean_rank.items(), key=lambda item: item[1])
+        return super()._repr_html_() + html_table([(n, number(rank)) for n, rank in best_first], ("", "mean rank"))
+
+
+@contract
+def friedman(
+    results: Any, *, metric: Metric = "auc", larger_is_better: bool | None = None, level: float = 0.95
+) -> RankComparison:
+    """Test whether several models differ over several data sets by their ranks, and which of them do.
+
+    Parameters
+    ----------
+    results, metric : see `compare_datasets`
+    larger_is_better : bool, optional
+        False for errors, losses and costs; left out, what the named metric of predictions is, and True for arrays.
+    level : float
+        Of the critical difference and the intervals: 0.95 for a test at 5 %.
+
+    Returns
+    -------
+    RankComparison
+        Mean ranks, the omnibus test and pairwise differences.
+
+    Raises
+    ------
+    InputError
+        If there are fewer than three models; two are compared by `compare_datasets`.
+
+    Notes
+    -----
+    χ² = 12N/(m(m+1))·(ΣR̄² − m(m+1)²/4), divided by the correction for ties; F = (N − 1)χ²/(N(m − 1) − χ²), which is
+    less conservative. Up to ten data sets and five models the p-value of both is the share of all orders within the
+    data sets that make as large a difference; beyond, those of χ² and F are approximations. Values that are equal to 13
+    digits of the largest of their data set tie.
+
+    Critical difference q·√(m(m+1)/(6N)), with the quantile of the studentised range of m groups and infinite degrees of
+    freedom, divided by √2. Nemenyi's test looks at ranks, so that adding a model can change what it says of two others:
+    for pairs `compare_datasets` with Holm's correction does not have that flaw (Benavoli, Corani & Mangili 2016).
+
+    References
+    ----------
+    Friedman 1937; Iman & Davenport 1980, Commun. Stat. A9:571–595; Nemenyi 1963; Demšar 2006, JMLR 7:1–30, §3.2.
+
+    Examples
+    --------
+    >>> auc = {"a": [0.9, 0.8, 0.7, 0.9], "b": [0.8, 0.7, 0.6, 0.8], "c": [0.7, 0.6, 0.5, 0.85]}
+    >>> result = friedman(auc)
+    >>> result
+    RankComparison(mean ranks: a 1, b 2.25, c 2.75; 4 data sets, Friedman p=0.0417, Iman–Davenport p=0.0417,
+    critical difference 1.657)
+    >>> result.groups
+    [('a', 'b'), ('b', 'c')]
+    """
+    level = check.check_level(level)
+    table = result_table(results, metric)
+    n, m = table.values.shape
+    if m < 3:
+        hint = "compare_datasets compares two"
+        raise InputError("models to rank", expected="three or more", got=str(m), hint=hint)
+    descending = table.sign > 0 if larger_is_better is None else larger_is_better
+    ranks = _ranks(-table.values if descending else table.values)
+    if np.ptp(ranks):
+        statistic, p_value = map(float, stats.friedmanchisquare(*ranks.T))
+    else:  # all models equal on all data sets
+        statistic, p_value = 0.0, 1.0
+    rest = n * (m - 1) - statistic
+    f_statistic = (n - 1) * statistic / rest if rest > 1e-12 * n * m else inf
+    f_p_value = 0.0 if isinf(f_statistic) else float(stats.f.sf(f_statistic, m - 1, (m - 1) * (n - 1)))
+    if is_few(ranks):
+        p_value = f_p_value = _exact_p_value(ranks)
+    scale = sqrt(m * (m + 1) / (6 * n))
+    reach = _studentized_range(level, m) / sqrt(2) * scale
+    pairs = _nemenyi(table.models, ranks, scale, reach, level)
+    return RankComparison(
+        table.models, ranks, statistic, p_value, f_statistic, f_p_value, reach, level, pairs, table.quantity
+    )
+
+
+def _ranks(values: Array) -> Array:
+    """Rank each row; values that differ only by rounding are tied."""
+    order = np.argsort(values, axis=1)
+    steps = np.diff(np.take_along_axis(values, order, axis=1), axis=1)
+    apart = steps > abs(values).max(axis=1, keepdims=True) * ROUNDING
+    level = np.empty(values.shape)
+    np.put_along_axis(level, order, np.cumsum(np.pad(apart, ((0, 0), (1, 0))), axis=1), axis=1)
+    return stats.rankdata(level, axis=1)
+
+
+@lru_cache(maxsize=64)
+def _studentized_range(level: float, m: int) -> float:
+    return float(stats.studentized_range.ppf(level, m, inf))
+
+
+def _nemenyi(models: tuple[str, ...], ranks: Array, scale: float, reach: float, level: float) -> Comparisons:
+    mean, (n, m), method = ranks.mean(axis=0), ranks.shape, "Nemenyi"
+    pairs = []
+    for i, j in combinations(range(m), 2):
+        value = float(mean[j] - mean[i])
+        statistic = abs(value) / scale
+        p_value = float(stats.studentized_range.sf(statistic * sqrt(2), m, inf))
+        difference = Estimate(value, value - reach, value + reach, level, method, n, scale)
+        pairs.append(Comparison(models[i], models[j], difference, statistic, p_value, method, adjusted_p_value=p_value))
+    estimates = {
+        name: Estimate(float(rank), nan, nan, level, "mean rank", n) for name, rank in zip(models, mean, strict=True)
+    }
+    return Comparisons("mean rank", estimates, np.cov(ranks, rowvar=False) / n, pairs, "nemenyi")

@@ -1,0 +1,807 @@
+"""Summary: the table of a validation, a row for each model and segment, with its notes.
+
+What is to be reported of a model that is validated, and where this package says it: STRATOS and TRIPOD+AI.
+"""
+# MERGED-DOC: """summary: every validation figure of each model, with intervals, in one call.
+#
+# All numbers of one model on some rows.
+# """
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from math import floor, isfinite, isnan, log10, nan
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from rocscope import __version__
+from rocscope._base import validation as check
+from rocscope._base.contract import answering
+from rocscope._base.validation import frame_of
+from rocscope.calibration.logistic import ONE_CLASS, ClosedForms, logarithmic, squared
+from rocscope.calibration.outcomes import Evidence, Shift, evidence
+from rocscope.calibration.report import distance_estimates
+from rocscope.calibration.scores import miscalibration_cost_at
+from rocscope.core.context import Context
+from rocscope.core.counts import ThresholdCounts
+from rocscope.core.predictions import Predictions, refuse_repeats
+from rocscope.core.result import Result, html_table, number
+from rocscope.curves.profit_curve import Campaign
+from rocscope.curves.rate_curves import auc
+from rocscope.decisions.choosing import choose
+from rocscope.decisions.constraints import predict
+from rocscope.errors import ColumnError, InputError, OneClassError, ScoreError, WeightError, heard
+from rocscope.evaluation.averaging import mean
+from rocscope.figures.registry import at as at_threshold
+from rocscope.figures.registry import known
+from rocscope.inference.areas import auc_interval
+from rocscope.inference.estimate import Estimate
+from rocscope.inference.estimating import estimate_of
+from rocscope.inference.proportions import Thresholds, normal_quantile, rate_intervals
+from rocscope.sample import Labels, Models, Sample, Samples, Scores, sample_of, samples_of, with_context
+from rocscope.segments.by_segment import counted_by_segment
+from rocscope.segments.segmented_counts import SegmentedCounts
+
+
+class SummaryMeasure(NamedTuple):
+    """A measure of the summary: heading, domain, and ideal value."""
+
+    heading: str
+    domain: str
+    ideal: float | None = None
+
+
+_MEASURES = {
+    "discrimination": "auc",
+    "calibration": "observed_over_expected in_the_large intercept slope ici e50 e90 ece",
+    "overall": "brier scaled_brier brier_miscalibration log_loss",
+    "classification": "tpr tnr precision npv accuracy",
+    "utility": "net_benefit treat_all treat_none expected_cost miscalibration_cost",
+}
+_REFERENCES = {"treat_all": "net benefit, treat all", "treat_none": "net benefit, treat none"}
+DOMAINS = tuple(_MEASURES)
+"""The five domains of the STRATOS guidance (Van Calster et al. 2025)."""
+
+
+def _measure(name: str, domain: str) -> SummaryMeasure:
+    figure = known(name)
+    heading, ideal = (_REFERENCES[name], None) if figure is None else (figure.title, figure.ideal)
+    return SummaryMeasure(heading, domain, ideal)
+
+
+MEASURES = {name: _measure(name, domain) for domain, names in _MEASURES.items() for name in names.split()}
+"""All measures of a summary in display order."""
+
+NEEDS_PROBABILITIES = tuple(
+    name
+    for name, measure in MEASURES.items()
+    if measure.domain in ("calibration", "overall") or name in ("net_benefit", *_REFERENCES, "miscalibration_cost")
+)
+
+ThresholdSource = Literal["given", "costs", "cheapest", "decisions"]
+"""Origins of a threshold: a number or the costs, both fixed beforehand; chosen on the rows; the model's own."""
+
+TRIPOD = {
+    "12d": "heterogeneity of performance: how it was handled and quantified",
+    "12e": "all measures used to evaluate performance (discrimination, calibration, clinical utility)",
+    "14": "fairness: performance in each group that matters",
+    "15": "output of the model, and how the threshold of a classification was found",
+    "21": "number of participants and of outcome events in each analysis",
+    "23a": "performance with confidence intervals, in key subgroups too",
+    "23b": "heterogeneity of performance across clusters",
+}
+"""Items of TRIPOD+AI (Collins et al. 2024) that a summary can answer; all others need the authors."""
+
+REFERENCES = (
+    "Van Calster et al. 2025, Lancet Digital Health, performance measures in predictive AI (STRATOS)",
+    "Collins et al. 2024, BMJ 385:e078378 (TRIPOD+AI)",
+)
+
+
+_NOTHING = 1e-12  # what rounding leaves of 0
+
+
+def _estimate_named(estimates: dict[str, Estimate], name: str) -> Estimate:
+    """Return the estimate of a measure by its name or a synonym."""
+    if name in estimates:
+        return estimates[name]
+    figure = known(str(name))
+    for own, estimate in estimates.items():
+        if figure is not None and known(own) is figure:
+            return estimate
+    raise ColumnError("measure", expected=check.one_of(str(name), list(estimates)), got=repr(name))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SummaryRow(Result):
+    """Results of one model on all rows, or on one segment or fold.
+
+    Attributes
+    ----------
+    model : str
+    part : str
+        The segment or fold; "all" for all rows.
+    n, n_pos : float
+    threshold : float
+        That classification and utility are at; NaN where they are of the model's own decisions.
+    estimates : dict from the name of a measure to Estimate
+    notes : tuple of str
+    threshold_source : {"given", "costs", "cheapest", "decisions"}
+        "given" and "costs" were fixed beforehand, "cheapest" was chosen on all rows of the summary.
+    """
+
+    model: str
+    part: str
+    n: float
+    n_pos: float
+    threshold: float
+    estimates: dict[str, Estimate]
+    notes: tuple[str, ...] = ()
+    threshold_source: ThresholdSource = "cheapest"
+
+    def __getitem__(self, name: str) -> Estimate:
+        return _estimate_named(self.estimates, name)
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{name}={self[name].value:.4g}" for name in ("auc", "slope", "ici", "brier"))
+        return f"SummaryRow({self.model}, {self.part}: {shown}, n={number(self.n)})"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FoldsRow(Result):
+    """Results of one model averaged over folds with equal weight.
+
+    Attributes
+    ----------
+    model : str
+    folds : int
+    estimates : dict from the name of a measure to Estimate
+        The mean over the folds that have a number, with Student's t interval; n is how many these are.
+    deviations : dict from the name of a measure to float
+        Standard deviation over the same folds.
+    fit_seconds, predict_seconds : float
+        Mean over folds; NaN where the predictions do not tell. Not in `to_dict`, as no two runs take the same.
+    """
+
+    _content = ("model", "folds", "estimates", "deviations")
+
+    model: str
+    folds: int
+    estimates: dict[str, Estimate]
+    deviations: dict[str, float]
+    fit_seconds: float = nan
+    predict_seconds: float = nan
+
+    @classmethod
+    def of(cls, rows: Sequence[SummaryRow], level: float, seconds: Sequence[tuple[float, float]] = ()) -> "FoldsRow":
+        """Return the mean of one model's rows over folds."""
+        values = np.array([[row[name].value for name in MEASURES] for row in rows])
+        with np.errstate(invalid="ignore"):  # a log loss may be infinite
+            found = mean(values, level)
+            known = [column[~np.isnan(column)] for column in values.T]
+            spread = [float(column.std(ddof=1)) if column.size > 1 else nan for column in known]
+        method = "Student t across folds, shared training rows not counted"
+        columns = zip(found.value.tolist(), found.low.tolist(), found.high.tolist(), strict=True)
+        of_folds = [Estimate(*ends, level, method, own.size) for ends, own in zip(columns, known, strict=True)]
+        estimates = dict(zip(MEASURES, of_folds, strict=True))
+        deviations = dict(zip(MEASURES, spread, strict=True))
+        times = np.mean(seconds, axis=0).tolist() if seconds else (nan, nan)
+        return cls(rows[0].model, len(rows), estimates, deviations, *times)
+
+    def __getitem__(self, name: str) -> Estimate:
+        return _estimate_named(self.estimates, name)
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{name}={self[name].value:.4g} ± {self.deviations[name]:.2g}" for name in ("auc", "brier"))
+        return f"FoldsRow({self.model}: {shown}, {self.folds} folds)"
+
+    def line(self, names: Sequence[str]) -> dict[str, str]:
+        """Return a line of text: mean, standard deviation and interval of measures, and seconds."""
+        cells = {
+            MEASURES[name].heading: f"{cell(self[name])}, sd {_plain(self.deviations[name])}"
+            for name in names
+            if not isnan(self[name].value)
+        }
+        times = {"fit": self.fit_seconds, "predict": self.predict_seconds}
+        seconds = {f"{name}, s": _plain(value) for name, value in times.items() if not isnan(value)}
+        return {"model": self.model, "folds": str(self.folds)} | cells | seconds
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Summary(Result, Sequence[SummaryRow]):
+    """The results of a validation: one row for each model and part.
+
+    A sequence of `SummaryRow`; one is also found by its model, or by model and part.
+
+    Attributes
+    ----------
+    rows : tuple of SummaryRow
+    context : Context
+    by : {"segment", "fold"} or None
+    level : float
+    methods : str
+        A paragraph for the methods section, with what was done and by which version.
+    over_folds : tuple of FoldsRow
+        With ``by="fold"``: mean, deviation and interval over folds, and seconds, of each model.
+    tripod : dict from an item of TRIPOD+AI to whether the summary answers it
+    """
+
+    _content = ("rows", "context", "by", "level", "methods", "over_folds", "tripod")
+
+    rows: tuple[SummaryRow, ...]
+    context: Context
+    by: str | None
+    level: float
+    methods: str
+    over_folds: tuple[FoldsRow, ...] = ()
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, int | slice):
+            return self.rows[key]
+        model, part = key if isinstance(key, tuple) else (key, "all")
+        for row in self.rows:
+            if (row.model, row.part) == (model, str(part)):
+                return row
+        known = [f"{row.model}" if row.part == "all" else f"{row.model}, {row.part}" for row in self.rows]
+        raise ColumnError("model and part", expected=check.one_of(f"{model}, {part}", known), got=repr(key))
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[SummaryRow]:
+        return iter(self.rows)
+
+    @property
+    def models(self) -> list[str]:
+        """Names of the models, in the order given."""
+        return list(dict.fromkeys(row.model for row in self.rows))
+
+    @property
+    def tripod(self) -> dict[str, bool]:
+        """Items of TRIPOD+AI for a validation, and whether this table answers them.
+
+        Not 12d and 23b, which want differences between clusters quantified. 15: the costs are the reason for the
+        threshold; one that is given as a number, and the decisions of models, are for authors to explain. 21: weights
+        do not give the number of participants. 23a: intervals in segments too.
+        """
+        by_segment = self.by == "segment"
+        return dict.fromkeys(TRIPOD, False) | {
+            "12e": True,
+            "14": by_segment,
+            "15": all(row.threshold_source in ("costs", "cheapest") for row in self.rows),
+            "21": all(isinstance(row.n, int) for row in self.rows),
+            "23a": by_segment and not any(isnan(row["auc"].low) for row in self.rows),
+        }
+
+    @property
+    def checklist(self) -> str:
+        """The same as text, one line per item."""
+        ticks = self.tripod.items()
+        return "\n".join(f"[{'x' if done else ' '}] {item} {TRIPOD[item]}" for item, done in ticks)
+
+    def table(self, domain: str | None = None) -> list[dict[str, str]]:
+        """Return one line of text per row, with values and intervals of a domain's measures, or of all.
+
+        Parameters
+        ----------
+        domain : {"discrimination", "calibration", "overall", "classification", "utility"}, optional
+        """
+        if domain is not None:
+            check.check_choice("domain", domain, DOMAINS)
+        shown = {name: m.heading for name, m in MEASURES.items() if domain in (None, m.domain)}
+        return [self._named(row) | {shown[name]: cell(row[name]) for name in shown} for row in self.rows]
+
+    def fold_table(self, domain: str | None = None) -> list[dict[str, str]]:
+        """Return one line of text per model: mean, interval and standard deviation over folds, and seconds.
+
+        Parameters
+        ----------
+        domain : see `table`
+        """
+        if domain is not None:
+            check.check_choice("domain", domain, DOMAINS)
+        names = [name for name, m in MEASURES.items() if domain in (None, m.domain)]
+        return [row.line(names) for row in self.over_folds]
+
+    def sheet(self, domain: str) -> list[dict[str, str]]:
+        """Return one line of text per defined measure of a domain, with a cell per row."""
+        check.check_choice("domain", domain, DOMAINS)
+        names = [row.model if row.part == "all" else f"{row.model}, {row.part}" for row in self.rows]
+        return [
+            {domain: measure.heading} | dict(zip(names, (cell(row[name]) for row in self.rows), strict=True))
+            for name, measure in MEASURES.items()
+            if measure.domain == domain and not all(isnan(row[name].value) for row in self.rows)
+        ]
+
+    def _named(self, row: SummaryRow) -> dict[str, str]:
+        part = {} if self.by is None else {self.by: row.part}
+        return {"model": row.model} | part | {"n": number(row.n), "events": number(row.n_pos)}
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """Return a data frame with one row per model, part and measure: value, low, high, method.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}
+        """
+        cells = [(row, name, row[name]) for row in self.rows for name in MEASURES]
+        columns: dict[str, Any] = {
+            "model": [row.model for row, _, _ in cells],
+            "part": [row.part for row, _, _ in cells],
+            "domain": [MEASURES[name].domain for _, name, _ in cells],
+            "measure": [name for _, name, _ in cells],
+        }
+        columns |= {key: [getattr(e, key) for _, _, e in cells] for key in ("value", "low", "high", "method")}
+        return frame_of(columns, backend)
+
+    def __repr__(self) -> str:
+        models = ", ".join(f"{row.model} AUC {row['auc'].value:.4g}" for row in self.rows if row.part == "all")
+        parts = "" if self.by is None else f", by {self.by}"
+        return f"Summary({models}{parts}, {len(MEASURES)} measures)"
+
+    def _repr_html_(self) -> str:
+        blocks = []
+        for domain in DOMAINS:
+            lines = self.table(domain)
+            blocks.append(f"<h4>{domain}</h4>{html_table([list(line.values()) for line in lines], list(lines[0]))}")
+            if over := self.fold_table(domain):
+                heads = list(dict.fromkeys(head for line in over for head in line))
+                blocks.append(html_table([[line.get(head, "undefined") for head in heads] for line in over], heads))
+        notes = dict.fromkeys(note for row in self.rows for note in row.notes)
+        listed = "".join(f"<li>{escape(note)}</li>" for note in notes)
+        return "".join(blocks) + f"<ul>{listed}</ul><p>{escape(self.methods)}</p><pre>{escape(self.checklist)}</pre>"
+
+
+def cell(estimate: Estimate) -> str:
+    """Return value and interval as short text, with † if not reliable; the estimate states the reason.
+
+    All three have as many decimals: three, or more where they are small.
+    """
+    if isnan(estimate.value) or isnan(estimate.low):
+        return "undefined" if isnan(estimate.value) else _plain(estimate.value)
+    numbers = (estimate.value, estimate.low, estimate.high)
+    widest = _decimals(max(map(abs, numbers)))
+    value, low, high = (_plain(each, min(max(_decimals(estimate.value), widest), widest + 1)) for each in numbers)
+    return f"{value} [{low}, {high}]" + (" †" if estimate.reason else "")
+
+
+def _plain(value: float, decimals: int | None = None) -> str:
+    """Return a number with three decimals, or more if it is small; never -0.
+
+    Examples
+    --------
+    >>> _plain(0.12345), _plain(0.0012345), _plain(-1e-13), _plain(0.01, 4)
+    ('0.123', '0.0012', '0.000', '0.0100')
+    """
+    text = f"{value:.{_decimals(value) if decimals is None else decimals}f}"
+    return text.removeprefix("-") if float(text) == 0 else text
+
+
+def _decimals(value: float) -> int:
+    small = _NOTHING <= abs(value) < 0.01
+    return 1 - floor(log10(abs(value))) if small else 3
+
+
+def _thresholds_used(rows: Sequence[SummaryRow], costs: str) -> str:
+    """Return the thresholds of classification and net benefit, and which were fixed beforehand."""
+    said = {
+        "decisions": "of the decisions of the models themselves",
+        "given": "at a threshold fixed beforehand",
+        "costs": "at the threshold that the costs imply for a probability, fixed beforehand",
+        "cheapest": "at the threshold of lowest expected cost on the same data, so they are optimistic",
+    }
+    models: dict[str, list[str]] = {}
+    for row in rows:
+        if row.part == "all":
+            value = "" if isnan(row.threshold) else f" {row.threshold:g}"
+            models.setdefault(row.threshold_source, []).append(f"{row.model}{value}")
+    return "; ".join(f"{said[source]} ({', '.join(names)})" for source, names in models.items()) + f"; {costs}"
+
+
+def methods_paragraph(
+    version: str, context: Context, by: str | None, level: float, facts: Sequence[str], rows: Sequence[SummaryRow]
+) -> str:
+    """Return a paragraph for the methods section of a paper."""
+    mix = "the sample's prevalence" if context.target_prevalence is None else f"{context.target_prevalence:.3g}"
+    cost = context.costs
+    costs = f"a false positive costing {cost['fp']:g} and a false negative {cost['fn']:g}"
+    parts = "" if by is None else f" Performance was summarised for each {by}, at the threshold of all rows."
+    percent = f"{100 * level:g} %"
+    return (
+        f"Performance was assessed in five domains (discrimination, calibration, overall, classification, clinical "
+        f"utility) with rocscope {version}, at a prevalence of {mix}. Discrimination: area under the ROC curve. "
+        f"Calibration: observed over expected events, calibration in the large, joint intercept and slope of logistic "
+        f"recalibration, and the integrated calibration index, E50 and E90 from local linear regression (span 2/3, as "
+        f"val.prob). Overall: Brier score, scaled Brier score, miscalibration (CORP) and log loss. Classification and "
+        f"net benefit are {_thresholds_used(rows, costs)}. "
+        f"{percent} confidence intervals: {'; '.join(facts)}.{parts} References: {'; '.join(REFERENCES)}."
+    )
+
+
+_DRAWS = 99  # for the cost, and for distances of each of many parts: a third of the time
+_FEW_PARTS = 20  # of more, none is read by itself
+_ROUNDING = 1e-13  # left of a standard error of 0, some 1e-17; one row of a billion that differs makes it 1e-9
+_RATES = ("tpr", "tnr", "precision", "npv", "accuracy")
+_NO_PROBABILITIES = "scores are no probabilities (rocscope.calibration.recalibrate makes them so)"
+
+
+class Measured(NamedTuple):
+    """Estimates by name, and caveats."""
+
+    estimates: dict[str, Estimate]
+    notes: tuple[str, ...]
+
+
+class _Threshold(NamedTuple):
+    """A model's threshold (None for its own decisions), its origin, and caveats.
+
+    `odds` is how many true positives a false positive outweighs in net benefit, NaN where acting gains nothing.
+    """
+
+    value: float | None
+    source: ThresholdSource
+    odds: float
+    notes: tuple[str, ...] = ()
+
+
+def measure(
+    sample: Sample,
+    at: _Threshold,
+    context: Context,
+    level: float,
+    random_state: int,
+    *,
+    many: bool = False,
+    area: Estimate | None = None,
+) -> Measured:
+    """Return all measures of a model; unavailable ones have no interval or value, and a reason."""
+    threshold = at.value
+    data = sample.counts if sample.rows is None else sample.rows
+    known, counts = evidence(sample, probabilities=False), sample.counts
+    one_class = not (counts.n_pos and counts.n_neg)
+    target = None if one_class else context.target_prevalence
+    forms = ClosedForms(known, Shift.of(known.outcomes, target), level)
+    found = dict.fromkeys(MEASURES, forms.without(nan, ONE_CLASS))
+    with heard() as said:
+        if not one_class:
+            found["auc"] = area or _area(data, forms)
+        if threshold is None or not isnan(threshold):
+            weighed = threshold is None or known.counts.threshold[0] <= 1  # net benefit is of probabilities
+            decided = _decided(sample, threshold, known)
+            said_so = evidence(decided, probabilities=False)
+            own = ClosedForms(said_so, Shift.of(said_so.outcomes, target), level)
+            odds = at.odds if weighed else nan
+            found |= _at_threshold(decided, said_so, own, context, odds, one_class=one_class)
+        try:
+            counts.require_probabilities("scores")
+        except ScoreError:
+            found |= dict.fromkeys(NEEDS_PROBABILITIES, forms.without(nan, _NO_PROBABILITIES))
+        else:
+            found |= _of_probabilities(known, forms, random_state, many=many)
+            if not one_class:
+                found["miscalibration_cost"] = _cost_of_miscalibration(known, forms, context, random_state, coarse=many)
+    doubts = {name: estimate.reason for name, estimate in found.items() if estimate.reason and not isnan(estimate.low)}
+    said += [f"† {MEASURES[name].heading}: {reason}" for name, reason in doubts.items()]
+    return Measured(found, tuple(said))
+
+
+def _decided(sample: Sample, threshold: float | None, known: Evidence) -> Predictions | ThresholdCounts:
+    """Return decisions as scores of 1 and 0, which are all that figures at a threshold depend on."""
+    if known.counted and threshold is not None:
+        point = sample.counts.at(threshold)
+        levels = [(1, point.tp, point.fp), (0, point.fn, point.tn)]
+        return ThresholdCounts(*zip(*(level for level in levels if level[1] + level[2] > 0), strict=True))
+    rows = sample.require_rows("decisions")
+    said = rows.decisions if threshold is None else {n: predict(each, threshold) for n, each in rows.scores.items()}
+    scores = {name: positive.astype(np.int8) for name, positive in said.items()}
+    return Predictions(rows.y_true, scores, **rows.row_columns())
+
+
+def _area(data: Predictions | ThresholdCounts, forms: ClosedForms) -> Estimate:
+    try:
+        return auc_interval(data, level=forms.level)
+    except WeightError as error:  # counts do not tell how many rows a weight stands for
+        return forms.without(auc(data), str(error))
+
+
+def _of_probabilities(known: Evidence, forms: ClosedForms, random_state: int, *, many: bool) -> dict[str, Estimate]:
+    score = forms.sample.score
+    brier = forms.mean(*squared(score), most=1.0, name="influence function")
+    fewer = {"draws": _DRAWS, "draws_along": _DRAWS, "coarse": True} if many else {}
+    distances = distance_estimates(known, forms, common=True, random_state=random_state, **fewer)[0]
+    return {
+        "observed_over_expected": forms.ratio(),
+        "brier": brier,
+        "scaled_brier": forms.scaled_brier(brier),
+        "log_loss": forms.mean(*logarithmic(score), most=float("inf"), name="influence function"),
+        **forms.recalibration(),
+        **{name: distances[name] for name in ("ici", "e50", "e90", "ece", "brier_miscalibration")},
+    }
+
+
+def _cost_of_miscalibration(
+    known: Evidence, forms: ClosedForms, context: Context, random_state: int, *, coarse: bool
+) -> Estimate:
+    """Return the cost of acting on the probabilities minus that of acting on recalibrated ones."""
+    options = {"level": forms.level, "draws": _DRAWS, "random_state": random_state, "coarse": coarse}
+    try:
+        return miscalibration_cost_at(known, forms.shift.target, context, **options)
+    except InputError as error:
+        return forms.without(nan, str(error))
+
+
+def _at_threshold(
+    decided: Predictions | ThresholdCounts,
+    known: Evidence,
+    forms: ClosedForms,
+    context: Context,
+    odds: float,
+    *,
+    one_class: bool,
+) -> dict[str, Estimate]:
+    point, predicted = known.counts.at(1), known.outcomes.score >= 1
+    if known.counted and isinstance(known.counts.n, int):  # the same, and sooner
+        rates = rate_intervals(point, level=forms.level)
+        found = {name: rates[name] for name in _RATES}
+    else:
+        data = known.counts if known.counted else decided
+        found = {name: estimate_of(data, at_threshold(1, name), level=forms.level) for name in _RATES}
+    target = forms.shift.target
+    if target is not None:
+        try:
+            found |= {n: rate_intervals(point, level=forms.level, target_prevalence=target)[n] for n in _RATES[2:]}
+        except InputError as error:
+            reason = str(error)
+            moved = point.at_prevalence(target, point.n)
+            values = {name: getattr(moved, name) for name in _RATES[2:]}
+            found |= {name: forms.without(value, reason) for name, value in values.items()}
+    if one_class:
+        return found
+    costs = {cell: float(cost) for cell, cost in context.costs.items()}
+    found["expected_cost"] = _mean(forms, predicted, costs)
+    benefits = {"net_benefit": predicted, "treat_all": np.ones_like(predicted), "treat_none": np.zeros_like(predicted)}
+    if not isnan(odds):
+        # Vickers & Elkin 2006: (tp − odds · fp) / n; of everybody π − (1 − π) · odds, of nobody 0
+        worth = {"tp": 1.0, "fp": -odds, "fn": 0.0, "tn": 0.0}
+        found |= {name: _mean(forms, treated, worth) for name, treated in benefits.items()}
+    else:
+        found |= dict.fromkeys(benefits, forms.without(nan, "acting on a positive gains nothing"))
+    return found
+
+
+def _mean(forms: ClosedForms, predicted: Any, amounts: dict[str, float]) -> Estimate:
+    """Return a mean over cases with Wald's interval."""
+    sample = forms.sample
+    of_positive = np.where(predicted, amounts["tp"], amounts["fn"])
+    of_negative = np.where(predicted, amounts["fp"], amounts["tn"])
+    value = float(sample.pos @ of_positive + sample.neg @ of_negative) / sample.n
+    error = forms.error(of_positive - value, of_negative - value)
+    if not (error > _ROUNDING * max(map(abs, amounts.values())) and isfinite(error)):
+        return forms.without(value + 0.0, "nothing varies: everybody, or nobody, is predicted positive")
+    reach = normal_quantile(forms.level) * error
+    return forms.of(value, value - reach, value + reach, "influence function", error)
+
+
+MOST_PARTS = 1_000
+"""A column with more values than this identifies cases rather than segments."""
+
+By = Literal["segment", "fold"]
+_FACTS = (
+    "{auc} for the AUC",
+    "Wilson for observed over expected and for rates",
+    "Wald, with the larger of model-based and sandwich variances, for intercepts and slope",
+    "inverted tests, by labels drawn from curves between the probabilities and the fitted ones, for distances",
+    "influence functions for scores, net benefit and cost",
+)
+_SHARED = (
+    "intervals do not count the training rows that folds share, and are too short for models that search much "
+    "(rocscope.evaluation.nested_cross_validation counts them)"
+)
+
+
+@answering
+def summary(
+    predictions: Models | Labels,
+    y_score: Scores | Context | Campaign | None = None,
+    context: Context | Campaign | None = None,
+    *,
+    pos_label: Any = None,
+    sample_weight: Any = None,
+    by: By | None = None,
+    threshold: Thresholds | Literal["costs", "cheapest"] | None = None,
+    level: float = 0.95,
+    random_state: Any = 0,
+) -> Summary:
+    """Summarise a validation: discrimination, calibration, overall performance, classification and utility.
+
+    Parameters
+    ----------
+    predictions, y_score, pos_label, sample_weight : data of one or more models
+        Predictions, labels and scores, or a mapping of counts or points by model name; see `rocscope.sample`; also
+        SegmentedCounts, or a mapping of them by model; all rows are summarised together. Parts need rows or
+        segments.
+    context : Context, optional
+        Costs, and the prevalence at which all numbers but the AUC are given; equal costs and the sample's prevalence
+        when left out.
+    by : {"segment", "fold"}, optional
+        A further row for each segment or fold of the Predictions; and with "fold" `over_folds`, their means with
+        deviations and intervals, and the seconds that fits and predictions took.
+    threshold : float, mapping from model name to float, "costs" or "cheapest", optional
+        Of classification and utility. Fixed beforehand: a number, one for each model, or "costs", the probability from
+        which acting is cheaper, t = (cost_fp − cost_tn)/((cost_fp − cost_tn) + (cost_fn − cost_tp)). "cheapest": that
+        of lowest expected cost on these rows. By default a model's own decisions where they are known, else "cheapest".
+    level : float
+        Confidence level.
+    random_state : int, Generator, RandomState or None
+        Of the labels that are drawn for intervals of distances.
+
+    Returns
+    -------
+    Summary
+        Its `methods` is a paragraph for the methods section, its `tripod` states which items it answers.
+
+    Raises
+    ------
+    InputError
+        If there is no such column as `by`, or it has more than 1,000 values: what is asked of very many segments,
+        `rocscope.segments.SegmentedCounts` answers for all at once. If one action is always right at these costs, with
+        ``threshold="costs"``; a ScoreError then, if scores are no probabilities.
+    ColumnError
+        If `threshold` is a mapping and lacks a model, or names one that is not there.
+
+    Notes
+    -----
+    Intervals take the threshold as given, for parts too. That is right for one that was fixed beforehand; one chosen on
+    the same rows makes classification and utility optimistic. `SummaryRow.notes` contain its source. Of cross-validated
+    predictions all intervals leave out that folds share training rows, and the notes say so; see
+    `rocscope.evaluation.nested_cross_validation`. Net benefit weighs false positives by (cost_fp − cost_tn)/(cost_fn −
+    cost_tp), or without a context by the odds t/(1 − t) of a number between 0 and 1 that is given as threshold, as
+    decision curve analysis does; treating all has the net benefit π − (1 − π) t/(1 − t) at prevalence π, treating none
+    0. What cannot be had (one class, scores that are no probabilities, separated classes) is NaN, or a value without an
+    interval, and the method of the estimate states why. With more than 20 parts, intervals of distances draw 99
+    times for each, not 999.
+
+    References
+    ----------
+    Van Calster et al. 2025, STRATOS guidance on performance measures of predictive AI, Lancet Digital Health; Collins
+    et al. 2024, TRIPOD+AI, BMJ 385:e078378; Vickers & Elkin 2006, decision curve analysis.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> score = rng.random(400)
+    >>> from rocscope import Predictions
+    >>> found = summary(Predictions(rng.random(400) < score, {"risk": score}))
+    >>> found
+    Summary(risk AUC 0.8511, 23 measures)
+    >>> 1 in found["risk"]["slope"], 1 in found["risk"]["observed_over_expected"]
+    (True, True)
+
+    Of 5 cases 2 are positive. From a risk of .2 on, both are found at 2 false alarms, which weigh .25 each: (2 − .5)/5.
+    Treating all has 3 false alarms: (2 − .75)/5.
+
+    >>> few = Predictions([1, 1, 0, 0, 0], {"risk": [0.9, 0.2, 0.4, 0.2, 0.1]})
+    >>> row = summary(few, threshold=0.2)["risk"]
+    >>> [row[name].value for name in ("net_benefit", "treat_all", "treat_none")]
+    [0.3, 0.25, 0.0]
+    >>> row.notes[0]
+    'threshold 0.2, fixed beforehand; net benefit weighs false positives by 0.25'
+    """
+    predictions, context = with_context(predictions, y_score, context, pos_label=pos_label, sample_weight=sample_weight)
+    segments = counted_by_segment(predictions)
+    pooled: Any = {model: each.pooled() for model, each in segments.items()}
+    refuse_repeats(pooled or predictions, "summary")
+    level = check.check_level(level)
+    seed = check.seed_of(random_state)
+    samples = samples_of(pooled or predictions, name="predictions")
+    return summarised(samples, context, segments, by=by, threshold=threshold, level=level, seed=seed)
+
+
+def summarised(
+    samples: Samples,
+    context: Context | Campaign | None,
+    segments: Mapping[str, SegmentedCounts],
+    *,
+    by: By | None = None,
+    threshold: Thresholds | str | None = None,
+    level: float = 0.95,
+    seed: int = 0,
+    areas: Mapping[str, Estimate] | None = None,
+) -> Summary:
+    """Summarise models that were read; areas of some may be known already."""
+    costs_given, context, rows = context is not None, Context.given(context), []
+    for model, at in _thresholds(samples, threshold, context, costs_given=costs_given).items():
+        sample = samples[model]
+        parts = _parts(sample, by, segments.get(model))
+        for part, data in {"all": sample, **parts}.items():
+            many = part != "all" and len(parts) > _FEW_PARTS
+            with np.errstate(under="ignore"):
+                area = areas.get(model) if areas and part == "all" else None
+                found = measure(data, at, context, level, seed, many=many, area=area)
+            n, n_pos, said = data.counts.n, data.counts.n_pos, at.notes + found.notes
+            if getattr(getattr(data.rows, "source", None), "folds", 1) > 1:
+                said += (_SHARED,)
+            if not isinstance(n, int) and data.rows is None:
+                said += ("weights are taken as numbers of rows: pass Predictions where they are not",)
+            value = nan if at.value is None else at.value
+            rows.append(SummaryRow(model, part, n, n_pos, value, found.estimates, said, at.source))
+    facts = [fact.format(auc=rows[0]["auc"].method) for fact in _FACTS]
+    said = methods_paragraph(__version__, context, by, level, facts, rows)
+    over = tuple(_over_folds(rows, samples, level)) if by == "fold" else ()
+    return Summary(tuple(rows), context, by, level, said, over)
+
+
+def _over_folds(rows: Sequence[SummaryRow], samples: Samples, level: float) -> Iterator[FoldsRow]:
+    for model, sample in samples.items():
+        seconds = getattr(getattr(sample.rows, "source", None), "seconds", {})
+        folds = [row for row in rows if row.model == model and row.part != "all"]
+        yield FoldsRow.of(folds, level, seconds.get(model, ()))
+
+
+def _parts(sample: Sample, by: str | None, segments: SegmentedCounts | None) -> dict[str, Sample]:
+    if by is None:
+        return {}
+    check.check_choice("by", by, ("segment", "fold"))
+    found: Mapping[Any, Any] | SegmentedCounts
+    if segments is not None and by == "segment":
+        found = segments
+    else:
+        rows = sample.require_rows(f"by={by!r}")
+        found = rows.by_segment() if by == "segment" else rows.by_fold()
+    if len(found) > MOST_PARTS:
+        hint = "measures of very many segments: Predictions.counts(by='segment')"
+        raise InputError(f"by={by!r}", expected=f"at most {MOST_PARTS:,} parts", got=f"{len(found):,}", hint=hint)
+    return {str(name): sample_of(part) for name, part in found.items()}
+
+
+def _thresholds(
+    samples: Samples, asked: Thresholds | str | None, context: Context, *, costs_given: bool
+) -> dict[str, _Threshold]:
+    """Return each model's threshold for classification and utility."""
+    if asked is None or isinstance(asked, str):
+        if asked is not None:
+            check.check_choice("threshold", asked, ("costs", "cheapest"))
+        return {model: _found_threshold(model, sample, asked, context) for model, sample in samples.items()}
+    by_model = check.by_name(asked, samples)
+    missing, unknown = [*(samples.keys() - by_model)], [*(by_model.keys() - samples)]
+    if missing or unknown:
+        got = f"none for {sorted(missing)}" if missing else f"one for {unknown}"
+        raise ColumnError("threshold", expected=f"one for each of {list(samples)}", got=got)
+    found = {}
+    for model in samples:
+        value = check.check_number(by_model[model], "threshold", "a finite number, or one for each model")
+        odds = _odds(context) if costs_given or not 0 <= value < 1 else value / (1 - value)
+        found[model] = _Threshold(value, "given", odds, (_fixed(f"threshold {value:g}", odds),))
+    return found
+
+
+def _found_threshold(model: str, sample: Sample, asked: str | None, context: Context) -> _Threshold:
+    odds = _odds(context)
+    if asked == "costs":
+        sample.counts.require_probabilities('threshold="costs"')
+        if context.always_right is not None:
+            expected = "costs at which the better action depends on the probability"
+            hint = f"{context.always_right} is always right; give the threshold as a number"
+            raise InputError('threshold="costs"', expected=expected, got=repr(context), hint=hint)
+        value = context.probability_threshold
+        return _Threshold(value, "costs", odds, (_fixed(f"threshold {value:g} from the costs", odds),))
+    if asked is None and sample.rows is not None and sample.rows.decisions:
+        return _Threshold(None, "decisions", odds, ("classification and utility: the model's own decisions",))
+    try:
+        decision = choose({model: sample.counts}, context)
+    except OneClassError as error:
+        return _Threshold(nan, "cheapest", odds, (str(error),))
+    chosen = f"threshold {decision.threshold:g}, chosen on the same rows: classification and utility are optimistic"
+    return _Threshold(decision.threshold, "cheapest", odds, (chosen, *decision.notes))
+
+
+def _odds(context: Context) -> float:
+    """Return how many true positives one false positive outweighs; NaN if acting on a positive gains nothing."""
+    return float(context.false_alarm_cost) / float(context.miss_cost) if context.miss_cost > 0 else nan
+
+
+def _fixed(threshold: str, odds: float) -> str:
+    weighs = "" if isnan(odds) else f"; net benefit weighs false positives by {odds:g}"
+    return f"{threshold}, fixed beforehand{weighs}"

@@ -1,1 +1,0 @@
-"""Influence functions: variances and tests of any smooth statistic without resampling."""

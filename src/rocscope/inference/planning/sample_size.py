@@ -1,0 +1,608 @@
+"""Planning from a pilot: power of the comparison of its two models with other sample sizes."""
+# MERGED-DOC: """Planning a study: power and sample size for areas, their differences, and rates.
+#
+# The variance of an area that is not observed yet is the exact one of normal scores of equal spread.
+# """
+# MERGED-DOC: """Planning a study by its precision: sample sizes for intervals of a given width, of areas and of
+# rates."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import ceil, exp, inf, sqrt
+from typing import Any, Literal, get_args
+
+import numpy as np
+from scipy import optimize, special
+
+from rocscope._base import validation as check
+from rocscope._base.arrays import Array
+from rocscope._base.contract import contract
+from rocscope.core.result import Result
+from rocscope.errors import InputError
+from rocscope.inference.areas import sample_of_rows, satterthwaite
+from rocscope.inference.proportions import ShareMethod, logit, normal_quantile, proportion_interval
+from rocscope.sample import rows_of
+
+
+@dataclass(frozen=True)
+class Pilot:
+    """The difference of two models' areas, and their covariance (2 × 2) per positive and per negative.
+
+    Examples
+    --------
+    >>> from rocscope import Predictions
+    >>> y = [1, 1, 0, 1, 0, 1, 0, 0] * 5
+    >>> pilot = Pilot.of(Predictions(y, {"a": [8, 7, 6, 5, 4, 3, 2, 1] * 5, "b": [8, 4, 3, 7, 2, 6, 5, 1] * 5}))
+    >>> round(pilot.power(n_pos=100, n_neg=100), 2), round(pilot.correlation, 2)
+    (0.78, -0.52)
+    >>> pilot.power(n_pos=pilot.cases(power=0.9), n_neg=pilot.cases(power=0.9)) >= 0.9
+    True
+    """
+
+    difference: float
+    of_pos: Array
+    of_neg: Array
+    n_pos: float
+    n_neg: float
+
+    @classmethod
+    def of(cls, predictions: Any) -> "Pilot":
+        """Estimate the variances of two models from rows, by DeLong's method."""
+        rows = rows_of(predictions)
+        if len(rows.models) != 2:
+            raise InputError("models of a pilot", expected="two", got=f"{len(rows.models)}")
+        sample = sample_of_rows(rows, groups=False)
+        of_pos, of_neg = (stratum.covariance * stratum.size for stratum in sample.strata)
+        return cls(float(sample.auc[1] - sample.auc[0]), of_pos, of_neg, sample.n_pos, sample.n_neg)
+
+    def covariance(self, n_pos: float, n_neg: float) -> Array:
+        """Covariance of both areas with given numbers of cases."""
+        return self.of_pos / n_pos + self.of_neg / n_neg
+
+    @property
+    def correlation(self) -> float:
+        """Correlation of both areas in the pilot; negative if one model is right where the other is wrong."""
+        both = self.covariance(self.n_pos, self.n_neg)
+        return float(both[0, 1] / sqrt(both[0, 0] * both[1, 1]))
+
+    def power(self, *, n_pos: float, n_neg: float, margin: float = 0.0, alpha: float = 0.05) -> float:
+        """Power to show that the two differ, or with a margin, that the second is not inferior (one-sided).
+
+        Notes
+        -----
+        ``Φ((|D| − z·√V₀)/√V)``, with V of the difference as it is and V₀ = 2(V₁ − C) if both were as the first, as pROC
+        has it; for a margin V₀ = V.
+
+        References
+        ----------
+        Obuchowski & McClish 1997, Stat. Med. 16:1529–1542; Robin et al. 2011, BMC Bioinformatics 12:77 (pROC).
+        """
+        null, variance = self._variances(n_pos, n_neg, margin)
+        z = float(special.ndtri(1 - check.check_share(alpha, "alpha") / (1 if margin else 2)))
+        return float(special.ndtr((self._effect(margin) - z * sqrt(null)) / sqrt(variance)))
+
+    def alpha(self, *, n_pos: float, n_neg: float, power: float = 0.8) -> float:
+        """Return the two-sided level with a given power."""
+        null, variance = self._variances(n_pos, n_neg, 0.0)
+        aimed = float(special.ndtri(check.check_share(power, "power")))
+        return float(2 * special.ndtr(-(self._effect(0.0) - aimed * sqrt(variance)) / sqrt(null)))
+
+    def cases(self, *, power: float = 0.8, ratio: float = 1.0, margin: float = 0.0, alpha: float = 0.05) -> int:
+        """Return the required number of positives, given the ratio of negatives to positives."""
+        check.check_share(power, "power")
+        if not self._effect(margin) > 0:
+            raise InputError(
+                "what is to be shown", expected="a difference in the pilot", got=f"{self._effect(margin):g}"
+            )
+
+        def lacking(n: float) -> float:
+            return self.power(n_pos=n, n_neg=n * ratio, margin=margin, alpha=alpha) - power
+
+        most = 2.0
+        while lacking(most) < 0 and most < inf:
+            most *= 2
+        solve: Any = optimize.brentq
+        return max(2, ceil(solve(lacking, 1e-6, most) - 1e-9))
+
+    def _effect(self, margin: float) -> float:
+        return self.difference + margin if margin else abs(self.difference)
+
+    def _variances(self, n_pos: float, n_neg: float, margin: float) -> tuple[float, float]:
+        both = self.covariance(n_pos, n_neg)
+        variance = float(both[0, 0] + both[1, 1] - 2 * both[0, 1])
+        return (variance if margin else float(2 * (both[0, 0] - both[0, 1]))), variance
+
+
+Alternative = Literal["two-sided", "greater"]
+VarianceMethod = Literal["binormal", "obuchowski"]
+
+_MOST_TO_ONE = 10**10  # cases of one class for each of the other: more are a mistake
+_ALMOST = 1 - 1e-9  # the largest area that is looked at: at 1 itself its variance is 0
+
+
+@dataclass(frozen=True, repr=False)
+class StudyPlan(Result):
+    """Numbers of positives and negatives that a study needs, and the resulting power or width.
+
+    Attributes
+    ----------
+    n_pos, n_neg : int
+    power : float
+        Chance that the study shows what it is planned to show; NaN for a study that is planned by its precision.
+    aim : str
+        What it is planned for.
+
+    Examples
+    --------
+    >>> from rocscope.inference.planning import auc_sample_size
+    >>> auc_sample_size(0.8)
+    StudyPlan(n_pos=14, n_neg=14, power 0.823, AUC 0.8 against 0.5)
+    """
+
+    _also = ("n",)
+
+    n_pos: int
+    n_neg: int
+    power: float
+    aim: str
+
+    @property
+    def n(self) -> int:
+        """All cases."""
+        return self.n_pos + self.n_neg
+
+    def __repr__(self) -> str:
+        power = "" if self.power != self.power else f", power {self.power:.3f}"
+        return f"StudyPlan(n_pos={self.n_pos}, n_neg={self.n_neg}{power}, {self.aim})"
+
+
+@contract
+def auc_variance(
+    auc: float, ratio: float = 1.0, *, positives: float = inf, method: VarianceMethod = "binormal"
+) -> float:
+    """Compute the variance of an estimated AUC for one positive; divide it by their number.
+
+    Parameters
+    ----------
+    auc : float
+        Between 0 and 1, as it is expected.
+    ratio : float
+        Negatives for each positive.
+    positives : float
+        Their number; by default as many as there may be. "obuchowski" does not depend on them.
+    method : {"binormal", "obuchowski"}
+        The exact variance for normal scores of equal spread; or Obuchowski's approximation for any binormal curve, as
+        pROC takes it, which is up to a third larger.
+
+    Returns
+    -------
+    float
+
+    Notes
+    -----
+    (Q − A²)(1 + 1/κ) + (A(1 − A) − 2(Q − A²))/n with κ negatives for each positive and n negatives. Q = Φ₂(h, h; ½) at
+    h = Φ⁻¹(A) is the chance that two positives are both above one negative. Obuchowski's is
+    0.0099·exp(−a²/2)·((5a² + 8) + (a² + 8)/κ) with a = √2·h.
+
+    References
+    ----------
+    Bamber 1975, J. Math. Psychol. 12:387–415; Owen 1956, Ann. Math. Stat. 27:1075–1090 (Φ₂ by his T). Obuchowski 2004,
+    Acad. Radiol. 11:980–995, eq. 5; Obuchowski & McClish 1997, Stat. Med. 16:1529–1542.
+
+    Examples
+    --------
+    >>> round(auc_variance(0.5), 4), round(auc_variance(0.5, method="obuchowski"), 4)
+    (0.1667, 0.1584)
+    """
+    check.check_share(auc, "auc")
+    check.check_choice("method", method, get_args(VarianceMethod))
+    if not ratio > 0:
+        raise InputError("ratio", expected="a number of negatives for each positive above 0", got=repr(ratio))
+    if not positives > 0:
+        raise InputError("positives", expected="a number above 0", got=repr(positives))
+    h = float(special.ndtri(auc))
+    if method == "obuchowski":
+        a = sqrt(2) * h
+        return 0.0099 * exp(-a * a / 2) * ((5 * a * a + 8) + (a * a + 8) / ratio)
+    both_above = auc - 2 * float(special.owens_t(h, sqrt(1 / 3)))
+    spread = both_above - auc**2
+    return spread * (1 + 1 / ratio) + (auc * (1 - auc) - 2 * spread) / (positives * ratio)
+
+
+@contract
+def auc_power(
+    auc: float,
+    *,
+    n_pos: int,
+    n_neg: int,
+    null: float = 0.5,
+    alternative: Alternative = "two-sided",
+    alpha: float = 0.05,
+) -> float:
+    """Compute the power to show that an AUC differs from `null`, by the z test.
+
+    Parameters
+    ----------
+    auc : float
+        As it is expected to be.
+    n_pos, n_neg : int
+    null : float
+        The value that it is compared with.
+    alternative : {"two-sided", "greater"}
+        The small chance of a finding in the wrong direction is not counted.
+    alpha : float
+        Level of the test.
+
+    Returns
+    -------
+    float
+        Probability of rejecting the null hypothesis.
+
+    Notes
+    -----
+    The test rejects where the interval of `auc_interval` ends beyond the null: at the area a with a − null =
+    t_α·√(V(a)·null(1 − null)/(a(1 − a))). The power is the chance of more than a, with the variance V of
+    `auc_variance`; t has Welch's degrees of freedom. Within .02 of simulations of normal scores (.03 with 31 + 279).
+
+    Examples
+    --------
+    >>> round(auc_power(0.7, n_pos=40, n_neg=40), 3)
+    0.891
+    """
+    return _of_one(auc, null, _cases(n_pos, n_neg), alternative, alpha).power(n_pos)
+
+
+@contract
+def auc_sample_size(
+    auc: float,
+    *,
+    power: float = 0.8,
+    ratio: float = 1.0,
+    null: float = 0.5,
+    alternative: Alternative = "two-sided",
+    alpha: float = 0.05,
+) -> StudyPlan:
+    """Compute the sample size needed to show that an AUC differs from a value.
+
+    Parameters
+    ----------
+    auc, null, alternative, alpha : see `auc_power`
+    power : float
+        Wanted chance.
+    ratio : float
+        Negatives for each positive.
+
+    Returns
+    -------
+    StudyPlan
+        Numbers of positives and negatives.
+
+    Examples
+    --------
+    >>> auc_sample_size(0.7, power=0.9)
+    StudyPlan(n_pos=42, n_neg=42, power 0.907, AUC 0.7 against 0.5)
+    """
+    test = _of_one(auc, null, ratio, alternative, alpha)
+    return test.plan(power, f"AUC {auc:g} against {null:g}")
+
+
+@contract
+def comparison_power(
+    first: float,
+    second: float,
+    *,
+    n_pos: int,
+    n_neg: int,
+    correlation: float = 0.0,
+    alternative: Alternative = "two-sided",
+    alpha: float = 0.05,
+) -> float:
+    """Compute the power to show that two AUCs differ.
+
+    Parameters
+    ----------
+    first, second : float
+        The areas as they are expected.
+    n_pos, n_neg : int
+        On which both models are tried; for independent samples, of each of them.
+    correlation : float
+        Of the two estimated areas: 0 for independent samples; for models of the same rows take it from a pilot
+        (``compare(...).covariance``), typically 0.3 to 0.7; below 0 where one is right where the other is wrong.
+    alternative, alpha : see `auc_power`
+
+    Returns
+    -------
+    float
+        Probability of rejecting equality.
+
+    Notes
+    -----
+    Variance of the difference for one positive: V₁ + V₂ − 2r√(V₁V₂), as the test of `compare` estimates it.
+
+    Examples
+    --------
+    >>> apart = comparison_power(0.7, 0.8, n_pos=100, n_neg=100)
+    >>> same_rows = comparison_power(0.7, 0.8, n_pos=100, n_neg=100, correlation=0.5)
+    >>> round(apart, 3), round(same_rows, 3)
+    (0.546, 0.831)
+    """
+    return _of_two(first, second, _cases(n_pos, n_neg), correlation, alternative, alpha).power(n_pos)
+
+
+@contract
+def comparison_sample_size(
+    first: float,
+    second: float,
+    *,
+    power: float = 0.8,
+    ratio: float = 1.0,
+    correlation: float = 0.0,
+    alternative: Alternative = "two-sided",
+    alpha: float = 0.05,
+) -> StudyPlan:
+    """Compute the sample size needed to show that two AUCs differ.
+
+    Parameters
+    ----------
+    first, second, correlation, alternative, alpha : see `comparison_power`
+    power : float
+        Wanted chance.
+    ratio : float
+        Negatives for each positive.
+
+    Returns
+    -------
+    StudyPlan
+        For independent samples, of each of the two.
+
+    Examples
+    --------
+    >>> comparison_sample_size(0.7, 0.8, correlation=0.5)
+    StudyPlan(n_pos=93, n_neg=93, power 0.803, AUC 0.7 against 0.8, correlation 0.5)
+    """
+    test = _of_two(first, second, ratio, correlation, alternative, alpha)
+    return test.plan(power, f"AUC {first:g} against {second:g}, correlation {correlation:g}")
+
+
+@contract
+def detectable_auc(
+    *,
+    n_pos: int,
+    n_neg: int,
+    power: float = 0.8,
+    null: float = 0.5,
+    alternative: Alternative = "two-sided",
+    alpha: float = 0.05,
+) -> float:
+    """Compute the smallest AUC above `null` that a study of this size can distinguish from it.
+
+    Parameters
+    ----------
+    n_pos, n_neg, null, alternative, alpha : see `auc_power`
+    power : float
+        Wanted chance.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> round(detectable_auc(n_pos=41, n_neg=41, power=0.9), 2)
+    0.7
+    """
+    check.check_share(power, "power")
+
+    def lacking(auc: float) -> float:
+        return auc_power(auc, n_pos=n_pos, n_neg=n_neg, null=null, alternative=alternative, alpha=alpha) - power
+
+    low, top = null + 1e-9, 1 - 1e-9
+    if lacking(top) < 0:
+        raise InputError("power", expected="one that some AUC reaches", got=repr(power), hint="take more cases")
+    if lacking(low) >= 0:
+        raise InputError("power", expected=f"more than alpha, {alpha:g}, which no difference has", got=repr(power))
+    solve: Any = optimize.brentq
+    return solve(lacking, low, top)
+
+
+@dataclass(frozen=True)
+class _Test:
+    """A test of an effect: by how many standard errors it exceeds a critical value, with so many positives."""
+
+    effect: float
+    ratio: float
+    excess: Callable[[float, float], float]
+    alternative: Alternative
+    alpha: float
+
+    def __post_init__(self) -> None:
+        check.check_choice("alternative", self.alternative, get_args(Alternative))
+        check.check_number(self.alpha, "alpha", "a share from 1e-15 to below 1", least=1e-15)
+        check.check_share(self.alpha, "alpha")
+        check_ratio(self.ratio)
+        if not self.effect or (self.alternative == "greater" and self.effect < 0):
+            wanted = "a difference" if self.alternative == "two-sided" else "a difference above 0"
+            raise InputError("what is to be shown", expected=wanted, got=f"{self.effect:g}")
+
+    def power(self, n_pos: float) -> float:
+        tail, each = self.alpha / (2 if self.alternative == "two-sided" else 1), (n_pos, n_pos * self.ratio)
+        df = satterthwaite([1 / n for n in each], [max(n - 1, 1.0) for n in each])
+        return float(special.ndtr(self.excess(n_pos, -float(special.stdtrit(df, tail)))))
+
+    def plan(self, power: float, aim: str) -> StudyPlan:
+        """Return the smallest study with the required power."""
+        check.check_share(power, "power")
+        low, high = 1, 2
+        while self.power(high) < power:
+            low, high = high, 2 * high
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if self.power(middle) < power else (low, middle)
+        return StudyPlan(high, ceil(high * self.ratio), self.power(high), aim)
+
+
+def _of_one(auc: float, null: float, ratio: float, alternative: Alternative, alpha: float) -> _Test:
+    check.check_share(null, "null")
+    check.check_share(auc, "auc")
+    area, value = (auc, null) if auc > null else (1 - auc, 1 - null)
+
+    def excess(n_pos: float, critical: float) -> float:
+        def beyond(seen: float) -> float:  # Wilson's interval of the area that is seen ends at the null
+            variance = auc_variance(seen, ratio, positives=n_pos) / n_pos * value * (1 - value) / (seen * (1 - seen))
+            return seen - value - critical * sqrt(variance)
+
+        least = _ALMOST if beyond(_ALMOST) <= 0 else float(solve(beyond, value, _ALMOST))
+        error = sqrt(auc_variance(area, ratio, positives=n_pos) / n_pos)
+        return (area - least) / error
+
+    solve: Any = optimize.brentq
+    return _Test(auc - null, ratio, excess, alternative, alpha)
+
+
+def _of_two(
+    first: float, second: float, ratio: float, correlation: float, alternative: Alternative, alpha: float
+) -> _Test:
+    check.check_share(first, "first")
+    check.check_share(second, "second")
+    if not -1 <= correlation < 1:
+        raise InputError("correlation", expected="a number from -1 to below 1", got=repr(correlation))
+
+    def excess(n_pos: float, critical: float) -> float:
+        a, b = (auc_variance(auc, ratio, positives=n_pos) for auc in (first, second))
+        variance = (a + b - 2 * correlation * sqrt(a * b)) / n_pos
+        return abs(second - first) / sqrt(variance) - critical
+
+    return _Test(second - first, ratio, excess, alternative, alpha)
+
+
+def check_ratio(ratio: float, name: str = "ratio") -> None:
+    """Refuse numbers of negatives for each positive that no study has."""
+    if not 1 / _MOST_TO_ONE < ratio < _MOST_TO_ONE:
+        raise InputError(name, expected="from 1e-10 to 1e10 negatives for each positive", got=repr(ratio))
+
+
+def _cases(n_pos: int, n_neg: int) -> float:
+    for name, n in (("n_pos", n_pos), ("n_neg", n_neg)):
+        if not n >= 1:
+            raise InputError(name, expected="at least 1", got=repr(n))
+    return n_neg / n_pos
+
+
+_MOST_CASES = 10**6  # of a class; more are no study that is planned
+
+
+@contract
+def auc_width_sample_size(auc: float, *, width: float = 0.1, ratio: float = 1.0, level: float = 0.95) -> StudyPlan:
+    """Compute the sample size needed for an interval of an AUC of a given width.
+
+    Parameters
+    ----------
+    auc : float
+        The expected value.
+    width : float
+        Of the whole interval on the logit scale, from end to end.
+    ratio : float
+        Negatives for each positive.
+    level : float
+
+    Returns
+    -------
+    StudyPlan
+        Numbers of positives and negatives.
+
+    Notes
+    -----
+    By `planning.auc_variance`: the exact one for normal scores of equal spread.
+
+    Examples
+    --------
+    >>> auc_width_sample_size(0.8, width=0.1)
+    StudyPlan(n_pos=146, n_neg=146, AUC 0.8 to a width of 0.1)
+    """
+    check.check_share(width, "width")
+    check_ratio(ratio)
+    level = check.check_level(level)
+
+    def excess(n: float) -> float:
+        low, high = logit(auc, sqrt(auc_variance(auc, ratio, positives=n) / n), level)
+        return high - low - width
+
+    if excess(_MOST_CASES) > 0:
+        raise _unreachable(width)
+    solve: Any = optimize.brentq
+    n_pos = 2 if excess(2) <= 0 else ceil(solve(excess, 2, _MOST_CASES))
+    return StudyPlan(n_pos, ceil(n_pos * ratio), float("nan"), f"AUC {auc:g} to a width of {width:g}")
+
+
+@contract
+def rate_sample_size(
+    tpr: float,
+    tnr: float,
+    *,
+    width: float = 0.1,
+    level: float = 0.95,
+    method: ShareMethod = "wilson",
+    prevalence: float | None = None,
+) -> StudyPlan:
+    """Compute the sample size needed for intervals of sensitivity and specificity of a given width.
+
+    Parameters
+    ----------
+    tpr, tnr : float
+        The expected values.
+    width : float
+        Of each whole interval, from end to end.
+    level : float
+        Confidence level.
+    method : {"wilson", "clopper-pearson", "jeffreys", "wald"}
+    prevalence : float, optional
+        Where positives and negatives cannot be sought out: enough cases are then taken for both classes.
+
+    Returns
+    -------
+    StudyPlan
+        Numbers of positives and negatives.
+
+    Notes
+    -----
+    The smallest number of each class from which on the interval around the expected rate, at the count nearest to it,
+    is no wider.
+
+    Examples
+    --------
+    >>> rate_sample_size(0.9, 0.8, width=0.1)
+    StudyPlan(n_pos=141, n_neg=245, rates 0.9 and 0.8 to a width of 0.1)
+    """
+    level = check.check_level(level)
+    for name, value in (("tpr", tpr), ("tnr", tnr)):
+        if not 0 <= value <= 1:
+            raise InputError(name, expected="a share from 0 to 1", got=repr(value))
+    check.check_share(width, "width")
+    n_pos, n_neg = (_cases_for_width(rate, width, level, method) for rate in (tpr, tnr))
+    if prevalence is not None:
+        check.check_share(prevalence, "prevalence")
+        check_ratio(1 / prevalence - 1, "prevalence")
+        n = max(ceil(n_pos / prevalence), ceil(n_neg / (1 - prevalence)))
+        n_pos = round(n * prevalence)
+        n_neg = n - n_pos
+    return StudyPlan(n_pos, n_neg, float("nan"), f"rates {tpr:g} and {tnr:g} to a width of {width:g}")
+
+
+def _unreachable(width: float) -> InputError:
+    return InputError("width", expected=f"one that {_MOST_CASES:,} cases of a class reach", got=repr(width))
+
+
+def _cases_for_width(rate: float, width: float, level: float, method: ShareMethod) -> int:
+    if (2 * normal_quantile(level) / width) ** 2 * rate * (1 - rate) > _MOST_CASES:
+        raise _unreachable(width)  # by the normal approximation, before any search
+    most = 64
+    while True:
+        # The width jumps with the nearest count, so look for the last n that is too wide, well below the end.
+        n = np.arange(1, most + 1)
+        low, high = proportion_interval(np.round(rate * n), n, method=method, level=level)
+        last = int(np.flatnonzero(high - low > width)[-1]) + 1 if (high - low > width).any() else 0
+        if last < most / 2:
+            return last + 1
+        most *= 4
+        if most > 4 * _MOST_CASES:
+            raise _unreachable(width)
