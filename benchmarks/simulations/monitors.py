@@ -17,7 +17,7 @@ import numpy as np
 
 import rocscope as rs
 
-sys.path.append(str(Path(__file__).parents[2] / "tests"))
+sys.path.append(str(Path(__file__).parents[2] / "tests" / "support"))
 
 from monitor_cases import changes, rank_alarms, rank_rows_needed, rows_needed
 from rocscope.decisions.confidence_sequence import BETS, bets_on_residuals

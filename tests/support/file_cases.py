@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet
 
-_TABLE = json.loads((Path(__file__).parent / "reference" / "file_cases.json").read_text(encoding="utf-8"))
+_TABLE = json.loads((Path(__file__).parents[1] / "reference" / "file_cases.json").read_text(encoding="utf-8"))
 CLASSES = [(case["most frequent first"], case["positive"]) for case in _TABLE["classes"]]
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 import rocscope as rs
 
-PROC = Path(__file__).parent / "reference" / "proc"
+PROC = Path(__file__).parents[1] / "reference" / "proc"
 
 
 def read_reference():
