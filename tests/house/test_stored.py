@@ -9,7 +9,7 @@ from collections import Counter
 
 import pytest
 
-from rocscope._base.formatting import MOST_BYTES
+from rocscope._base.json_format import MOST_BYTES
 from rocscope.errors import StoredError
 from stored_cases import FILES, HEADER, ODD, SKETCH, checksum, edited, mutants, places, sealed
 from strategies import in_parts

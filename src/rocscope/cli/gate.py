@@ -12,7 +12,6 @@ from xml.etree import ElementTree
 
 from cyclopts import Parameter
 
-from rocscope._base.arrays import Array
 from rocscope._base.atomic_write import write_file
 from rocscope._base.formatting import about
 from rocscope._base.progress import attended
@@ -21,6 +20,7 @@ from rocscope.cli.console import markdown_table, note, print_json, print_rows, w
 from rocscope.errors import ColumnError, InputError, LabelError, ModelError, OneClassError, ScoreError, one_of
 
 if TYPE_CHECKING:
+    from rocscope._base.arrays import Array
     from rocscope.figures.conditions import Condition
     from rocscope.figures.influence import Figure
     from rocscope.inference.estimate import Estimate
@@ -338,7 +338,7 @@ def split_files(files: Sequence[str]) -> tuple[dict[str, str], str]:
     return named, rows
 
 
-def with_scores(models: dict[str, str], file: str, rows: Any, others: Sequence[str | None]) -> dict[str, Array]:
+def with_scores(models: dict[str, str], file: str, rows: Any, others: Sequence[str | None]) -> "dict[str, Array]":
     """Return the columns of a file, and as further columns the scores of fitted models.
 
     Parameters
@@ -377,7 +377,7 @@ def _loaded(path: str) -> Any:
         raise ModelError(path, expected="a fitted model, saved with joblib or pickle", got=got) from error
 
 
-def _typed(column: Any, name: str, decimal: str) -> Array:
+def _typed(column: Any, name: str, decimal: str) -> "Array":
     """Return numbers, with NaN for missing ones, where a column holds numbers, and else what it holds."""
     import numpy as np
 
@@ -390,7 +390,7 @@ def _typed(column: Any, name: str, decimal: str) -> Array:
     return found.values if found.missing is None else np.where(found.missing, np.nan, found.values)
 
 
-def _scores(name: str, model: Any, features: dict[str, Array], pos_label: str | None) -> Array:
+def _scores(name: str, model: Any, features: "dict[str, Array]", pos_label: str | None) -> "Array":
     """Return the scores of one model: for the columns that it was fitted to, or all where it knows no names."""
     import numpy as np
 

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.contract import answering
-from rocscope._base.formatting import Format
 from rocscope._base.grouping import listed
+from rocscope._base.json_format import Format
 from rocscope.core.context import Context, nearest
 from rocscope.core.predictions import Predictions
 from rocscope.core.result import jsonable, number

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
-from rocscope._base.formatting import Fields, Format
 from rocscope._base.grouping import deal, listed, numbered
+from rocscope._base.json_format import Fields, Format
 from rocscope._base.validation import frame_of
 from rocscope.core.context import PARTS
 from rocscope.core.counts import OperatingPoint

@@ -21,8 +21,8 @@ from scipy import special
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
-from rocscope._base.formatting import Fields
 from rocscope._base.grouping import listed
+from rocscope._base.json_format import Fields
 from rocscope.core.context import PARTS, Context, costs_of_rows
 from rocscope.core.predictions import Predictions
 from rocscope.curves.profit_curve import Campaign

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.contract import answering
-from rocscope._base.formatting import Fields, Format, about
+from rocscope._base.formatting import about
+from rocscope._base.json_format import Fields, Format
 from rocscope._base.progress import Progress
 from rocscope._base.public_names import reach
 from rocscope.core.context import column_of

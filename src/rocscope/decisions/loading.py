@@ -3,7 +3,7 @@
 import os
 
 from rocscope._base.contract import contract
-from rocscope._base.formatting import parse, read_bytes
+from rocscope._base.json_format import parse, read_bytes
 from rocscope.decisions.allocating import ActionAllocation
 from rocscope.decisions.allocation import Allocation
 from rocscope.decisions.campaign import CampaignPlan

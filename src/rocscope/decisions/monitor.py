@@ -20,7 +20,7 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.atomic_write import write_file
 from rocscope._base.contract import contract, held_to_contract
-from rocscope._base.formatting import Fields, Format
+from rocscope._base.json_format import Fields, Format
 from rocscope.core.context import Context
 from rocscope.core.predictions import Predictions
 from rocscope.core.result import Result, jsonable

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.atomic_write import write_file
-from rocscope._base.formatting import Fields, Format, is_number
+from rocscope._base.json_format import Fields, Format, is_number
 from rocscope._base.public_names import reach
 from rocscope.core.context import Context
 from rocscope.core.counts import OperatingPoint

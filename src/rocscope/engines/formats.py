@@ -21,11 +21,8 @@ from functools import partial
 from itertools import accumulate, islice
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal, Protocol, get_args
+from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
 
-import pyarrow as pa
-
-from rocscope._base.arrays import WHOLE_OF_64_BITS
 from rocscope.errors import (
     ColumnError,
     EngineError,
@@ -36,6 +33,10 @@ from rocscope.errors import (
     listing,
     one_of,
 )
+
+# The command line checks paths and columns with this module before it loads NumPy or Arrow.
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 LOOKED_AT = 1 << 20
 """Bytes at the beginning that are looked at: thousands of rows, read in a millisecond."""
@@ -383,15 +384,15 @@ class Stream:
         How many there are, where that is known beforehand.
     """
 
-    schema: pa.Schema
-    pieces: Iterable[Callable[[], Generator[pa.Table]]]
+    schema: "pa.Schema"
+    pieces: "Iterable[Callable[[], Generator[pa.Table]]]"
     rows: int | None = None
 
 
-def stream_table(table: pa.Table) -> Stream:
+def stream_table(table: "pa.Table") -> Stream:
     """Yield a table in batches."""
 
-    def batch(start: int) -> Generator[pa.Table]:
+    def batch(start: int) -> "Generator[pa.Table]":
         yield table.slice(start, BATCH_ROWS)
 
     pieces = (partial(batch, start) for start in range(0, table.num_rows, BATCH_ROWS))
@@ -419,7 +420,7 @@ class Source(Protocol):
     columns: Sequence[str]
     decimal: str
 
-    def fetch(self, names: Sequence[str], where: str | None = None) -> pa.Table:
+    def fetch(self, names: Sequence[str], where: str | None = None) -> "pa.Table":
         """Return the named columns of rows that satisfy the SQL condition `where`, in order."""
         ...
 
@@ -456,6 +457,8 @@ def one_line_errors(subject: str) -> Iterator[None]:
         name = error.encoding.upper()
         raise EngineError(subject, expected=f"{name} text", got=got, hint=_ANOTHER_ENCODING) from None
     except OverflowError as error:
+        from rocscope._base.arrays import WHOLE_OF_64_BITS
+
         hint = "make them floats if they are not exact"
         raise EngineError(subject, expected=WHOLE_OF_64_BITS, got=condense(str(error)), hint=hint) from None
     except _library_errors() as error:
@@ -471,6 +474,8 @@ def _library_errors() -> tuple[type[Exception], ...]:
 
     RuntimeError is among them because older DuckDB lets those of its Parquet reader through.
     """
+    import pyarrow as pa
+
     found = (getattr(sys.modules.get(module), name, None) for module, name in _ERRORS_OF_LIBRARIES)
     return pa.ArrowException, RuntimeError, *(error for error in found if error is not None)
 

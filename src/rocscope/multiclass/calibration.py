@@ -20,7 +20,7 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.atomic_write import write_file
 from rocscope._base.contract import contract
-from rocscope._base.formatting import Format
+from rocscope._base.json_format import Format
 from rocscope.calibration.curve import CalibrationCurve, calibration_curve
 from rocscope.calibration.outcomes import Outcomes, pav_values
 from rocscope.calibration.scores import Decomposition, calibration_error, decompose

@@ -29,7 +29,7 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.atomic_write import write_file
 from rocscope._base.contract import contract
-from rocscope._base.formatting import Fields, Format
+from rocscope._base.json_format import Fields, Format
 from rocscope.core.result import Result, html_table, jsonable
 from rocscope.curves.curve import Curve
 from rocscope.errors import EngineError, InputError, LabelError, ScoreError, ShapeError, warn

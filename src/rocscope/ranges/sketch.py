@@ -15,7 +15,7 @@ from rocscope import kernels
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.exact_sums import running
-from rocscope._base.formatting import Fields, parse, require_version
+from rocscope._base.json_format import Fields, parse, require_version
 from rocscope._base.radix import KeyPart, decode, encode
 from rocscope.core.ranking import SortedKeys, rank
 from rocscope.core.result import Result, jsonable, number

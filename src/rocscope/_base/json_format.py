@@ -1,0 +1,300 @@
+"""Strict JSON of a known format and version: write it, and check every field when it is read.
+
+A reader trusts nothing and executes nothing. The first thing that is wrong is named by its path, in one line and by one
+kind of error. The checksum shows what has come to harm, and no more: anyone who meant to change a file has computed it
+anew, so that every field is checked for what it means as well.
+"""
+
+import hashlib
+import json
+import math
+import os
+import reprlib
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn, TypeVar
+
+import numpy as np
+
+from rocscope._base.arrays import Array
+from rocscope.errors import InputError, StoredError
+
+T = TypeVar("T")
+
+_HEADER = ("format", "version", "checksum")
+_RELATIVE_ERROR = 1e-9  # what a sum may differ by between machines; a digit that someone changed differs by more
+_ROUNDING = 1e-12  # what points of a falling curve may rise by, from rounding of shares
+_DEEPEST = 16  # objects within objects: twice what our own files have, and far from the recursion limit
+_LONGEST_PLACE = 100  # characters of a field's name in a message: a choice
+
+MOST_BYTES = 1 << 28
+MOST_WHOLE = 2**62
+
+_brief = reprlib.Repr()
+_brief.maxstring = _brief.maxlong = _brief.maxother = 80
+_brief.maxlevel = 2
+
+
+@dataclass(frozen=True)
+class Format:
+    """A kind of stored object.
+
+    Attributes
+    ----------
+    name : what stands under "format"
+    version : the one that is known
+    what : what it holds, with its article
+    anew : how to go on with one that cannot be read
+    """
+
+    name: str
+    version: int
+    what: str
+    anew: str
+
+    def text(self, content: dict[str, Any]) -> str:
+        """Return the JSON text of a file."""
+        header: dict[str, Any] = {"format": self.name, "version": self.version, "checksum": _checksum(content)}
+        text = json.dumps(header | content, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
+        if len(text) > MOST_BYTES:
+            raise InputError(self.what, expected=f"at most {MOST_BYTES:,} characters to store", got=f"{len(text):,}")
+        return text
+
+    def read(self, path: str | os.PathLike[str]) -> "Fields":
+        """Return the fields of a file, or raise StoredError; call `require_same` after reading all of them."""
+        fields = parse(read_bytes(path, self.what), str(path), self.what, self.anew)
+        if fields.content.get("format") != self.name:
+            expected = f'JSON with "format": "{self.name}"'
+            raise StoredError(str(path), expected=expected, got="something else", hint=self.anew)
+        version = fields.content.get("version")
+        if type(version) is not int or version < 1:
+            raise StoredError(str(path), expected="a version number", got=repr(version), hint=self.anew)
+        require_version(version, self.version, str(path), self.what, self.anew)
+        if "checksum" not in fields.content:
+            raise StoredError(str(path), expected="a checksum", got="none", hint=self.anew)
+        return fields
+
+
+def read_bytes(path: str | os.PathLike[str], what: str) -> bytes:
+    """Return the content of a file, up to the largest size that a stored object can have."""
+    try:
+        place = Path(path)
+        if place.exists() and not (place.is_file() or place.is_dir()):
+            raise StoredError(str(path), expected=f"{what} file", got="a pipe or a device")  # it might never end
+        with place.open("rb") as file:
+            data = file.read(MOST_BYTES + 1)
+    except (OSError, ValueError) as error:  # a null byte in the name
+        if isinstance(error, StoredError):
+            raise
+        got = getattr(error, "strerror", None) or str(error)
+        raise StoredError(str(path), expected=f"{what} file", got=got) from error
+    if len(data) > MOST_BYTES:
+        raise StoredError(str(path), expected=f"{what} of at most {MOST_BYTES:,} bytes", got="more")
+    return data
+
+
+def require_version(version: int, known: int, source: str, what: str, anew: str) -> None:
+    """Raise unless the version is the known one."""
+    if version != known:
+        age, hint = ("a newer", "update rocscope") if version > known else ("an older", anew)
+        got = f"version {version}, made by {age} rocscope"
+        raise StoredError(source, expected=f"{what} of version {known}", got=got, hint=hint)
+
+
+def parse(data: bytes, source: str, what: str, anew: str) -> "Fields":
+    """Parse a JSON object in UTF-8 and return its fields."""
+    try:
+        content = json.loads(data.decode(), parse_constant=_refuse_constant, object_pairs_hook=_object)
+        _require_plain(content)
+    except UnicodeDecodeError as error:
+        raise StoredError(source, expected=f"{what} file", got="not UTF-8 text") from error
+    except (ValueError, RecursionError) as error:
+        raise StoredError(source, expected=f"{what} as JSON", got=str(error), hint=anew) from error
+    if not isinstance(content, dict):
+        raise StoredError(source, expected=f"{what} as a JSON object", got="something else", hint=anew)
+    return Fields(content, source, anew)
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    content = dict(pairs)
+    if len(content) < len(pairs):
+        raise ValueError("a name that stands twice in an object")
+    return content
+
+
+def _require_plain(content: Any) -> None:
+    """Raise for content that no saved file has: deep nesting, infinite numbers, unpaired surrogates."""
+    level = [content]
+    for _ in range(_DEEPEST):
+        inner: list[Any] = []
+        for each in level:
+            if isinstance(each, dict):
+                inner += each.keys()
+                inner += each.values()
+            elif isinstance(each, list):
+                inner += each
+            elif isinstance(each, str) and not _is_text(each):
+                raise ValueError("half of a character")
+            elif isinstance(each, float) and math.isinf(each):
+                raise ValueError("a number that float64 cannot hold")
+        level = inner
+        if not level:
+            return
+    raise ValueError(f"objects nested more than {_DEEPEST} deep")
+
+
+def _is_text(text: str) -> bool:
+    """Whether a text has no unpaired surrogates, which JSON can express."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _checksum(content: dict[str, Any]) -> str:
+    text = json.dumps(content, ensure_ascii=True, allow_nan=False, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def is_number(value: Any) -> bool:
+    """Whether a JSON value is a number within the range of floats."""
+    return type(value) in (int, float) and abs(value) <= sys.float_info.max
+
+
+class Fields:
+    """The fields of a JSON object, read by type and range; errors name the field."""
+
+    def __init__(self, content: dict[str, Any], source: str, anew: str, path: str = "") -> None:
+        self.content, self.source, self.anew, self.path = content, source, anew, path
+
+    def refuse(self, name: str, expected: str = "", got: str = "") -> NoReturn:
+        """Raise StoredError for a field."""
+        got = got or (_brief.repr(self.content[name]) if name in self.content else "nothing")
+        raise StoredError(self._place(name), expected=expected, got=got, hint=self.anew)
+
+    def _place(self, name: str) -> str:
+        """Return the path of a field for an error message; names in a file may be long or have line breaks."""
+        return f"{self.source}: {' '.join(f'{self.path}{name}'.split())[:_LONGEST_PLACE]}"
+
+    def take(self, name: str, kind: type[T], expected: str) -> T:
+        """Return a field of one type."""
+        value = self.content.get(name)
+        return value if type(value) is kind else self.refuse(name, expected)
+
+    def text(self, name: str) -> str:
+        """Return a text."""
+        return self.take(name, str, "a text")
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        """Return a list of texts."""
+        values = self.take(name, list, "a list of texts")
+        return tuple(values) if all(type(value) is str for value in values) else self.refuse(name, "a list of texts")
+
+    def number(self, name: str, low: float = -math.inf, high: float = math.inf) -> float:
+        """Return a finite number from `low` to `high`."""
+        value: Any = self.content.get(name)
+        if not (is_number(value) and low <= value <= high):
+            self.refuse(name, "a number" + _in_range(low, high))
+        return value
+
+    def optional_number(self, name: str) -> float | None:
+        """Return a finite number, or None for null."""
+        return None if self.content.get(name, ...) is None else self.number(name)
+
+    def whole(self, name: str) -> int:
+        """Return a non-negative integer, such as a count."""
+        value = self.take(name, int, "a whole number")
+        return value if 0 <= value <= MOST_WHOLE else self.refuse(name, "a whole number from 0 to 2^62")
+
+    def array(self, name: str) -> Array:
+        """Return a finite number, or lists of them, as an array."""
+        try:
+            values = np.asarray(self.content.get(name))
+        except ValueError:  # lists of different lengths
+            self.refuse(name, "numbers")
+        if values.dtype.kind not in "iuf" or not np.isfinite(values).all():
+            self.refuse(name, "finite numbers")
+        return values.astype(np.float64)
+
+    def column(
+        self, name: str, low: float = -math.inf, high: float = math.inf, *, size: int = -1, order: str = ""
+    ) -> Array:
+        """Return a list of numbers from `low` to `high`, of a given length and order: "rising" or "not falling"."""
+        values = self.array(name) if self.content.get(name) != [] else np.empty(0)
+        if values.ndim != 1 or size not in (-1, values.size):
+            self.refuse(name, "a list of numbers" if size < 0 else f"a list of {size} numbers")
+        if values.size and not (low <= values.min() and values.max() <= high):
+            self.refuse(name, "numbers" + _in_range(low, high))
+        steps = values[1:] - np.nextafter(values[:-1], np.inf) if order == "rising" else values[1:] - values[:-1]
+        if order and not (steps >= (0 if order == "rising" else -_ROUNDING)).all():
+            self.refuse(name, f"numbers that are {order}")
+        return values
+
+    def inner(self, name: str, expected: str) -> "Fields":
+        """Return the fields of a nested object."""
+        return Fields(self.take(name, dict, expected), self.source, self.anew, f"{self.path}{name}.")
+
+    def objects(self, name: str) -> "list[Fields]":
+        """Return the fields of each object of a list."""
+        values = self.take(name, list, "a list of objects")
+        if not all(type(value) is dict for value in values):
+            self.refuse(name, "a list of objects")
+        paths = (f"{self.path}{name}[{number}]." for number in range(len(values)))
+        return [Fields(value, self.source, self.anew, path) for value, path in zip(values, paths, strict=True)]
+
+    def make(self, name: str, factory: Callable[..., T], *args: Any, **kwargs: Any) -> T:
+        """Construct an object from a field; errors of its constructor are raised as StoredError."""
+        try:
+            with np.errstate(all="ignore"):  # what numbers of any size come to is judged by who asked for it
+                return factory(*args, **kwargs)
+        except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+            got = " ".join(str(error).split()) or type(error).__name__
+            raise StoredError(self._place(name), got=_brief.repr(got)[1:-1], hint=self.anew) from error
+
+    def require_same(self, made: dict[str, Any]) -> None:
+        """Raise unless all derived fields equal those recomputed from what was read, and the checksum matches."""
+        content = {name: value for name, value in self.content.items() if name not in _HEADER}
+        found = _difference(made, content, "")
+        if found is not None:
+            name, expected, got = found
+            self.refuse(name, expected, got)
+        if self.content["checksum"] != _checksum(content):
+            got = "a file that was changed since"
+            raise StoredError(self.source, expected="the content that was saved", got=got, hint=self.anew)
+
+
+def _in_range(low: float, high: float) -> str:
+    if math.isinf(high):
+        return "" if math.isinf(low) else f" of at least {low:g}"
+    return f" from {low:g} to {high:g}"
+
+
+def _difference(made: Any, kept: Any, path: str) -> tuple[str, str, str] | None:
+    """Return the place of the first difference, the expected value and the value found."""
+    if isinstance(made, dict) and isinstance(kept, dict):
+        names = list(dict.fromkeys([*made, *kept]))
+        inner = {name: f"{path}.{name}".lstrip(".") for name in names}
+        for name in names:
+            if name not in made:
+                return inner[name], "no such field", "one"
+            if name not in kept:
+                return inner[name], "this field", "none"
+        found = (_difference(made[name], kept[name], inner[name]) for name in names)
+        return next((each for each in found if each is not None), None)
+    if isinstance(made, list) and isinstance(kept, list):
+        if len(made) != len(kept):
+            return path, f"{len(made)} entries", str(len(kept))
+        each_place = (_difference(*pair, f"{path}[{place}]") for place, pair in enumerate(zip(made, kept, strict=True)))
+        return next((each for each in each_place if each is not None), None)
+    if isinstance(made, float) and is_number(kept):
+        same = math.isclose(made, kept, rel_tol=_RELATIVE_ERROR, abs_tol=1e-12)
+    else:
+        same = type(made) is type(kept) and made == kept
+    return None if same else (path, _brief.repr(made), _brief.repr(kept))
