@@ -10,7 +10,7 @@ import rocscope as rs
 from rocscope.calibration import calibration_report, cox_calibration
 from rocscope.inference import statistics
 from rocscope.inference.estimate import Estimate
-from rocscope.inference.estimating import compare_costs
+from rocscope.inference.expected_costs import compare_costs
 
 Found = Mapping[str, Estimate]
 

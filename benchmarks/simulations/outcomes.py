@@ -17,7 +17,7 @@ from scipy.special import ndtri
 import rocscope as rs
 from rocscope.errors import InputError, RocscopeWarning
 from rocscope.inference import estimate_of, statistics
-from rocscope.inference.estimating import compare_costs
+from rocscope.inference.expected_costs import compare_costs
 from rocscope.outcomes import at_horizon, from_experiment
 
 HORIZON = 1.0

@@ -9,7 +9,7 @@ from sklearn import metrics as sk
 
 import rocscope as rs
 from rocscope.inference import statistics as smooth
-from rocscope.inference.estimating import values_of_rows
+from rocscope.inference.influence_estimates import values_of_rows
 from rocscope.inference.proportions import wilson_of
 
 CONTEXT = rs.Context(cost_fp=1, cost_fn=4)

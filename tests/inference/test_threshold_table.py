@@ -6,8 +6,7 @@ import pytest
 
 import rocscope as rs
 from rocscope.errors import OneClassError, WeightError
-from rocscope.inference import proportions as threshold_table
-from rocscope.inference import rate_intervals
+from rocscope.inference import rate_intervals, threshold_table
 
 RNG = np.random.default_rng(3)
 Y = RNG.random(60) < 0.4

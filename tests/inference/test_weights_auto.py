@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import rocscope as rs
-from rocscope.inference.variance import is_frequency, times_of
+from rocscope.inference.variance import frequencies_of, is_frequency
 
 RNG = np.random.default_rng(5)
 TABLE = np.array([1, 0] * 5), np.repeat(np.arange(5.0), 2), np.array([1, 9, 3, 8, 5, 5, 7, 2, 9, 1])
@@ -36,10 +36,10 @@ def test_beside_estimated_weights_the_users_own_count_rows_where_they_are_freque
     label, score, weight = TABLE
     own, none = SimpleNamespace(base=weight, index=None), SimpleNamespace(base=None, index=None)
     last = SimpleNamespace(base=weight, index=np.array([9, 8]))
-    assert times_of(weight / 7, own, "frequency", label, score).tolist() == weight.tolist()
-    assert times_of(weight / 7, last, "frequency", label[-2:], score[-2:]).tolist() == [1, 9]
-    assert times_of(weight / 7, own, "sampling", label, score) is None
-    assert times_of(weight / 7, none, "frequency", label, score) is None
+    assert frequencies_of(weight / 7, own, "frequency", label, score).tolist() == weight.tolist()
+    assert frequencies_of(weight / 7, last, "frequency", label[-2:], score[-2:]).tolist() == [1, 9]
+    assert frequencies_of(weight / 7, own, "sampling", label, score) is None
+    assert frequencies_of(weight / 7, none, "frequency", label, score) is None
 
 
 def drawn(n):

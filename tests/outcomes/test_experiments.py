@@ -11,7 +11,7 @@ import rocscope as rs
 from outcome_cases import mailing
 from rocscope.errors import InputError
 from rocscope.inference import statistics
-from rocscope.inference.estimating import compare_costs
+from rocscope.inference.expected_costs import compare_costs
 from rocscope.outcomes import from_experiment
 from rocscope.outcomes.verification import ShareWeights
 

@@ -14,7 +14,7 @@ import rocscope as rs
 from outcome_cases import cohort
 from rocscope.errors import InputError, RocscopeWarning
 from rocscope.inference import statistics
-from rocscope.inference.estimating import compare_costs
+from rocscope.inference.expected_costs import compare_costs
 from rocscope.kernels import SMALL
 from rocscope.outcomes import at_horizon
 from rocscope.outcomes import time_to_event as censoring

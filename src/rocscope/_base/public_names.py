@@ -49,7 +49,8 @@ def attach(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], 
         try:
             return load(name)
         except AttributeError:
-            if name.startswith("__"):  # asked for by Python itself, such as __path__
+            # Python itself asks for __path__, and for a module before `from package import module` loads it.
+            if name.startswith("__") or (package != _ROOT and find_spec(f"{package}.{name}")):
                 raise
         return refuse(name)
 

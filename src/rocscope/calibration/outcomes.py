@@ -22,7 +22,7 @@ from rocscope.core.predictions import Predictions, independent_units, require_di
 from rocscope.core.result import number
 from rocscope.errors import InputError, OneClassError, ScoreError, WeightError
 from rocscope.geometry import pool
-from rocscope.inference.variance import EstimatedWeights, stratum_of_sample, times_of
+from rocscope.inference.variance import EstimatedWeights, frequencies_of, stratum_of_sample
 from rocscope.kernels import compiled_pays
 from rocscope.sample import Sample, sample_of
 
@@ -406,7 +406,7 @@ class Evidence:
             level, label, weight, group = self.rows
             own = weight * np.where(label, terms[0][level], terms[1][level])
             if self.weighting is not None:
-                whole = times_of(weight, self.weighting, "auto", label, self.counts.threshold[level]) is not None
+                whole = frequencies_of(weight, self.weighting, "auto", label, self.counts.threshold[level]) is not None
                 return stratum_of_sample(self.weighting, own[:, None], group, whole, len(own)).covariance.item()
             sums = np.bincount(group, own)
             return float(sums @ sums) * sums.size / max(sums.size - 1, 1)
@@ -471,7 +471,7 @@ def _of_rows(rows: Predictions, groups: Any, counts: ThresholdCounts) -> Evidenc
     (score,), weight = rows.scores.values(), rows.sample_weight
     used = slice(None) if weight is None else weight > 0
     squares, weighting = None, rows.weighting
-    times = times_of(weight, weighting, "auto", rows.y_true, score)
+    times = frequencies_of(weight, weighting, "auto", rows.y_true, score)
     if weight is not None and (times is None or weighting is not None):
         if not is_moderate(total := weight.sum()):
             hint = "scale them, which changes nothing but their sum"

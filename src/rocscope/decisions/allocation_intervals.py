@@ -30,7 +30,7 @@ from rocscope.decisions.apportionment import SegmentUnitCosts
 from rocscope.decisions.generalization import FOLDS, REPEATS, ChosenEstimate, skewed
 from rocscope.errors import InfeasibleError, InputError, RocscopeError
 from rocscope.inference.estimate import FEW_EVENTS, few
-from rocscope.inference.estimating import OF_FOLDS, ParetoTail
+from rocscope.inference.expected_costs import FOLD_VARIANCE, ParetoTail
 from rocscope.inference.proportions import normal_quantile
 from rocscope.segments.by_segment import levels_of
 
@@ -373,7 +373,7 @@ def interval_of(plan: Any, places: Sequence[Any], level: float, refitted: Refitt
     variance = second
     if refitted is not None:
         value, saved, method = value - refitted.limit_cost, saved + refitted.limit_cost, "chosen anew in folds"
-        variance = OF_FOLDS * second + (max(value - plan.cost, 0.0) / 2) ** 2
+        variance = FOLD_VARIANCE * second + (max(value - plan.cost, 0.0) / 2) ** 2
         worth = second**2 / fourth if fourth else np.inf
         few_cases = few(worth, FEW_EVENTS, "cases make up the variance")
         reason = refitted.doubt or (few_cases if refitted.costs is None else "")

@@ -37,7 +37,7 @@ from rocscope.inference.bootstrap import (
     tally_all,
 )
 from rocscope.inference.estimate import Estimate
-from rocscope.inference.estimating import OF_FOLDS, MeanSample
+from rocscope.inference.expected_costs import FOLD_VARIANCE, MeanSample
 from rocscope.inference.variance import WeightKind, require_whole
 from rocscope.sample import Samples
 
@@ -414,7 +414,7 @@ class ChosenEstimate(Estimate):
 
     The result is not `reliable`, and states why, where a class has fewer than 10 rows, where folds leave nothing to
     choose, or where randomised rules or reviews are taken as given. Where costs differ from row to row, its variance
-    and skewness include large amounts that the sample may lack (`rocscope.inference.pareto_tail`); it is not reliable
+    and skewness include large amounts that the sample may lack (see `ParetoTail`); it is not reliable
     where fewer than 10 rows bear amounts, or amounts may have no mean. Above 2,048 scores or, for several models,
     20,000 rows, as many points of the curve and 1,000 blocks of rows are resampled.
 
@@ -505,7 +505,7 @@ def _loosely(number: float) -> str:
 
 
 FOLDS = 10  # as is usual: a choice trained on nine tenths is close to that on all rows
-REPEATS = 5  # of the cross-validation; what the random folds then add to the variance is `inference.costs.OF_FOLDS`
+REPEATS = 5  # of the cross-validation; what the random folds then add to the variance is `FOLD_VARIANCE`
 _MANY = 100_000
 """From this many rows on, one repeat of the cross-validation is as precise as five."""
 # Rows: up to here folds of equal size are drawn; of more, a fold's share varies by less than .3 %.
@@ -725,7 +725,7 @@ class DrawsOfCounts:
         """Return values of a candidate and of nobody; selection error is counted as missing information."""
         plain, _ = self._posterior([seed, 3], number, cells, quantity, 1.0)
         variance = float(np.nanvar(plain))
-        wanted = OF_FOLDS * variance * self._effect_of_design(quantity, seed) + error
+        wanted = FOLD_VARIANCE * variance * self._effect_of_design(quantity, seed) + error
         return self._posterior([seed, 4], number, cells, quantity, variance / wanted if variance else 1.0)
 
     def _effect_of_design(self, quantity: CostOrCriterion, seed: int) -> float:
@@ -817,8 +817,8 @@ class DrawsOfRows:
     ) -> tuple[Array, Array]:
         """Return costs of a candidate and of nobody, with the right joint distribution of their difference."""
         cost, more = float(self.candidates.each[number].value(cells, quantity)), number + len(self.candidates.each)
-        values = np.maximum(cost + self.off(number, seed, OF_FOLDS, error), self.least)
-        gain = cost - float(self.means.mean[-1]) + self.off(more, seed, OF_FOLDS, error)
+        values = np.maximum(cost + self.off(number, seed, FOLD_VARIANCE, error), self.least)
+        gain = cost - float(self.means.mean[-1]) + self.off(more, seed, FOLD_VARIANCE, error)
         return values, values - gain
 
     def off(self, number: int, seed: int, times: float = 1.0, added: float = 0.0) -> Array:

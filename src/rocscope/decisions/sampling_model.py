@@ -51,7 +51,7 @@ from rocscope.geometry import Choices, TangentPoint, all_choices, touching
 from rocscope.geometry.hull import label
 from rocscope.inference.bootstrap import BootstrapEstimate, Design
 from rocscope.inference.estimate import FEW_EVENTS, Comparisons, Estimate, few
-from rocscope.inference.estimating import ParetoTail, compare_costs, sample_of_means
+from rocscope.inference.expected_costs import ParetoTail, compare_costs, sample_of_means
 from rocscope.inference.variance import WeightKind
 from rocscope.sample import Samples, rows_of, samples_of
 

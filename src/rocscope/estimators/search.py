@@ -23,7 +23,8 @@ from rocscope.evaluation.fitting import candidates_of
 from rocscope.figures.influence import Smooth
 from rocscope.figures.registry import at, known, spelled, statistic_named
 from rocscope.inference.estimate import Estimate
-from rocscope.inference.estimating import estimate, sample_of_means, values_of_rows
+from rocscope.inference.expected_costs import sample_of_means
+from rocscope.inference.influence_estimates import estimate, values_of_rows
 
 _PARTS, _DRAWS = (
     10,
@@ -276,7 +277,7 @@ def _goal_of(search: Search) -> _Goal:
 
 def _by_ranking(predictions: Predictions, *, smooth: Smooth) -> _Judged:
     found = values_of_rows(predictions, smooth, groups=None, folds=None, weights="auto")
-    moves, times = _moves(found.stratum.moves, found.stratum.times)
+    moves, times = _moves(found.stratum.moves, found.stratum.frequency)
     return _Judged(
         found.values, moves, times, found.stratum.scale, {}, cache(lambda i: estimate(found, i, 0.95, smooth.scale))
     )
@@ -288,7 +289,7 @@ def _by_cost(predictions: Predictions, *, context: Context, aim: dict[str, Any])
     positive = [predict(predictions.scores[name], each.threshold) for name, each in decisions.items()]
     cost = np.column_stack([np.where(each, acted, left) for each in positive])
     found = sample_of_means(predictions, cost, context.target_prevalence, None, "auto")
-    moves, times = _moves(found.moves, found.times)
+    moves, times = _moves(found.moves, found.frequency)
     squares = (moves**2 / times[:, None]).sum()
     scale = float(np.trace(found.covariance) / squares) if squares else 1.0
     return _spread(predictions, decisions, (found.mean, moves, times, scale), lambda each: each.interval())
@@ -301,7 +302,7 @@ def _by_threshold(predictions: Predictions, *, context: Context | None, aim: dic
         own = predictions.select(models=[model])
         found.append(values_of_rows(own, at(each.threshold, name), groups=None, folds=None, weights="auto"))
     stratum = found[0].stratum
-    moves, times = _moves(np.hstack([each.stratum.moves for each in found]), stratum.times)
+    moves, times = _moves(np.hstack([each.stratum.moves for each in found]), stratum.frequency)
     measured = np.concatenate([each.values for each in found]), moves, times, stratum.scale
     return _spread(predictions, decisions, measured, lambda each: each.interval(of="criterion"))
 

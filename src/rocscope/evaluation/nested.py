@@ -34,7 +34,7 @@ from rocscope.inference.estimate import (
     Test,
     compare_each_two,
 )
-from rocscope.inference.estimating import values_of_rows
+from rocscope.inference.influence_estimates import values_of_rows
 from rocscope.multiclass.costs import CostMatrix
 from rocscope.multiclass.predictions import MulticlassPredictions
 from rocscope.protocols.splitters import Split, TrainTest, numbered

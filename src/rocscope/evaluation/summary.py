@@ -37,7 +37,7 @@ from rocscope.figures.registry import at as at_threshold
 from rocscope.figures.registry import known
 from rocscope.inference.areas import auc_interval
 from rocscope.inference.estimate import Estimate
-from rocscope.inference.estimating import estimate_of
+from rocscope.inference.influence_estimates import estimate_of
 from rocscope.inference.proportions import Thresholds, normal_quantile, rate_intervals
 from rocscope.sample import Labels, Models, Sample, Samples, Scores, sample_of, samples_of, with_context
 from rocscope.segments.by_segment import counted_by_segment

@@ -13,8 +13,8 @@ from .estimate import Comparisons as Comparisons
 from .estimate import Estimate as Estimate
 from .estimate import Omnibus as Omnibus
 from .estimate import adjust_p_values as adjust_p_values
-from .estimating import compare_costs as compare_costs
-from .estimating import estimate_of as estimate_of
+from .expected_costs import compare_costs as compare_costs
+from .influence_estimates import estimate_of as estimate_of
 from .proportions import ThresholdTable as ThresholdTable
 from .proportions import compare_errors as compare_errors
 from .proportions import joint_region as joint_region

@@ -145,31 +145,31 @@ def effective_size(auc: float, strata: Sequence[Stratum], model: int, variance: 
     """
     if len(strata) == 1:
         return _of_groups(auc, strata[0], model, variance)
-    sizes = [stratum.size for stratum in strata]
+    sizes = [stratum.effective_units for stratum in strata]
     smallest = min(sizes)
     spread, prior = auc * (1 - auc), _prior(auc, *sizes)
     known = [_known(stratum, auc, model) for stratum in strata]
-    weights = [_weight(k, stratum.freedom) for k, stratum in zip(known, strata, strict=True)]
+    weights = [_weight(k, stratum.effective_df) for k, stratum in zip(known, strata, strict=True)]
     shares = [_share(stratum, model, spread) if k else 0.0 for stratum, k in zip(strata, known, strict=True)]
     parts = [(k * d + c * prior) / (k + c) / s for k, d, c, s in zip(known, shares, weights, sizes, strict=True)]
     total = sum(parts)
-    df = total**2 / sum(v**2 / (stratum.freedom + c) for v, c, stratum in zip(parts, weights, strata, strict=True))
+    df = total**2 / sum(v**2 / (stratum.effective_df + c) for v, c, stratum in zip(parts, weights, strata, strict=True))
     observed = [d / s for d, s in zip(shares, sizes, strict=True)]
     informative = sum(v * k for v, k in zip(observed, known, strict=True)) / sum(observed) if any(observed) else 0.0
     return EffectiveSize(auc, smallest if _is_end(auc) else 1 / total, df, informative, smallest)
 
 
 def _of_groups(auc: float, stratum: Stratum, model: int, variance: float) -> EffectiveSize:
-    holding = stratum.holding
+    holding = stratum.groups_of_class
     smallest = min(holding)
     if _is_end(auc):
-        return EffectiveSize(auc, smallest, stratum.freedom + 1, 0.0, smallest, "groups", stratum.size)
-    known = 0.0 if isnan(variance) else min(stratum.freedom, _by_kurtosis(stratum, model))
-    weight = _weight(known, stratum.freedom)
+        return EffectiveSize(auc, smallest, stratum.effective_df + 1, 0.0, smallest, "groups", stratum.effective_units)
+    known = 0.0 if isnan(variance) else min(stratum.effective_df, _by_kurtosis(stratum, model))
+    weight = _weight(known, stratum.effective_df)
     prior = _prior(auc, *holding) * sum(1 / held for held in holding)
     observed = variance / (auc * (1 - auc)) if known else 0.0
     trials = (known + weight) / (known * observed + weight * prior)
-    return EffectiveSize(auc, trials, stratum.freedom + weight, known, smallest, "groups", stratum.size)
+    return EffectiveSize(auc, trials, stratum.effective_df + weight, known, smallest, "groups", stratum.effective_units)
 
 
 def _weight(known: float, df: float) -> float:
@@ -188,15 +188,15 @@ def _prior(auc: float, m: float, n: float) -> float:
 
 def _share(stratum: Stratum, model: int, spread: float) -> float:
     """Variance of placements relative to the maximum given their mean."""
-    return min(1.0, stratum.variance(model) * stratum.size / spread) if spread > 0 else 0.0
+    return min(1.0, stratum.variance(model) * stratum.effective_units / spread) if spread > 0 else 0.0
 
 
 def _known(stratum: Stratum, auc: float, model: int) -> float:
     """Number of rows that determine the variance of placements; 0 if none do."""
-    if stratum.df <= 0 or stratum.inside is None:
+    if stratum.df <= 0 or stratum.inner_units is None:
         return 0.0
-    inside = stratum.inside[int(auc < 0.5), model]
-    return min(stratum.freedom, inside, _by_kurtosis(stratum, model))
+    inside = stratum.inner_units[int(auc < 0.5), model]
+    return min(stratum.effective_df, inside, _by_kurtosis(stratum, model))
 
 
 def _by_kurtosis(stratum: Stratum, model: int) -> float:
@@ -267,7 +267,7 @@ def placements(positive: NDArray[np.bool_], score: Array, weight: Array | None =
     """
     ranked = RowLevels.of(positive, score)
     pos, neg = ranked.counts(np.ones(score.size, np.int64) if weight is None else weight)
-    return ranked.of_rows(2 * (neg.sum() - np.cumsum(neg)) + neg, 2 * np.cumsum(pos) - pos)
+    return ranked.to_rows(2 * (neg.sum() - np.cumsum(neg)) + neg, 2 * np.cumsum(pos) - pos)
 
 
 def sample_of_counts(counts: ThresholdCounts, model: str = "score", note: str = "") -> AucSample:
@@ -321,26 +321,28 @@ def sample_of_rows(
 
 def _of_placements(units: Units, auc: Array, placed: Array, residual: Array) -> AucSample:
     if units.group is None:  # Obuchowski's variance of groups has no such factor
-        residual = residual * units.left_out()[:, None]
+        residual = residual * units.leave_one_out_factor()[:, None]
     strata = tuple(
-        replace(units.stratum(residual[rows], rows), inside=_inside(placed[rows], units.times_of(rows)))
+        replace(
+            units.stratum_of_rows(residual[rows], rows), inner_units=_inside(placed[rows], units.frequency_of(rows))
+        )
         for rows in units.classes
     )
     names, scores = tuple(units.scores), tuple(units.scores.values())
-    holding = (strata[0].units, strata[1].units) if units.group is None else units.holding()
+    holding = (strata[0].units, strata[1].units) if units.group is None else units.groups_of_class()
     if units.weighting is not None:
         moves = np.empty_like(residual)
         for rows in units.classes:
             moves[rows] = residual[rows] * units.share(rows)[:, None]
-        whole = replace(units.stratum_of_all(moves), holding=holding)
+        whole = replace(units.stratum_of_all(moves), groups_of_class=holding)
         own = strata if units.group is None else (whole,)
         return AucSample(names, auc, own, *holding, units.n, units.note, whole.covariance, scores)
     if units.group is None:
         return AucSample(names, auc, strata, *holding, units.n, units.note, scores=scores)
     parts = [units.stratum_of_groups(residual[rows], rows) for rows in units.classes]
     k = units.n_groups
-    worth = min(k, _worth(np.bincount(units.group, units.amount)))
-    whole = Stratum(parts[0].moves + parts[1].moves, None, k, k - 1, worth, holding=holding)
+    worth = min(k, _worth(np.bincount(units.group, units.row_weights)))
+    whole = Stratum(parts[0].moves + parts[1].moves, None, k, k - 1, worth, groups_of_class=holding)
     return AucSample(names, auc, (whole,), *holding, units.n, units.note, _obuchowski(parts, whole), scores)
 
 
@@ -366,11 +368,11 @@ def _placed(units: Units) -> tuple[Array, Array]:
     if units.fold is not None:
         placed = np.empty((units.positive.size, len(units.scores)))
         aucs = []
-        for mask, part in units.parts():
+        for mask, part in units.folds():
             auc, placed[mask] = _placed(part)
             aucs.append(auc)
         return np.array(aucs), placed
-    weight, amount = units.weight, units.amount
+    weight, amount = units.weight, units.row_weights
     positives, negatives = units.classes
     n_pos, n_neg = amount[positives].sum(), amount[negatives].sum()
     opponents = np.where(units.positive, 2 * n_neg, 2 * n_pos)
@@ -777,9 +779,9 @@ def paired_difference(sample: AucSample, i: int, j: int) -> AreaDifference:
     correlation = float(np.clip(covariance[i, j] / sqrt(both), -1, 1)) if both > 0 else 0.0
     variance = max(float(covariance[i, i] + covariance[j, j] - 2 * covariance[i, j]), 0.0)
     if len(sample.strata) == 1:
-        return AreaDifference(first, second, correlation, variance, sample.strata[0].freedom)
+        return AreaDifference(first, second, correlation, variance, sample.strata[0].effective_df)
     parts = [stratum.variance_of_difference(i, j) for stratum in sample.strata]
-    df = satterthwaite(parts, [stratum.freedom for stratum in sample.strata])
+    df = satterthwaite(parts, [stratum.effective_df for stratum in sample.strata])
     if sample.covariance_of_units is None:
         variance = sum(parts)
     return AreaDifference(first, second, correlation, variance, df)
@@ -788,7 +790,7 @@ def paired_difference(sample: AucSample, i: int, j: int) -> AreaDifference:
 def unpaired_difference(first: AucSample, second: AucSample) -> AreaDifference:
     """Return the difference of two models on independent samples."""
     parts = [stratum.variance(0) for sample in (first, second) for stratum in sample.strata]
-    df = satterthwaite(parts, [stratum.freedom for sample in (first, second) for stratum in sample.strata])
+    df = satterthwaite(parts, [stratum.effective_df for sample in (first, second) for stratum in sample.strata])
     variance = float(first.covariance[0, 0] + second.covariance[0, 0])
     return AreaDifference(first.size(0), second.size(0), 0.0, variance, df)
 

@@ -43,7 +43,7 @@ from rocscope.inference.estimate import (
     Hypothesis,
     compare_each_two,
 )
-from rocscope.inference.variance import WEIGHTS, EstimatedWeights, RowLevels, WeightKind, require_whole, times_of
+from rocscope.inference.variance import WEIGHTS, EstimatedWeights, RowLevels, WeightKind, frequencies_of, require_whole
 from rocscope.sample import Models, Sample, Samples, samples_of
 
 CountsOf = Mapping[str, ThresholdCounts]
@@ -126,7 +126,7 @@ class Tally:
         starts = np.flatnonzero(np.diff(target[order], prepend=-1))
         unit = order if unit is None else unit[order]
         weight = None if weight is None else weight[order]
-        redrawn = None if weighting is None or weight is None else weighting.take(order).redrawn(weight, whole)
+        redrawn = None if weighting is None or weight is None else weighting.take(order).reestimated(weight, whole)
         return cls(threshold, RowsByTarget(unit, weight, starts, target[order][starts], redrawn))
 
 
@@ -382,7 +382,7 @@ def design_of_rows(predictions: Predictions, *, stratified: bool, groups: Any, w
         model = predictions.models[0]
         return design_of_counts(predictions.counts(model), stratified=stratified, model=model)
     frequency, weighting = np.ones(len(predictions), np.int64), predictions.weighting
-    times = times_of(weight, weighting, weights, predictions.y_true, *predictions.scores.values())
+    times = frequencies_of(weight, weighting, weights, predictions.y_true, *predictions.scores.values())
     if times is not None:
         frequency, weight = times.astype(np.int64), None if weighting is None else weight
     order = np.argsort(~predictions.y_true, kind="stable")

@@ -40,7 +40,7 @@ from rocscope.inference.estimate import (
     Hypothesis,
     Test,
 )
-from rocscope.inference.estimating import compare_statistics
+from rocscope.inference.influence_estimates import compare_statistics
 from rocscope.inference.variance import OverFolds, WeightKind, require_whole
 from rocscope.ranges.binned import BinnedCounts, rounded
 from rocscope.sample import BySegment, Labels, Models, Samples, Scores, sample_of, samples_of, with_scores

@@ -42,6 +42,11 @@ UNSEEN = 3.0  # rows of a class of s that may be ranked last and not have been d
 MOST_UNSEEN = 2.0  # times the interval's reach, by which these may lower a mean of ranks
 
 
+def joined(*parts: str) -> str:
+    """Return the parts of a method's name that are not empty, separated by commas."""
+    return ", ".join(part for part in parts if part)
+
+
 def few(amount: float, least: float, what: str) -> str:
     """Return that there are fewer than needed; empty where there are enough.
 

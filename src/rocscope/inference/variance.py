@@ -1,19 +1,42 @@
-"""Estimated weights: each row also affects an estimate through the weights of other rows."""
-# MERGED-DOC: """RowLevels: which level of the score each row has, to carry sums from rows to levels, and results
-# back."""
-# MERGED-DOC: """Independent units of rows and the variances they determine, given weights, groups and folds.
-#
-# Strata: kinds of units that are drawn apart, and how far each unit moves each of m estimates.
-#
-# Whatever an estimate is and whatever its rows stand for, its variance comes from the same sums: a unit is a row, as
-# many
-# equal rows, a row that stands for many of a population, or a group of rows.
-# """
+"""Cluster-robust variance of estimates from rows with weights, groups and folds.
+
+To first order every estimate is a constant plus a sum over independent units, so that one formula gives the variance of
+an area, a Brier score, a mean cost or a calibration slope. The words of this module:
+
+move
+    How far a row moves an estimate: its influence times its share of the weight. A weighted mean of x has the moves
+    wᵢ(xᵢ − x̄)/Σw (`moves_of_mean`). The moves of an estimate sum to 0.
+unit
+    What is drawn independently: a row, one of the equal rows that a frequency counts, or a group of rows, which moves
+    an estimate by the sum of its rows' moves. With estimated weights, every row of the sample behind the weights.
+stratum
+    Units of one kind that were drawn separately, such as the positives (`Stratum`). Variances of strata add up.
+
+With the moves mⱼ of the u units of a stratum the covariance of several estimates is ::
+
+    V = u/(u − 1)·Σⱼ mⱼmⱼ′         with u − 1 degrees of freedom (u − folds for a mean over folds)
+
+For equal rows this is s²/u. Where shares hⱼ of the weight differ, the moves are those by the jackknife: a mean moves by
+hⱼrⱼ/(1 − hⱼ) if unit j with the residual rⱼ is left out. `leave_one_out_factor` is (1 − 1/u)/(1 − hⱼ), with which V is
+exactly the variance of the delete-one-unit jackknife (HC3, and CR3 for groups); it is 1 where shares are equal. Costs
+and row means are used without the factor. The effective number of units is Kish's 1/Σhⱼ²; degrees of freedom shrink
+with its ratio to u.
+
+To get the variance of a new kind of mean: compute the moves of its rows, and pass them to `stratum_of_moves`, or, with
+estimated weights, to `stratum_of_sample`. Rows of Predictions with all of this come from `units_of`.
+
+The order of the file: meaning of weights, strata, estimated weights, rows of Predictions, levels of the score.
+
+References
+----------
+Kish 1965, Survey Sampling; MacKinnon & White 1985, J. Econometrics 29:305–325 (HC3); Bell & McCaffrey 2002, Surv.
+Methodol. 28:169–181 (clusters).
+"""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import frexp, nan
+from math import frexp, inf, nan
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -27,433 +50,19 @@ from rocscope._base.radix import levels_of_rows
 from rocscope.core.predictions import Predictions, independent_units
 from rocscope.errors import InputError, OneClassError, WeightError
 
-
-@dataclass(frozen=True, eq=False)
-class EstimatedWeights:
-    """How row weights were estimated, and the effect of that on the variance of anything computed with them.
-
-    Parameters
-    ----------
-    size : int
-        Rows N of the sample that the weights were estimated from, those of weight 0 included.
-    note : str
-        What the weights are for, as the name of a method says it.
-    base : array of N weights, optional
-        The user's own weights, by which the estimated ones are multiplied.
-    index : array of n, optional
-        The place in that sample of each row of the data; by default the data are the sample.
-
-    Notes
-    -----
-    With own moves mᵢ = ∂θ/∂log wᵢ of an estimate θ, row j moves it by mⱼ + vⱼ·Σᵢ mᵢ·ψⱼ(log wᵢ). Here ψⱼ(log wᵢ) is
-    the influence of row j on the logarithm of the estimated weight of row i and vⱼ its own weight. A kind of weights
-    says what the sum is; everything else is the same for all of them, and for every statistic whose moves are known.
-
-    References
-    ----------
-    Newey & McFadden 1994, Handbook of Econometrics 4, ch. 36 (two-step estimators); Blanche, Dartigues &
-    Jacqmin-Gadda 2013, Stat. Med. 32:5381–5397 (areas under censoring).
-    """
-
-    size: int
-    note: str
-    base: Array | None = None
-    index: NDArray[np.intp] | None = None
-
-    def through_weights(self, moves: Array) -> Array:
-        """Return Σᵢ mᵢ·ψⱼ(log wᵢ) for each row j of the sample, given influences m (N × m)."""
-        raise NotImplementedError
-
-    def estimate(self, frequency: Array | None) -> Array:
-        """Return the estimated weight of each row of the sample, if rows were drawn this often (None: once)."""
-        raise NotImplementedError
-
-    def take(self, rows: Any) -> Self:
-        """Return the same for some rows of the data, by mask, slice or indices."""
-        if isinstance(rows, slice) and rows == slice(None):
-            return self
-        return replace(self, index=self._places[rows])
-
-    def moves(self, own: Array) -> Array:
-        """Return the influence of each row of the sample on the estimates, given those with fixed weights."""
-        moves = own
-        if self.index is not None:
-            moves = sum_by(self.index, own, self.size)
-        through = self.through_weights(moves)
-        return moves + (through if self.base is None else through * self.base[:, None])
-
-    def units(self, unit: NDArray[np.intp] | None) -> NDArray[np.intp] | None:
-        """Return the unit of each row of the sample, given that of each row of the data; others are their own."""
-        if unit is None or self.index is None:
-            return unit
-        units = int(unit.max()) + 1 + np.arange(self.size)
-        units[self.index] = unit
-        return np.unique(units, return_inverse=True)[1]
-
-    def redrawn(self, weight: Array, whole: bool) -> Callable[[Array], Array]:
-        """Return a function from numbers of draws (one draw per row) to re-estimated weights.
-
-        `weight` are those of the data as they are; `whole` says that the user's own weights count equal rows, so that
-        they are drawn. Rows of the sample that the data do not hold are left out.
-        """
-        places, base = self._places, None if whole else self.base
-        now = self.estimate(self.base)[places]
-        kept = np.divide(weight, now, out=np.zeros(places.size), where=now > 0)
-        if whole and self.base is not None:
-            kept = kept / np.where(self.base[places] > 0, self.base[places], 1)
-
-        def weights(drawn: Array) -> Array:
-            found = np.empty(drawn.shape)
-            for each, times in zip(found, drawn, strict=True):
-                frequency = np.bincount(places, times, self.size)
-                each[:] = self.estimate(frequency if base is None else frequency * base)[places]
-            return found * kept
-
-        return weights
-
-    @property
-    def _places(self) -> NDArray[np.intp]:
-        return np.arange(self.size) if self.index is None else self.index
-
-
-@dataclass(frozen=True, eq=False)
-class RowLevels:
-    """The distinct scores and the place of each row among them.
-
-    Attributes
-    ----------
-    threshold : array of k
-        Distinct scores, decreasing.
-    level : array of n
-        Which of them a row has.
-    cell : array of n
-        2·level, plus 1 for a negative: its place in a table of levels × classes. One place for both takes half as many
-        looks at memory in no order, which is what these steps wait for.
-    """
-
-    threshold: Array
-    level: NDArray[np.intp]
-    cell: NDArray[np.intp]
-
-    @classmethod
-    def of(cls, positive: NDArray[np.bool_], score: Array) -> "RowLevels":
-        """Rank rows once.
-
-        Examples
-        --------
-        >>> ranked = RowLevels.of(np.array([True, False, True]), np.array([0.5, 0.1, 0.1]))
-        >>> ranked.threshold, ranked.counts(np.array([1, 1, 4])), ranked.of_rows(np.array([7, 8]), np.array([0, 9]))
-        (array([0.5, 0.1]), (array([1, 4]), array([0, 1])), array([7, 9, 8]))
-        """
-        rising, place = levels_of_rows(score)
-        level = rising.size - 1 - place
-        return cls(rising[::-1], level, 2 * level + ~positive)
-
-    def taken(self, rows: Array) -> "RowLevels":
-        """Return the same levels for some rows."""
-        return RowLevels(self.threshold, self.level[rows], self.cell[rows])
-
-    def counts(self, amount: Array) -> tuple[Array, Array]:
-        """Return the positives and negatives of each level, given the weight of each row."""
-        table = np.bincount(self.cell, amount, 2 * self.threshold.size).astype(amount.dtype)
-        return table[::2], table[1::2]
-
-    def of_rows(self, of_pos: Array, of_neg: Array) -> Array:
-        """Return each row's value, given those of positives and negatives of each level."""
-        return np.column_stack([of_pos, of_neg]).ravel()[self.cell]
-
-
-@dataclass(frozen=True)
-class Stratum:
-    """Independent units of one kind.
-
-    Parameters
-    ----------
-    moves : array of u × m
-        How far a unit moves each estimate: its influence divided by what it is a mean over. They sum to 0.
-    times : array of u, or None
-        How many equal units an entry stands for.
-    units, df : float
-        Number of units, and the degrees of freedom of their variance: one less, or one less per fold.
-    size : float
-        The equal units that a mean over these is as sure as: fewer where weights, or the sizes of groups, differ.
-    inside : array of 2 × m
-        For areas: the units whose placement is below 1, and those whose placement is above 0.
-    holding : pair of float
-        For groups: how many hold rows of each class.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> stratum = Stratum(np.array([[-0.1], [0.1]]), None, units=2, df=1, size=2)
-    >>> stratum.covariance
-    array([[0.04]])
-    """
-
-    moves: Array
-    times: Array | None
-    units: float
-    df: float
-    size: float
-    inside: Array | None = None
-    holding: tuple[float, float] = (nan, nan)
-
-    @property
-    def covariance(self) -> Array:
-        """Covariance of the m estimates over these units; NaN for a single unit."""
-        moves = self.moves if self.times is None else self.moves * self.times[:, None]
-        return self.scale * (self.moves.T @ moves)
-
-    @property
-    def scale(self) -> float:
-        """Factor from a sum of squared influences to a variance."""
-        return self.units / self.df if self.df > 0 else nan
-
-    @property
-    def freedom(self) -> float:
-        """Degrees of freedom of that variance: the effective number of units minus one."""
-        return self.df * min(1.0, self.size / self.units)
-
-    def variance(self, model: int) -> float:
-        """Return the variance of one estimate."""
-        return self.scale * self.total(self.moves[:, model] ** 2)
-
-    def variance_of_difference(self, first: int, second: int) -> float:
-        """Return the variance of second − first."""
-        return self.scale * self.total((self.moves[:, second] - self.moves[:, first]) ** 2)
-
-    def total(self, values: Array) -> float:
-        """Return the sum of values of all units."""
-        return float(values.sum() if self.times is None else self.times @ values)
-
-
 RowNumbers = NDArray[np.intp]
+Codes = NDArray[np.intp]
 WeightKind = Literal["auto", "frequency", "sampling"]
 OverFolds = Literal["pooled", "mean"]
 
 WEIGHTS = ("auto", "frequency", "sampling")
-_FOLDS = ("pooled", "mean")
-_LONGEST_TABLE = 100_000  # rows: more are cases, and looking at them would take longer than the intervals do
+
+# Rows of the longest table of counts. More rows are taken for cases, without a sort that would take longer than the
+# intervals themselves.
+_LONGEST_TABLE = 100_000
 
 
-def stratum_of_sample(
-    weighting: EstimatedWeights, own: Array, code: NDArray[np.intp] | None, whole: bool, size: float
-) -> Stratum:
-    """Return all rows behind estimated weights as one stratum, including rows without weight.
-
-    Parameters
-    ----------
-    weighting : EstimatedWeights
-    own : array of n × m
-        How each row of the data moves each estimate, its weight taken as given; for several equal rows their sum.
-    code : array of N codes, or None
-        The group of each row of the sample; see `EstimatedWeights.units`.
-    whole : bool
-        Whether the user's own weights are numbers of equal rows.
-    size : float
-        The equal units that the data are worth.
-    """
-    return stratum_of_moves(weighting.moves(own), code, weighting.base if whole else None, size)
-
-
-def stratum_of_moves(moves: Array, code: NDArray[np.intp] | None, times: Array | None, size: float) -> Stratum:
-    """Return rows as one stratum, given their influence on each estimate; frequencies multiply it."""
-    if code is not None:
-        held = int(code.max()) + 1
-        return Stratum(sum_by(code, moves, held), None, held, held - 1, held)
-    if times is None:
-        return Stratum(moves, None, len(moves), len(moves) - 1, min(size, len(moves)))
-    kept = times > 0
-    times = times[kept]
-    units = float(times.sum())
-    return Stratum(moves[kept] / times[:, None], times, units, units - 1, min(size, units))
-
-
-@dataclass(frozen=True)
-class Units:
-    """Rows with positive weight: labels, scores of m models, weights (or None), groups and folds as codes (or None).
-
-    `times` is how many equal rows each one stands for, where weights say that. `folds_pooled` is the number of folds
-    where there are some that are taken as one, and `shared` whether models of different folds were fitted to the same
-    rows, which no variance over the rows that they judge can show. `weighting` is how the weights were estimated, and
-    `group_of_sample` the group of all rows that they were estimated from.
-    """
-
-    positive: NDArray[np.bool_]
-    scores: dict[str, Array]
-    weight: Array | None
-    times: Array | None
-    group: NDArray[np.intp] | None = None
-    fold: NDArray[np.intp] | None = None
-    folds_pooled: int = 0
-    shared: bool = False
-    weighting: EstimatedWeights | None = None
-    group_of_sample: NDArray[np.intp] | None = None
-
-    @property
-    def amount(self) -> Array:
-        """The weight of each row, by default 1."""
-        return np.ones(self.positive.size, np.int64) if self.weight is None else self.weight
-
-    @cached_property
-    def classes(self) -> tuple[RowNumbers, RowNumbers]:
-        """Numbers of the positive and of the negative rows: to take those is several times as fast as by a mask."""
-        return np.flatnonzero(self.positive), np.flatnonzero(~self.positive)
-
-    @property
-    def n(self) -> float:
-        """Number of rows, or the sum of frequencies."""
-        return self.positive.size if self.times is None else self.times.sum().item()
-
-    @property
-    def n_groups(self) -> int:
-        """Number of groups."""
-        return 0 if self.group is None else int(self.group.max()) + 1
-
-    @property
-    def note(self) -> str:
-        """Description of the rows for the name of a method."""
-        parts = []
-        if self.group is not None:
-            parts.append(f"{self.n_groups} groups")
-        elif self.weight is not None and self.times is None and self.weighting is None:
-            parts.append("sampling weights")
-        if self.weighting is not None:
-            parts.append(self.weighting.note)
-        if self.fold is not None:
-            parts.append(f"mean of {int(self.fold.max()) + 1} folds")
-        elif self.folds_pooled:
-            parts.append(f"pooled over {self.folds_pooled} folds")
-        if self.shared and (self.fold is not None or self.folds_pooled):
-            parts.append("shared training rows not counted")
-        return ", ".join(parts)
-
-    def parts(self) -> Iterator[tuple[Array, "Units"]]:
-        """Yield the mask and the rows of each fold."""
-        assert self.fold is not None
-        for number in range(int(self.fold.max()) + 1):
-            mask = self.fold == number
-            scores = {model: score[mask] for model, score in self.scores.items()}
-            weight = None if self.weight is None else self.weight[mask]
-            own = {"positive": self.positive[mask], "scores": scores, "weight": weight, "times": self.times_of(mask)}
-            part = replace(self, **own, group=None, fold=None)
-            if not part.positive.any() or part.positive.all():
-                raise OneClassError(
-                    "folds='mean'",
-                    expected="both classes in every fold",
-                    got=f"one class in fold number {number + 1}",
-                    hint="stratify the folds, or use folds='pooled'",
-                )
-            yield mask, part
-
-    def times_of(self, rows: Array | slice) -> Array | None:
-        """Return the frequency of each of some rows, or None."""
-        return None if self.times is None else self.times[rows]
-
-    def share(self, rows: Array | slice) -> Array:
-        """Return the share of each of some rows in a mean over them; in a mean over folds, folds count equally."""
-        weight = self.amount[rows].astype(np.float64)
-        if self.fold is None:
-            return weight / weight.sum()
-        total = np.bincount(self.fold[rows], weight)
-        return weight / (total * total.size)[self.fold[rows]]
-
-    def left_out(self) -> Array:
-        """Return how much farther a mean of a class moves without a row's unit than the unit's residual says.
-
-        That is (1 − 1/u)/(1 − share) for u units of the class: 1 where all are worth the same.
-        """
-        factor = np.ones(self.positive.size)
-        if self.times is not None or self.weighting is not None or (self.weight is None and self.group is None):
-            return factor
-        for rows in self.classes:
-            unit = rows if self.group is None else self.group[rows]
-            share = np.bincount(unit, self.share(rows))[unit]
-            most = 1 - 1 / max(np.unique(unit).size, 1)
-            factor[rows] = np.divide(most, 1 - share, out=np.ones(rows.size), where=share < 1)
-        return factor
-
-    def stratum(self, influence: Array, rows: Array | slice) -> Stratum:
-        """Return some rows as one stratum, given their `influence` on a mean (m columns)."""
-        share, times = self.share(rows), self.times_of(rows)
-        each = share if times is None else share / times
-        units = float(share.size if times is None else times.sum())
-        folds = 1 if self.fold is None else int(self.fold.max()) + 1
-        return Stratum(influence * each[:, None], times, units, units - folds, 1 / float(share @ each))
-
-    def stratum_of_groups(self, influence: Array, rows: Array | slice) -> Stratum:
-        """Return the groups that hold some of these rows as one stratum."""
-        assert self.group is not None
-        group = self.group[rows]
-        held = np.unique(group).size
-        share = self.share(rows)
-        moves = sum_by(group, influence * share[:, None], self.n_groups)
-        return Stratum(moves, None, held, held - 1, min(1 / float((np.bincount(group, share) ** 2).sum()), held))
-
-    def stratum_of_all(self, moves: Array) -> Stratum:
-        """Return all units as one stratum if weights are estimated, given the influence of each row."""
-        assert self.weighting is not None
-        share = self.share(slice(None))
-        size = 1 / float(share @ share if self.times is None else share @ (share / self.times))
-        return stratum_of_sample(self.weighting, moves, self.group_of_sample, self.times is not None, size)
-
-    def holding(self) -> tuple[int, int]:
-        """Return the numbers of groups with positives and with negatives."""
-        assert self.group is not None
-        held = [np.unique(self.group[rows]).size for rows in self.classes]
-        return held[0], held[1]
-
-
-def units_of(
-    predictions: Predictions, *, groups: Any = None, folds: OverFolds | None = None, weights: WeightKind = "auto"
-) -> Units:
-    """Return the rows with positive weight, with their weights, groups and folds."""
-    check.check_choice("weights", weights, WEIGHTS)
-    if folds is not None:
-        check.check_choice("folds", folds, _FOLDS)
-    weight = predictions.sample_weight
-    kept = slice(None) if weight is None else np.flatnonzero(weight > 0)
-    unit = independent_units(predictions, groups)
-    if folds == "mean" and predictions.fold is None:
-        raise InputError("folds='mean'", expected="a fold column", hint="pass fold= to Predictions or rocscope.read")
-    fold = None if predictions.fold is None else _codes(predictions.fold[kept])
-    weight, weighting = None if weight is None else weight[kept], predictions.weighting
-    of_sample = None
-    if weighting is not None:
-        of_sample, weighting = weighting.units(unit), weighting.take(kept)
-    positive = predictions.y_true[kept]
-    scores = {model: score[kept] for model, score in predictions.scores.items()}
-    times = times_of(weight, weighting, weights, positive, *scores.values())
-    if weight is not None and times is None and not is_moderate(total := weight.sum()):
-        weight = weight * 2.0 ** min(-frexp(total)[1], 1023)  # products of their sums are then within floats
-    return Units(
-        positive,
-        scores,
-        weight,
-        times,
-        None if unit is None else _codes(unit[kept]),
-        fold if folds == "mean" else None,
-        0 if fold is None or folds == "mean" else int(fold.max()) + 1,
-        getattr(predictions.source, "folds", 1) > 1,
-        weighting,
-        of_sample,
-    )
-
-
-def times_of(
-    weight: Array | None, weighting: EstimatedWeights | None, kind: WeightKind, *columns: Array
-) -> Array | None:
-    """Return the frequency of each row; with estimated weights, the user's own weights are frequencies."""
-    if weighting is None:
-        return weight if weight is not None and is_frequency(weight, kind, *columns) else None
-    if weighting.base is None:
-        return None
-    base = weighting.base if weighting.index is None else weighting.base[weighting.index]
-    return base if is_frequency(base, kind, *columns) else None
-
-
-def _codes(column: Array) -> NDArray[np.intp]:
-    return np.unique(column, return_inverse=True)[1]
+# Meaning of weights
 
 
 def is_frequency(weight: Array, kind: WeightKind, positive: Array, *scores: Array) -> bool:
@@ -494,23 +103,544 @@ def is_selection(weight: Array) -> bool:
 def _is_table(positive: Array, *scores: Array) -> bool:
     """Return whether rows are a table of counts: all are distinct, and at least half of the scores have both labels.
 
-    Scores of single cases are hardly ever equal between the classes, or else also within them.
+    Scores of single cases are hardly ever equal between the classes without being equal within them too.
     """
     if positive.size > _LONGEST_TABLE:
         return False
     order = np.lexsort((positive, *scores))
     same_score = np.logical_and.reduce([score[order][1:] == score[order][:-1] for score in scores])
-    if (same_score & (positive[order][1:] == positive[order][:-1])).any():
+    same_label = positive[order][1:] == positive[order][:-1]
+    if (same_score & same_label).any():
         return False
-    shared = int(same_score.sum())  # each of two rows
-    return 2 * shared >= positive.size - shared
+    # Rows are distinct, so that a score with both labels is one pair of neighbours, and takes two rows.
+    with_both_labels = int(same_score.sum())
+    distinct_scores = positive.size - with_both_labels
+    return 2 * with_both_labels >= distinct_scores
+
+
+def frequencies_of(
+    weight: Array | None, weighting: "EstimatedWeights | None", kind: WeightKind, *columns: Array
+) -> Array | None:
+    """Return the frequency of each row, or None if weights are not frequencies.
+
+    With estimated weights it is the user's own weights, by which the estimated ones are multiplied, that may be
+    frequencies. `columns` are the labels and scores, see `is_frequency`.
+    """
+    if weighting is not None:
+        weight = weighting.base
+        if weight is not None and weighting.index is not None:
+            weight = weight[weighting.index]
+    if weight is None:
+        return None
+    return weight if is_frequency(weight, kind, *columns) else None
 
 
 def require_whole(*counts: Array) -> None:
     """Raise unless counts are whole, as numbers of rows are."""
-    if any((values % 1 != 0).any() for values in counts if values.dtype.kind == "f"):
-        raise WeightError(
-            "counts",
-            expected="whole numbers, since counts do not tell how many rows a weight stands for",
-            hint="pass the rows with sample_weight (Predictions)",
-        )
+    for values in counts:
+        if values.dtype.kind == "f" and (values % 1 != 0).any():
+            raise WeightError(
+                "counts",
+                expected="whole numbers, since counts do not tell how many rows a weight stands for",
+                hint="pass the rows with sample_weight (Predictions)",
+            )
+
+
+# Strata of independent units
+
+
+@dataclass(frozen=True)
+class Stratum:
+    """Independent units of one kind, and how far each of them moves m estimates.
+
+    Parameters
+    ----------
+    moves : array of u × m
+        Moves of each unit: influence divided by what it is a mean over. They sum to 0.
+    frequency : array of u, or None
+        Number of equal units that an entry stands for.
+    units, df : float
+        Number of units, and the degrees of freedom of their variance: one less, or one less per fold.
+    effective_units : float
+        Number of equal units with the same precision of a mean: smaller where weights, or the sizes of groups, differ.
+    inner_units : array of 2 × m
+        For areas: the units whose placement is below 1, and those whose placement is above 0.
+    groups_of_class : pair of float
+        For groups: how many contain rows of each class.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> stratum = Stratum(np.array([[-0.1], [0.1]]), None, units=2, df=1, effective_units=2)
+    >>> stratum.covariance
+    array([[0.04]])
+    """
+
+    moves: Array
+    frequency: Array | None
+    units: float
+    df: float
+    effective_units: float
+    inner_units: Array | None = None
+    groups_of_class: tuple[float, float] = (nan, nan)
+
+    @property
+    def covariance(self) -> Array:
+        """Covariance of the m estimates over these units; NaN for a single unit."""
+        moves = self.moves if self.frequency is None else self.moves * self.frequency[:, None]
+        return self.scale * (self.moves.T @ moves)
+
+    @property
+    def scale(self) -> float:
+        """Factor from a sum of squared moves to a variance, u/(u − 1)."""
+        return self.units / self.df if self.df > 0 else nan
+
+    @property
+    def effective_df(self) -> float:
+        """Degrees of freedom of the variance, reduced where units have unequal weight."""
+        return self.df * min(1.0, self.effective_units / self.units)
+
+    def variance(self, model: int) -> float:
+        """Return the variance of one estimate."""
+        return self.scale * self.total(self.moves[:, model] ** 2)
+
+    def variance_of_difference(self, first: int, second: int) -> float:
+        """Return the variance of second − first."""
+        return self.scale * self.total((self.moves[:, second] - self.moves[:, first]) ** 2)
+
+    def total(self, values: Array) -> float:
+        """Return the sum of values of all units."""
+        return float(values.sum() if self.frequency is None else self.frequency @ values)
+
+
+def moves_of_mean(values: Array, weight: Array) -> Array:
+    """Return the moves wᵢ(xᵢ − x̄)/Σw of n rows on the weighted means of the columns of `values` (n × m).
+
+    Examples
+    --------
+    >>> moves = moves_of_mean(np.array([[1.0], [2.0], [6.0]]), np.ones(3))
+    >>> round(stratum_of_moves(moves).covariance.item(), 4), round(float(np.var([1, 2, 6], ddof=1)) / 3, 4)
+    (2.3333, 2.3333)
+    """
+    total = weight.sum()
+    mean = weight @ values / total
+    return (weight / total)[:, None] * (values - mean)
+
+
+def leave_one_out_factor(share: Array, unit: Codes | None = None) -> Array:
+    """Return, for each row, how much farther a mean moves without its unit than the residuals of the unit say.
+
+    The factor (1 − 1/u)/(1 − h) for u units and a unit with the share h of the weight; 1 where shares are equal.
+
+    Parameters
+    ----------
+    share : array of n
+        Shares of the rows in the weight; they sum to 1.
+    unit : array of n codes, optional
+        The unit of each row; by default rows are units.
+    """
+    held = share if unit is None else np.bincount(unit, share)[unit]
+    units = share.size if unit is None else np.unique(unit).size
+    most = 1 - 1 / max(units, 1)
+    return np.divide(most, 1 - held, out=np.ones(share.size), where=held < 1)
+
+
+def stratum_of_moves(
+    moves: Array, group: Codes | None = None, frequency: Array | None = None, effective_units: float = inf
+) -> Stratum:
+    """Return rows as one stratum, given the moves of each row.
+
+    Parameters
+    ----------
+    moves : array of n × m
+        Move of each row, and of all equal rows together where there are frequencies.
+    group : array of n codes, optional
+        Groups are the units; frequencies then make no difference.
+    frequency : array of n, optional
+        Number of equal rows that each row stands for.
+    effective_units : float
+        Upper bound of the effective number of rows, such as Kish's; not used for groups.
+    """
+    if group is not None:
+        groups = int(group.max()) + 1
+        return Stratum(sum_by(group, moves, groups), None, groups, groups - 1, groups)
+    if frequency is None:
+        rows = len(moves)
+        return Stratum(moves, None, rows, rows - 1, min(effective_units, rows))
+    counted = frequency > 0
+    frequency = frequency[counted]
+    units = float(frequency.sum())
+    return Stratum(moves[counted] / frequency[:, None], frequency, units, units - 1, min(effective_units, units))
+
+
+# Estimated weights
+
+
+@dataclass(frozen=True, eq=False)
+class EstimatedWeights:
+    """How row weights were estimated, and the effect of that on the variance of anything computed with them.
+
+    Parameters
+    ----------
+    size : int
+        Rows N of the sample that the weights were estimated from, including rows of weight 0.
+    note : str
+        What the weights are for, as the name of a method says it.
+    base : array of N weights, optional
+        The user's own weights, by which the estimated ones are multiplied.
+    index : array of n, optional
+        The place in that sample of each row of the data; by default the data are the sample.
+
+    Notes
+    -----
+    Let mᵢ = ∂θ/∂log wᵢ be the move of row i on an estimate θ with weights taken as given. Row j then moves θ by mⱼ +
+    vⱼ·Σᵢ mᵢ·ψⱼ(log wᵢ), where ψⱼ(log wᵢ) is the influence of row j on the logarithm of the estimated weight of row i
+    and vⱼ its own weight. A kind of weights (a subclass) defines the sum; everything else is the same for all kinds,
+    and for every statistic with known moves.
+
+    References
+    ----------
+    Newey & McFadden 1994, Handbook of Econometrics 4, ch. 36 (two-step estimators); Blanche, Dartigues &
+    Jacqmin-Gadda 2013, Stat. Med. 32:5381–5397 (areas under censoring).
+    """
+
+    size: int
+    note: str
+    base: Array | None = None
+    index: RowNumbers | None = None
+
+    def through_weights(self, moves: Array) -> Array:
+        """Return Σᵢ mᵢ·ψⱼ(log wᵢ) for each row j of the sample, given moves m (N × m)."""
+        raise NotImplementedError
+
+    def estimate(self, frequency: Array | None) -> Array:
+        """Return the estimated weight of each row of the sample, if rows were drawn this often (None: once)."""
+        raise NotImplementedError
+
+    def take(self, rows: Any) -> Self:
+        """Return the same for some rows of the data, by mask, slice or indices."""
+        if isinstance(rows, slice) and rows == slice(None):
+            return self
+        return replace(self, index=self._places[rows])
+
+    def moves(self, moves: Array) -> Array:
+        """Return the moves of each row of the sample, given the moves of the rows of the data with fixed weights."""
+        if self.index is not None:
+            moves = sum_by(self.index, moves, self.size)
+        through = self.through_weights(moves)
+        if self.base is not None:
+            through = through * self.base[:, None]
+        return moves + through
+
+    def units(self, unit: Codes | None) -> Codes | None:
+        """Return the unit of each row of the sample, given that of each row of the data; other rows are units."""
+        if unit is None or self.index is None:
+            return unit
+        units = int(unit.max()) + 1 + np.arange(self.size)
+        units[self.index] = unit
+        return _codes(units)
+
+    def reestimated(self, weight: Array, frequency: bool) -> Callable[[Array], Array]:
+        """Return a function from how often rows are drawn (replicates × n) to their re-estimated weights.
+
+        `weight` are the weights of the data before drawing; with `frequency` the user's own weights count equal rows,
+        and so are part of the draw. Rows of the sample that the data do not hold are left out.
+        """
+        places = self._places
+        base = None if frequency else self.base
+        # Factor of each row that is not estimated: the user's weight, unless it is part of the draw.
+        estimated = self.estimate(self.base)[places]
+        constant = np.divide(weight, estimated, out=np.zeros(places.size), where=estimated > 0)
+        if frequency and self.base is not None:
+            constant = constant / np.where(self.base[places] > 0, self.base[places], 1)
+
+        def weights(drawn: Array) -> Array:
+            result = np.empty(drawn.shape)
+            for replicate, times in enumerate(drawn):
+                in_sample = np.bincount(places, times, self.size)
+                if base is not None:
+                    in_sample = in_sample * base
+                result[replicate] = self.estimate(in_sample)[places]
+            return result * constant
+
+        return weights
+
+    @property
+    def _places(self) -> RowNumbers:
+        return np.arange(self.size) if self.index is None else self.index
+
+
+def stratum_of_sample(
+    weighting: EstimatedWeights, moves: Array, group: Codes | None, frequency: bool, effective_units: float
+) -> Stratum:
+    """Return all rows behind estimated weights as one stratum, including rows without weight.
+
+    Parameters
+    ----------
+    weighting : EstimatedWeights
+    moves : array of n × m
+        Moves of the rows of the data, their weights taken as given; of equal rows the sum.
+    group : array of N codes, or None
+        The group of each row of the sample; see `EstimatedWeights.units`.
+    frequency : bool
+        Whether the user's own weights are numbers of equal rows.
+    effective_units : float
+        Effective number of rows of the data.
+    """
+    return stratum_of_moves(weighting.moves(moves), group, weighting.base if frequency else None, effective_units)
+
+
+def _codes(column: Array) -> Codes:
+    return np.unique(column, return_inverse=True)[1]
+
+
+# Rows of Predictions, with weights, groups and folds
+
+
+@dataclass(frozen=True)
+class Units:
+    """Rows with positive weight, and which of them are independent.
+
+    Attributes
+    ----------
+    positive : array of n bool
+    scores : dict from model to array of n
+    weight : array of n, or None
+    frequency : array of n, or None
+        Number of equal rows that each one stands for, where weights are frequencies.
+    group, fold : arrays of n codes, or None
+        `fold` only for a mean over folds.
+    pooled_folds : int
+        Number of folds that are taken as one; 0 if there are none.
+    shared_training : bool
+        Whether models of different folds were fitted to the same rows, which no variance over the rows that they
+        judge can show.
+    weighting : EstimatedWeights, optional
+        How the weights were estimated.
+    group_of_sample : array of N codes, or None
+        The group of every row that the weights were estimated from.
+    """
+
+    positive: NDArray[np.bool_]
+    scores: dict[str, Array]
+    weight: Array | None
+    frequency: Array | None
+    group: Codes | None = None
+    fold: Codes | None = None
+    pooled_folds: int = 0
+    shared_training: bool = False
+    weighting: EstimatedWeights | None = None
+    group_of_sample: Codes | None = None
+
+    @property
+    def row_weights(self) -> Array:
+        """The weight of each row, by default 1."""
+        return np.ones(self.positive.size, np.int64) if self.weight is None else self.weight
+
+    @cached_property
+    def classes(self) -> tuple[RowNumbers, RowNumbers]:
+        """Numbers of the positive and of the negative rows, with which rows are taken faster than by a mask."""
+        return np.flatnonzero(self.positive), np.flatnonzero(~self.positive)
+
+    @property
+    def n(self) -> float:
+        """Number of rows, or the sum of frequencies."""
+        return self.positive.size if self.frequency is None else self.frequency.sum().item()
+
+    @property
+    def n_groups(self) -> int:
+        """Number of groups."""
+        return 0 if self.group is None else int(self.group.max()) + 1
+
+    @property
+    def n_folds(self) -> int:
+        """Number of folds that are averaged; 1 if folds are pooled or missing."""
+        return 1 if self.fold is None else int(self.fold.max()) + 1
+
+    @property
+    def note(self) -> str:
+        """Description of the rows for the name of a method."""
+        parts = []
+        if self.group is not None:
+            parts.append(f"{self.n_groups} groups")
+        elif self.weight is not None and self.frequency is None and self.weighting is None:
+            parts.append("sampling weights")
+        if self.weighting is not None:
+            parts.append(self.weighting.note)
+        if self.fold is not None:
+            parts.append(f"mean of {self.n_folds} folds")
+        elif self.pooled_folds:
+            parts.append(f"pooled over {self.pooled_folds} folds")
+        if self.shared_training and (self.fold is not None or self.pooled_folds):
+            parts.append("shared training rows not counted")
+        return ", ".join(parts)
+
+    def folds(self) -> Iterator[tuple[Array, "Units"]]:
+        """Yield the mask and the rows of each fold."""
+        for number in range(self.n_folds):
+            mask = self.fold == number
+            fold = replace(
+                self,
+                positive=self.positive[mask],
+                scores={model: score[mask] for model, score in self.scores.items()},
+                weight=None if self.weight is None else self.weight[mask],
+                frequency=self.frequency_of(mask),
+                group=None,
+                fold=None,
+            )
+            if not fold.positive.any() or fold.positive.all():
+                raise OneClassError(
+                    "folds='mean'",
+                    expected="both classes in every fold",
+                    got=f"one class in fold number {number + 1}",
+                    hint="stratify the folds, or use folds='pooled'",
+                )
+            yield mask, fold
+
+    def frequency_of(self, rows: Array | slice) -> Array | None:
+        """Return the frequency of each of some rows, or None."""
+        return None if self.frequency is None else self.frequency[rows]
+
+    def share(self, rows: Array | slice) -> Array:
+        """Return the share of each of some rows in a mean over them; in a mean over folds, folds count equally."""
+        weight = self.row_weights[rows].astype(np.float64)
+        if self.fold is None:
+            return weight / weight.sum()
+        fold = self.fold[rows]
+        total = np.bincount(fold, weight)
+        return weight / (total[fold] * total.size)
+
+    def leave_one_out_factor(self) -> Array:
+        """Return the factor of `leave_one_out_factor` for each row, in the mean of its class."""
+        factor = np.ones(self.positive.size)
+        # Frequencies count equal rows. Moves through estimated weights are first-order moves, and so are the rest.
+        if self.frequency is not None or self.weighting is not None:
+            return factor
+        if self.weight is None and self.group is None:
+            return factor
+        for rows in self.classes:
+            unit = None if self.group is None else self.group[rows]
+            factor[rows] = leave_one_out_factor(self.share(rows), unit)
+        return factor
+
+    def stratum_of_rows(self, influence: Array, rows: Array | slice) -> Stratum:
+        """Return some rows as one stratum, given their `influence` on a mean (n × m)."""
+        share, frequency = self.share(rows), self.frequency_of(rows)
+        share_of_unit = share if frequency is None else share / frequency
+        units = float(share.size if frequency is None else frequency.sum())
+        moves = influence * share_of_unit[:, None]
+        return Stratum(moves, frequency, units, units - self.n_folds, 1 / float(share @ share_of_unit))
+
+    def stratum_of_groups(self, influence: Array, rows: Array | slice) -> Stratum:
+        """Return the groups that hold some of these rows as one stratum."""
+        assert self.group is not None
+        group, share = self.group[rows], self.share(rows)
+        groups = np.unique(group).size
+        moves = sum_by(group, influence * share[:, None], self.n_groups)
+        kish = 1 / float((np.bincount(group, share) ** 2).sum())
+        return Stratum(moves, None, groups, groups - 1, min(kish, groups))
+
+    def stratum_of_all(self, moves: Array) -> Stratum:
+        """Return all units as one stratum if weights are estimated, given the moves of each row."""
+        assert self.weighting is not None
+        share = self.share(slice(None))
+        share_of_unit = share if self.frequency is None else share / self.frequency
+        kish = 1 / float(share @ share_of_unit)
+        return stratum_of_sample(self.weighting, moves, self.group_of_sample, self.frequency is not None, kish)
+
+    def groups_of_class(self) -> tuple[int, int]:
+        """Return the numbers of groups with positives and with negatives."""
+        assert self.group is not None
+        positives, negatives = self.classes
+        return np.unique(self.group[positives]).size, np.unique(self.group[negatives]).size
+
+
+def units_of(
+    predictions: Predictions, *, groups: Any = None, folds: OverFolds | None = None, weights: WeightKind = "auto"
+) -> Units:
+    """Return the rows with positive weight, with their weights, groups and folds."""
+    check.check_choice("weights", weights, WEIGHTS)
+    if folds is not None:
+        check.check_choice("folds", folds, ("pooled", "mean"))
+    unit = independent_units(predictions, groups)
+    if folds == "mean" and predictions.fold is None:
+        raise InputError("folds='mean'", expected="a fold column", hint="pass fold= to Predictions or rocscope.read")
+
+    weight, weighting = predictions.sample_weight, predictions.weighting
+    kept = slice(None) if weight is None else np.flatnonzero(weight > 0)
+    group_of_sample = None
+    if weighting is not None:
+        group_of_sample = weighting.units(unit)
+        weighting = weighting.take(kept)
+    weight = None if weight is None else weight[kept]
+    positive = predictions.y_true[kept]
+    scores = {model: score[kept] for model, score in predictions.scores.items()}
+    frequency = frequencies_of(weight, weighting, weights, positive, *scores.values())
+    if weight is not None and frequency is None and not is_moderate(total := weight.sum()):
+        # Scale by a power of two, which is exact, so that products of sums of weights stay within floats.
+        weight = weight * 2.0 ** min(-frexp(total)[1], 1023)
+
+    fold = None if predictions.fold is None else _codes(predictions.fold[kept])
+    pooled_folds = 0 if fold is None or folds == "mean" else int(fold.max()) + 1
+    return Units(
+        positive,
+        scores,
+        weight,
+        frequency,
+        group=None if unit is None else _codes(unit[kept]),
+        fold=fold if folds == "mean" else None,
+        pooled_folds=pooled_folds,
+        shared_training=getattr(predictions.source, "folds", 1) > 1,
+        weighting=weighting,
+        group_of_sample=group_of_sample,
+    )
+
+
+# Levels of the score
+
+
+@dataclass(frozen=True, eq=False)
+class RowLevels:
+    """The distinct scores and the level of each row, to sum rows by level, and to carry results back to rows.
+
+    Attributes
+    ----------
+    threshold : array of k
+        Distinct scores, decreasing.
+    level : array of n
+        Which of them a row has.
+    cell : array of n
+        2·level, plus 1 for a negative: its place in a table of levels × classes. One place for both needs half as many
+        random memory accesses, on which these steps spend their time.
+    """
+
+    threshold: Array
+    level: RowNumbers
+    cell: RowNumbers
+
+    @classmethod
+    def of(cls, positive: NDArray[np.bool_], score: Array) -> "RowLevels":
+        """Rank rows once.
+
+        Examples
+        --------
+        >>> ranked = RowLevels.of(np.array([True, False, True]), np.array([0.5, 0.1, 0.1]))
+        >>> ranked.threshold, ranked.counts(np.array([1, 1, 4])), ranked.to_rows(np.array([7, 8]), np.array([0, 9]))
+        (array([0.5, 0.1]), (array([1, 4]), array([0, 1])), array([7, 9, 8]))
+        """
+        increasing, place = levels_of_rows(score)
+        level = increasing.size - 1 - place
+        return cls(increasing[::-1], level, 2 * level + ~positive)
+
+    def take(self, rows: Array) -> "RowLevels":
+        """Return the same levels for some rows."""
+        return RowLevels(self.threshold, self.level[rows], self.cell[rows])
+
+    def counts(self, weight: Array) -> tuple[Array, Array]:
+        """Return the positives and negatives of each level, given the weight of each row."""
+        table = np.bincount(self.cell, weight, 2 * self.threshold.size).astype(weight.dtype)
+        return table[::2], table[1::2]
+
+    def to_rows(self, of_pos: Array, of_neg: Array) -> Array:
+        """Return each row's value, given the values of positives and negatives of each level."""
+        return np.column_stack([of_pos, of_neg]).ravel()[self.cell]

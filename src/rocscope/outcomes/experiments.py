@@ -21,7 +21,7 @@ from rocscope.core.result import Result, number
 from rocscope.errors import InputError
 from rocscope.figures.influence import PLAIN
 from rocscope.inference.estimate import FEW_EVENTS, Adjust, Comparisons, Estimate, Hypothesis, few
-from rocscope.inference.estimating import Values, compare_values, estimate
+from rocscope.inference.influence_estimates import Values, compare_values, estimate
 from rocscope.inference.proportions import mover_difference, proportion
 from rocscope.inference.variance import RowLevels, stratum_of_moves
 from rocscope.outcomes.verification import ShareWeights
@@ -124,7 +124,7 @@ class Trial:
         moves = np.empty((score.size, 2))
         for j, (of_v, of_n) in enumerate(((by_v, by_n), (end, np.zeros(end.size)))):
             by_sum = [np.cumsum((of_v * slope + of_n * counts)[::-1])[::-1] for slope, counts in slopes]
-            of_response, of_number = ranked.of_rows(*by_sum[:2]), ranked.of_rows(*by_sum[2:])
+            of_response, of_number = ranked.to_rows(*by_sum[:2]), ranked.to_rows(*by_sum[2:])
             moves[:, j] = self.weight * (self.response * of_response + of_number)
         values = np.array([area / n**2, total / n])
         share = (self.weight / n)[:, None]

@@ -22,8 +22,8 @@ from rocscope.core.result import Result
 from rocscope.errors import InputError, warn
 from rocscope.figures.influence import Smooth, area
 from rocscope.inference.estimate import Adjust, Comparisons, Estimate, Hypothesis
-from rocscope.inference.estimating import Values, compare_values, values_of_rows
-from rocscope.inference.variance import EstimatedWeights, Stratum, stratum_of_moves, times_of
+from rocscope.inference.influence_estimates import Values, compare_values, values_of_rows
+from rocscope.inference.variance import EstimatedWeights, Stratum, frequencies_of, stratum_of_moves
 from rocscope.kernels import SMALL
 from rocscope.kernels.samples import find_places
 
@@ -273,7 +273,7 @@ def at_horizon(
     `strata` the weights add up to n, so weighted means are sums divided by n, as in Graf's Brier score.
 
     Censoring must not depend on the event given the strata. Intervals and tests allow for the estimation of G: see
-    `rocscope.inference.influence.estimated_weights`; the bootstrap estimates it anew in each draw.
+    `rocscope.inference.variance.EstimatedWeights`; the bootstrap estimates it anew in each draw.
 
     References
     ----------
@@ -523,7 +523,7 @@ def _mean(values: list[Values], weight: Array) -> Values:
     first, last = values[0], values[-1].stratum
     value = sum((w * each.values for w, each in zip(weight, values, strict=True)), np.zeros(len(first.models)))
     moves = sum((w * each.stratum.moves for w, each in zip(weight, values, strict=True)), np.zeros(last.moves.shape))
-    stratum = Stratum(moves, last.times, last.units, last.df, min(each.stratum.size for each in values))
+    stratum = Stratum(moves, last.frequency, last.units, last.df, min(each.stratum.effective_units for each in values))
     return Values(first.models, value, stratum, first.n, values[-1].note)
 
 
@@ -592,7 +592,7 @@ def concordance(
         value, *moves[:, :, j] = _value_and_moves(score, pairs)
         values.append(value)
     code, weighting = independent_units(preds), preds.weighting
-    counted = times_of(own, None, "auto", preds.y_true, *preds.scores.values())
+    counted = frequencies_of(own, None, "auto", preds.y_true, *preds.scores.values())
     note = "sampling weights" if counted is None else ""
     total = moves[0]
     if weighting is not None:

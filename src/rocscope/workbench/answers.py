@@ -23,7 +23,7 @@ from rocscope.evaluation.summary import DOMAINS, summary
 from rocscope.inference.bands import band
 from rocscope.inference.comparing import compare
 from rocscope.inference.estimate import Comparison, Comparisons, adjust_p_values
-from rocscope.inference.estimating import compare_costs
+from rocscope.inference.expected_costs import compare_costs
 from rocscope.inference.proportions import rate_intervals
 from rocscope.report.model import (
     CONVENTIONS,

@@ -17,7 +17,7 @@ from rocscope._base.formatting import to_its_error
 from rocscope.decisions import Constraint
 from rocscope.decisions.generalization import DrawsOfRows, cross_validate, design_of_all, in_sample
 from rocscope.errors import InfeasibleError, InputError, OneClassError, WeightError
-from rocscope.inference.estimating import MeanSample
+from rocscope.inference.expected_costs import MeanSample
 from strategies import costly, decision_contexts, samples
 
 QUICK = {"replicates": 200, "progress": False}

@@ -52,7 +52,7 @@ class Pilot:
         if len(rows.models) != 2:
             raise InputError("models of a pilot", expected="two", got=f"{len(rows.models)}")
         sample = sample_of_rows(rows, groups=False)
-        of_pos, of_neg = (stratum.covariance * stratum.size for stratum in sample.strata)
+        of_pos, of_neg = (stratum.covariance * stratum.effective_units for stratum in sample.strata)
         return cls(float(sample.auc[1] - sample.auc[0]), of_pos, of_neg, sample.n_pos, sample.n_neg)
 
     def covariance(self, n_pos: float, n_neg: float) -> Array:

@@ -3,61 +3,41 @@
 # intervals."""
 # MERGED-DOC: """ParetoTail: how large amounts may be that a sample happens not to hold, from its largest ones."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import hypot, inf, isnan, nan, sqrt
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.contract import contract
-from rocscope._base.grouping import sum_by
-from rocscope._base.public_names import reach
-from rocscope.core.context import Context, costs_of_rows
 from rocscope.core.counts import ThresholdCounts
-from rocscope.core.predictions import Predictions, independent_units, with_groups
-from rocscope.curves.profit_curve import Campaign
-from rocscope.errors import InputError, OneClassError, warn
+from rocscope.core.predictions import Predictions, independent_units
+from rocscope.errors import InputError
 from rocscope.figures.influence import PLAIN, SHARE, Linear, Scale, Smooth, Smoothed
 from rocscope.figures.registry import spelled, statistic_named
 from rocscope.inference.areas import satterthwaite, student
 from rocscope.inference.estimate import (
     FEW_BEYOND,
-    FEW_EVENTS,
     FEW_INFORMATIVE,
     FEW_ROWS,
-    OF_ESTIMATES,
     Adjust,
-    Alternative,
     Comparison,
     Comparisons,
     Estimate,
     Hypothesis,
-    Test,
     compare_each_two,
     few,
     few_groups,
     unseen,
 )
-from rocscope.inference.proportions import Thresholds, mover_difference, predict, wilson_of
-from rocscope.inference.variance import (
-    WEIGHTS,
-    OverFolds,
-    RowLevels,
-    Stratum,
-    Units,
-    WeightKind,
-    is_frequency,
-    stratum_of_sample,
-    times_of,
-    units_of,
-)
-from rocscope.sample import Models, Sample, Samples, rows_of, sample_of
+from rocscope.inference.proportions import mover_difference, wilson_of
+from rocscope.inference.variance import OverFolds, RowLevels, Stratum, Units, WeightKind, units_of
+from rocscope.sample import Models, Sample, Samples, sample_of
 
 _ROUNDING = 1e-12  # relative: what rounding leaves of a variance of 0
 _MANY = 1e12  # rows, beside which half a row is nothing
@@ -97,7 +77,7 @@ class Values:
         tail = (1.0, 1.0) if self.statistic is None else self.statistic.tail
         beyond = min(size * share for size, share in zip(self.classes, tail, strict=True))
         few_of_class = few(min(self.classes), FEW_ROWS, "rows of a class")
-        groups = few_groups(self.stratum.size) if "groups" in self.note else ""
+        groups = few_groups(self.stratum.effective_units) if "groups" in self.note else ""
         return groups or few_of_class or few(beyond, FEW_BEYOND, "rows expected beyond where it looks") or self.shortage
 
     @property
@@ -112,7 +92,7 @@ class Values:
         groups happened to move alike held in 91 % (12 to 60 lognormal groups), with half in 93 % at least.
         """
         informative = self.informative(self.stratum.moves[:, i])
-        known = self.stratum.freedom / (2 if "groups" in self.note else 1)
+        known = self.stratum.effective_df / (2 if "groups" in self.note else 1)
         return max(min(known, informative, rows - 1), FEW_INFORMATIVE)
 
     def informative(self, moves: Array) -> float:
@@ -122,7 +102,7 @@ class Values:
         if not second > 0:
             return 0.0
         excess = fourth * self.stratum.units / second**2 - 1
-        return min(self.stratum.freedom, 2 * self.stratum.units / excess if excess > _ROUNDING else inf)
+        return min(self.stratum.effective_df, 2 * self.stratum.units / excess if excess > _ROUNDING else inf)
 
 
 def values_of(data: Sample, statistic: Smooth, *, groups: Any, folds: OverFolds | None, weights: WeightKind) -> Values:
@@ -158,7 +138,7 @@ def values_of_rows(
     else:
         influence = np.empty((units.positive.size, len(units.scores)))
         each = []
-        for mask, part in units.parts():
+        for mask, part in units.folds():
             value, influence[mask], _ = _linearised(part, statistic)
             each.append(value)
         values = np.mean(each, axis=0)
@@ -171,10 +151,10 @@ def values_of_rows(
 
 def _stratum(units: Units, influence: Array) -> Stratum:
     """Return all units as one stratum, given the influence of each row."""
-    influence = influence * units.left_out()[:, None]
+    influence = influence * units.leave_one_out_factor()[:, None]
     if units.weighting is not None:
         return units.stratum_of_all(influence * units.share(slice(None))[:, None])
-    return (units.stratum if units.group is None else units.stratum_of_groups)(influence, slice(None))
+    return (units.stratum_of_rows if units.group is None else units.stratum_of_groups)(influence, slice(None))
 
 
 _MOST_LEFT_OUT = 4_000_000  # groups × levels: beyond, some seconds; and of more groups first-order moves tell enough
@@ -205,7 +185,7 @@ def _without_each_group(
     ]
     if not any(suits) or units.n_groups * max(ranked.threshold.size for _, ranked in found) > _MOST_LEFT_OUT:
         return stratum, linear
-    group, amount, scale = cast(Array, units.group), units.amount, statistic.scale
+    group, amount, scale = cast(Array, units.group), units.row_weights, statistic.scale
     rows = np.split(np.argsort(group, kind="stable"), np.cumsum(np.bincount(group))[:-1])
     rest = 1 - np.bincount(group, amount) / amount.sum()
     moves, biases = stratum.moves.copy(), [each.bias for each in linear]
@@ -213,7 +193,7 @@ def _without_each_group(
         if not suits[model] or not scale.low < value < scale.high:
             continue
         whole = ranked.counts(amount)
-        left = [_value_without(ranked.taken(own).counts(amount[own]), ranked, whole, statistic) for own in rows]
+        left = [_value_without(ranked.take(own).counts(amount[own]), ranked, whole, statistic) for own in rows]
         if not all(scale.low < each < scale.high for each in left):  # nor is NaN
             continue
         moved = (scale.to(value) - np.array([scale.to(each) for each in left])) / scale.slope(value)
@@ -232,10 +212,10 @@ def _value_without(own: tuple[Array, Array], ranked: RowLevels, whole: tuple[Arr
 def _classes(units: Units) -> tuple[float, float]:
     """Return how many independent rows of each class there are: groups that hold some, or fewer of unequal weight."""
     if units.group is not None:
-        return units.holding()
+        return units.groups_of_class()
     each = []
     for rows in units.classes:
-        share, times = units.amount[rows].astype(np.float64), units.times_of(rows)
+        share, times = units.row_weights[rows].astype(np.float64), units.frequency_of(rows)
         each.append(float(share.sum() if times is not None else share.sum() ** 2 / (share @ share or nan)))
     return each[0], each[1]
 
@@ -245,9 +225,9 @@ def _linearised(units: Units, statistic: Smooth) -> tuple[Array, Array, list[tup
     values, influence, each = [], np.empty((units.positive.size, len(units.scores))), []
     for j, score in enumerate(units.scores.values()):
         ranked = RowLevels.of(units.positive, score)
-        found = statistic.linearise(ThresholdCounts(ranked.threshold, *ranked.counts(units.amount)))
+        found = statistic.linearise(ThresholdCounts(ranked.threshold, *ranked.counts(units.row_weights)))
         values.append(found.value)
-        influence[:, j] = ranked.of_rows(found.of_pos, found.of_neg)
+        influence[:, j] = ranked.to_rows(found.of_pos, found.of_neg)
         each.append((found, ranked))
     return np.array(values), influence, each
 
@@ -256,13 +236,13 @@ def _trials(units: Units, found: Linear, ranked: RowLevels) -> Trials | None:
     """Return what a share is a share of; groups count as one case each where their rows are alike."""
     if found.trials is None:
         return None
-    mask, away = ranked.of_rows(*found.trials) > 0, 0.0
+    mask, away = ranked.to_rows(*found.trials) > 0, 0.0
     if found.place is not None:
-        away = sqrt(_stratum(units, ranked.of_rows(found.place.of_pos, found.place.of_neg)[:, None]).variance(0))
+        away = sqrt(_stratum(units, ranked.to_rows(found.place.of_pos, found.place.of_neg)[:, None]).variance(0))
     if units.group is not None:
         return Trials(float(mask.sum()), float(np.unique(units.group[mask]).size), place_error=away)
-    if units.times is not None or units.weight is None:
-        rows = float(mask.sum() if units.times is None else units.times[mask].sum())
+    if units.frequency is not None or units.weight is None:
+        rows = float(mask.sum() if units.frequency is None else units.frequency[mask].sum())
         return Trials(rows, rows, plain=units.weighting is None and found.exact, place_error=away)
     weight = units.weight[mask]
     worth = float(weight.sum()) ** 2 / max(float(weight @ weight), 1e-300)
@@ -361,7 +341,7 @@ def estimate(sample: Values, i: int, level: float, scale: Scale) -> Estimate:
     if not (varies and scale.low < value < scale.high):
         return Estimate(value, nan, nan, level, method, sample.n, nan, "nothing varies")
     df = sample.freedom(i, min(sample.classes))
-    bias = linear.bias / (sample.n if "groups" in sample.note else sample.stratum.size)
+    bias = linear.bias / (sample.n if "groups" in sample.note else sample.stratum.effective_units)
     centre, spread = max(value - bias, (value + scale.low) / 2), hypot(error, bias)  # no bias is known better than that
     low, high = scale.around(centre, student(float(special.ndtri((1 + level) / 2)), df) * spread)
     low, high = min(low, value), max(high, value)
@@ -379,7 +359,7 @@ def _of_counts_smoothed(
     if isnan(value):
         return Estimate(value, scale.low, scale.high, level, method, sample.n, nan, "no such case")
     stratum, plain = sample.stratum, not sample.note
-    rows = stratum.units if plain else stratum.size
+    rows = stratum.units if plain else stratum.effective_units
     if not plain and error > 0:
         rows = (smoothed.value_and_error(_MANY)[1] / error) ** 2 * _MANY
     df = inf if plain else sample.freedom(i, min(sample.classes))
@@ -404,7 +384,7 @@ def _of_share(sample: Values, i: int, level: float, trials: Trials) -> Estimate:
         worth = min(value * (1 - value) / variance, inf if linear.fixed else n)
         df = sample.freedom(i, trials.worth)
     low, high = wilson_of(value, worth, level, df)
-    groups = few_groups(sample.stratum.size) if "groups" in sample.note else ""
+    groups = few_groups(sample.stratum.effective_units) if "groups" in sample.note else ""
     reason = groups or few(worth, FEW_ROWS, "independent cases") or ("" if linear.exact else sample.doubt)
     error = sqrt(value * (1 - value) / n) if trials.plain else sqrt(max(variance, 0.0))
     value, low, high, error = value / per, low / per, high / per, error / per
@@ -466,14 +446,14 @@ def _paired(sample: Values, hypothesis: Hypothesis, i: int, j: int) -> Compariso
         informative = FEW_INFORMATIVE if cases >= FEW_ROWS else 0.0
         found = _Difference(value, error, cases, sample.n, informative)
         return found.compare(sample.models[i], sample.models[j], hypothesis, method)
-    found = _Difference(value, error, sample.stratum.freedom, sample.n, sample.informative(moves))
+    found = _Difference(value, error, sample.stratum.effective_df, sample.n, sample.informative(moves))
     return found.compare(sample.models[i], sample.models[j], hypothesis, method)
 
 
 def _unpaired(samples: Sequence[tuple[str, Values]], hypothesis: Hypothesis, i: int, j: int) -> Comparison:
     (first, a), (second, b) = samples[i], samples[j]
     parts = [float(each.covariance[0, 0]) for each in (a, b)]
-    df = satterthwaite(parts, [each.stratum.freedom for each in (a, b)])
+    df = satterthwaite(parts, [each.stratum.effective_df for each in (a, b)])
     informative = min(each.informative(each.stratum.moves[:, 0]) for each in (a, b))
     method = ", ".join(part for part in ("influence, unpaired", a.note) if part)
     if not sum(parts) > 0 and all(each.trials and each.trials[0] for each in (a, b)):
@@ -505,310 +485,3 @@ class _Difference:
         doubt = few(self.informative, FEW_INFORMATIVE, "rows tell how much it varies")
         shown = Estimate(self.value, low, high, hypothesis.level, method, self.n, self.error, doubt)
         return hypothesis.compare(first, second, shown, df=df, method=method)
-
-
-OF_FOLDS, _ERROR_OF_CHOICE = 1.05, 0.75
-"""Of the variance of costs, for random folds, and of the optimism of a threshold, for its choice. By simulation:
-with these, intervals of differences cover 94 % or more (tests/decisions/generalization/generalization_cases.py)."""
-
-
-@dataclass(frozen=True)
-class MeanSample:
-    """Means of m values on the same rows, and the m × m covariance of these means.
-
-    `moves` says how far each independent unit moves each mean, `times` how many equal units it stands for, and `doubt`
-    why intervals are not to be trusted, whatever the rows show.
-    """
-
-    mean: Array
-    covariance: Array
-    n: float
-    moves: Array
-    times: Array
-    note: str = ""
-    doubt: str = ""
-
-    def skewness(self, number: int, second: float = 0.0, third: float = 0.0) -> float:
-        """Return the skewness of one mean: that of its units by the root of their number; moments may be added."""
-        variance = self._moment(number, 2) + second
-        return (self._moment(number, 3) + third) / variance**1.5 if variance else 0.0
-
-    def worth(self, number: int, unseen: float = 0.0) -> float:
-        """Return the effective number of units: how many with equal influence would give the same variance.
-
-        Parameters
-        ----------
-        unseen : float
-            Influence of one more unit, which might have been drawn: where it is rare and large, the variance without
-            it says too little.
-        """
-        fourth = self._moment(number, 4) + unseen**4
-        return (self._moment(number, 2) + unseen**2) ** 2 / fourth if fourth else float(self.times.sum())
-
-    def _moment(self, number: int, power: int) -> float:
-        return float(self.times @ self.moves[:, number] ** power)
-
-
-def sample_of_means(
-    predictions: Predictions, values: Array, target_prevalence: float | None, groups: Any, weights: WeightKind
-) -> MeanSample:
-    """Return the means of the columns of `values`, with classes weighted to a target prevalence."""
-    check.check_choice("weights", weights, WEIGHTS)
-    weight = np.ones(len(predictions)) if predictions.sample_weight is None else predictions.sample_weight
-    weighting = predictions.weighting
-    columns = predictions.y_true, *predictions.scores.values()
-    frequency = is_frequency(weight, weights, *columns) if weighting is None else False
-    parts = [(np.ones(len(predictions), bool), 1.0)]
-    if target_prevalence is not None:
-        parts = [(predictions.y_true, target_prevalence), (~predictions.y_true, 1 - target_prevalence)]
-    mean = np.zeros(values.shape[1])
-    covariance = np.zeros((values.shape[1],) * 2)
-    influence = np.zeros(values.shape)
-    for rows, share in parts:
-        total = weight[rows].sum()
-        if not total:
-            raise OneClassError("a target prevalence", expected="both classes", got="one")
-        centre = weight[rows] @ values[rows] / total
-        mean += share * centre
-        influence[rows] = share / total * (values[rows] - centre)
-        covariance += _covariance(influence[rows], weight[rows], frequency)
-    n = float(weight.sum()) if frequency else int((weight > 0).sum())
-    unit = independent_units(predictions, groups)
-    doubt = "" if predictions.source is None else predictions.source.doubt
-    if weighting is not None:
-        whole = times_of(None, weighting, weights, *columns) is not None
-        found = stratum_of_sample(weighting, influence * weight[:, None], weighting.units(unit), whole, n)
-        times = np.ones(len(found.moves)) if found.times is None else found.times
-        note = ", ".join([*([] if unit is None else [f"{found.units:g} groups"]), weighting.note])
-        return MeanSample(mean, found.covariance, n, found.moves, times, note, doubt)
-    if unit is None:
-        moves, times = (influence, weight) if frequency else (influence * weight[:, None], np.ones(len(weight)))
-        return MeanSample(mean, covariance, n, moves, times, "" if frequency else "sampling weights", doubt)
-    sums = sum_by(unit, influence * weight[:, None], int(unit.max()) + 1)
-    held = len(sums)
-    scale = held / (held - 1) if held > 1 else np.nan
-    return MeanSample(mean, scale * (sums.T @ sums), n, sums, np.ones(held), f"{held} groups", doubt)
-
-
-def _covariance(influence: Array, weight: Array, frequency: bool) -> Array:
-    """Return the covariance of a sum of influences over rows, which weights may repeat."""
-    rows = weight.sum() if frequency else (weight > 0).sum()
-    factor = weight if frequency else weight**2
-    scale = rows / (rows - 1) if rows > 1 else np.nan
-    return scale * ((influence.T * factor) @ influence)
-
-
-@contract
-def compare_costs(
-    predictions: Predictions,
-    context: Context | Campaign | None = None,
-    *,
-    thresholds: Thresholds | Literal["cheapest"] | None = None,
-    alternative: Alternative = "two-sided",
-    test: Test = "difference",
-    margin: float = 0.0,
-    level: float = 0.95,
-    adjust: Adjust = "holm",
-    groups: Any = None,
-    weights: WeightKind = "auto",
-) -> Comparisons:
-    """Compare the expected cost per case of models on the same rows: second − first, negative if cheaper.
-
-    Parameters
-    ----------
-    predictions : Predictions of two or more models
-    context : Context, optional
-        Prevalence and costs; by default errors of both kinds cost 1, so that cost is the error rate.
-    thresholds : "cheapest", float, or mapping from model name to float, optional
-        "cheapest": that of each model, whatever it is; the estimate then allows for its being chosen. By default the
-        models are taken as they decide themselves, if predictions hold the decisions of all, and else at the cheapest.
-    alternative, test, margin, level, adjust : see `compare`
-    groups, weights : see `auc_interval`
-
-    Returns
-    -------
-    Comparisons
-        Estimates are costs per case.
-
-    Raises
-    ------
-    InputError
-        If there are fewer than two models.
-    OneClassError
-        If the context has a target prevalence and a class is missing.
-
-    Warns
-    -----
-    RocscopeWarning
-        Where no row costs differently under the two models: the interval then allows for one row each way.
-
-    Notes
-    -----
-    z test of the mean of the rows' differences in cost; at a target prevalence, of the two class means.
-
-    Thresholds that were chosen on the same rows look cheaper than they are, most of all those of a model with many
-    levels. Where none are given, the estimate of each model is that of its cheapest threshold on new cases, as
-    `rocscope.Decision.interval` of a choice among the thresholds of that model returns it. The variance of a difference
-    is that of the rows' costs at the chosen thresholds, plus a twentieth for the random folds, plus the squares of
-    three quarters of the optimism of both (held-out minus apparent cost).
-
-    Examples
-    --------
-    >>> preds = Predictions([1, 1, 0, 0] * 10, {"a": [1, 1, 0, 1] * 10, "b": [1, 0, 0, 0] * 10})
-    >>> compare_costs(preds, Context(cost_fn=5), thresholds=0.5)["a", "b"].difference
-    Estimate(1, 95 % interval 0.264 to 1.736, z, paired, n=40)
-    """
-    hypothesis = Hypothesis(alternative, test, margin, level)
-    check.check_choice("adjust", adjust, OF_ESTIMATES)
-    predictions = rows_of(predictions)
-    if len(predictions.models) < 2:
-        raise InputError("models to compare", expected="two or more", got=f"{len(predictions.models)}")
-    context = Context.given(context)
-
-    acted, left = costs_of_rows(predictions.y_true, context, predictions.columns)
-
-    def costs(predicted: Mapping[str, NDArray[np.bool_]]) -> Array:
-        return np.column_stack([np.where(positive, acted, left) for positive in predicted.values()])
-
-    def means(cost: Array) -> MeanSample:
-        return sample_of_means(predictions, cost, context.target_prevalence, groups, weights)
-
-    if thresholds is None and not predictions.decisions.keys() >= set(predictions.models):
-        thresholds = "cheapest"
-    if isinstance(thresholds, str):
-        check.check_choice("thresholds", thresholds, ("cheapest",))
-        decisions, estimates = _each_chosen(predictions, context, groups, weights, level)
-        cost = costs(predict(predictions, {name: each.threshold for name, each in decisions.items()}))
-        sample = means(cost)
-        mean = np.array([each.value for each in estimates.values()])
-        optimism = np.maximum(mean - [each.apparent for each in estimates.values()], 0)
-        covariance = OF_FOLDS * sample.covariance + np.diag((_ERROR_OF_CHOICE * optimism) ** 2)
-        sample = replace(sample, mean=mean, covariance=covariance, note=_joined(sample.note, "thresholds chosen"))
-    else:
-        cost = costs(predict(predictions, thresholds))
-        sample = means(cost)
-        most = float(max(np.max(each) for each in (acted, left))), float(min(np.min(each) for each in (acted, left)))
-        estimates = {name: _mean(sample, i, most, hypothesis) for i, name in enumerate(predictions.models)}
-    names, covariance = predictions.models, sample.covariance
-    compare = partial(_compare, sample, cost, names, hypothesis)
-    return compare_each_two("expected cost", estimates, covariance, compare, adjust)
-
-
-def _mean(sample: MeanSample, i: int, extremes: tuple[float, float], hypothesis: Hypothesis) -> Estimate:
-    """Return a mean with an interval by t: its variance is as sure as that of so many rows that move it alike.
-
-    With one row more that costs one of the `extremes` of all rows, it must still be that of enough.
-    """
-    value, error = float(sample.mean[i]), sqrt(max(float(sample.covariance[i, i]), 0.0))
-    df = max(sample.worth(i), float(FEW_INFORMATIVE))
-    found = hypothesis.wald(value, error, sample.n, _method("t", sample), df=df)
-    worth = sample.worth(i, max(abs(each - value) for each in extremes) / sample.n)
-    reason = few(worth, FEW_EVENTS, "rows make up the variance") if error > 0 else ""
-    return replace(found, reason=reason or sample.doubt)
-
-
-def _each_chosen(
-    predictions: Predictions, context: Context, groups: Any, weights: WeightKind, level: float
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the best threshold of each model, and its expected cost on new cases."""
-    predictions = with_groups(predictions, groups)
-    chosen = {name: reach("choices").choose(predictions.select(models=[name]), context) for name in predictions.models}
-    return chosen, {
-        name: each.sampling_model.estimate(level=level, weights=weights, progress=False)
-        for name, each in chosen.items()
-    }
-
-
-def _compare(sample: MeanSample, cost: Array, names: list[str], hypothesis: Hypothesis, i: int, j: int) -> Comparison:
-    covariance = sample.covariance
-    variance = float(covariance[i, i] + covariance[j, j] - 2 * covariance[i, j])
-    method, error = _method("z, paired", sample), sqrt(max(variance, 0.0))
-    if np.ptp(cost[:, j] - cost[:, i]) == 0:
-        warn(f"no row costs differently under {names[i]!r} and {names[j]!r}; the interval allows for one row each way")
-        error = np.ptp(cost) * sqrt(2) / (sample.n + 2)
-        method += ", one row added each way"
-    difference = hypothesis.wald(float(sample.mean[j] - sample.mean[i]), error, sample.n, method)
-    return hypothesis.compare(names[i], names[j], difference, method=method)
-
-
-def _method(name: str, sample: MeanSample) -> str:
-    return _joined(name, sample.note)
-
-
-def _joined(*parts: str) -> str:
-    return ", ".join(part for part in parts if part)
-
-
-# By simulation of means of Pareto (shapes 1.5 to 4), log-normal (σ .5 to 1.5), gamma (.3 to 3), uniform and mixed
-# amounts in 100 to 5,000 rows: 95 % intervals cover 93 to 99 %, and grow by 0 to 20 % where amounts are ordinary.
-_LESS = 0.75  # standard errors that the index is reduced by; with .5, 90 to 93 % are covered at shape 1.8
-_BEYOND = 0.5  # amounts expected beyond the largest one that is allowed for
-_LEAST, _MOST = 1.05, 20.0  # of the index: below, means have no end; beyond, there is no tail
-LEAST_INDEX = 1.25  # below it intervals cover too seldom: with shape 1.2, 88 to 94 %
-
-
-@dataclass(frozen=True)
-class ParetoTail:
-    """The tail of positive amounts: the k = √n largest of n, taken as a Pareto distribution.
-
-    Attributes
-    ----------
-    start : float
-        The next smaller amount.
-    number : int
-        k.
-    index : float
-        Hill's estimate: 1 over the mean of log(amount/start).
-
-    References
-    ----------
-    Hill 1975, Ann. Stat. 3:1163–1174. Johansson 2003, Extremes 6:91–109 (means of which the tail is estimated).
-
-    Examples
-    --------
-    >>> tail = ParetoTail.of(1 / np.linspace(1, 0.01, 100) ** 0.5)
-    >>> tail.number, round(tail.index, 2)
-    (10, 2.25)
-    """
-
-    start: float
-    number: int
-    index: float
-
-    @classmethod
-    def of(cls, amounts: Array) -> "ParetoTail | None":
-        """Return the tail of some amounts; None where the largest are about equal, or there are too few."""
-        ordered = np.sort(amounts[amounts > 0])
-        k = int(sqrt(ordered.size))
-        beyond = float(np.log(ordered[-k:] / ordered[-k - 1]).mean()) if 0 < k < ordered.size else 0.0
-        return cls(float(ordered[-k - 1]), k, 1 / beyond) if beyond > 1 / _MOST else None
-
-    @property
-    def doubt(self) -> str:
-        """That amounts may have no mean; empty where they have."""
-        return f"amounts may have no mean: tail index {self.index:.2g}" if self.index < LEAST_INDEX else ""
-
-    def unseen(self, values: Array, share: float) -> Array:
-        """Return how much less the second and third powers of values sum to than expected; 0 where they are more.
-
-        Parameters
-        ----------
-        values : array
-            What a share of the amounts comes to, and others that are smaller.
-        share : float
-
-        Notes
-        -----
-        Of a tail with index a, less 0.75 of its standard errors a/√k, share·k amounts x are expected beyond u = start.
-        Up to T, beyond which half of one is expected, the sum of x^j is share·k·a·u^a·∫ x^(j−1−a) dx from u to T.
-        """
-        index = max(self.index * (1 - _LESS / sqrt(self.number)), _LEAST)
-        number = share * self.number
-        longest = max(number / _BEYOND, 1.0) ** (1 / index)
-        seen = np.abs(values[np.abs(values) > self.start]) / self.start
-        lacking = []
-        for power in (2, 3):
-            rest = power - index
-            expected = number * index * ((longest**rest - 1) / rest if abs(rest) > 1e-9 else np.log(longest))
-            lacking.append(max(expected - float((seen**power).sum()), 0.0) * self.start**power)
-        return np.array(lacking)
