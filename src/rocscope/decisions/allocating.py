@@ -1,12 +1,17 @@
-"""ActionAllocation: which of several actions the cases of each segment get, within one capacity or budget."""
-# MERGED-DOC: """allocate: divide one capacity or budget among segments."""
+"""Divide one capacity or budget among segments: `allocate`, and plans of several actions.
+
+`allocate` makes an `Allocation` of one action, or an `ActionAllocation` of several in the order of their stakes. Each
+is then allocated among the cases that get the action before it. Both start from the greedy optimum without bounds on
+segments. If that happens to keep the bounds it is the result; otherwise a linear program is solved, and the difference
+of both costs is the price of the bounds. The methods are in `rocscope.decisions.apportionment`.
+"""
 
 import math
 import os
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -21,28 +26,14 @@ from rocscope.core.context import Context, nearest
 from rocscope.core.predictions import Predictions
 from rocscope.core.result import jsonable, number
 from rocscope.curves.profit_curve import Campaign
-from rocscope.decisions.allocation import Allocation
-from rocscope.decisions.allocation_intervals import AllocationSource, RowAmounts, cells_of, interval_of, refitted
-from rocscope.decisions.apportionment import (
-    Floor,
-    Given,
-    ListedCases,
-    SegmentShares,
-    SegmentUnitCosts,
-    bounded,
-    bounded_actions,
-    differences_of,
-    floors_of,
-    increments,
-    limit_of,
-    spread,
-    spread_actions,
-    terms_of_actions,
-)
+from rocscope.decisions import allocation, apportionment, segment_costs
+from rocscope.decisions.allocation import Allocation, AllocationSource, ListedCases
+from rocscope.decisions.apportionment import SegmentBound, SegmentShares
 from rocscope.decisions.constraints import constraints_of
 from rocscope.decisions.generalization import ChosenEstimate
 from rocscope.decisions.plan import Plan, Promise
 from rocscope.decisions.randomized import NEAR, UNIT, hashes_of
+from rocscope.decisions.segment_costs import GivenCosts, RowAmounts, SegmentUnitCosts, UnitCosts
 from rocscope.decisions.verification.actions import verify_actions
 from rocscope.decisions.verification.findings import Verification
 from rocscope.errors import InputError
@@ -51,6 +42,9 @@ from rocscope.segments.by_segment import levels_of
 from rocscope.segments.levels import SegmentLevels
 
 _FORMAT = Format("rocscope.actions", 1, "a plan of several actions", "make one anew with rocscope.allocate(actions=…)")
+
+# Relative tolerance of a difference of rates for rounding errors.
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -64,15 +58,15 @@ class ActionAllocation(Plan):
     actions : dict from segment to names
         In rising order of stakes: the last one is for the best cases.
     places : tuple of Allocation
-        For each place in that order the cases that get the action there, or one after it; its costs are what that
-        action changes beyond the one before.
+        For each place in that order, the cases that get the action there or a later one; its costs are the changes by
+        that action relative to the one before.
     marginal : float
-        What one case more of the capacity, or one unit more of the budget, would save; NaN under bounds on segments,
-        which the first place holds.
+        Saving from one more case of the capacity, or one more unit of the budget; NaN under bounds on segments, which
+        the first place holds.
     limit : Fraction or None
     in_money : bool
     source : AllocationSource or None
-        The data; None where the plan was read from a file.
+        The data; None if the plan was read from a file.
 
     Examples
     --------
@@ -103,11 +97,11 @@ class ActionAllocation(Plan):
     @property
     def cost(self) -> float:
         """Expected cost of all cases together."""
-        return math.fsum(each.cost for each in self.places)
+        return math.fsum(place.cost for place in self.places)
 
     @property
     def price(self) -> float:
-        """What bounds on segments cost: how much less the best plan without them does."""
+        """Cost of the bounds on segments: how much less the best plan without them costs."""
         return self.places[0].price
 
     @property
@@ -123,13 +117,14 @@ class ActionAllocation(Plan):
     @cached_property
     def cases(self) -> dict[str, Array]:
         """Expected number of cases that get each action, by segment."""
-        reached = [each.cases for each in self.places]
-        found = {name: np.zeros(self.names.size) for name in sorted({*sum(self.actions.values(), ())})}
-        for segment, own in enumerate(self.actions.values()):
-            for place, name in enumerate(own):
-                beyond = reached[place + 1][segment] if place + 1 < len(own) else 0.0
-                found[name][segment] = reached[place][segment] - beyond
-        return found
+        reached = [place.cases for place in self.places]
+        reached.append(np.zeros(self.names.size))  # no action follows the last one
+        names = {name for order in self.actions.values() for name in order}
+        cases = {name: np.zeros(self.names.size) for name in sorted(names)}
+        for segment, order in enumerate(self.actions.values()):
+            for place, name in enumerate(order):
+                cases[name][segment] = reached[place][segment] - reached[place + 1][segment]
+        return cases
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -137,7 +132,7 @@ class ActionAllocation(Plan):
 
     @property
     def needs(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(model for each in self.places for model in each.needs))
+        return tuple(dict.fromkeys(model for place in self.places for model in place.needs))
 
     @property
     def by_segment(self) -> bool:
@@ -148,7 +143,7 @@ class ActionAllocation(Plan):
         return True
 
     def assign(self, scores: Any, ids: Any = None, *, segment: Any = None, random_state: Any = 0) -> NDArray[np.str_]:
-        """Return the action of each case; an empty text where there is none.
+        """Return the action of each case; an empty text if there is none.
 
         Parameters
         ----------
@@ -162,26 +157,30 @@ class ActionAllocation(Plan):
         """
         cases = self.places[0].listed(scores, segment)
         hashes = hashes_of(ids, cases.code.size, random_state)
-        place, rows = np.full(cases.code.size, -1), np.arange(cases.code.size)
-        for each, planned in zip(self.places, self._numbers(cases), strict=True):
-            within, own = cases.take(rows), rows
-            most = np.minimum(planned, within.sizes)
-            rows = own[each.drawn(within, most, lambda chosen, own=own: hashes(own[chosen]))]
-            place[rows] += 1
-        order = np.array([(*own, "") for own in self.actions.values()])
-        return order[cases.segments[cases.code], place]
+        place_of_row, rows = np.full(cases.code.size, -1), np.arange(cases.code.size)
+        for place, planned in zip(self.places, self._numbers(cases), strict=True):
+            candidates = cases.take(rows)
+            most = np.minimum(planned, candidates.sizes)
+            rows = rows[place.drawn(candidates, most, allocation.hashes_within(hashes, rows))]
+            place_of_row[rows] += 1
+        order = np.array([(*names, "") for names in self.actions.values()])  # −1 is the empty text
+        return order[cases.segments[cases.code], place_of_row]
 
     def _numbers(self, cases: ListedCases) -> list[Array]:
-        """Return how many cases of each segment get each action or a later one."""
-        numbers, planned = [self.places[0].numbers(cases, down=self.in_money)], self.places[0].planned(cases)
-        for each in self.places[1:]:
-            further, least = each.planned(cases), each.numbers(cases, down=True)
-            if not self.in_money:  # the action before gets the difference, which stays within one case of its plan
-                columns = (numbers[-1].tolist(), planned, least.tolist(), further)
-                over = [(a - b) * UNIT - (all_of - rest) for a, all_of, b, rest in zip(*columns, strict=True)]
-                least = least + np.array([excess >= UNIT - NEAR for excess in over])
-            numbers.append(least)
-            planned = further
+        """Return the number of cases of each segment that get each action or a later one."""
+        first, *later = self.places
+        numbers, planned = [first.numbers(cases, down=self.in_money)], first.planned(cases)
+        for place in later:
+            number_of_place, planned_of_place = place.numbers(cases, down=True), place.planned(cases)
+            if not self.in_money:
+                # The action before gets the difference of both numbers. Where that would be a case or more above its
+                # plan, this action gets one more.
+                for i, before in enumerate(numbers[-1].tolist()):
+                    got = (before - int(number_of_place[i])) * UNIT
+                    if got - (planned[i] - planned_of_place[i]) >= UNIT - NEAR:
+                        number_of_place[i] += 1
+            numbers.append(number_of_place)
+            planned = planned_of_place
         return numbers
 
     def rows(self, scores: Any, ids: Any = None, *, segment: Any = None, random_state: Any = 0) -> NDArray[np.intp]:
@@ -190,38 +189,36 @@ class ActionAllocation(Plan):
 
     @property
     def promise(self) -> Promise:
-        cases = float(self.places[0].cases.sum())
-        found = float((self.places[0].terms.column("pos", np.arange(self.names.size)) * self.places[0].counts[0]).sum())
-        idle = float(self._cells[1].sum())
-        return Promise(found / cases, (idle - self.cost) / cases) if cases else Promise(math.nan, 0.0)
+        return allocation.promise_of(self.places[0], self.cost)
 
     def gains(self, positive: Array, amounts: Any, segment: Any = None, *, action: Any = ()) -> Array:
-        """Return what the action that each row got brings, above leaving it; of a case without one nothing."""
-        known = {name: {"": -1} | {each: i for i, each in enumerate(own)} for name, own in self.actions.items()}
+        """Return the gain of the action that each row got, relative to leaving it; 0 without an action."""
         given = np.asarray(action).tolist()
-        if strange := {*given} - {"", *self.cases}:
-            raise InputError("acted", expected=check.listing(list(self.cases)), got=check.listing(sorted(strange)))
-        place = np.array([known[name][each] for name, each in zip(listed(segment), given, strict=True)], np.intp)
-        each = [(place >= i) * own.gains(positive, amounts, segment) for i, own in enumerate(self.places)]
-        return np.sum(each, axis=0)
+        unknown = {*given} - {"", *self.cases}
+        if unknown:
+            expected, got = check.listing(list(self.cases)), check.listing(sorted(unknown))
+            raise InputError("acted", expected=expected, got=got)
+        index = {name: {"": -1} for name in self.actions}
+        for name, order in self.actions.items():
+            index[name] |= {action_name: i for i, action_name in enumerate(order)}
+        place_of_row = np.array([index[name][own] for name, own in zip(listed(segment), given, strict=True)], np.intp)
+        gain = np.zeros(place_of_row.size)
+        for i, place in enumerate(self.places):
+            gain += (place_of_row >= i) * place.gains(positive, amounts, segment)
+        return gain
 
     def said(self, chosen: int, cases: int) -> str:
         return f"{super().said(chosen, cases)}: {self._planned} were planned in {self.names.size} segments"
 
     @property
     def _planned(self) -> str:
-        return ", ".join(f"{number(round(float(each.sum()), 9))} × {name}" for name, each in self.cases.items())
-
-    @property
-    def _cells(self) -> Any:
-        return cells_of(
-            [each.counts for each in self.places], self.places[0].totals, [each.terms for each in self.places]
-        )
+        return ", ".join(f"{number(round(float(cases.sum()), 9))} × {name}" for name, cases in self.cases.items())
 
     def interval(self, level: float = 0.95, *, random_state: Any = 0, **_: Any) -> ChosenEstimate:
         """Return the expected cost on new cases; see `Allocation.interval`."""
-        found = refitted(self.places, self.source, self.limit, check.seed_of(random_state))
-        return interval_of(self, self.places, level, found)
+        seed = check.seed_of(random_state)
+        held_out = allocation.held_out_outcomes(self.places, self.source, self.limit, seed)
+        return allocation.cost_interval(self.cost, self.places, level, held_out)
 
     def verify(self, data: Any, **columns: Any) -> Verification:
         """Check every claim of the plan against data, as `Allocation.verify` does."""
@@ -231,32 +228,33 @@ class ActionAllocation(Plan):
     def load(cls, path: str | os.PathLike[str]) -> "ActionAllocation":
         """Read a plan that `save` wrote; see `rocscope.load_plan`."""
         fields = _FORMAT.read(path)
-        places = tuple(Allocation.of_fields(each) for each in fields.objects("places"))
-        order = [each.texts("actions") for each in fields.objects("segments")]
-        if not places or any(each.keys != places[0].keys or len(each.keys) != len(order) for each in places):
+        places = tuple(Allocation.of_fields(place) for place in fields.objects("places"))
+        orders = [segment.texts("actions") for segment in fields.objects("segments")]
+        if not places or any(place.keys != places[0].keys or len(place.keys) != len(orders) for place in places):
             fields.refuse("places", "an allocation to the same segments for each action")
-        if any(len({*each}) != len(places) for each in order):
+        if any(len({*order}) != len(places) for order in orders):
             fields.refuse("segments", "as many different actions as there are places")
-        limit = None if fields.content.get("limit") is None else fields.make("limit", Fraction, fields.text("limit"))
+        limit = None if fields.content.get("limit") is None else allocation.read_number(fields, "limit")
         in_money = fields.take("in_money", bool, "true or false")
-        actions = dict(zip(places[0].keys, order, strict=True))
         marginal = fields.optional_number("marginal")
-        found = cls(actions, places, math.nan if marginal is None else marginal, limit, in_money)
-        fields.require_same(fields.make("", found.stored))
-        return found
+        actions = dict(zip(places[0].keys, orders, strict=True))
+        plan = cls(actions, places, math.nan if marginal is None else marginal, limit, in_money)
+        fields.require_same(fields.make("", plan.stored))
+        return plan
 
     def to_dict(self) -> dict[str, Any]:
         """Return cost, limit and the actions of all segments, safe for JSON."""
-        segments = [
-            {"segment": name, "actions": list(own), "cases": {each: self.cases[each][i] for each in own}}
-            for i, (name, own) in enumerate(zip(self.names.tolist(), self.actions.values(), strict=True))
-        ]
-        limit = None if self.limit is None else str(self.limit)
-        facts = {name: getattr(self, name) for name in ("cost", "profit", "marginal", "in_money")}
-        return jsonable(facts | {"limit": limit, "segments": segments})
+        content: dict[str, Any] = {name: getattr(self, name) for name in ("cost", "profit", "marginal", "in_money")}
+        content["limit"] = None if self.limit is None else str(self.limit)
+        content["segments"] = []
+        for i, order in enumerate(self.actions.values()):
+            cases = {action: self.cases[action][i] for action in order}
+            segment = allocation.plain(self.names, i)
+            content["segments"].append({"segment": segment, "actions": list(order), "cases": cases})
+        return jsonable(content)
 
     def stored(self) -> dict[str, Any]:
-        return self.to_dict() | {"places": [each.stored() for each in self.places]}
+        return self.to_dict() | {"places": [place.stored() for place in self.places]}
 
     def __repr__(self) -> str:
         facts = [f"{self.names.size} segments", self._planned, f"cost={self.cost:.6g}"]
@@ -265,9 +263,6 @@ class ActionAllocation(Plan):
         if self.marginal > 0:
             facts.append(f"one {'unit' if self.in_money else 'case'} more saves {self.marginal:.6g}")
         return f"ActionAllocation({', '.join(facts)})"
-
-
-_SAME = 1e-12  # of rates: rounding alone
 
 
 @answering
@@ -377,134 +372,163 @@ def allocate(
         raise InputError("actions", expected="none beside context", got="both")
     if population is not None:
         check.check_number(population, "population", "a number of cases above 0", above=0)
+    limits = _Limits(capacity, budget, max_difference, subject_to)
     if actions is None:
-        make = partial(_allocate_one, context, capacity, budget, max_difference, subject_to)
+        plan, marginal = _allocate_one(context, limits, population, segments)
+        rows, contexts = None if plan.amounts is None else plan.amounts.rows, [context]
     else:
-        make = partial(_allocate_actions, actions, capacity, budget, max_difference, subject_to)
-    plan, marginal = make(population, segments)
-    amounts = plan.amounts if isinstance(plan, Allocation) else None
-    contexts = [context] if actions is None else actions.values()
-    if population is None and not any(Given(each, None).campaigns for each in contexts):
-        # that of the sample, whatever part of it is allocated to
-        population = float(sum(map(np.sum, plan.totals))) if amounts is None else amounts.rows
-    again = partial(make, population)
-    return replace(plan, source=AllocationSource(segments, lambda data: again(data)[0], marginal))
+        plan, marginal = _allocate_actions(actions, limits, population, segments)
+        rows, contexts = None, actions.values()
+    # When parts of the data are allocated to again, each part stands for the population of the whole sample.
+    if population is None and not any(GivenCosts(own, None).campaigns for own in contexts):
+        population = float(sum(map(np.sum, plan.totals))) if rows is None else rows
+
+    def make(data: Any) -> Sequence[Allocation]:
+        if actions is None:
+            return (_allocate_one(context, limits, population, data)[0],)
+        return _allocate_actions(actions, limits, population, data)[0].places
+
+    return replace(plan, source=AllocationSource(segments, make, marginal))
 
 
-def _allocate_one(
-    context: Any,
-    capacity: float | None,
-    budget: float | None,
-    max_difference: Any,
-    subject_to: Any,
-    population: float | None,
-    segments: Any,
-) -> tuple[Allocation, float]:
+@dataclass(frozen=True)
+class _Limits:
+    """The limit and the bounds on segments, as passed to `allocate`."""
+
+    capacity: float | None
+    budget: float | None
+    max_difference: Any
+    subject_to: Any
+
+    @property
+    def in_money(self) -> bool:
+        """Whether the limit is a budget."""
+        return self.budget is not None
+
+    @cached_property
+    def differences(self) -> dict[str, float]:
+        """Largest allowed difference of each rate."""
+        return apportionment.allowed_differences(self.max_difference)
+
+    @property
+    def constrained(self) -> bool:
+        """Whether there are constraints of segments; an empty text or collection has none."""
+        sized = isinstance(self.subject_to, str | Sequence | Mapping)
+        return self.subject_to is not None and not (sized and not self.subject_to)
+
+    @property
+    def bounded(self) -> bool:
+        """Whether there are any bounds on segments, which need all levels rather than hulls."""
+        return bool(self.differences) or self.constrained
+
+    @property
+    def constraint_texts(self) -> tuple[tuple[Hashable, str], ...]:
+        """Constraints as texts, each with its segment; None for all."""
+        by_segment = self.subject_to if isinstance(self.subject_to, Mapping) else {None: self.subject_to}
+        texts = []
+        for name, constraints in by_segment.items():
+            texts += [(name, str(constraint)) for constraint in constraints_of(constraints)]
+        return tuple(texts)
+
+    def segment_bounds(self, points: SegmentLevels, costs: SegmentUnitCosts) -> list[SegmentBound]:
+        """Return the constraints of each segment."""
+        return apportionment.segment_bounds(self.subject_to, points, costs) if self.constrained else []
+
+    def hold(self, plan: Allocation, bounds: Sequence[SegmentBound]) -> bool:
+        """Whether an allocation without bounds on segments happens to keep them."""
+        for rate, most in self.differences.items():
+            if plan.difference(rate) > most + _ROUNDING:
+                return False
+        return all(bound.holds(*plan.counts) for bound in bounds)
+
+    def require_cases(self) -> None:
+        """Raise for bounds on rates of the classes, which rows with costs in columns do not have."""
+        unsuitable = [rate for rate in self.differences if rate != "depth"]
+        for _, text in self.constraint_texts if self.constrained else ():
+            quantities = {str(constraint): constraint.quantity for constraint in constraints_of(text)}
+            unsuitable += [bound for bound, quantity in quantities.items() if quantity not in ("cases", "depth")]
+        if unsuitable:
+            expected = "bounds on cases and depth, where costs are columns"
+            raise InputError("subject_to and max_difference", expected=expected, got=unsuitable[0])
+
+
+def _allocate_one(context: Any, limits: _Limits, population: float | None, segments: Any) -> tuple[Allocation, float]:
     """Return an allocation of one action, and the marginal value of the limit without bounds on segments."""
-    differences, constrained = differences_of(max_difference), _constrains(subject_to)
+    differences = limits.differences
     amounts = RowAmounts.of(segments, context)
     if amounts is not None:
-        _require_cases(differences, _asked(subject_to) if constrained else ())
-        segments, context = amounts.doubled(segments), amounts.even
+        limits.require_cases()
+        segments, context = amounts.doubled(segments), amounts.uniform_costs
         if population is None and isinstance(context, Context):
             population = amounts.rows
-    given = Given(context, population)
-    points = levels_of(segments, all_levels=bool(differences) or constrained)
-    terms = given.terms(points.upper, budget=budget is not None)
-    limit = limit_of(given, capacity, budget, terms)
-    floors = floors_of(subject_to, points, terms) if constrained else []
-    found = spread(points.upper, terms, limit)
-    taken = SegmentShares.of_steps(points.upper, found.steps, found.drawn, found.share)
-    free = _allocation(points.upper, taken, terms, limit, in_money=budget is not None)
-    asked = {"max_difference": differences, "subject_to": _asked(subject_to)}
-    free = replace(free, marginal=found.marginal, amounts=amounts, **asked)
-    if _keeps(free, differences, floors):
-        return free, found.marginal
-    outline, parts = bounded(points, terms, limit, differences, floors)
-    best = _allocation(outline, parts, terms, limit, in_money=budget is not None)
+    given = GivenCosts(context, population)
+    points = levels_of(segments, all_levels=limits.bounded)
+    costs = given.by_segment(points.upper, budget=limits.in_money)
+    limit = given.limit(limits.capacity, limits.budget, costs.fixed)
+    bounds = limits.segment_bounds(points, costs)
+    greedy = apportionment.greedy_steps(points.upper, costs, limit)
+    shares = SegmentShares.of_steps(points.upper, greedy.steps, greedy.partial, greedy.part)
+    free = _allocation(points.upper, shares, costs, limit, in_money=limits.in_money)
+    options: Any = {"amounts": amounts, "max_difference": differences, "subject_to": limits.constraint_texts}
+    if limits.hold(replace(free, **options), bounds):
+        return replace(free, marginal=greedy.marginal, **options), greedy.marginal
+    vertices, shares = apportionment.constrained_shares(points, costs, limit, differences, bounds)
+    best = _allocation(vertices, shares, costs, limit, in_money=limits.in_money)
     price = best.cost - free.cost
-    return replace(best, price=price, marginal=np.nan, amounts=amounts, **asked), found.marginal
+    return replace(best, price=price, marginal=np.nan, **options), greedy.marginal
 
 
 def _allocate_actions(
-    actions: Any,
-    capacity: float | None,
-    budget: float | None,
-    max_difference: Any,
-    subject_to: Any,
-    population: float | None,
-    segments: Any,
+    actions: Any, limits: _Limits, population: float | None, segments: Any
 ) -> tuple[ActionAllocation, float]:
     """Return an allocation of several actions, and the marginal value of the limit without bounds on segments."""
-    differences, constrained = differences_of(max_difference), _constrains(subject_to)
-    points = levels_of(segments, all_levels=bool(differences) or constrained)
+    differences, in_money = limits.differences, limits.in_money
+    points = levels_of(segments, all_levels=limits.bounded)
     if len(set(zip(points.segment.tolist(), points.model.tolist(), strict=True))) > points.n_pos.size:
         hint = "choose one of them first, with rocscope.choose"
         expected = "one model in each, where there are several actions"
         raise InputError("segments", expected=expected, got="several", hint=hint)
     hulls = points.upper
-    terms = terms_of_actions(actions, hulls, population, budget=budget is not None)
-    changes, in_money = increments(terms), budget is not None
-    limit = limit_of(Given(Context(), None), capacity, budget, changes[0])
-    floors = floors_of(subject_to, points, changes[0]) if constrained else []
-    found = spread_actions(hulls, terms, limit)
-    order = {name: tuple(own) for name, own in zip(hulls.keys, terms, strict=True)}
-    bounds: Any = {"max_difference": differences, "subject_to": _asked(subject_to)}
+    costs = segment_costs.costs_by_action(actions, hulls, population, budget=in_money)
+    increments = segment_costs.incremental_costs(costs)
+    limit = GivenCosts(Context(), None).limit(limits.capacity, limits.budget, increments[0].fixed)
+    bounds = limits.segment_bounds(points, increments[0])
+    greedy = apportionment.greedy_actions(hulls, costs, limit)
+    marginal = nearest(greedy.marginal)
+    order = {name: tuple(by_action) for name, by_action in zip(hulls.keys, costs, strict=True)}
+    texts = limits.constraint_texts
 
-    def plan(levels: SegmentLevels, parts: list[SegmentShares], marginal: float) -> ActionAllocation:
-        places = [
-            replace(_allocation(levels, own, each, None, in_money=False), marginal=np.nan)
-            for own, each in zip(parts, changes, strict=True)
-        ]
-        places[0] = replace(places[0], limit=None if in_money else limit, **bounds)
+    def plan(levels: SegmentLevels, shares: list[SegmentShares], marginal: float) -> ActionAllocation:
+        places = []
+        for of_place, increment in zip(shares, increments, strict=True):
+            place = _allocation(levels, of_place, increment, None, in_money=False)
+            places.append(replace(place, marginal=np.nan))
+        # Limit and bounds are on the cases that get any action.
+        first_limit = None if in_money else limit
+        places[0] = replace(places[0], limit=first_limit, max_difference=differences, subject_to=texts)
         return ActionAllocation(order, tuple(places), marginal, limit, in_money)
 
-    marginal = nearest(found.marginal)
-    free = plan(hulls, [found.parts(hulls, i) for i in range(len(changes))], marginal)
-    if _keeps(free.places[0], differences, floors):
+    free = plan(hulls, [greedy.shares(hulls, place) for place in range(len(increments))], marginal)
+    if limits.hold(free.places[0], bounds):
         return free, marginal
-    best = plan(points, bounded_actions(points, changes, limit, differences, floors), np.nan)
-    price = best.cost - free.cost
-    return replace(best, places=(replace(best.places[0], price=price), *best.places[1:])), marginal
-
-
-def _constrains(subject_to: Any) -> bool:
-    """Whether there are constraints at all; an empty text or collection has none."""
-    return not (subject_to is None or (isinstance(subject_to, str | Sequence | Mapping) and not subject_to))
-
-
-def _keeps(plan: Allocation, differences: Mapping[str, float], floors: Sequence[Floor]) -> bool:
-    """Whether an allocation without bounds on segments happens to keep them."""
-    alike = not any(plan.difference(rate) > most + _SAME for rate, most in differences.items())
-    return alike and all(floor.kept(*plan.counts) for floor in floors)
-
-
-def _require_cases(differences: Mapping[str, float], floors: Sequence[tuple[Hashable, str]]) -> None:
-    """Raise for bounds on rates of the classes, which doubled rows do not have."""
-    bounds = [each for own in floors for each in constraints_of(own[1])]
-    strange = [each for each in differences if each != "depth"]
-    strange += [str(each) for each in bounds if each.quantity not in ("cases", "depth")]
-    if strange:
-        expected = "bounds on cases and depth, where costs are columns"
-        raise InputError("subject_to and max_difference", expected=expected, got=strange[0])
-
-
-def _asked(subject_to: Any) -> tuple[tuple[Hashable, str], ...]:
-    """Return the constraints as texts, each with its segment; None for all."""
-    named = subject_to.items() if isinstance(subject_to, Mapping) else [(None, subject_to)]
-    return tuple((name, str(each)) for name, own in named for each in constraints_of(own))
+    shares = apportionment.constrained_action_shares(points, increments, limit, differences, bounds)
+    best = plan(points, shares, np.nan)
+    first = replace(best.places[0], price=best.cost - free.cost)
+    return replace(best, places=(first, *best.places[1:])), marginal
 
 
 def _allocation(
-    points: SegmentLevels, parts: SegmentShares, terms: SegmentUnitCosts, limit: Fraction | None, *, in_money: bool
+    points: SegmentLevels, shares: SegmentShares, costs: SegmentUnitCosts, limit: Fraction | None, *, in_money: bool
 ) -> Allocation:
     """Return an allocation with its exact cost, rounded once."""
-    left = terms.total("left", np.arange(points.n_pos.size), points.n_pos, points.n_neg)
-    whole = np.array([share == 1 for share in parts.share])
-    sure = (parts.point >= 0) & whole
-    at = parts.point[sure]
-    gain = terms.total("gain", parts.segment[sure], points.tp[at], points.fp[at])
-    for i in np.flatnonzero((parts.point >= 0) & ~whole).tolist():
-        tp, fp = (Fraction(axis[parts.point[i]].item()) for axis in (points.tp, points.fp))
-        gain += parts.share[i] * terms.of(int(parts.segment[i])).gain(tp, fp)
-    return Allocation(points, parts, terms, nearest(left - gain), 0.0, 0.0, float(terms.fixed), limit, in_money, {})
+    left = costs.total(UnitCosts.cost_of_leaving, np.arange(points.n_pos.size), points.n_pos, points.n_neg)
+    acting = shares.point >= 0
+    whole = np.array([share == 1 for share in shares.share])
+    # Segments with one threshold are summed as integers; only the few others need fractions of their counts.
+    point = shares.point[acting & whole]
+    gain = costs.total(UnitCosts.gain, shares.segment[acting & whole], points.tp[point], points.fp[point])
+    for i in np.flatnonzero(acting & ~whole).tolist():
+        point = shares.point[i]
+        tp, fp = Fraction(points.tp[point].item()), Fraction(points.fp[point].item())
+        gain += shares.share[i] * costs.of(int(shares.segment[i])).gain(tp, fp)
+    return Allocation(points, shares, costs, nearest(left - gain), 0.0, 0.0, float(costs.fixed), limit, in_money, {})

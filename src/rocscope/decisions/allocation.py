@@ -1,180 +1,105 @@
-"""The allocation file: terms, counts and thresholds of each segment."""
-# MERGED-DOC: """Allocation of a shared budget to cases of several segments, and its cost."""
+"""Allocation: a threshold for each segment within one shared capacity or budget, and its expected cost on new cases.
+
+An allocation is made by `rocscope.allocate` from the points of all segments, the `SegmentShares` that say which point
+decides which share of a segment's cases, and the unit costs of each segment. This file holds, in order, the class; its
+application to a list of new cases (`ListedCases`); the interval of its expected cost; and its file, from which it is
+read with exact fractions and counts.
+
+The interval: thresholds are chosen again on nine tenths of the cases and applied to the rest (`held_out_outcomes`), and
+the total cost of the held-out cases is a sum over independent segments (`cost_interval`). `ActionAllocation`, which is
+a sequence of allocations, uses the same functions.
+"""
 
 import math
 import os
-from collections.abc import Hashable
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, replace
 from dataclasses import fields as fields_of
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import special
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
+from rocscope._base.formatting import Fields, Format
 from rocscope._base.grouping import deal, listed, numbered
-from rocscope._base.json_format import Fields, Format
-from rocscope._base.validation import frame_of
 from rocscope.core.context import PARTS
 from rocscope.core.counts import OperatingPoint
 from rocscope.core.predictions import Predictions
 from rocscope.core.result import jsonable, number
-from rocscope.decisions.allocation_intervals import AllocationSource, RowAmounts, columns_of, interval_of, refitted
-from rocscope.decisions.apportionment import RATES, ListedCases, SegmentShares, SegmentUnitCosts, UnitCosts, rate_of
+from rocscope.decisions import randomized
+from rocscope.decisions.apportionment import RATES, SegmentShares, rates_of
 from rocscope.decisions.constraints import scores_of, size_of
-from rocscope.decisions.generalization import ChosenEstimate
+from rocscope.decisions.generalization import FOLDS, REPEATS, ChosenEstimate, skewed
 from rocscope.decisions.plan import Plan, Promise, read_fraction
-from rocscope.decisions.randomized import (
-    NEAR,
-    UNIT,
-    Hashes,
-    HullVertex,
-    Part,
-    RandomizedRule,
-    draw,
-    hashes_of,
-    in_units,
-    rounded_to,
-)
+from rocscope.decisions.segment_costs import RowAmounts, SegmentUnitCosts, UnitCosts, columns_of
 from rocscope.decisions.verification.allocations import verify_allocation
 from rocscope.decisions.verification.findings import Verification
-from rocscope.errors import InputError
-from rocscope.inference.estimate import Estimate
-from rocscope.inference.proportions import of_share
+from rocscope.errors import InfeasibleError, InputError, RocscopeError
+from rocscope.inference.estimate import FEW_EVENTS, Estimate, few
+from rocscope.inference.expected_costs import FOLD_VARIANCE, ParetoTail
+from rocscope.inference.proportions import normal_quantile, of_share
+from rocscope.segments.by_segment import levels_of
 from rocscope.segments.levels import SegmentLevels
 
 FORMAT = Format("rocscope.allocation", 1, "an allocation", "allocate anew with rocscope.allocate and save that")
-_NAMES = (str, int, float, bool)
+
+# From this number of rows on, the folds are drawn once instead of `REPEATS` times: their random error is then small.
+_ROWS_FOR_ONE_REPEAT = 100_000
+
+# Beyond this number of rows, thresholds hardly depend on the sample, and are taken as given.
+_MOST_ROWS_TO_REFIT = 2_000_000
+
+# An interval needs this number of rows of each class, as that of a decision does.
+_FEWEST_OF_A_CLASS = 10
 
 
-def content(points: SegmentLevels, parts: SegmentShares, terms: SegmentUnitCosts) -> dict[str, Any]:
-    """Return the content that `read` needs, safe for JSON, with fractions as texts."""
-    names = listed(points.names)
-    if not all(type(name) in _NAMES for name in names):
-        raise InputError("save", expected="segments named by texts or numbers", got=type(names[0]).__name__)
-    counts = zip(points.n_pos.tolist(), points.n_neg.tolist(), terms.kind.tolist(), names, strict=True)
-    segments = [
-        {"name": name, "terms": kind, "n_pos": pos, "n_neg": neg, "parts": []} for pos, neg, kind, name in counts
-    ]
-    for segment, at, share in zip(parts.segment.tolist(), parts.point.tolist(), parts.share, strict=True):
-        part: dict[str, Any] = {"share": str(share)}
-        if at >= 0:
-            score, tp, fp = (axis[at : at + 1].tolist()[0] for axis in (points.threshold, points.tp, points.fp))
-            everybody = tp == segments[segment]["n_pos"] and fp == segments[segment]["n_neg"]
-            part |= {
-                "model": points.models[points.model[at]],
-                "score": None if everybody else score,
-                "tp": tp,
-                "fp": fp,
-            }
-        segments[segment]["parts"].append(part)
-    every = [{field.name: str(getattr(term, field.name)) for field in fields_of(UnitCosts)} for term in terms.every]
-    return {"models": points.models, "terms": every, "fixed": str(terms.fixed), "segments": segments}
+@dataclass(frozen=True)
+class AllocationSource:
+    """Data of an allocation, and a function that allocates to other data.
+
+    Attributes
+    ----------
+    segments : data by segment
+    make : function from data to the allocations of all actions
+    marginal : float
+        Saving from one more unit of the limit, without bounds on segments.
+    """
+
+    segments: Any
+    make: Callable[[Any], "Sequence[Allocation]"]
+    marginal: float
 
 
-def read(fields: Fields) -> tuple[SegmentLevels, SegmentShares, SegmentUnitCosts]:
-    """Return points, shares and terms from a file, checked for type and range."""
-    models = list(fields.texts("models"))
-    every = [
-        UnitCosts(**{each.name: fraction(term, each.name) for each in fields_of(UnitCosts)})
-        for term in fields.objects("terms")
-    ]
-    segments = fields.objects("segments")
-    if not models or not every or not segments:
-        fields.refuse("segments", "models, terms and segments")
-    kind = np.array([each.whole("terms") for each in segments], np.intp)
-    if kind.max() >= len(every):
-        fields.refuse("terms", "terms of each segment")
-    columns: dict[str, list[Any]] = {name: [] for name in ("score", "model", "tp", "fp")}
-    start, owner, point, shares = [0], [], [], []
-    for i, segment in enumerate(segments):
-        own = segment.objects("parts")
-        for part in own:
-            owner.append(i)
-            shares.append(read_fraction(part, "share"))
-            point.append(_add(part, models, columns))
-        if not own or sum(shares[len(shares) - len(own) :], Fraction(0)) != 1:
-            segment.refuse("parts", "shares whose sum is 1")
-        start.append(len(columns["tp"]))
-    totals = (_counts([each.number(name, 0) for each in segments]) for name in ("n_pos", "n_neg"))
-    score, model, tp, fp = columns.values()
-    levels = SegmentLevels(
-        np.array(start),
-        _column(score),
-        _counts(tp),
-        _counts(fp),
-        *totals,
-        names=_column([_name(each) for each in segments]),
-        models=models,
-        model=np.array(model, np.intp),
-    )
-    parts = SegmentShares(np.array(owner), np.array(point), shares)
-    return levels, parts, SegmentUnitCosts(every, kind, fraction(fields, "fixed"))
+@dataclass(frozen=True, eq=False)
+class ListedCases:
+    """New cases by segment.
 
+    Attributes
+    ----------
+    segments : array of the allocation's indices of the segments that occur
+    code : array of the index of each case's segment among them
+    scores : mapping from model to array
+    """
 
-def differences(fields: Fields) -> dict[str, float]:
-    """Return the largest difference of each rate."""
-    found = fields.inner("max_difference", "a difference by rate")
-    unknown = [name for name in found.content if name not in RATES]
-    return (
-        found.refuse(unknown[0], f"one of {', '.join(RATES)}")
-        if unknown
-        else {name: found.number(name, 0, 1) for name in found.content}
-    )
+    segments: Array
+    code: Array
+    scores: dict[str, Array]
 
+    @property
+    def sizes(self) -> Array:
+        """Cases of each segment."""
+        return np.bincount(self.code, minlength=self.segments.size)
 
-def constraints(fields: Fields) -> tuple[tuple[Any, str], ...]:
-    """Return the constraints of segments; none where a file has none."""
-    if "subject_to" not in fields.content:
-        return ()
-    every = fields.objects("subject_to")
-    return tuple(
-        (None if each.content.get("segment") is None else _name(each, "segment"), each.text("constraint"))
-        for each in every
-    )
-
-
-def fraction(fields: Fields, name: str) -> Fraction:
-    """Return a number stored as the text of a fraction."""
-    return fields.make(name, Fraction, fields.text(name))
-
-
-def _name(segment: Fields, key: str = "name") -> Any:
-    name = segment.content.get(key)
-    known = type(name) in _NAMES and not (isinstance(name, float) and not math.isfinite(name))
-    return name if known else segment.refuse(key, "a text or a number")
-
-
-def _add(part: Fields, models: list[str], columns: dict[str, list[Any]]) -> int:
-    """Add a part's point to the columns and return its index; −1 for nobody."""
-    if "model" not in part.content:
-        return -1
-    model = part.text("model")
-    if model not in models:
-        part.refuse("model", f"one of {', '.join(models)}")
-    score = part.optional_number("score")  # none where everybody is taken
-    columns["score"].append(0 if score is None else score)
-    columns["model"].append(models.index(model))
-    for name in ("tp", "fp"):
-        columns[name].append(part.number(name, 0))
-    return len(columns["tp"]) - 1
-
-
-def _column(values: list[Any]) -> Any:
-    """Return values as an array without converting them."""
-    if len({type(each) for each in values}) == 1:
-        return np.array(values)
-    column = np.empty(len(values), object)
-    column[:] = values
-    return column
-
-
-def _counts(values: list[Any]) -> Any:
-    whole = all(type(each) is int for each in values)
-    return np.array(values, np.int64 if whole else np.float64)
+    def take(self, rows: Array) -> "ListedCases":
+        """Return some of the cases."""
+        scores = {model: column[rows] for model, column in self.scores.items()}
+        return ListedCases(self.segments, self.code[rows], scores)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -188,18 +113,18 @@ class Allocation(Plan):
     cost : float
         Expected cost of all cases together.
     price : float
-        What bounds on the differences between segments cost: how much less the best allocation without them does.
+        Cost of the bounds on segments: how much less the best allocation without them costs.
     marginal : float
-        What one case more of the capacity, or one unit more of the budget, would save; NaN under such bounds.
+        Saving from one more case of the capacity, or one more unit of the budget; NaN under such bounds.
     fixed_cost : float
-        Of campaigns, which is paid in any case.
+        Fixed costs of campaigns, which are paid in any case.
     limit : Fraction or None
-        The capacity, or what the budget leaves for contacts.
+        The capacity, or the budget after fixed costs.
     max_difference : dict from rate to number
     subject_to : tuple of (segment, constraint)
-        What a segment keeps by itself; all of them, where the segment is None.
+        Constraints that a segment keeps by itself; all segments, if the segment is None.
     source : AllocationSource or None
-        The data; None where the allocation was read from a file.
+        The data; None if the allocation was read from a file.
     amounts : RowAmounts or None
         Costs that differ from row to row. There is then no tpr and fpr, and the counts of the rules are of rows that
         are part positive, part negative.
@@ -216,8 +141,8 @@ class Allocation(Plan):
     file_format = FORMAT
 
     _points: SegmentLevels
-    _parts: SegmentShares
-    _terms: SegmentUnitCosts
+    _shares: SegmentShares
+    _costs: SegmentUnitCosts
     cost: float
     price: float
     marginal: float
@@ -235,6 +160,31 @@ class Allocation(Plan):
         return self._points.names
 
     @property
+    def keys(self) -> tuple[Hashable, ...]:
+        """The segments' names in the form used for lookup."""
+        return tuple(self._points.keys)
+
+    @property
+    def totals(self) -> tuple[Array, Array]:
+        """Positives and negatives of each segment, in the sample."""
+        return self._points.totals
+
+    @property
+    def terms(self) -> SegmentUnitCosts:
+        """Costs, gains and use of the limit for a case of each segment."""
+        return self._costs
+
+    @property
+    def unit_costs(self) -> list[tuple[float, float, tuple[float, float, float, float], float]]:
+        """Per segment: cases per positive and negative row, costs of the four cells, and use of the budget."""
+        distinct = []
+        for unit in self._costs.distinct:
+            tp, fp = float(unit.miss - unit.hit), float(unit.rest + unit.alarm)
+            cells = tp, fp, float(unit.miss), float(unit.rest)
+            distinct.append((float(unit.pos), float(unit.neg), cells, float(unit.use)))
+        return [distinct[i] for i in self._costs.index.tolist()]
+
+    @property
     def profit(self) -> float:
         """Expected profit relative to acting on nobody, after fixed costs."""
         return -self.cost - self.fixed_cost
@@ -242,18 +192,17 @@ class Allocation(Plan):
     @cached_property
     def counts(self) -> tuple[Array, Array]:
         """Expected true and false positives of each segment, in the sample."""
-        parts, segments = self._parts, self.names.size
-        some, share = parts.point >= 0, np.array([float(each) for each in parts.share])
-        tp, fp = (
-            np.bincount(parts.segment[some], share[some] * axis[parts.point[some]], segments)
-            for axis in (self._points.tp, self._points.fp)
-        )
+        acting = self._shares.point >= 0
+        segment, point = self._shares.segment[acting], self._shares.point[acting]
+        share = np.array([float(share) for share in self._shares.share])[acting]
+        tp = np.bincount(segment, share * self._points.tp[point], self.names.size)
+        fp = np.bincount(segment, share * self._points.fp[point], self.names.size)
         return tp, fp
 
     def _rate(self, name: str) -> Array:
         if self.amounts is not None and name != "depth":
             return np.full(self.names.size, np.nan)
-        return rate_of(name, self._points, self._terms, np.arange(self.names.size), *self.counts)
+        return rates_of(name, self._points, self._costs, np.arange(self.names.size), *self.counts)
 
     @property
     def tpr(self) -> Array:
@@ -273,47 +222,103 @@ class Allocation(Plan):
     @property
     def cases(self) -> Array:
         """Expected number of positive predictions in each segment."""
-        return self._cases(*self.counts)
-
-    def _cases(self, tp: Array, fp: Array) -> Array:
-        pos, neg = (self._terms.column(name, np.arange(self.names.size)) for name in ("pos", "neg"))
-        return pos * tp + neg * fp
+        tp, fp = self.counts
+        segments = np.arange(self.names.size)
+        return self._costs.column("pos", segments) * tp + self._costs.column("neg", segments) * fp
 
     def difference(self, rate: str) -> float:
-        """Return the largest difference between segments in "tpr", "fpr" or "depth"; NaN where none has the rate."""
-        check.check_choice("rate", rate, ("tpr", "fpr", "depth") if self.amounts is None else ("depth",))
-        found = self._rate(rate)
-        return float(np.ptp(found[~np.isnan(found)])) if not np.isnan(found).all() else math.nan
+        """Return the largest difference between segments in "tpr", "fpr" or "depth"; NaN if no segment has the rate."""
+        check.check_choice("rate", rate, RATES if self.amounts is None else ("depth",))
+        rates = self._rate(rate)
+        rates = rates[~np.isnan(rates)]
+        return float(np.ptp(rates)) if rates.size else math.nan
+
+    def difference_interval(self, rate: str, level: float = 0.95) -> Estimate:
+        """Return the difference of segments in a rate on new cases, with an interval for the thresholds as given.
+
+        Parameters
+        ----------
+        rate : {"tpr", "fpr", "depth"}
+        level : float
+
+        Notes
+        -----
+        Each of m segments has Wilson's interval at level 1 − (1 − level)/m, so that all hold together; the difference
+        of the highest and the lowest rate then lies between max(0, max low − min high) and max high − min low. Segments
+        without cases of the class have no rate. Weighted rows count as so many cases.
+
+        Examples
+        --------
+        >>> from rocscope import ThresholdCounts, allocate
+        >>> north, south = ThresholdCounts([2, 1], [30, 10], [10, 30]), ThresholdCounts([2, 1], [10, 10], [10, 50])
+        >>> allocate({"n": north, "s": south}).difference_interval("tpr")
+        Estimate(0.75, 95 % interval 0.374 to 0.8694, Wilson at once, n=60)
+        """
+        value = self.difference(rate)
+        level = check.check_level(level)
+        n_pos, n_neg = self.totals
+        n = n_pos if rate == "tpr" else n_neg if rate == "fpr" else n_pos + n_neg
+        rates = self._rate(rate)
+        has_rate = ~np.isnan(rates)
+        rates, n = rates[has_rate], n[has_rate]
+        low, high = of_share(rates * n, n, "wilson", 1 - (1 - level) / max(rates.size, 1))
+        least, most = max(float(low.max() - high.min()), 0.0), float(high.max() - low.min())
+        return Estimate(value, least, most, level=level, method="Wilson at once", n=float(n.sum()))
+
+    # The rule of each segment
 
     @cached_property
     def _begin(self) -> NDArray[np.intp]:
-        return self._parts.segment.searchsorted(np.arange(self.names.size + 1))
+        """Index of each segment's first share."""
+        return self._shares.segment.searchsorted(np.arange(self.names.size + 1))
 
-    def rule(self, name: Hashable) -> RandomizedRule:
+    def rule(self, name: Hashable) -> randomized.RandomizedRule:
         """Return the rule of a segment: one threshold, or several that each decide a share of its cases."""
         if check.check_label(name, "name") not in self._points.keys:
             raise InputError("name", expected="that of a segment that was allocated to", got=check.shown(name))
         return self._rule(self._points.keys[name])
 
-    def rules(self, name: Hashable) -> tuple[Part, ...]:
+    def rules(self, name: Hashable) -> tuple[randomized.Part, ...]:
         """Return the thresholds of a segment's rule with the share of cases each decides."""
         return self.rule(name).parts
 
-    def _rule(self, segment: int) -> RandomizedRule:
-        parts = range(self._begin[segment], self._begin[segment + 1])
-        ends = tuple(self._end(segment, int(self._parts.point[i])) for i in parts)
-        return RandomizedRule(ends, tuple(self._parts.share[i] for i in parts))
+    def _rule(self, segment: int) -> randomized.RandomizedRule:
+        points, ends, shares = self._points, [], []
+        n_pos, n_neg = plain(points.n_pos, segment), plain(points.n_neg, segment)
+        for i in range(self._begin[segment], self._begin[segment + 1]):
+            point = self._shares.point[i]
+            if point < 0:  # nobody, whatever the model
+                model, counts = points.models[0], OperatingPoint(0, 0, n_pos, n_neg, np.inf)
+            else:
+                tp, fp = plain(points.tp, point), plain(points.fp, point)
+                everybody = tp == n_pos and fp == n_neg
+                threshold = -np.inf if everybody else plain(points.threshold, point)
+                # Sums of the same weights in another order may exceed the total by rounding.
+                fn, tn = max(n_pos - tp, 0), max(n_neg - fp, 0)
+                model, counts = points.models[points.model[point]], OperatingPoint(tp, fp, fn, tn, threshold)
+            ends.append(randomized.HullVertex(model, counts))
+            shares.append(self._shares.share[i])
+        return randomized.RandomizedRule(tuple(ends), tuple(shares))
 
-    def _end(self, segment: int, at: int) -> HullVertex:
-        """Return a point as a model's threshold; −1 is nobody."""
-        points = self._points
-        n_pos, n_neg = (axis[segment : segment + 1].tolist()[0] for axis in (points.n_pos, points.n_neg))
-        if at < 0:
-            return HullVertex(points.models[0], OperatingPoint(0, 0, n_pos, n_neg, np.inf))
-        tp, fp, threshold = (axis[at : at + 1].tolist()[0] for axis in (points.tp, points.fp, points.threshold))
-        threshold = -np.inf if (tp, fp) == (n_pos, n_neg) else threshold
-        counts = OperatingPoint(tp, fp, max(n_pos - tp, 0), max(n_neg - fp, 0), threshold)
-        return HullVertex(points.models[points.model[at]], counts)
+    @property
+    def models(self) -> tuple[str, ...]:
+        return tuple(self._points.models)
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        points, used = self._points, self._shares.point[self._shares.point >= 0]
+        models = dict.fromkeys(points.models[i] for i in points.model[used])
+        return tuple(models) or (points.models[0],)
+
+    @property
+    def by_segment(self) -> bool:
+        return True
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return () if self.amounts is None else columns_of(self.amounts.given)
+
+    # Application to new cases
 
     def predict(self, scores: Any, ids: Any = None, *, segment: Any = None, random_state: Any = 0) -> NDArray[np.bool_]:
         """Return which cases are predicted positive: exactly the planned share of each segment.
@@ -340,44 +345,9 @@ class Allocation(Plan):
         down. Ties are broken as by `Decision.predict`. Where the list has more or fewer cases at a threshold than the
         sample, the next best scores fill the number.
         """
-        listed_cases = self.listed(scores, segment)
-        most = self.numbers(listed_cases)
-        return self.drawn(listed_cases, most, hashes_of(ids, listed_cases.code.size, random_state))
-
-    def listed(self, scores: Any, segment: Any = None) -> ListedCases:
-        """Return the cases of a list by segment, with the scores that the rules need."""
-        column = scores.segment if segment is None and isinstance(scores, Predictions) else segment
-        if column is None:
-            raise InputError("segment", expected="the segment of each case", got="none")
-        column = check.check_column(column, "segment", size_of(scores))
-        named, code = numbered("segment", column)
-        known = self._points.keys
-        unknown = [name for name in listed(named) if name not in known]
-        if unknown:
-            raise InputError("segment", expected="segments that were allocated to", got=check.listing(unknown))
-        segments = np.array([known[name] for name in listed(named)])
-        return ListedCases(segments, code, scores_of(self._models(segments.tolist()), scores))
-
-    def drawn(self, cases: ListedCases, most: Array, hashes: Hashes) -> NDArray[np.bool_]:
-        """Return the best cases of each segment, so many; segments with one threshold are handled together."""
-        segments, code, columns = cases.segments, cases.code, cases.scores
-        chosen, parts = np.zeros(code.size, bool), self._begin[segments]
-        alone, point = self._begin[segments + 1] == parts + 1, self._parts.point[parts]
-        model = np.append(self._points.model, 0)[point]
-
-        def drawn_from(own: Array, draw_own: Any) -> None:
-            chosen[own] = draw_own(lambda rows: hashes(own[rows]))
-
-        for name, column in columns.items():
-            own = np.flatnonzero((alone & (model == self._points.models.index(name)))[code])
-            drawn_from(own, partial(draw, column[own], code[own], most))
-        several = np.flatnonzero(~alone[code])
-        rows, bounds = deal(code[several], several, most.size)
-        for i in np.flatnonzero(~alone & (most > 0)).tolist():
-            own = rows[bounds[i] : bounds[i + 1]]
-            within = {name: column[own] for name, column in columns.items()}
-            drawn_from(own, partial(self._rule(int(segments[i])).draw, int(most[i]), within))
-        return chosen
+        cases = self.listed(scores, segment)
+        hashes = randomized.hashes_of(ids, cases.code.size, random_state)
+        return self.drawn(cases, self.numbers(cases), hashes)
 
     def rows(self, scores: Any, ids: Any = None, *, segment: Any = None, random_state: Any = 0) -> NDArray[np.intp]:
         """Return the rows that `predict` finds positive, in input order: segments share no ranking.
@@ -392,82 +362,108 @@ class Allocation(Plan):
         """
         return np.flatnonzero(self.predict(scores, ids, segment=segment, random_state=random_state))
 
-    @property
-    def models(self) -> tuple[str, ...]:
-        return tuple(self._points.models)
+    def listed(self, scores: Any, segment: Any = None) -> ListedCases:
+        """Return the cases of a list by segment, with the scores that the rules need."""
+        column = scores.segment if segment is None and isinstance(scores, Predictions) else segment
+        if column is None:
+            raise InputError("segment", expected="the segment of each case", got="none")
+        column = check.check_column(column, "segment", size_of(scores))
+        values, code = numbered("segment", column)
+        index, names = self._points.keys, listed(values)
+        unknown = [name for name in names if name not in index]
+        if unknown:
+            raise InputError("segment", expected="segments that were allocated to", got=check.listing(unknown))
+        segments = np.array([index[name] for name in names])
+        return ListedCases(segments, code, scores_of(self._models(segments.tolist()), scores))
 
-    @property
-    def keys(self) -> tuple[Hashable, ...]:
-        """The segments' names in the form used for lookup."""
-        return tuple(self._points.keys)
+    def _models(self, segments: Sequence[int]) -> list[str]:
+        """Return the models whose scores the rules of some segments need."""
+        if len(self._points.models) == 1:
+            return self._points.models
+        return list(dict.fromkeys(part.model for segment in segments for part in self._rule(segment).parts))
 
-    @property
-    def unit_costs(self) -> list[tuple[float, float, tuple[float, float, float, float], float]]:
-        """Per segment: cases per positive and negative row, costs of the four cells, and use of the budget."""
-        found = []
-        for term in self._terms.every:
-            cells = (term.miss - term.hit, term.rest + term.alarm, term.miss, term.rest)
-            tp, fp, fn, tn = map(float, cells)
-            found.append((float(term.pos), float(term.neg), (tp, fp, fn, tn), float(term.use)))
-        return [found[kind] for kind in self._terms.kind.tolist()]
+    def planned(self, cases: ListedCases) -> list[int]:
+        """Return the number of cases that each segment's rule selects on average, in multiples of 1/`UNIT`."""
+        points, shares = self._points, self._shares
+        # Integers in a common unit are exact and, for many segments, much faster than fractions.
+        tp, fp = np.append(points.tp, 0)[shares.point], np.append(points.fp, 0)[shares.point]  # 0 at −1, nobody
+        tp, fp, n_pos, n_neg = randomized.whole_numbers(tp, fp, points.n_pos, points.n_neg)
+        share = [part.numerator if part.denominator == 1 else part for part in shares.share]
+        weights = [randomized.whole_numbers([unit.pos], [unit.neg]) for unit in self._costs.distinct]
+        begin, index = self._begin.tolist(), self._costs.index.tolist()
+        planned = []
+        for segment, size in zip(cases.segments.tolist(), cases.sizes.tolist(), strict=True):
+            (pos,), (neg,) = weights[index[segment]]
+            acted = sum(share[i] * (pos * tp[i] + neg * fp[i]) for i in range(begin[segment], begin[segment + 1]))
+            planned.append(randomized.in_units(acted * size, pos * n_pos[segment] + neg * n_neg[segment]))
+        return planned
 
-    def verify(self, data: Any, **columns: Any) -> Verification:
-        """Check every claim of the allocation against data: Predictions with segments, or models by segment.
+    def numbers(self, cases: ListedCases, *, down: bool = False) -> Array:
+        """Return the number of cases to select in each segment; all rounded down, or with the sum that is planned."""
+        unit, near = randomized.UNIT, randomized.NEAR
+        planned = self.planned(cases)
+        if self.in_money or down:
+            return np.array([(count + near) // unit for count in planned])
+        total = sum(planned)
+        if self.limit is not None:
+            # The list may use the same share of its cases as the capacity is of all cases.
+            segments = np.arange(self.names.size)
+            all_cases = self._costs.total(UnitCosts.cases, segments, *self.totals)
+            most = randomized.in_units(self.limit * int(cases.sizes.sum()) / all_cases)
+            if total > most + near:
+                planned = [count * most // total for count in planned]
+                total = most
+        return np.array(randomized.rounded_to((total + near) // unit, planned))
 
-        All counts are made anew. A linear program over all thresholds of all segments says what is cheapest.
-
-        Examples
-        --------
-        >>> from rocscope import ThresholdCounts, allocate
-        >>> north, south = ThresholdCounts([2, 1], [3, 1], [1, 3]), ThresholdCounts([2, 1], [1, 1], [1, 5])
-        >>> allocate({"n": north, "s": south}, capacity=3).verify({"n": north, "s": south}).proves
-        True
-        """
-        return verify_allocation(self, self._labelled(data, columns))
-
-    @property
-    def needs(self) -> tuple[str, ...]:
-        models = dict.fromkeys(
-            self._points.models[i] for i in self._points.model[self._parts.point[self._parts.point >= 0]]
-        )
-        return tuple(models) or (self._points.models[0],)
-
-    @property
-    def by_segment(self) -> bool:
-        return True
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return () if self.amounts is None else columns_of(self.amounts.given)
-
-    @property
-    def promise(self) -> Promise:
-        every, (tp, _) = np.arange(self.names.size), self.counts
-        left = float(self._terms.total("left", every, self._points.n_pos, self._points.n_neg))
-        cases = float(self.cases.sum())
-        found = float((self._terms.column("pos", every) * tp).sum()) if self.amounts is None else math.nan
-        return Promise(found / cases, (left - self.cost) / cases, self.fixed_cost) if cases else Promise(math.nan, 0.0)
-
-    def gains(self, positive: Array, amounts: Any, segment: Any = None) -> Array:
-        if self.amounts is not None:
-            return self.amounts.gains(positive, amounts) / PARTS
-        code = np.array([self._points.keys[name] for name in listed(segment)], np.intp)
-        hit, alarm = (self._terms.column(name, code) for name in ("hit", "alarm"))
-        return float(self._terms.largest) * np.where(positive, hit, -alarm)
+    def drawn(self, cases: ListedCases, most: Array, hashes: randomized.Hashes) -> NDArray[np.bool_]:
+        """Return the given number of best cases of each segment."""
+        segments, code = cases.segments, cases.code
+        first = self._begin[segments]
+        alone = self._begin[segments + 1] == first + 1
+        model = np.append(self._points.model, 0)[self._shares.point[first]]
+        chosen = np.zeros(code.size, bool)
+        # Segments with one threshold are drawn together, those of each model at once.
+        for name, column in cases.scores.items():
+            rows = np.flatnonzero((alone & (model == self._points.models.index(name)))[code])
+            hashes_of_rows = hashes_within(hashes, rows)
+            chosen[rows] = randomized.draw(column[rows], code[rows], most, hashes_of_rows)
+        several = np.flatnonzero(~alone[code])
+        dealt, bounds = deal(code[several], several, most.size)
+        for i in np.flatnonzero(~alone & (most > 0)).tolist():
+            rows = dealt[bounds[i] : bounds[i + 1]]
+            scores = {name: column[rows] for name, column in cases.scores.items()}
+            rule = self._rule(int(segments[i]))
+            chosen[rows] = rule.draw(int(most[i]), scores, hashes_within(hashes, rows))
+        return chosen
 
     def strata(self, scores: Any, segment: Any = None) -> NDArray[np.intp]:
         column = scores.segment if segment is None and isinstance(scores, Predictions) else segment
-        named, code = numbered("segment", check.check_column(column, "segment", size_of(scores)))
-        columns, found = scores_of(self._models(list(range(self.names.size))), scores), np.full(code.size, -1)
-        for i, name in enumerate(listed(named)):
-            own = np.flatnonzero(code == i)
-            within = self.rule(name).strata({model: each[own] for model, each in columns.items()}, by_number=True)
-            found[own] = within + found.max(initial=-1) + 1
-        return found
+        values, code = numbered("segment", check.check_column(column, "segment", size_of(scores)))
+        columns = scores_of(self._models(range(self.names.size)), scores)
+        strata = np.full(code.size, -1)
+        for i, name in enumerate(listed(values)):
+            rows = np.flatnonzero(code == i)
+            within = {model: column[rows] for model, column in columns.items()}
+            strata[rows] = self.rule(name).strata(within, by_number=True) + strata.max(initial=-1) + 1
+        return strata
 
     def said(self, chosen: int, cases: int) -> str:
-        expected = f"{number(round(float(self.cases.sum()), 9))} were planned in {self.names.size} segments"
-        return f"{super().said(chosen, cases)}: {expected}"
+        planned = number(round(float(self.cases.sum()), 9))
+        return f"{super().said(chosen, cases)}: {planned} were planned in {self.names.size} segments"
+
+    # Expectations and their verification
+
+    @property
+    def promise(self) -> Promise:
+        return promise_of(self, self.cost)
+
+    def gains(self, positive: Array, amounts: Any, segment: Any = None) -> Array:
+        if self.amounts is not None:
+            gain, _ = self.amounts.gain_and_idle(positive, amounts)
+            return gain / PARTS
+        index = np.array([self._points.keys[name] for name in listed(segment)], np.intp)
+        hit, alarm = self._costs.column("hit", index), self._costs.column("alarm", index)
+        return float(self._costs.largest) * np.where(positive, hit, -alarm)
 
     def interval(self, level: float = 0.95, *, random_state: Any = 0, **_: Any) -> ChosenEstimate:
         """Return the expected cost on new cases of the same segments, with an interval.
@@ -483,110 +479,26 @@ class Allocation(Plan):
         Thresholds are chosen anew on nine tenths of the cases and applied to the rest: ten folds, five times. As
         exactly the planned number is acted on, what is found beyond the limit counts at its marginal value. Weighted or
         grouped rows, several models of counts and a plan from a file have an interval for the thresholds as given,
-        which is not `reliable`. See `rocscope.decisions.allocation.new_cases.interval_of` for the formula.
+        which is not `reliable`. See `rocscope.decisions.allocation.cost_interval` for the formula.
         """
-        found = refitted([self], self.source, self.limit, check.seed_of(random_state))
-        return interval_of(self, [self], level, found)
+        held_out = held_out_outcomes([self], self.source, self.limit, check.seed_of(random_state))
+        return cost_interval(self.cost, [self], level, held_out)
 
-    @property
-    def totals(self) -> tuple[Array, Array]:
-        """Positives and negatives of each segment, in the sample."""
-        return self._points.totals
+    def verify(self, data: Any, **columns: Any) -> Verification:
+        """Check every claim of the allocation against data: Predictions with segments, or models by segment.
 
-    @property
-    def terms(self) -> SegmentUnitCosts:
-        """Costs, gains and use of the limit for a case of each segment."""
-        return self._terms
-
-    def difference_interval(self, rate: str, level: float = 0.95) -> Estimate:
-        """Return how far segments differ in a rate on new cases, with an interval for the thresholds as they are.
-
-        Parameters
-        ----------
-        rate : {"tpr", "fpr", "depth"}
-        level : float
-
-        Notes
-        -----
-        Each of m segments has Wilson's interval at level 1 − (1 − level)/m, so that all hold together; the difference
-        of the highest and the lowest rate then lies between max(0, max low − min high) and max high − min low. Segments
-        without cases of the class have no rate. Weighted rows count as so many cases.
+        All counts are made anew. A linear program over all thresholds of all segments says what is cheapest.
 
         Examples
         --------
         >>> from rocscope import ThresholdCounts, allocate
-        >>> north, south = ThresholdCounts([2, 1], [30, 10], [10, 30]), ThresholdCounts([2, 1], [10, 10], [10, 50])
-        >>> allocate({"n": north, "s": south}).difference_interval("tpr")
-        Estimate(0.75, 95 % interval 0.374 to 0.8694, Wilson at once, n=60)
+        >>> north, south = ThresholdCounts([2, 1], [3, 1], [1, 3]), ThresholdCounts([2, 1], [1, 1], [1, 5])
+        >>> allocate({"n": north, "s": south}, capacity=3).verify({"n": north, "s": south}).proves
+        True
         """
-        value, rates, points = self.difference(rate), self._rate(rate), self._points
-        totals = {"tpr": points.n_pos, "fpr": points.n_neg}.get(rate, points.n_pos + points.n_neg)
-        rates, totals, level = rates[known := ~np.isnan(rates)], totals[known], check.check_level(level)
-        low, high = of_share(rates * totals, totals, "wilson", 1 - (1 - level) / max(rates.size, 1))
-        ends = max(float(low.max() - high.min()), 0.0), float(high.max() - low.min())
-        return Estimate(value, *ends, level=level, method="Wilson at once", n=float(totals.sum()))
+        return verify_allocation(self, self._labelled(data, columns))
 
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> "Allocation":
-        """Read an allocation that `save` wrote; see `rocscope.load_plan`."""
-        fields = FORMAT.read(path)
-        found = cls.of_fields(fields)
-        fields.require_same(fields.make("", found.stored))
-        return found
-
-    @classmethod
-    def of_fields(cls, fields: Fields) -> "Allocation":
-        """Return what the fields of a file say, which `stored` may say otherwise."""
-        exact = fields.inner("exact", "terms, counts and thresholds")
-        points, parts, terms = fields.make("exact", read, exact)
-        if fields.number("fixed_cost") != float(terms.fixed):
-            fields.refuse("fixed_cost", f"{float(terms.fixed):g}, as under exact")
-        numbers: dict[str, Any] = {name: fields.number(name) for name in ("cost", "price", "fixed_cost")}
-        marginal = fields.optional_number("marginal")
-        limit = None if exact.content.get("limit") is None else fraction(exact, "limit")
-        in_money = fields.take("in_money", bool, "true or false")
-        if in_money and limit is None:
-            fields.refuse("in_money", "a limit beside it")
-        return cls(
-            points,
-            parts,
-            terms,
-            **numbers,
-            marginal=math.nan if marginal is None else marginal,
-            limit=limit,
-            in_money=in_money,
-            max_difference=differences(fields),
-            amounts=RowAmounts.read(fields.inner("amounts", "costs by row")) if "amounts" in fields.content else None,
-            subject_to=constraints(fields),
-        )
-
-    def stored(self) -> dict[str, Any]:
-        exact = content(self._points, self._parts, self._terms)
-        limit = None if self.limit is None else str(self.limit)
-        amounts = {} if self.amounts is None else {"amounts": jsonable(self.amounts.stored())}
-        return self.to_dict() | {"in_money": self.in_money, "exact": exact | {"limit": limit}} | amounts
-
-    def _models(self, segments: list[int]) -> list[str]:
-        if len(self._points.models) == 1:
-            return self._points.models
-        return list(dict.fromkeys(part.model for segment in segments for part in self._rule(segment).parts))
-
-    def planned(self, cases: ListedCases) -> list[int]:
-        """Return how many cases each segment's rule takes of a list on average, in multiples of 1/`UNIT`."""
-        return cases.planned(self._points, self._parts, self._terms, self._begin)
-
-    def numbers(self, cases: ListedCases, *, down: bool = False) -> Array:
-        """Return the number of cases to select in each segment; all rounded down, or with the sum that is planned."""
-        planned = self.planned(cases)
-        if self.in_money or down:
-            return np.array([(each + NEAR) // UNIT for each in planned])
-        total = sum(planned)
-        if self.limit is not None:
-            in_sample = self._terms.total("cases", np.arange(self.names.size), self._points.n_pos, self._points.n_neg)
-            most = in_units(self.limit * int(cases.sizes.sum()) / in_sample)
-            if total > most + NEAR:
-                planned, total = [each * most // total for each in planned], most
-        return np.array(rounded_to((total + NEAR) // UNIT, planned))
+    # Output and files
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """Return a data frame with one row per segment: its rule and the expected results.
@@ -595,36 +507,92 @@ class Allocation(Plan):
         ----------
         backend : {"pandas", "polars", "pyarrow"}
         """
-        tp, _ = self.counts
+        tp = self.counts[0] if self.amounts is None else np.nan
+        segments = np.arange(self.names.size)
         columns = {
             "segment": self.names,
-            "rule": np.array([self._rule(segment).shares for segment in range(self.names.size)]),
+            "rule": np.array([self._rule(segment).shares for segment in segments.tolist()]),
             "cases": self.cases,
-            "tp": self._terms.column("pos", np.arange(self.names.size)) * (tp if self.amounts is None else np.nan),
+            "tp": self._costs.column("pos", segments) * tp,
             "tpr": self.tpr,
             "fpr": self.fpr,
             "depth": self.depth,
         }
-        return frame_of(columns, backend)
+        return check.frame_of(columns, backend)
 
     def to_dict(self) -> dict[str, Any]:
         """Return cost, price and the rules of all segments, safe for JSON."""
         names = ("cost", "price", "marginal", "profit", "fixed_cost", "max_difference")
-        limit = None if self.limit is None else float(self.limit)
-        columns = [self.names, self.cases, self.tpr, self.fpr, self.depth]
-        rows = [
-            dict(zip(("segment", "cases", "tpr", "fpr", "depth", "rules"), (*row, rules), strict=True))
-            for *row, rules in zip(
-                *(column.tolist() for column in columns), map(self._plain, range(len(self.names))), strict=True
-            )
-        ]
-        kept = [{"segment": name, "constraint": text} for name, text in self.subject_to]
-        asked = {"subject_to": kept} if kept else {}
-        return jsonable({name: getattr(self, name) for name in names} | asked | {"limit": limit, "segments": rows})
+        content = {name: getattr(self, name) for name in names}
+        if self.subject_to:
+            content["subject_to"] = [{"segment": name, "constraint": text} for name, text in self.subject_to]
+        content["limit"] = None if self.limit is None else float(self.limit)
+        content["segments"] = []
+        columns = self.names, self.cases, self.tpr, self.fpr, self.depth
+        rows = zip(*(column.tolist() for column in columns), strict=True)
+        for i, (name, cases, tpr, fpr, depth) in enumerate(rows):
+            parts = self._rule(i).parts
+            rules = [{"share": float(part.share), "model": part.model, "threshold": part.threshold} for part in parts]
+            segment = {"segment": name, "cases": cases, "tpr": tpr, "fpr": fpr, "depth": depth, "rules": rules}
+            content["segments"].append(segment)
+        return jsonable(content)
 
-    def _plain(self, segment: int) -> list[dict[str, Any]]:
-        parts = self._rule(segment).parts
-        return [{"share": float(each.share), "model": each.model, "threshold": each.threshold} for each in parts]
+    def stored(self) -> dict[str, Any]:
+        exact = exact_content(self._points, self._shares, self._costs)
+        exact["limit"] = None if self.limit is None else str(self.limit)
+        content = self.to_dict() | {"in_money": self.in_money, "exact": exact}
+        if self.amounts is not None:
+            content["amounts"] = jsonable(self.amounts.stored())
+        return content
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> "Allocation":
+        """Read an allocation that `save` wrote; see `rocscope.load_plan`."""
+        fields = FORMAT.read(path)
+        allocation = cls.of_fields(fields)
+        fields.require_same(fields.make("", allocation.stored))
+        return allocation
+
+    @classmethod
+    def of_fields(cls, fields: Fields) -> "Allocation":
+        """Read an allocation from the fields of a file, without comparing them with what `stored` makes of it."""
+        exact = fields.inner("exact", "terms, counts and thresholds")
+        points, shares, costs = fields.make("exact", read_exact, exact)
+        if fields.number("fixed_cost") != float(costs.fixed):
+            fields.refuse("fixed_cost", f"{float(costs.fixed):g}, as under exact")
+        cost, price, fixed_cost = (fields.number(name) for name in ("cost", "price", "fixed_cost"))
+        marginal = fields.optional_number("marginal")
+        limit = None if exact.content.get("limit") is None else read_number(exact, "limit")
+        in_money = fields.take("in_money", bool, "true or false")
+        if in_money and limit is None:
+            fields.refuse("in_money", "a limit beside it")
+        differences = fields.inner("max_difference", "a difference by rate")
+        for name in differences.content:
+            if name not in RATES:
+                differences.refuse(name, f"one of {', '.join(RATES)}")
+        max_difference = {name: differences.number(name, 0, 1) for name in differences.content}
+        amounts = None
+        if "amounts" in fields.content:
+            amounts = RowAmounts.read(fields.inner("amounts", "costs by row"))
+        subject_to = []
+        for constraint in fields.objects("subject_to") if "subject_to" in fields.content else ():
+            everywhere = constraint.content.get("segment") is None
+            name = None if everywhere else _segment_name(constraint, "segment")
+            subject_to.append((name, constraint.text("constraint")))
+        return cls(
+            points,
+            shares,
+            costs,
+            cost,
+            price,
+            math.nan if marginal is None else marginal,
+            fixed_cost,
+            limit,
+            in_money,
+            max_difference,
+            tuple(subject_to),
+            amounts=amounts,
+        )
 
     def __repr__(self) -> str:
         segments = f"{self.names.size} segment{'s' * (self.names.size != 1)}"
@@ -634,3 +602,393 @@ class Allocation(Plan):
         if self.marginal > 0:
             facts.append(f"one {'unit' if self.in_money else 'case'} more saves {self.marginal:.6g}")
         return f"Allocation({', '.join(facts)})"
+
+
+def plain(column: Array, i: int) -> Any:
+    """Return an entry as a Python object; a column of objects has no `item`."""
+    return column[i : i + 1].tolist()[0]
+
+
+def hashes_within(hashes: randomized.Hashes, rows: Array) -> randomized.Hashes:
+    """Return the hashes of some rows, by their index among these."""
+    return lambda index: hashes(rows[index])
+
+
+def promise_of(first: Allocation, cost: float) -> Promise:
+    """Return the expectations of a plan of given cost, whose first action is allocated by `first`."""
+    cases = float(first.cases.sum())
+    if not cases:
+        return Promise(math.nan, 0.0)
+    segments = np.arange(first.names.size)
+    left = float(first.terms.total(UnitCosts.cost_of_leaving, segments, *first.totals))
+    positives = math.nan
+    if first.amounts is None:
+        positives = float((first.terms.column("pos", segments) * first.counts[0]).sum())
+    return Promise(positives / cases, (left - cost) / cases, first.fixed_cost)
+
+
+# Expected cost on new cases
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Outcomes that allocations of nine tenths of the cases have among the rest.
+
+    Attributes
+    ----------
+    counts : list of (true positives, false positives) by segment, for each action
+    costs : list of SegmentUnitCosts
+        Costs with the marginal value of the limit added to what uses it, since exactly the planned number is acted on.
+    limit_cost : float
+        That value times the limit.
+    doubt : str
+        Reason why an interval may not be reliable.
+    by_row : three arrays of n, or None
+        Where costs differ from row to row: the share of each row that is acted on, and the costs of acting on it and of
+        leaving it; `counts` are then those of the cases that were chosen on.
+    segment : array of n
+        Index of each row's segment.
+    unseen : array of 2
+        Second and third moments that large amounts missing from the sample would add.
+    """
+
+    counts: list[tuple[Array, Array]]
+    costs: list[SegmentUnitCosts]
+    limit_cost: float
+    doubt: str = ""
+    by_row: tuple[Array, Array, Array] | None = None
+    segment: Any = None
+    unseen: Any = (0.0, 0.0)
+
+
+def held_out_outcomes(
+    places: Sequence[Allocation], source: AllocationSource | None, limit: Fraction | None, seed: int
+) -> HeldOut | None:
+    """Return the outcomes among held-out cases; None if the data have no separate rows.
+
+    Parameters
+    ----------
+    places : sequence of Allocation
+        Of one action, or of several in their order.
+    source : AllocationSource or None
+    limit : Fraction or None
+        The capacity, or the budget after fixed costs.
+    seed : int
+    """
+    first = places[0]
+    rows = None if source is None else _separate_rows(source.segments)
+    if rows is None or source is None:
+        if first.amounts is not None:
+            expected = "one with its data, of unweighted rows, where costs are columns"
+            raise InputError("plan", expected=expected, got="none")
+        return None
+    index = {name: i for i, name in enumerate(first.keys)}
+    segment = np.array([index[name] for name in listed(np.asarray(rows.segment))], np.intp)
+    repeats = 1 if len(rows) > _ROWS_FOR_ONE_REPEAT else REPEATS
+    counts = np.zeros((len(places), 2, first.names.size))
+    acted = np.zeros(len(rows))
+    doubt = ""
+    rng = np.random.default_rng([seed, 1])
+    for _ in range(repeats):
+        fold = rng.permutation(len(rows)) % FOLDS
+        for number_of_fold in range(FOLDS):
+            held = fold == number_of_fold
+            try:
+                refitted = source.make(rows.select(~held))
+            except InfeasibleError:
+                doubt = "in some folds no allocation keeps the constraints"
+                continue
+            rest, rest_segment = rows.select(held), segment[held]
+            for i, place in enumerate(refitted):
+                share = _share_acted_on(place, rest, rest_segment, first.keys)
+                acted[held] += share / repeats
+                for j, of_class in enumerate((rest.y_true, ~rest.y_true)):
+                    counts[i, j] += np.bincount(rest_segment, share * of_class, first.names.size) / repeats
+    smallest = min(float(total.sum()) for total in first.totals)
+    if not doubt and smallest < _FEWEST_OF_A_CLASS:
+        doubt = f"a class has {smallest:g} rows only, fewer than {_FEWEST_OF_A_CLASS}"
+    marginal = 0.0 if limit is None else source.marginal
+    outcomes = HeldOut([(tp, fp) for tp, fp in counts], [], marginal * float(limit or 0), doubt, segment=segment)
+    if first.amounts is not None:
+        return _with_row_costs(outcomes, first, first.amounts, rows, acted, marginal)
+    # Each case pays the marginal value of what it uses of the limit.
+    price, costs = Fraction(marginal), []
+    for place in places:
+        priced = []
+        for unit in place.terms.distinct:
+            paid = price * unit.use
+            priced.append(replace(unit, hit=unit.hit - paid, alarm=unit.alarm + paid))
+        costs.append(replace(place.terms, distinct=priced))
+    return replace(outcomes, costs=costs)
+
+
+def _with_row_costs(
+    held_out: HeldOut, plan: Allocation, amounts: RowAmounts, rows: Predictions, acted: Array, marginal: float
+) -> HeldOut:
+    """Complete held-out outcomes with the costs of each row, where these differ from row to row."""
+    unit = plan.terms.distinct[0]
+    # A row was used twice, with weights whose sum is hit + alarm, so that it represents this number of cases.
+    cases = float(unit.pos) * (amounts.hit + amounts.alarm)
+    gain, idle = amounts.gain_and_idle(rows.y_true, rows.columns)
+    gain = cases * gain / PARTS
+    idle = np.zeros(len(rows)) if amounts.is_campaign else cases * idle / PARTS
+    costs = idle - acted * gain
+    unseen, doubt = np.zeros(2), held_out.doubt
+    for of_class in (rows.y_true, ~rows.y_true):
+        cost, size = costs[of_class], np.abs(gain[of_class])
+        tail = ParetoTail.of(size)
+        if tail is None:
+            continue
+        # Only rows whose cost is at least half of their amount would have a large cost in the tail.
+        bears = (np.abs(cost) >= size / 2) & (size > 0)
+        sign = np.sign(cost[bears].sum())
+        unseen += tail.unseen(cost, bears.sum() / np.count_nonzero(size)) * [1, sign]
+        doubt = doubt or tail.doubt or few(float(bears.sum()), FEW_EVENTS, "rows bear amounts")
+    by_row = acted, idle - gain + marginal * cases * float(unit.use), idle
+    return replace(held_out, counts=[plan.counts], costs=[plan.terms], doubt=doubt, by_row=by_row, unseen=unseen)
+
+
+def _share_acted_on(plan: Allocation, rows: Predictions, segment: Array, names: Sequence[Hashable]) -> Array:
+    """Return the share of each row that is acted on; rows of segments without a rule are left."""
+    share, known = np.zeros(len(rows)), set(plan.keys)
+    dealt, bounds = deal(segment, np.arange(segment.size), len(names))
+    for name, (begin, end) in zip(names, pairwise(bounds.tolist()), strict=True):
+        if begin < end and name in known:
+            own = dealt[begin:end]
+            for part in plan.rule(name).parts:
+                share[own] += float(part.share) * (rows.scores[part.model][own] >= part.threshold)
+    return share
+
+
+def _separate_rows(data: Any) -> Predictions | None:
+    """Return one row for each case; None for weights, groups, very many rows, and counts of several models."""
+    if isinstance(data, Predictions):
+        grouped = data.groups is not None and np.unique(data.groups).size < len(data)
+        plain = data.sample_weight is None and not grouped and not data.repeated
+        return data if plain and len(data) <= _MOST_ROWS_TO_REFIT else None
+    try:
+        levels = levels_of(data, all_levels=True)
+    except RocscopeError:  # counts of ranges, whose levels are not known
+        return None
+    weighted = levels.tp.dtype.kind == "f"
+    if len(levels.models) > 1 or weighted or levels.n_pos.sum() + levels.n_neg.sum() > _MOST_ROWS_TO_REFIT:
+        return None
+    index = np.arange(levels.tp.size)
+    pos, neg = levels.steps
+    kept = np.append(np.repeat(index, pos), np.repeat(index, neg))
+    label = np.repeat([True, False], [pos.sum(), neg.sum()])
+    names = np.empty(len(levels.names), object)
+    names[:] = listed(levels.names)
+    return Predictions(label, {levels.models[0]: levels.threshold[kept]}, segment=names[levels.segment][kept])
+
+
+def cost_interval(
+    apparent: float, places: Sequence[Allocation], level: float, held_out: HeldOut | None
+) -> ChosenEstimate:
+    """Return the expected total cost over segments, with an interval.
+
+    Parameters
+    ----------
+    apparent : float
+        Cost in the sample.
+    places : allocations to each action
+    level : float
+    held_out : HeldOut or None
+        Outcomes of held-out cases; without them, those of the sample with the thresholds as given.
+
+    Notes
+    -----
+    The outcomes of a segment are multinomial, and segments are independent: with n cases of mean cost c and mean
+    squared cost q a segment adds n (q − c²) to the variance. Likewise skewness adds up; the interval is Hall's.
+    Held-out outcomes add a twentieth of the variance for the random folds, and the square of half the optimism.
+
+    References
+    ----------
+    Hall 1992, J. R. Stat. Soc. B 54:221–228.
+    """
+    level = check.check_level(level)
+    if held_out is None:
+        counts, costs = [place.counts for place in places], [place.terms for place in places]
+    else:
+        counts, costs = held_out.counts, held_out.costs
+    cells, idle = outcome_cells(counts, places[0].totals, costs)
+    if held_out is None or held_out.by_row is None:
+        size, cost = np.array([size for size, _ in cells]), np.array([cost for _, cost in cells])
+        segment = np.broadcast_to(np.arange(idle.size), size.shape)
+        unseen = np.zeros(2)
+    else:
+        acted, cost_acted, cost_left = held_out.by_row
+        size, cost = np.array([acted, 1 - acted]), np.array([cost_acted, cost_left])
+        segment = np.array([held_out.segment, held_out.segment])
+        unseen = held_out.unseen
+    n, spent, (second, third, fourth) = _moments(size.ravel(), cost.ravel(), segment.ravel(), idle.size)
+    second, third = second + unseen[0], third + unseen[1]
+    value = float(spent.sum())
+    saved = float(idle.sum()) - value
+    reason, method, variance = "the thresholds are taken as given, not as chosen", "as given", second
+    if held_out is not None:
+        value -= held_out.limit_cost
+        saved += held_out.limit_cost
+        method, reason = "chosen anew in folds", held_out.doubt
+        variance = FOLD_VARIANCE * second + (max(value - apparent, 0.0) / 2) ** 2
+        if not reason and held_out.by_row is None:
+            # The number of equal cells that would have the same variance and fourth moment.
+            reason = few(second**2 / fourth if fourth else np.inf, FEW_EVENTS, "cases make up the variance")
+    error = math.sqrt(max(variance, 0.0))
+    skew = third / second**1.5 if second > 0 else 0.0
+    z = normal_quantile(level)
+    return ChosenEstimate(
+        value,
+        value - error * float(skewed(z, skew)),
+        value - error * float(skewed(-z, skew)),
+        level=level,
+        method=f"Hall, thresholds {method}",
+        n=float(n.sum()),
+        standard_error=error,
+        reason=reason,
+        apparent=apparent,
+        acting=float(special.ndtr(saved / error)) if error else float(saved > 0),
+    )
+
+
+def outcome_cells(
+    counts: Sequence[tuple[Array, Array]], totals: tuple[Array, Array], costs: Sequence[SegmentUnitCosts]
+) -> tuple[list[tuple[Array, Array]], Array]:
+    """Return the number of cases with each outcome and their cost, by segment; and the cost of leaving all cases.
+
+    Parameters
+    ----------
+    counts : true and false positives of each segment, for each action or a later one, in the order of actions
+    totals : positives and negatives of each segment
+    costs : changes of costs by each action, relative to the one before it
+    """
+    segments = np.arange(totals[0].size)
+    pos, neg = costs[0].column("pos", segments), costs[0].column("neg", segments)
+    cost_pos = pos * costs[0].column("miss", segments)
+    cost_neg = neg * costs[0].column("rest", segments)
+    n_pos, n_neg = totals
+    idle = cost_pos * n_pos + cost_neg * n_neg
+    cells = []
+    for (tp, fp), unit_costs in zip(counts, costs, strict=True):
+        cells += [(n_pos - tp, cost_pos), (n_neg - fp, cost_neg)]
+        n_pos, n_neg = tp, fp
+        scale = float(unit_costs.largest)
+        cost_pos = cost_pos - pos * scale * unit_costs.column("hit", segments)
+        cost_neg = cost_neg + neg * scale * unit_costs.column("alarm", segments)
+    return [*cells, (n_pos, cost_pos), (n_neg, cost_neg)], idle
+
+
+def _moments(size: Array, cost: Array, segment: Array, segments: int) -> tuple[Array, Array, list[float]]:
+    """Return cases and costs by segment, and the sums of second to fourth powers of deviations from their means."""
+    n = np.bincount(segment, size, segments)
+    spent = np.bincount(segment, size * cost, segments)
+    mean = np.divide(spent, n, out=np.zeros(segments), where=n > 0)
+    deviation = cost - mean[segment]
+    return n, spent, [float(size @ deviation**power) for power in (2, 3, 4)]
+
+
+# The file: exact unit costs, counts and thresholds
+
+_NAME_TYPES = (str, int, float, bool)
+_UNIT_COSTS = [field.name for field in fields_of(UnitCosts)]
+
+
+def exact_content(points: SegmentLevels, shares: SegmentShares, costs: SegmentUnitCosts) -> dict[str, Any]:
+    """Return the content that `read_exact` needs, safe for JSON, with fractions as texts."""
+    names = listed(points.names)
+    if not all(type(name) in _NAME_TYPES for name in names):
+        raise InputError("save", expected="segments named by texts or numbers", got=type(names[0]).__name__)
+    segments: list[dict[str, Any]] = []
+    columns = names, costs.index.tolist(), points.n_pos.tolist(), points.n_neg.tolist()
+    for name, index, n_pos, n_neg in zip(*columns, strict=True):
+        segments.append({"name": name, "terms": index, "n_pos": n_pos, "n_neg": n_neg, "parts": []})
+    for owner, point, share in zip(shares.segment.tolist(), shares.point.tolist(), shares.share, strict=True):
+        segment: dict[str, Any] = segments[owner]
+        part: dict[str, Any] = {"share": str(share)}
+        if point >= 0:
+            tp, fp = plain(points.tp, point), plain(points.fp, point)
+            everybody = tp == segment["n_pos"] and fp == segment["n_neg"]
+            part["model"] = points.models[points.model[point]]
+            part["score"] = None if everybody else plain(points.threshold, point)
+            part |= {"tp": tp, "fp": fp}
+        segment["parts"].append(part)
+    terms = [{name: str(getattr(unit, name)) for name in _UNIT_COSTS} for unit in costs.distinct]
+    return {"models": points.models, "terms": terms, "fixed": str(costs.fixed), "segments": segments}
+
+
+def read_exact(fields: Fields) -> tuple[SegmentLevels, SegmentShares, SegmentUnitCosts]:
+    """Return points, shares and unit costs from a file, checked for type and range."""
+    models = list(fields.texts("models"))
+    distinct = [_read_unit_costs(unit) for unit in fields.objects("terms")]
+    segments = fields.objects("segments")
+    if not models or not distinct or not segments:
+        fields.refuse("segments", "models, terms and segments")
+    index = np.array([segment.whole("terms") for segment in segments], np.intp)
+    if index.max() >= len(distinct):
+        fields.refuse("terms", "terms of each segment")
+    start, owner, point, share = [0], [], [], []
+    score, model_index, tp, fp = [], [], [], []
+    for i, segment in enumerate(segments):
+        parts = segment.objects("parts")
+        for part in parts:
+            owner.append(i)
+            share.append(read_fraction(part, "share"))
+            if "model" not in part.content:  # nobody
+                point.append(-1)
+                continue
+            model = part.text("model")
+            if model not in models:
+                part.refuse("model", f"one of {', '.join(models)}")
+            threshold = part.optional_number("score")
+            point.append(len(tp))
+            score.append(0 if threshold is None else threshold)  # unused for everybody
+            model_index.append(models.index(model))
+            tp.append(part.number("tp", 0))
+            fp.append(part.number("fp", 0))
+        if not parts or sum(share[-len(parts) :]) != 1:
+            segment.refuse("parts", "shares whose sum is 1")
+        start.append(len(tp))
+    levels = SegmentLevels(
+        np.array(start),
+        _column(score),
+        _counts(tp),
+        _counts(fp),
+        _counts([segment.number("n_pos", 0) for segment in segments]),
+        _counts([segment.number("n_neg", 0) for segment in segments]),
+        names=_column([_segment_name(segment, "name") for segment in segments]),
+        models=models,
+        model=np.array(model_index, np.intp),
+    )
+    shares = SegmentShares(np.array(owner), np.array(point), share)
+    return levels, shares, SegmentUnitCosts(distinct, index, read_number(fields, "fixed"))
+
+
+def _read_unit_costs(fields: Fields) -> UnitCosts:
+    return UnitCosts(**{name: read_number(fields, name) for name in _UNIT_COSTS})
+
+
+def read_number(fields: Fields, name: str) -> Fraction:
+    """Return a number stored as the text of a fraction."""
+    return fields.make(name, Fraction, fields.text(name))
+
+
+def _segment_name(segment: Fields, key: str) -> Any:
+    name = segment.content.get(key)
+    infinite = isinstance(name, float) and not math.isfinite(name)
+    if type(name) not in _NAME_TYPES or infinite:
+        segment.refuse(key, "a text or a number")
+    return name
+
+
+def _column(values: list[Any]) -> Any:
+    """Return values as an array without converting them."""
+    if len({type(value) for value in values}) == 1:
+        return np.array(values)
+    column = np.empty(len(values), object)
+    column[:] = values
+    return column
+
+
+def _counts(values: list[Any]) -> Any:
+    whole = all(type(value) is int for value in values)
+    return np.array(values, np.int64 if whole else np.float64)

@@ -13,6 +13,7 @@ import rocscope as rs
 from decisions.plans.test_tampering import write
 from rocscope import Campaign, Context, Predictions, ThresholdCounts
 from rocscope.decisions import ActionAllocation
+from rocscope.decisions.allocation import outcome_cells
 from rocscope.errors import InfeasibleError, InputError
 from strategies import counted, in_parts
 
@@ -186,7 +187,8 @@ def test_actions_may_differ_by_segment():
 def test_without_its_data_the_interval_is_that_of_all_outcomes():
     plan = replace(rs.allocate(BRANCHES, actions=ACTIONS, budget=900), source=None)
     rng, costs = np.random.default_rng(0), []
-    cells, _ = plan._cells
+    counts, terms = [place.counts for place in plan.places], [place.terms for place in plan.places]
+    cells, _ = outcome_cells(counts, plan.totals, terms)
     for _ in range(2000):
         total = 0.0
         for g in range(2):

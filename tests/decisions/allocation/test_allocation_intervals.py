@@ -7,7 +7,7 @@ import pytest
 from allocation_cases import ACTIONS, DESIGNS, covered, sample
 
 import rocscope as rs
-from rocscope.decisions.allocation_intervals import refitted
+from rocscope.decisions.allocation import held_out_outcomes
 
 
 @pytest.mark.slow
@@ -26,7 +26,7 @@ def test_intervals_cover_the_true_cost_in_many_samples(name, n):
 def test_held_out_counts_equal_a_slow_loop():
     rows, context = sample(np.random.default_rng(1), 120), rs.Campaign(1000, 1, 6)
     plan = rs.allocate(rows, context, capacity=300)
-    found = refitted([plan], plan.source, plan.limit, 3)
+    found = held_out_outcomes([plan], plan.source, plan.limit, 3)
     rng, expected = np.random.default_rng([3, 1]), np.zeros((2, 3))
     for _ in range(5):
         fold = rng.permutation(120) % 10
@@ -36,7 +36,7 @@ def test_held_out_counts_equal_a_slow_loop():
                 name = rows.segment[row]
                 share = sum(float(each.share) * (rows.scores["a"][row] >= each.threshold) for each in part.rules(name))
                 expected[int(not rows.y_true[row]), plan.names.tolist().index(name)] += share / 5
-    assert np.array(found.taken[0]) == pytest.approx(expected)
+    assert np.array(found.counts[0]) == pytest.approx(expected)
     assert found.limit_cost == plan.marginal * 300
 
 

@@ -1,0 +1,400 @@
+"""Costs and gains of acting on the cases of each segment, as exact fractions.
+
+An allocation acts on some cases of each segment, that is, predicts them positive. Relative to leaving everybody, acting
+on tp positives and fp negatives of the sample gains
+
+    hit · pos · tp − alarm · neg · fp
+
+where hit = cost_fn − cost_tp and alarm = cost_fp − cost_tn are the stakes of a case, and pos and neg are the numbers of
+cases in the population that one positive and one negative of the sample represent: N/n each for a population of N, and
+πN/n_pos and (1 − π)N/n_neg at a target prevalence π. Each case acted on uses one unit of a capacity, or its unit cost
+of a budget. `GivenCosts` makes these `UnitCosts` from a Context or Campaign for all segments or for each.
+
+Costs by row (`RowAmounts`): acting on a row gains g, which lies between −a and h in all rows. Counted as a share
+(g + a)/(h + a) of a positive that gains h, and for the rest as a negative that costs a, the row gains the same and is
+still one case. So rows are used twice, with weights g + a and h − g, and everything else works with counts.
+
+Several actions: in each segment they are ordered by their stakes, hit + alarm. The higher the share of positives, the
+more an action with large stakes gains, so the best cases get the last action. `incremental_costs` describes each action
+by its changes relative to the one before.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocscope._base import validation as check
+from rocscope._base.arrays import Array
+from rocscope._base.formatting import Fields
+from rocscope.core.context import PARTS, Context, costs_of_rows, decimal
+from rocscope.core.predictions import Predictions
+from rocscope.curves.profit_curve import Campaign
+from rocscope.errors import InputError, OneClassError
+from rocscope.segments.levels import SegmentLevels
+
+ZERO, ONE = Fraction(0), Fraction(1)
+
+
+@dataclass(frozen=True)
+class UnitCosts:
+    """Costs, gains and use of the limit for the cases of a segment.
+
+    Attributes
+    ----------
+    pos, neg : Fraction
+        Number of cases that one positive, and one negative, of the sample represents.
+    hit, alarm : Fraction
+        Gain of a true positive, and loss of a false positive, relative to leaving the case.
+    miss, rest : Fraction
+        Cost of a positive, and of a negative, that is left.
+    use : Fraction
+        Amount of the capacity or budget that acting on a case uses.
+    """
+
+    pos: Fraction
+    neg: Fraction
+    hit: Fraction
+    alarm: Fraction
+    miss: Fraction
+    rest: Fraction
+    use: Fraction = ONE
+
+    def gain(self, tp: Any, fp: Any) -> Fraction:
+        """Return the saving of some positive predictions relative to predicting none."""
+        return self.hit * self.pos * tp - self.alarm * self.neg * fp
+
+    def used(self, tp: Any, fp: Any) -> Fraction:
+        """Return the amount of the limit that some positive predictions use."""
+        return self.use * self.cases(tp, fp)
+
+    def cases(self, tp: Any, fp: Any) -> Fraction:
+        """Return the number of cases that some counts represent."""
+        return self.pos * tp + self.neg * fp
+
+    def cost_of_leaving(self, n_pos: Any, n_neg: Any) -> Fraction:
+        """Return the cost of predicting nobody positive."""
+        return self.pos * self.miss * n_pos + self.neg * self.rest * n_neg
+
+
+@dataclass(frozen=True, eq=False)
+class SegmentUnitCosts:
+    """Unit costs of all segments: segment g has `distinct[index[g]]`.
+
+    Attributes
+    ----------
+    distinct : sequence of UnitCosts
+    index : array of n_segments
+    fixed : Fraction
+        Fixed costs of campaigns, which are paid in any case.
+    """
+
+    distinct: Sequence[UnitCosts]
+    index: NDArray[np.intp]
+    fixed: Fraction = ZERO
+
+    @cached_property
+    def largest(self) -> Fraction:
+        """Largest absolute gain or loss, used as the unit that keeps floats in range."""
+        return max(max(abs(costs.hit), abs(costs.alarm)) for costs in self.distinct) or ONE
+
+    def column(self, name: str, segment: Array) -> Array:
+        """Return a field of the unit costs of some segments, as floats; gains and losses in units of `largest`."""
+        unit = self.largest if name in ("hit", "alarm") else ONE
+        values = [float(getattr(costs, name) / unit) for costs in self.distinct]
+        return np.array(values)[self.index[segment]]
+
+    def columns(self, segment: Array) -> list[Array]:
+        """Return pos, neg, hit, alarm and use of some segments; see `column`."""
+        return [self.column(name, segment) for name in ("pos", "neg", "hit", "alarm", "use")]
+
+    def of(self, segment: int) -> UnitCosts:
+        """Return the unit costs of a segment."""
+        return self.distinct[self.index[segment]]
+
+    def total(
+        self, amount: Callable[[UnitCosts, Any, Any], Fraction], segment: Array, tp: Array, fp: Array
+    ) -> Fraction:
+        """Return the exact sum over segments of an amount, such as `UnitCosts.gain`, of their counts."""
+        index = self.index[segment]
+        positives = _exact_sums(tp, index, len(self.distinct))
+        negatives = _exact_sums(fp, index, len(self.distinct))
+        terms = [amount(*counts) for counts in zip(self.distinct, positives, negatives, strict=True)]
+        # Terms are added in pairs: a running sum of many fractions would soon have an enormous denominator.
+        while len(terms) > 1:
+            terms = [sum(terms[i : i + 2], ZERO) for i in range(0, len(terms), 2)]
+        return terms[0]
+
+
+def _exact_sums(counts: Array, index: Array, size: int) -> list[Any]:
+    """Return sums of counts by index: of weights, whose float sums are rounded, as fractions."""
+    if counts.dtype.kind == "f":
+        return [Fraction(total) for total in np.bincount(index, counts, size).tolist()]
+    sums = np.zeros(size, np.int64)
+    np.add.at(sums, index, counts)
+    return sums.tolist()
+
+
+@dataclass(frozen=True)
+class GivenCosts:
+    """Costs as passed by the user: one context for all segments, or one for each.
+
+    Attributes
+    ----------
+    context : Context, Campaign, mapping from segment to one, or None
+    population : float or None
+        Number of cases in all segments; by default those of the sample.
+    """
+
+    context: Any
+    population: float | None
+
+    @cached_property
+    def campaigns(self) -> list[Campaign]:
+        """The contexts that are campaigns."""
+        contexts = self.context.values() if isinstance(self.context, Mapping) else [self.context]
+        return [context for context in contexts if isinstance(context, Campaign)]
+
+    def by_segment(self, levels: SegmentLevels, *, budget: bool) -> SegmentUnitCosts:
+        """Return the unit costs of segments; with a budget, cases use their campaign's unit cost of it."""
+        if budget and not (self.campaigns and all(campaign.unit_cost > 0 for campaign in self.campaigns)):
+            hint = "without unit costs pass capacity="
+            raise InputError("budget", expected="campaigns with a unit cost above 0", got="none", hint=hint)
+        if self.population is not None and self.campaigns:
+            raise InputError("population", expected="none beside a Campaign, which names its own", got="one")
+        n_pos, n_neg = _exact_total(levels.n_pos), _exact_total(levels.n_neg)
+        cases_per_row = ONE if self.population is None else decimal(self.population) / (n_pos + n_neg)
+        if not isinstance(self.context, Mapping):
+            costs, fixed = _unit_costs(self.context, n_pos, n_neg, cases_per_row, budget=budget)
+            return SegmentUnitCosts([costs], np.zeros(levels.n_pos.size, np.intp), fixed)
+        distinct, all_fixed = [], ZERO
+        for name, segment in levels.keys.items():
+            if name not in self.context:
+                expected = f"one for each segment, also {name!r}"
+                raise InputError("context", expected=expected, got=f"{len(self.context)}")
+            n_pos, n_neg = _exact_total(levels.n_pos[segment]), _exact_total(levels.n_neg[segment])
+            costs, fixed = _unit_costs(self.context[name], n_pos, n_neg, cases_per_row, budget=budget)
+            distinct.append(costs)
+            all_fixed += fixed
+        return SegmentUnitCosts(distinct, np.arange(levels.n_pos.size), all_fixed)
+
+    def limit(self, capacity: float | None, budget: float | None, fixed: Fraction) -> Fraction | None:
+        """Return the limit in cases, or in money after fixed costs; None without a limit."""
+        if isinstance(self.context, Campaign) and capacity is None:
+            capacity = self.context.capacity
+        elif any(campaign.capacity is not None for campaign in self.campaigns):
+            raise InputError("capacity", expected="one for all segments", got="one of a campaign too")
+        if capacity is not None and budget is not None:
+            raise InputError("budget", expected="none beside a capacity", got="both")
+        if capacity is not None:
+            return decimal(check.check_number(capacity, "capacity", "a number of cases of at least 0", least=0))
+        if budget is None:
+            return None
+        least = float(fixed)
+        expected = f"an amount of at least the fixed costs, {least:g}"
+        return decimal(check.check_number(budget, "budget", expected, least=least)) - fixed
+
+
+def _unit_costs(
+    given: Any, n_pos: Fraction, n_neg: Fraction, cases_per_row: Fraction, *, budget: bool
+) -> tuple[UnitCosts, Fraction]:
+    """Return the unit costs in a context for a sample of positives and negatives, and the fixed cost."""
+    n = n_pos + n_neg
+    context, population, use, fixed = context_of(given), n * cases_per_row, ONE, ZERO
+    if isinstance(given, Campaign):
+        population = decimal(given.population)
+        fixed = decimal(given.fixed_cost)
+        if budget:
+            use = decimal(given.unit_cost)
+    if context.target_prevalence is None:
+        pos = neg = population / n
+    elif n_pos and n_neg:
+        prevalence = decimal(context.target_prevalence)
+        pos, neg = prevalence * population / n_pos, (1 - prevalence) * population / n_neg
+    else:
+        raise OneClassError("allocation at a target prevalence", expected="both classes", got="one")
+    hit, alarm = context.miss_cost, context.false_alarm_cost
+    # The greedy order needs steps along a hull that gain ever less: true for these signs alone.
+    if alarm < 0 or hit + alarm < 0:
+        hint = "check the signs of the costs (gains are negative)"
+        raise InputError("context", expected="false alarms that cost something", got=repr(context), hint=hint)
+    miss, rest = decimal(context.costs["fn"]), decimal(context.costs["tn"])
+    return UnitCosts(pos, neg, hit, alarm, miss, rest, use), fixed
+
+
+def _exact_total(counts: Any) -> Fraction:
+    return Fraction(np.sum(counts).item())
+
+
+def context_of(given: Any) -> Context:
+    """Return the costs of a context or campaign."""
+    return given.context if isinstance(given, Campaign) else Context.given(given)
+
+
+def columns_of(given: Any) -> tuple[str, ...]:
+    """Return the columns that a context or campaign names."""
+    if given is None:
+        return ()
+    return given.columns if isinstance(given, Context) else context_of(given).columns
+
+
+# Costs that differ from row to row
+
+
+@dataclass(frozen=True)
+class RowAmounts:
+    """Gains of acting on rows, where these differ from row to row.
+
+    Attributes
+    ----------
+    given : Context or Campaign
+        With the names of columns as costs, or as benefit.
+    hit, alarm : float
+        Largest gain of acting on a row, and largest loss, in ten-thousandths.
+    left : float
+        Mean cost of leaving a row; 0 for a campaign.
+    rows : float
+        Number of rows, or the sum of their weights.
+    """
+
+    given: Context | Campaign
+    hit: float
+    alarm: float
+    left: float
+    rows: float
+
+    @classmethod
+    def of(cls, data: Any, given: Any) -> "RowAmounts | None":
+        """Return the amounts of rows; None if costs are the same in every row.
+
+        Raises
+        ------
+        InputError
+            If columns are named for data other than rows, or together with a target prevalence.
+        """
+        contexts = list(given.values()) if isinstance(given, dict) else [given]
+        if not any(columns_of(context) for context in contexts):
+            return None
+        if isinstance(given, dict):
+            expected = "one for all segments, where costs are columns"
+            raise InputError("context", expected=expected, got=f"{len(contexts)}")
+        if not isinstance(data, Predictions):
+            raise InputError("segments", expected="Predictions with segments, where costs are columns", got="counts")
+        if context_of(given).target_prevalence is not None:
+            raise InputError("context", expected="no target prevalence, where costs are columns", got=repr(given))
+        weight = np.ones(len(data)) if data.sample_weight is None else data.sample_weight
+        rows = float(weight.sum())
+        gain, idle = cls(given, 0.0, 0.0, 0.0, rows).gain_and_idle(data.y_true, data.columns)
+        hit, alarm = float(gain.max()), max(-float(gain.min()), 0.0)
+        if isinstance(given, Campaign):
+            alarm = max(alarm, float(np.rint(given.unit_cost * PARTS)))
+            left = 0.0
+        else:
+            left = float(weight @ idle / rows / PARTS)
+        # All rows lose the same amount, so that the range of gains is empty. Any wider range describes them as well.
+        if hit + alarm <= 0:
+            hit += PARTS
+            if not isinstance(given, Campaign):
+                alarm += PARTS
+        return cls(given, hit, alarm, left, rows)
+
+    def gain_and_idle(self, positive: Array, columns: Mapping[str, Array]) -> tuple[Array, Array]:
+        """Return the gain of acting on each row and the cost of leaving it, in ten-thousandths."""
+        acted, idle = costs_of_rows(positive, context_of(self.given), columns, whole=True)
+        return idle - acted, idle
+
+    @property
+    def is_campaign(self) -> bool:
+        """Whether leaving a case costs nothing, whatever its response would have brought."""
+        return isinstance(self.given, Campaign)
+
+    @cached_property
+    def uniform_costs(self) -> Context | Campaign:
+        """Costs that are the same in every row of `doubled`."""
+        hit, alarm = self.hit / PARTS, self.alarm / PARTS
+        if isinstance(self.given, Campaign):
+            return replace(self.given, unit_benefit=(self.hit + self.alarm) / PARTS)
+        left = self.left
+        return Context(cost_fp=left + alarm, cost_fn=left, cost_tp=left - hit, cost_tn=left)
+
+    def doubled(self, rows: Predictions) -> Predictions:
+        """Return each row as a positive and a negative, which share its weight."""
+        gain, _ = self.gain_and_idle(rows.y_true, rows.columns)
+        weight = 1.0 if rows.sample_weight is None else rows.sample_weight
+        weights = np.concatenate([weight * (gain + self.alarm), weight * (self.hit - gain)])
+        scores = {model: np.concatenate([score, score]) for model, score in rows.scores.items()}
+        segment = None if rows.segment is None else np.concatenate([rows.segment, rows.segment])
+        label = np.repeat([True, False], len(rows))
+        return Predictions(label, scores, sample_weight=weights, segment=segment)
+
+    def stored(self) -> dict[str, Any]:
+        """Return the content of a file."""
+        kind = "campaign" if self.is_campaign else "context"
+        return {kind: asdict(self.given), "hit": self.hit, "alarm": self.alarm, "left": self.left, "rows": self.rows}
+
+    @classmethod
+    def read(cls, fields: Fields) -> "RowAmounts":
+        """Read amounts from the fields of a file."""
+        kind = "campaign" if "campaign" in fields.content else "context"
+        costs = fields.take(kind, dict, "costs, some of them columns")
+        given: Any = fields.make(kind, Campaign if kind == "campaign" else Context, **costs)
+        if not columns_of(given):
+            fields.refuse(kind, "costs, some of them columns")
+        return cls(given, *(fields.number(name) for name in ("hit", "alarm", "left", "rows")))
+
+
+# Costs of several actions
+
+
+def costs_by_action(
+    actions: Any, levels: SegmentLevels, population: float | None, *, budget: bool
+) -> list[dict[str, UnitCosts]]:
+    """Return the unit costs of each action in each segment, in rising order of stakes.
+
+    Raises
+    ------
+    InputError
+        If actions differ in the cost of leaving a case, in the population or in its class mix, or have fixed costs or
+        capacities.
+    """
+    if not isinstance(actions, Mapping) or not actions or not all(isinstance(name, str) and name for name in actions):
+        expected = "a mapping from the name of each action to its Campaign or Context, or to one for each segment"
+        raise InputError("actions", expected=expected, got=check.shown(actions))
+    costs, campaigns = {}, []
+    for name, context in actions.items():
+        given = GivenCosts(context, population)
+        costs[name] = given.by_segment(levels, budget=budget)
+        campaigns += given.campaigns
+    if any(campaign.fixed_cost or campaign.capacity is not None for campaign in campaigns):
+        expected = "campaigns without a fixed cost and a capacity of their own"
+        raise InputError("actions", expected=expected, got="one that has them")
+    ordered = []
+    for segment in range(levels.n_pos.size):
+        in_segment = [(name, of_segments.of(segment)) for name, of_segments in costs.items()]
+        if len({(unit.pos, unit.neg, unit.miss, unit.rest) for _, unit in in_segment}) > 1:
+            expected = "one population, class mix and cost of leaving a case, whatever the action"
+            raise InputError("actions", expected=expected, got="different ones")
+        in_segment.sort(key=lambda action: action[1].hit + action[1].alarm)
+        ordered.append(dict(in_segment))
+    return ordered
+
+
+def incremental_costs(costs: list[dict[str, UnitCosts]]) -> list[SegmentUnitCosts]:
+    """Return, for each place in the order of actions, the changes of costs relative to the action before it."""
+    increments = []
+    for place in range(len(costs[0])):
+        by_segment = []
+        for actions in costs:
+            ordered = list(actions.values())
+            unit = ordered[place]
+            if place:
+                before = ordered[place - 1]
+                hit, alarm, use = unit.hit - before.hit, unit.alarm - before.alarm, unit.use - before.use
+                unit = UnitCosts(unit.pos, unit.neg, hit, alarm, ZERO, ZERO, use)
+            by_segment.append(unit)
+        increments.append(SegmentUnitCosts(by_segment, np.arange(len(costs))))
+    return increments
