@@ -1,18 +1,24 @@
-"""Mean of a figure over folds, or the pooled figure, with an interval from the variation between folds.
+"""Average curves over folds: one curve with a confidence band, and the single folds behind it.
 
-Fold curves: one curve for each fold that has one, the reason where a fold has none, and the curve of all rows.
+A cross-validation gives a curve for each fold. `average_curve` averages them in one of four ways:
+
+- vertical: the mean of y at each x (Fawcett 2006, algorithm 3);
+- threshold: the mean of x and y at each threshold (algorithm 4);
+- by false positives: the mean number of true positives at each number of false positives;
+- pooled: one curve of the rows of all folds, which needs scores on one scale.
+
+Between two thresholds a fold attains what a random mixture of both does. In counts that is a straight line; in ROC
+space too, but for precision and lift it is a hyperbola. So every interpolation here mixes counts first and divides
+afterwards.
+
+Intervals come from the variation between folds: mean ± t·s/√K of K folds for averages, and the jackknife that omits one
+fold at a time for pooled values. Repeats of a cross-validation reuse the same cases and do not count as more folds;
+see `Spread`.
+
+Order of the file: means over folds with intervals; the curves of the folds; the averages; the result; `average_curve`.
 """
-# MERGED-DOC: """Averaging of curves: vertical, at equal thresholds, and at equal numbers of false positives.
-#
-# Between two thresholds a fold has what a random mixture of both attains, as counts: a straight line in ROC space, a
-# hyperbola where precision or lift is shown. So every interpolation here mixes counts first and divides then.
-# """
-# MERGED-DOC: """average_curve: one average curve of all folds.
-#
-# AverageCurve: what averaging the curves of the folds gives, with its band and the single folds behind it.
-# """
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf
@@ -31,25 +37,29 @@ from rocscope.calibration.outcomes import Strategy
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.predictions import Predictions, independent_units, model_name
 from rocscope.core.result import Band, Result, jsonable
+from rocscope.curves import rate_curves
 from rocscope.curves.curve import CountCurve, Curve, cumulative, interpolate, scalar
-from rocscope.curves.rate_curves import PrecisionRecallCurve, gain, lift, precision_recall, roc
 from rocscope.errors import InputError, OneClassError, ShapeError, WeightError, warn
-from rocscope.inference.areas import estimate, sample_of_rows
+from rocscope.inference import areas
 from rocscope.inference.estimate import Estimate
 from rocscope.sample import rows_of
 
 
-class Across(NamedTuple):
-    """Values with interval limits, and the number of folds of each."""
+class FoldInterval(NamedTuple):
+    """Values with interval limits, and the number of folds that each rests on."""
 
     value: Array
     low: Array
     high: Array
     folds: Array
 
-    def clipped(self, low: float, high: float) -> "Across":
-        """Return the same with limits clipped to the range of the quantity."""
-        return self._replace(low=self.low.clip(low, high), high=self.high.clip(low, high))
+    def within(self, axis: str) -> "FoldInterval":
+        """Return the same with limits clipped to the range of an axis: from 0, to 1 unless it has no upper end."""
+        most = inf if axis in _ABOVE_ONE else 1.0
+        return self._replace(low=self.low.clip(0.0, most), high=self.high.clip(0.0, most))
+
+
+_ABOVE_ONE = ("lift", "tp", "fp")
 
 
 @dataclass(frozen=True)
@@ -85,14 +95,16 @@ class Spread:
         assert row is not None
         repeats = folds if repeat is None else np.unique(repeat).size
         if folds >= 2 * repeats:
+            # A repeated cross-validation has as many independent folds as one repeat.
             in_one = folds / repeats
             return cls(folds, in_one, in_one - 1, f"Student t across folds, {repeats} repeats as one")
+        # Repeated holdouts. A variance of s²·(1/J + ρ/(1 − ρ)) is that of this many independent folds.
         share = row.size / folds / np.unique(row).size
         effective = 1 / (1 / folds + share / (1 - share)) if share < 1 else 1.0
         return cls(folds, effective, folds - 1, "corrected resampled t (Nadeau & Bengio)")
 
 
-def mean(values: Array, level: float, spread: Spread | None = None) -> Across:
+def mean(values: Array, level: float, spread: Spread | None = None) -> FoldInterval:
     """Return the mean of each column over the folds with a value; folds count equally.
 
     Notes
@@ -101,26 +113,28 @@ def mean(values: Array, level: float, spread: Spread | None = None) -> Across:
 
     Examples
     --------
-    >>> found = mean(np.array([[0.2, 0.5], [0.4, 0.5], [0.6, np.nan]]), 0.95)
-    >>> found.value.round(3), found.low.round(3), found.folds
+    >>> average = mean(np.array([[0.2, 0.5], [0.4, 0.5], [0.6, np.nan]]), 0.95)
+    >>> average.value.round(3), average.low.round(3), average.folds
     (array([0.4, 0.5]), array([-0.097,  0.5  ]), array([3, 2]))
     """
     spread = spread or Spread(len(values), len(values), len(values) - 1)
     known = ~np.isnan(values)
     folds = known.sum(axis=0)
+    # Where only some folds have a value, the effective number and the degrees of freedom shrink in proportion.
     present = folds / spread.folds
     with np.errstate(invalid="ignore", divide="ignore"):
         centre = np.where(known, values, 0.0).sum(axis=0) / folds
         # A mean of equal numbers is that number, which a sum divided by their count may miss by a bit.
-        lowest, highest = np.where(known, values, np.inf).min(axis=0), np.where(known, values, -np.inf).max(axis=0)
+        lowest = np.where(known, values, np.inf).min(axis=0)
+        highest = np.where(known, values, -np.inf).max(axis=0)
         centre = np.where(folds > 0, np.clip(centre, lowest, highest), np.nan)
         square = np.where(known, values - centre, 0.0) ** 2
         error = np.sqrt(square.sum(axis=0) / (folds - 1) / (spread.effective * present))
-    reach = _t(present * (spread.df + 1) - 1, level) * error
-    return Across(centre, centre - reach, centre + reach, folds)
+    reach = _t_quantile(present * (spread.df + 1) - 1, level) * error
+    return FoldInterval(centre, centre - reach, centre + reach, folds)
 
 
-def jackknife(value: Array, without: Array, level: float) -> Across:
+def jackknife(value: Array, without: Array, level: float) -> FoldInterval:
     """Return pooled values with jackknife intervals, leaving out each fold in turn.
 
     Notes
@@ -133,38 +147,39 @@ def jackknife(value: Array, without: Array, level: float) -> Across:
 
     Examples
     --------
-    >>> found = jackknife(np.array([0.4]), np.array([[0.5], [0.4], [0.3]]), 0.95)
-    >>> found.low.round(3), found.high.round(3)
+    >>> pooled = jackknife(np.array([0.4]), np.array([[0.5], [0.4], [0.3]]), 0.95)
+    >>> pooled.low.round(3), pooled.high.round(3)
     (array([-0.097]), array([0.897]))
     """
     folds = len(without)
     error = np.sqrt((folds - 1) / folds * ((without - without.mean(axis=0)) ** 2).sum(axis=0))
-    reach = _t(np.full(np.shape(value), folds - 1), level) * error
-    return Across(value, value - reach, value + reach, np.full(np.shape(value), folds))
+    reach = _t_quantile(np.full(np.shape(value), folds - 1), level) * error
+    return FoldInterval(value, value - reach, value + reach, np.full(np.shape(value), folds))
 
 
-def _t(df: Array, level: float) -> Array:
+def _t_quantile(df: Array, level: float) -> Array:
     """Return the quantile of Student's t; NaN without degrees of freedom."""
     return np.where(df > 0, special.stdtrit(np.maximum(df, 1e-3), (1 + level) / 2), np.nan)
 
 
 Kind = Literal["roc", "gain", "lift", "precision_recall", "calibration"]
-Make = Callable[[ThresholdCounts], Curve]
+CurveOf = Callable[[ThresholdCounts], Curve]
 
 # Of cases for a jackknife where cases repeat; a choice: 20 fits, and a variance with 19 degrees of freedom.
 _GROUPS = 20
+
 KINDS: tuple[Kind, ...] = get_args(Kind)
-_MAKE: dict[str, Callable[[ThresholdCounts], CountCurve]] = {
-    "roc": roc,
-    "gain": gain,
-    "lift": lift,
-    "precision_recall": precision_recall,
+_COUNT_CURVES: dict[str, Callable[[ThresholdCounts], CountCurve]] = {
+    "roc": rate_curves.roc,
+    "gain": rate_curves.gain,
+    "lift": rate_curves.lift,
+    "precision_recall": rate_curves.precision_recall,
 }
 
 
 @dataclass(frozen=True)
 class FoldCurves:
-    """The curves of one model.
+    """The curves of one model: of each fold that has one, and of all rows.
 
     Attributes
     ----------
@@ -172,8 +187,8 @@ class FoldCurves:
     undefined : dict from fold to str
         Why a fold has no curve.
     pooled : Curve
-        Of the rows of all folds together.
-    make : function from ThresholdCounts to Curve
+        Curve of the rows of all folds together.
+    curve_of : function from ThresholdCounts to Curve
     predictions : Predictions of one model
     masks : dict from fold to mask
         The rows of each fold, also of those without a curve.
@@ -182,44 +197,42 @@ class FoldCurves:
     curves: dict[Hashable, Any]
     undefined: dict[Hashable, str]
     pooled: Any
-    make: Make
+    curve_of: CurveOf
     predictions: Predictions
     masks: dict[Hashable, Array]
 
     @cached_property
     def spread(self) -> Spread:
         """Uncertainty of a mean of curves."""
-        return Spread.of(self.of_those_defined(), len(self.curves))
-
-    @cached_property
-    def without_each(self) -> list[Any] | None:
-        """The pooled curve without each fold in turn; None if one cannot be drawn."""
-        parts = list(self._parts())
-        if len(parts) < 2:
-            return None
-        try:
-            return [self.make(self.predictions.select(~mask).counts()) for mask in parts]
-        except (OneClassError, ShapeError, WeightError):
-            return None
-
-    def _parts(self) -> Iterable[Array]:
-        """Return the rows to leave out: of each fold or, if cases repeat, of each group of cases."""
-        unit = independent_units(self.predictions) if self.predictions.repeated else None
-        if unit is None:
-            return self.masks.values()
-        group = np.random.default_rng(0).permutation(int(unit.max()) + 1)[unit] % _GROUPS
-        return (group == number for number in range(_GROUPS))
+        return Spread.of(self.defined_rows, len(self.curves))
 
     @property
-    def without_name(self) -> str:
-        """Name of the jackknife for a band."""
-        return f"jackknife over {_GROUPS} groups of cases" if self.predictions.repeated else "jackknife over folds"
-
-    def of_those_defined(self) -> Predictions:
-        """Return the rows of folds that have a curve."""
+    def defined_rows(self) -> Predictions:
+        """Rows of the folds that have a curve."""
         if not self.undefined:
             return self.predictions
         return self.predictions.select(np.any([self.masks[fold] for fold in self.curves], axis=0))
+
+    @cached_property
+    def leave_one_out(self) -> list[Any] | None:
+        """The pooled curve without each fold in turn; None if one cannot be drawn."""
+        parts = list(self.masks.values())
+        unit = independent_units(self.predictions) if self.predictions.repeated else None
+        if unit is not None:
+            # Folds of several repeats hold the same cases, so groups of cases are omitted instead.
+            group = np.random.default_rng(0).permutation(int(unit.max()) + 1)[unit] % _GROUPS
+            parts = [group == number for number in range(_GROUPS)]
+        if len(parts) < 2:
+            return None
+        try:
+            return [self.curve_of(self.predictions.select(~mask).counts()) for mask in parts]
+        except (OneClassError, ShapeError, WeightError):
+            return None
+
+    @property
+    def jackknife_name(self) -> str:
+        """Name of the jackknife for a band."""
+        return f"jackknife over {_GROUPS} groups of cases" if self.predictions.repeated else "jackknife over folds"
 
 
 def fold_curves(predictions: Predictions, kind: Kind, *, bins: int, strategy: Strategy) -> FoldCurves:
@@ -238,12 +251,12 @@ def fold_curves(predictions: Predictions, kind: Kind, *, bins: int, strategy: St
     check.check_choice("curve", kind, KINDS)
     masks = dict(masks_of("fold", predictions.fold))
     counts = predictions.counts()
-    make: Make = _MAKE[kind] if kind in _MAKE else _in_bins_of(counts, bins, strategy)
-    pooled = make(counts)
+    curve_of = _in_shared_bins(counts, bins, strategy) if kind == "calibration" else _COUNT_CURVES[kind]
+    pooled = curve_of(counts)
     curves, undefined = {}, {}
     for fold, mask in masks.items():
         try:
-            curves[fold] = make(predictions.select(mask).counts())
+            curves[fold] = curve_of(predictions.select(mask).counts())
         except (OneClassError, WeightError) as error:
             undefined[fold] = str(error)
     if not curves:
@@ -251,22 +264,21 @@ def fold_curves(predictions: Predictions, kind: Kind, *, bins: int, strategy: St
         raise OneClassError(f"no fold has a {pooled.title}", hint=f"the first: {first}")
     if undefined:
         listed = "; ".join(f"fold {fold}: {reason}" for fold, reason in undefined.items())
-        message = (
-            f"{len(undefined)} of {len(masks)} folds have no {pooled.title} and are left out of its mean ({listed})"
-        )
-        warn(message)
-    return FoldCurves(curves, undefined, pooled, make, predictions, masks)
+        many = f"{len(undefined)} of {len(masks)} folds"
+        warn(f"{many} have no {pooled.title} and are left out of its mean ({listed})")
+    return FoldCurves(curves, undefined, pooled, curve_of, predictions, masks)
 
 
-def _in_bins_of(counts: ThresholdCounts, bins: int, strategy: Strategy) -> Make:
+def _in_shared_bins(counts: ThresholdCounts, bins: int, strategy: Strategy) -> CurveOf:
+    """Return a calibration curve in the bins of all rows, so that folds can be averaged bin by bin."""
     check.check_choice("strategy", strategy, ("uniform", "quantile"))
     pooled = calibration_curve(counts, bins=bins, strategy=strategy)
     assert isinstance(pooled, BinnedCalibrationCurve)
-    return lambda each: calibration_curve(each, edges=pooled.edges)
+    return lambda fold_counts: calibration_curve(fold_counts, edges=pooled.edges)
 
 
-MOST = 20_000  # thresholds at which folds are averaged; a choice: one in 20,000 is no step that a plot shows
-_STEPS = 200  # between 0 and 1, of curves that are not straight between their points
+_MOST_POINTS = 20_000  # at which folds are averaged; a choice: one step in 20,000 is invisible in a plot
+_STEPS = 200  # between 0 and 1, of curves that are not straight between their points; every half per cent
 
 
 class AveragePoints(NamedTuple):
@@ -278,14 +290,14 @@ class AveragePoints(NamedTuple):
     x_of_folds: Array | None = None
 
 
-class _Place(NamedTuple):
-    """Position between two entries of a row, and the share of the way from the lower to the higher."""
+class _Position(NamedTuple):
+    """Positions between two entries of a row, and the share of the way from the lower to the higher."""
 
     low: Array
     share: Array
 
     @classmethod
-    def find(cls, x: Array, among: Array, *, first: bool) -> "_Place":
+    def find(cls, x: Array, among: Array, *, first: bool) -> "_Position":
         """Find x in non-decreasing numbers; of equal ones, the first or the last."""
         last = among.size - 1
         if first:
@@ -302,7 +314,7 @@ class _Place(NamedTuple):
         high = np.minimum(self.low + 1, values.size - 1)
         return values[self.low] + self.share * (values[high] - values[self.low])
 
-    def beyond_nothing(self) -> "_Place":
+    def after_nobody(self) -> "_Position":
         """Move from "nobody positive", where a ratio is 0/0, to the next point, which continues it."""
         return self._replace(low=np.maximum(self.low, (self.share == 0).astype(self.low.dtype)))
 
@@ -322,12 +334,17 @@ class Vertical:
     def points(self) -> AveragePoints:
         if self.grid is not None:
             return _without_thresholds(self.grid, self.at(self.grid))
-        counted = [curve for curve in self.curves if isinstance(curve, CountCurve)]
-        x = _not_too_many(np.concatenate([*(curve.x for curve in self.curves), _bends(self.curves[0])]))
-        if not counted:
+        candidates = [curve.x for curve in self.curves]
+        if self.curves[0].y_name in ("precision", "lift"):  # bent between their points
+            candidates.append(np.linspace(0, 1, _STEPS + 1))
+        x = _thinned(np.concatenate(candidates))
+        count_curves = [curve for curve in self.curves if isinstance(curve, CountCurve)]
+        if not count_curves:
             return _without_thresholds(x, self.at(x))
-        before, after = (np.stack([_y_at(curve, x, first=first) for curve in counted]) for first in (True, False))
-        position = np.repeat(np.arange(x.size), 1 + (before != after).any(axis=0))
+        before = np.stack([_y_at(curve, x, first=True) for curve in count_curves])
+        after = np.stack([_y_at(curve, x, first=False) for curve in count_curves])
+        jumps = (before != after).any(axis=0)
+        position = np.repeat(np.arange(x.size), 1 + jumps)
         second = np.append(False, np.diff(position) == 0)
         return _without_thresholds(x[position], np.where(second, after[:, position], before[:, position]))
 
@@ -339,26 +356,20 @@ def _without_thresholds(x: Array, y: Array) -> AveragePoints:
     return AveragePoints(x, y, np.full(x.size, np.nan))
 
 
-def _bends(curve: Curve) -> Array:
-    """Return additional positions for a curve that is not straight between its points."""
-    bent = curve.y_name in ("precision", "lift")
-    return np.linspace(0, 1, _STEPS + 1) if bent else np.empty(0)
-
-
-def _not_too_many(values: Array) -> Array:
+def _thinned(values: Array) -> Array:
     """Return the distinct values, or a sample evenly spaced by rank if there are too many."""
-    distinct = np.unique(values[values == values])
-    if distinct.size <= MOST:
+    distinct = np.unique(values[~np.isnan(values)])
+    if distinct.size <= _MOST_POINTS:
         return distinct
-    return distinct[np.linspace(0, distinct.size - 1, MOST).round().astype(np.intp)]
+    return distinct[np.linspace(0, distinct.size - 1, _MOST_POINTS).round().astype(np.intp)]
 
 
 def _y_at(curve: CountCurve, x: Array, *, first: bool) -> Array:
-    place = _Place.find(x, curve.x, first=first)
+    position = _Position.find(x, curve.x, first=first)
     if np.isnan(curve.y[0]):
-        place = place.beyond_nothing()
+        position = position.after_nobody()
     tp, fp = cumulative(curve.counts)
-    return curve.of(place.mix(tp), place.mix(fp))[1]
+    return curve.of(position.mix(tp), position.mix(fp))[1]
 
 
 @dataclass(frozen=True)
@@ -373,30 +384,40 @@ class ByThreshold:
         """Finite, decreasing, in the type of the scores."""
         if self.grid is not None:
             return np.unique(self.grid)[::-1]
-        return _not_too_many(np.concatenate([curve.counts.threshold for curve in self.curves]))[::-1]
+        return _thinned(np.concatenate([curve.counts.threshold for curve in self.curves]))[::-1]
 
     @cached_property
     def _counts(self) -> list[tuple[Array, Array]]:
         """True and false positives of each fold, at infinity and at the thresholds."""
-        found = []
+        counts = []
         for curve in self.curves:
             scores = curve.counts.threshold
+            # Scores decrease, so those of at least a threshold come first: their number is the level.
             level = scores.size - np.searchsorted(scores[::-1], self._thresholds, side="left")
             level = np.concatenate([[0], level])
-            found.append(tuple(count[level] for count in cumulative(curve.counts)))
-        return found
+            tp, fp = cumulative(curve.counts)
+            counts.append((tp[level], fp[level]))
+        return counts
 
     @cached_property
     def points(self) -> AveragePoints:
-        columns = [curve.of(*counts) for curve, counts in zip(self.curves, self._counts, strict=True)]
-        x, y = (np.stack(axis) for axis in zip(*columns, strict=True))
-        return AveragePoints(mean(x, 0.5).value, y, after_infinity(self._thresholds), x)
+        x, y = [], []
+        for curve, (tp, fp) in zip(self.curves, self._counts, strict=True):
+            x_of_fold, y_of_fold = curve.of(tp, fp)
+            x.append(x_of_fold)
+            y.append(y_of_fold)
+        stacked = np.stack(x)
+        return AveragePoints(mean(stacked, 0.5).value, np.stack(y), after_infinity(self._thresholds), stacked)
 
     def at(self, x: Array) -> Array:
         """Interpolate between neighbouring thresholds with one share for all folds, to attain the requested mean x."""
         mean_x = self.points.x
-        place = _Place.find(x, mean_x, first=isinstance(self.curves[0], PrecisionRecallCurve))
-        mixed = [curve.of(*map(place.mix, counts))[1] for curve, counts in zip(self.curves, self._counts, strict=True)]
+        # Precision at a recall that several thresholds attain is that of the highest of them.
+        first = isinstance(self.curves[0], rate_curves.PrecisionRecallCurve)
+        position = _Position.find(x, mean_x, first=first)
+        mixed = []
+        for curve, (tp, fp) in zip(self.curves, self._counts, strict=True):
+            mixed.append(curve.of(position.mix(tp), position.mix(fp))[1])
         return np.where((x >= mean_x[0]) & (x <= mean_x[-1]), np.stack(mixed), np.nan)
 
 
@@ -408,7 +429,8 @@ class ByBin:
 
     @cached_property
     def points(self) -> AveragePoints:
-        x, y = (np.stack([getattr(curve, axis) for curve in self.curves]) for axis in ("x", "y"))
+        x = np.stack([curve.x for curve in self.curves])
+        y = np.stack([curve.y for curve in self.curves])
         return AveragePoints(mean(x, 0.5).value, y, self.curves[0].threshold, x)
 
     def at(self, x: Array) -> Array:
@@ -440,33 +462,25 @@ class ByFalsePositives:
 
     @cached_property
     def points(self) -> AveragePoints:
-        x = np.arange(self._most + 1, dtype=np.float64)
-        found = [np.where(x > curve.counts.n_neg, curve.counts.n_pos, _found(curve, x)) for curve in self.curves]
-        everything = np.array([[curve.counts.n_pos] for curve in self.curves], dtype=np.float64)
-        return _without_thresholds(np.append(x, x[-1]), np.hstack([np.stack(found), everything]))
-
-    @property
-    def _most(self) -> int:
-        largest = max(curve.counts.n_neg for curve in self.curves)
         for curve in self.curves:
-            _require_whole(curve.counts.require_levels("an average of counts"))
-        return int(largest)
+            counts = curve.counts.require_levels("an average of counts")
+            if (counts.neg % 1).any():
+                subject, hint = "method='false_positives'", "use 'vertical'"
+                raise WeightError(subject, expected="whole numbers of negatives", got="broken weights", hint=hint)
+        most = int(max(curve.counts.n_neg for curve in self.curves))
+        x = np.arange(most + 1, dtype=np.float64)
+        rows = []
+        for curve in self.curves:
+            tp, fp = cumulative(curve.counts)
+            found = _Position.find(x, fp, first=True).mix(tp)
+            found[x == 0] = 0.0
+            rows.append(np.where(x > curve.counts.n_neg, curve.counts.n_pos, found))
+        everybody = np.array([[curve.counts.n_pos] for curve in self.curves], dtype=np.float64)
+        return _without_thresholds(np.append(x, most), np.hstack([np.stack(rows), everybody]))
 
     def at(self, x: Array) -> Array:
         points = self.points
         return np.stack([np.asarray(interpolate(points.x, y, x)) for y in points.y])
-
-
-def _found(curve: CountedRoc, x: Array) -> Array:
-    tp, fp = cumulative(curve.counts)
-    found = _Place.find(x, fp, first=True).mix(tp)
-    return np.where(x == 0, 0.0, found)
-
-
-def _require_whole(counts: ThresholdCounts) -> None:
-    if (counts.neg % 1).any():
-        subject = "method='false_positives'"
-        raise WeightError(subject, expected="whole numbers of negatives", got="broken weights", hint="use 'vertical'")
 
 
 FoldAverage = Vertical | ByThreshold | ByBin | ByFalsePositives
@@ -501,11 +515,11 @@ class Averaged:
     """Points of an average curve with their intervals, and the average between them."""
 
     x: Array
-    y: Across
+    y: FoldInterval
     threshold: Array
     at: Callable[[Array], Array]
     interval: str
-    x_across: Across | None = None
+    x_interval: FoldInterval | None = None
 
 
 class AverageCurve(Curve):
@@ -551,26 +565,33 @@ class AverageCurve(Curve):
         level: float,
     ) -> None:
         super().__init__(averaged.x, averaged.y.value, averaged.threshold)
-        self.method, self.model, self.pooled, self.areas = method, model, pooled, areas
-        self.folds, self.undefined = dict(folds), dict(undefined)
+        self.method = method
+        self.model = model
+        self.folds = dict(folds)
+        self.undefined = dict(undefined)
+        self.pooled = pooled
+        self.areas = areas
         self.folds_at = check.read_only(averaged.y.folds)
         self.band = _band(self.x, averaged.y, level, averaged.interval)
-        self.x_band = None if averaged.x_across is None else _band(self.y, averaged.x_across, level, averaged.interval)
+        self.x_band = None
+        if averaged.x_interval is not None:
+            self.x_band = _band(self.y, averaged.x_interval, level, averaged.interval)
         self._at = averaged.at
 
     @property
-    def _one(self) -> Curve:
+    def _first(self) -> Curve:
+        """Curve of the first fold; all have the same axes."""
         return next(iter(self.folds.values()))
 
     @property
     def x_name(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride]
         """Name of the folds' x axis."""
-        return self._one.x_name
+        return self._first.x_name
 
     @property
     def y_name(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride]
         """Name of the folds' y axis."""
-        return self._one.y_name
+        return self._first.y_name
 
     def at(self, x: Any) -> Any:
         """Return the average at `x`; between points, that of mixtures of neighbouring thresholds."""
@@ -600,20 +621,21 @@ class AverageCurve(Curve):
         -------
         Axes
         """
-        own = self.band if self.x_band is None else None
-        shown = own if band is None or band is True else band or None
-        return super().plot(ax, band=shown, **line)
+        if band is None or band is True:
+            band = self.band if self.x_band is None else None
+        return super().plot(ax, band=band or None, **line)
 
     def columns(self) -> dict[str, Array]:
         """Return the points with their interval limits and number of folds."""
-        nothing = np.full(self.x.size, np.nan)
-        ends = (nothing, nothing) if self.band is None else (self.band.low, self.band.high)
-        return super().columns() | {"low": ends[0], "high": ends[1], "folds": self.folds_at}
+        low = high = np.full(self.x.size, np.nan)
+        if self.band is not None:
+            low, high = self.band.low, self.band.high
+        return super().columns() | {"low": low, "high": high, "folds": self.folds_at}
 
     def to_dict(self) -> dict[str, Any]:
         """Return points, areas, single folds, and why some have no curve, safe for JSON."""
         facts = {
-            "of": self._one.title,
+            "of": self._first.title,
             "model": self.model,
             "method": self.method,
             "interval": self.band and self.band.label,
@@ -625,11 +647,11 @@ class AverageCurve(Curve):
 
     def _facts(self) -> str:
         of_all = f" of {len(self.folds) + len(self.undefined)}" if self.undefined else ""
-        facts = f"{self._one.title}, {self.method}, {len(self.folds)}{of_all} folds"
+        facts = f"{self._first.title}, {self.method}, {len(self.folds)}{of_all} folds"
         return facts if self.areas is None else f"{facts}, {self.areas}"
 
 
-def _band(x: Array, y: Across, level: float, method: str) -> Band | None:
+def _band(x: Array, y: FoldInterval, level: float, method: str) -> Band | None:
     return Band(x, y.low, y.high, level, method) if (y.folds > 1).any() else None
 
 
@@ -643,7 +665,6 @@ _NAMES = {
     "false_positives": "average by false positives",
 }
 _AREAS = {"roc": "AUC", "gain": "area under the gain curve", "precision_recall": "average precision"}
-_ABOVE_ONE = ("lift", "tp", "fp")
 
 
 @contract
@@ -727,91 +748,88 @@ def average_curve(
     level = check.check_level(level)
     predictions = rows_of(predictions)
     name = model_name(predictions.models, model)
-    found = fold_curves(predictions.select(models=[name]), kind, bins=bins, strategy=strategy)
+    folds = fold_curves(predictions.select(models=[name]), kind, bins=bins, strategy=strategy)
     if method == "false_positives":
-        found = _in_counts(found, kind)
+        if kind != "roc":
+            raise InputError("method='false_positives'", expected="kind='roc'", got=repr(kind), hint="use 'vertical'")
+        folds = replace(folds, curves={fold: CountedRoc(curve.counts) for fold, curve in folds.curves.items()})
     if grid is not None and (method not in ("vertical", "threshold") or (method, kind) == ("threshold", "calibration")):
         raise InputError("grid", expected="none for this average", got="one", hint="it is for x or thresholds")
-    curves = list(found.curves.values())
-    if method == "pooled":
-        averaged = _pooled(found, level)
-    else:
-        averaged = _averaged(_average(curves, method, grid), curves[0], level, found.spread)
+    averaged = _pooled(folds, level) if method == "pooled" else _mean_curve(folds, method, grid, level)
     return AverageCurve(
         averaged,
         method=_NAMES[method],
         model=name,
-        folds=found.curves,
-        undefined=found.undefined,
-        pooled=found.pooled,
-        areas=_areas(found, kind, level),
+        folds=folds.curves,
+        undefined=folds.undefined,
+        pooled=folds.pooled,
+        areas=_areas(folds, kind, level),
         level=level,
     )
 
 
-def _average(curves: Sequence[Any], method: Method, grid: Any) -> FoldAverage:
-    where = None if grid is None else np.unique(check.check_scores(grid, name="grid"))
+def _mean_curve(folds: FoldCurves, method: Method, grid: Any, level: float) -> Averaged:
+    """Return the mean of the folds' curves."""
+    curves = list(folds.curves.values())
+    first = curves[0]
+    grid = None if grid is None else np.unique(check.check_scores(grid, name="grid"))
+    average: FoldAverage
     if method == "vertical":
-        return Vertical(curves, where)
-    if method == "false_positives":
-        return ByFalsePositives(curves)
-    return ByBin(curves) if hasattr(curves[0], "edges") else ByThreshold(curves, where)
-
-
-def _in_counts(found: FoldCurves, kind: Kind) -> FoldCurves:
-    if kind != "roc":
-        raise InputError("method='false_positives'", expected="kind='roc'", got=repr(kind), hint="use 'vertical'")
-    return replace(found, curves={fold: CountedRoc(curve.counts) for fold, curve in found.curves.items()})
-
-
-def _averaged(average: FoldAverage, one: Curve, level: float, spread: Spread) -> Averaged:
+        average = Vertical(curves, grid)
+    elif method == "false_positives":
+        average = ByFalsePositives(curves)
+    elif hasattr(first, "edges"):
+        average = ByBin(curves)
+    else:
+        average = ByThreshold(curves, grid)
     points = average.points
-    x = points.x_of_folds
-    x_across = None if x is None else _within(mean(x, level, spread), one.x_name)
-    return Averaged(
-        points.x,
-        _within(mean(points.y, level, spread), one.y_name),
-        points.threshold,
-        lambda x: mean(average.at(x), level).value,
-        spread.name,
-        x_across,
+    y = mean(points.y, level, folds.spread).within(first.y_name)
+    x_interval = None
+    if points.x_of_folds is not None:
+        x_interval = mean(points.x_of_folds, level, folds.spread).within(first.x_name)
+
+    def at(x: Array) -> Array:
+        return mean(average.at(x), level).value
+
+    return Averaged(points.x, y, points.threshold, at, folds.spread.name, x_interval)
+
+
+def _pooled(folds: FoldCurves, level: float) -> Averaged:
+    """Return the curve of all rows, with the jackknife over folds."""
+    curve = folds.pooled
+    # The mean of a single row has the curve's values, without limits.
+    y = mean(np.atleast_2d(curve.y), level)
+    if folds.leave_one_out:
+        without = [np.asarray(shorter.at(curve.x), dtype=np.float64) for shorter in folds.leave_one_out]
+        y = jackknife(np.asarray(curve.at(curve.x)), np.stack(without), level)._replace(value=curve.y)
+    return Averaged(curve.x, y.within(curve.y_name), curve.threshold, curve.at, folds.jackknife_name)
+
+
+def _areas(folds: FoldCurves, kind: Kind, level: float) -> Areas | None:
+    """Return the area of the pooled rows and the mean of the folds' areas, where the curve has one."""
+    if kind not in _AREAS:
+        return None
+    if kind == "roc":  # whose areas have intervals of their own
+        pooled_rows = areas.sample_of_rows(folds.predictions)
+        by_fold = areas.sample_of_rows(folds.defined_rows, folds="mean")
+        pooled = areas.estimate(pooled_rows, 0, "auto", level)
+        return Areas(_AREAS[kind], pooled, areas.estimate(by_fold, 0, "auto", level))
+    n = folds.predictions.n
+    of_all = np.array([folds.pooled.area()])
+    pooled_area = mean(of_all[None], level)
+    if folds.leave_one_out:
+        without = np.array([[curve.area()] for curve in folds.leave_one_out])
+        pooled_area = jackknife(of_all, without, level)
+    of_folds = np.array([[curve.area()] for curve in folds.curves.values()])
+    mean_area = mean(of_folds, level, folds.spread)
+    return Areas(
+        _AREAS[kind],
+        _estimate(pooled_area, folds.jackknife_name, level, n),
+        _estimate(mean_area, folds.spread.name, level, n),
     )
 
 
-def _pooled(found: FoldCurves, level: float) -> Averaged:
-    curve = found.pooled
-    without = found.without_each
-    interval = mean(np.atleast_2d(curve.y), level)
-    if without:
-        values = np.stack([np.asarray(each.at(curve.x), dtype=np.float64) for each in without])
-        interval = jackknife(np.asarray(curve.at(curve.x)), values, level)._replace(value=curve.y)
-    return Averaged(curve.x, _within(interval, curve.y_name), curve.threshold, curve.at, found.without_name)
-
-
-def _within(interval: Across, name: str) -> Across:
-    return interval.clipped(0.0, inf if name in _ABOVE_ONE else 1.0)
-
-
-def _areas(found: FoldCurves, kind: Kind, level: float) -> Areas | None:
-    if kind not in _AREAS:
-        return None
-    if kind == "roc":
-        pooled_rows, averaged = (
-            sample_of_rows(found.predictions),
-            sample_of_rows(found.of_those_defined(), folds="mean"),
-        )
-        return Areas(_AREAS[kind], *(estimate(each, 0, "auto", level) for each in (pooled_rows, averaged)))
-    n, without = found.predictions.n, found.without_each
-    areas = np.array([[curve.area()] for curve in found.curves.values()])
-    whole = np.array([found.pooled.area()])
-    left_out = mean(whole[None], level)
-    if without:
-        left_out = jackknife(whole, np.array([[each.area()] for each in without]), level)
-    of_folds = mean(areas, level, found.spread)
-    named = ((left_out, found.without_name), (of_folds, found.spread.name))
-    return Areas(_AREAS[kind], *(_estimate(_within(each, "area"), method, level, n) for each, method in named))
-
-
-def _estimate(interval: Across, method: str, level: float, n: float) -> Estimate:
+def _estimate(interval: FoldInterval, method: str, level: float, n: float) -> Estimate:
+    interval = interval.within("area")
     value, low, high = (float(end[0]) for end in (interval.value, interval.low, interval.high))
     return Estimate(value, low, high, level, method, n)

@@ -1,25 +1,28 @@
-"""Compare models over the folds of one data set, with tests that allow for shared training rows.
+"""Compare models over the folds of one data set, or over several data sets.
 
-One value per model and fold: what comparisons over folds start from.
+Four public functions, in the order of this file:
 
-How probably is one model better, worse, or as good for all practical purposes: the Bayesian correlated t-test.
+- `compare_folds` tests the mean difference over the folds of one data set. Folds share training rows, so their values
+  are correlated and a plain t-test rejects too often. Nadeau & Bengio enlarge the variance of the mean from s²/n to
+  s²·(1/n + ρ/(1 − ρ)), where each fold tests the share ρ of the rows. Dietterich's and Alpaydin's tests need five
+  repeats of two folds instead.
+- `practical_equivalence` reads the same t distribution as a posterior: the probability that a model is better, worse,
+  or within a region of practical equivalence.
+- `compare_datasets` treats data sets as independent, but not their scales as equal: Wilcoxon's signed-rank test, with
+  the Hodges–Lehmann estimate and the interval that belongs to the test.
+- `friedman` ranks three or more models on each data set: Friedman's χ², Iman & Davenport's F, and Nemenyi's test of
+  each pair.
+
+Every function first turns its input, arrays or Predictions, into a table: `FoldScores` (models × folds) or
+`ResultTable` (data sets × models).
 """
-# MERGED-DOC: """Compare models over several data sets with Wilcoxon's signed-rank test.
-#
-# One value per data set and model: what comparisons over data sets start from.
-# """
-# MERGED-DOC: """Friedman's test of the ranks of several models over several data sets, with Nemenyi's pairwise test.
-#
-# The exact distribution of Friedman's statistic: the ranks of every data set dealt out in every order.
-# """
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import combinations, permutations
 from math import inf, isinf, nan, sqrt
-from operator import itemgetter
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -32,18 +35,10 @@ from rocscope._base.grouping import Parts
 from rocscope.core.predictions import Rows
 from rocscope.core.result import Result, html_table, number
 from rocscope.errors import InputError, PairingError, ScoreError, ShapeError
-from rocscope.evaluation.measures import Judged, Metric, measure_of
-from rocscope.inference.estimate import (
-    ADJUSTMENTS,
-    Alternative,
-    Comparison,
-    Comparisons,
-    Estimate,
-    Hypothesis,
-    PValueAdjust,
-    Test,
-    compare_each_two,
-)
+from rocscope.evaluation.fitting import AnyPredictions
+from rocscope.evaluation.measures import Metric, measure_of
+from rocscope.inference import estimate as inference
+from rocscope.inference.estimate import Comparison, Comparisons, Estimate, Hypothesis
 from rocscope.sample import is_segmented, refusal
 
 
@@ -119,49 +114,55 @@ def fold_scores(scores: Any, metric: Metric = "auc", test_share: float | None = 
     if test_share is not None:
         check.check_share(test_share, "test_share")
     if isinstance(scores, Rows):
-        found = _of_predictions(cast(Judged, scores), metric)
+        table = _fold_scores_of_predictions(cast(AnyPredictions, scores), metric)
     elif hasattr(scores, "items") and not is_segmented(scores):
-        found = _of_arrays(scores)
+        table = _fold_scores_of_arrays(scores)
     else:
         raise refusal("scores", "Predictions with folds, or a mapping from model to array", scores)
-    if len(found.models) < 2:
-        raise InputError("models to compare", expected="two or more", got=f"{len(found.models)}")
-    if found.values.shape[1] < 2:
-        raise InputError("folds", expected="two or more", got=f"{found.values.shape[1]}")
-    share = found.test_share if test_share is None else float(test_share)
-    return FoldScores(found.models, check.read_only(found.values), found.repeats, share, found.quantity, found.sign)
+    if len(table.models) < 2:
+        raise InputError("models to compare", expected="two or more", got=f"{len(table.models)}")
+    if table.values.shape[1] < 2:
+        raise InputError("folds", expected="two or more", got=f"{table.values.shape[1]}")
+    share = table.test_share if test_share is None else float(test_share)
+    return replace(table, values=check.read_only(table.values), test_share=share)
 
 
-def _of_arrays(scores: Mapping[Any, Any]) -> FoldScores:
+def _fold_scores_of_arrays(scores: Mapping[Any, Any]) -> FoldScores:
     arrays = {str(name): np.asarray(values) for name, values in scores.items()}
     if not arrays:
         raise InputError("models to compare", expected="two or more", got="0")
-    (first, shape), *_ = [(name, values.shape) for name, values in arrays.items()]
+    first = next(iter(arrays))
+    shape = arrays[first].shape
     if len(shape) not in (1, 2):
         raise ShapeError(f"scores[{first!r}]", expected="folds, or repeats × folds", got=f"{len(shape)} dimensions")
     for name, values in arrays.items():
         if values.shape != shape:
             raise PairingError("scores", expected=f"{shape} as of {first!r}", got=f"{values.shape} of {name!r}")
-        if values.dtype.kind not in "iuf" or not np.isfinite(values).all():
-            raise ScoreError(f"scores[{name!r}]", expected="finite numbers", got=_what_is_wrong(values))
+        if values.dtype.kind not in "iuf":
+            got = f"values of type {values.dtype}"
+            raise ScoreError(f"scores[{name!r}]", expected="finite numbers", got=got)
+        if not np.isfinite(values).all():
+            got = check.count_and_first(~np.isfinite(values.ravel()), "missing or infinite")
+            raise ScoreError(f"scores[{name!r}]", expected="finite numbers", got=got.replace("row", "fold"))
+    repeats = share = None
+    if len(shape) == 2:
+        repeats = shape[0]
+        # The folds of one repeat divide the rows; a single fold does not tell how many rows trained it.
+        share = 1 / shape[1] if shape[1] > 1 else None
     stacked = np.stack([values.ravel() for values in arrays.values()]).astype(np.float64)
-    if len(shape) == 1:
-        return FoldScores(tuple(arrays), stacked, None, None, "score")
-    return FoldScores(tuple(arrays), stacked, shape[0], 1 / shape[1] if shape[1] > 1 else None, "score")
+    return FoldScores(tuple(arrays), stacked, repeats, share, "score")
 
 
-def _what_is_wrong(values: Array) -> str:
-    if values.dtype.kind not in "iuf":
-        return f"values of type {values.dtype}"
-    return check.count_and_first(~np.isfinite(values.ravel()), "missing or infinite").replace("row", "fold")
-
-
-def _of_predictions(preds: Judged, metric: Metric) -> FoldScores:
+def _fold_scores_of_predictions(preds: AnyPredictions, metric: Metric) -> FoldScores:
     measure = measure_of(metric, several_classes=hasattr(preds, "classes"))
     responses = getattr(preds.source, "responses", {})
     parts = list(preds.by_fold().items())
-    repeats = [_repeat_of(part) for _, part in parts]
-    order = sorted(range(len(parts)), key=lambda i: (repeats[i], i))
+    repeats = []
+    for _, part in parts:
+        repeat = getattr(part, "repeat", None)
+        repeats.append(0 if repeat is None else repeat[0])
+    # Folds of one repeat become neighbours; the sort is stable, so that their order within a repeat is kept.
+    order = sorted(range(len(parts)), key=lambda i: repeats[i])
     values = np.empty((len(preds.models), len(parts)))
     for row, model in enumerate(preds.models):
         for column, i in enumerate(order):
@@ -172,30 +173,21 @@ def _of_predictions(preds: Judged, metric: Metric) -> FoldScores:
                 hint = "it has none where the fold lacks a class that it needs"
                 raise ScoreError(subject, expected="a number", got=f"{value}", hint=hint)
             values[row, column] = value
-    each, count = np.unique(repeats, return_counts=True)
-    equal = bool((count == count[0]).all())
-    # Folds of one repeat share its rows out; a single one leaves open how many rows trained it.
-    share = 1 / int(count[0]) if equal and count[0] > 1 and _complete(preds, each.size) else None
-    models = tuple(preds.models)
-    return FoldScores(models, values, each.size if equal else None, share, measure.name, measure.sign)
-
-
-def _repeat_of(part: Judged) -> Any:
-    repeat = getattr(part, "repeat", None)
-    return 0 if repeat is None else repeat[0]
-
-
-def _complete(preds: Judged, repeats: int) -> bool:
-    """Whether each repeat tests all rows once, as far as the predictions show."""
+    distinct, folds_per_repeat = np.unique(repeats, return_counts=True)
+    folds = int(folds_per_repeat[0])
+    equal = bool((folds_per_repeat == folds).all())
     source = preds.source
-    return source is None or len(preds) == repeats * (source.rows_read - source.rows_dropped)
+    # The test share is 1/folds only if each repeat tests every row once, as far as the predictions show.
+    complete = source is None or len(preds) == distinct.size * (source.rows_read - source.rows_dropped)
+    share = 1 / folds if equal and folds > 1 and complete else None
+    count = distinct.size if equal else None
+    return FoldScores(tuple(preds.models), values, count, share, measure.name, measure.sign)
 
 
 Method = Literal["corrected_t", "5x2_t", "5x2_f"]
 
 METHODS = ("corrected_t", "5x2_t", "5x2_f")
-_FIVE_BY_TWO = (5, 2)  # repeats and folds of Alpaydin's test
-_F_FREEDOM = (10, 5)  # degrees of freedom of its F statistic
+_FIVE_BY_TWO = (5, 2)  # repeats and folds that Dietterich's and Alpaydin's tests are derived for
 
 
 @contract
@@ -205,11 +197,11 @@ def compare_folds(
     method: Method = "corrected_t",
     metric: Metric = "auc",
     test_share: float | None = None,
-    alternative: Alternative = "two-sided",
-    test: Test = "difference",
+    alternative: inference.Alternative = "two-sided",
+    test: inference.Test = "difference",
     margin: float = 0.0,
     level: float = 0.95,
-    adjust: PValueAdjust = "holm",
+    adjust: inference.PValueAdjust = "holm",
 ) -> Comparisons:
     """Compare a metric of models over the folds of one data set: second − first, with tests.
 
@@ -271,81 +263,82 @@ def compare_folds(
     2
     """
     check.check_choice("method", method, METHODS)
-    check.check_choice("adjust", adjust, ADJUSTMENTS)
+    check.check_choice("adjust", adjust, inference.ADJUSTMENTS)
     hypothesis = Hypothesis(alternative, test, margin, level)
-    found = fold_scores(scores, metric, test_share)
+    table = fold_scores(scores, metric, test_share)
     if method == "corrected_t":
-        task: _CorrectedT | _FiveByTwo = _CorrectedT(found, hypothesis)
-    else:
-        task = _FiveByTwo(found, hypothesis, method)
-    estimates = {name: task.estimate(i) for i, name in enumerate(found.models)}
-    return compare_each_two(found.quantity, estimates, task.covariance, task.compare, adjust)
+        return _corrected_t(table, hypothesis, adjust)
+    return _five_by_two(table, hypothesis, method, adjust)
 
 
-def corrected_covariance(found: FoldScores) -> Array:
+def corrected_covariance(table: FoldScores) -> Array:
     """Return the covariance (m × m) of the means over folds, corrected for the training rows that folds share."""
-    return np.atleast_2d(np.cov(found.values)) * found.variance_factor
+    return np.atleast_2d(np.cov(table.values)) * table.variance_factor
 
 
-class _CorrectedT:
-    name = "corrected resampled t"
+def _corrected_t(table: FoldScores, hypothesis: Hypothesis, adjust: inference.PValueAdjust) -> Comparisons:
+    """Compare means over folds with Nadeau & Bengio's corrected resampled t-test."""
+    method = "corrected resampled t"
+    n = table.values.shape[1]
+    covariance = corrected_covariance(table)
+    estimates = {}
+    for i, model in enumerate(table.models):
+        error = sqrt(covariance[i, i])
+        estimates[model] = hypothesis.wald(table.values[i].mean(), error, n, method, df=n - 1)
 
-    def __init__(self, found: FoldScores, hypothesis: Hypothesis) -> None:
-        self.found, self.hypothesis = found, hypothesis
-        self.covariance = corrected_covariance(found)
-        self.n = found.values.shape[1]
+    def compare(i: int, j: int) -> Comparison:
+        mean, error = table.mean_difference(i, j)
+        difference = hypothesis.wald(mean, error, n, method, df=n - 1)
+        return hypothesis.compare(table.models[i], table.models[j], difference, df=n - 1, method=method)
 
-    def estimate(self, i: int) -> Estimate:
-        spread = sqrt(self.covariance[i, i])
-        return self.hypothesis.wald(self.found.values[i].mean(), spread, self.n, self.name, df=self.n - 1)
-
-    def compare(self, i: int, j: int) -> Comparison:
-        estimate = self.hypothesis.wald(*self.found.mean_difference(i, j), self.n, self.name, df=self.n - 1)
-        first, second = self.found.models[i], self.found.models[j]
-        return self.hypothesis.compare(first, second, estimate, df=self.n - 1, method=self.name)
+    return inference.compare_each_two(table.quantity, estimates, covariance, compare, adjust)
 
 
-class _FiveByTwo:
-    def __init__(self, found: FoldScores, hypothesis: Hypothesis, method: str) -> None:
-        n = found.values.shape[1]
-        if found.repeats is None or (found.repeats, n // found.repeats) != _FIVE_BY_TWO:
-            got = f"{n} folds" if found.repeats is None else f"{found.repeats} × {n // found.repeats}"
-            raise ShapeError(f"method={method!r}", expected="five repeats of two folds (arrays of 5 × 2)", got=got)
-        if method == "5x2_f" and (hypothesis.alternative, hypothesis.test) != ("two-sided", "difference"):
-            hint = "use method='5x2_t' or 'corrected_t'"
-            raise InputError("method='5x2_f'", expected="a two-sided test", got=hypothesis.aim, hint=hint)
-        self.found, self.hypothesis, self.method = found, hypothesis, method
-        self.name = "5×2 cv t" if method == "5x2_t" else "combined 5×2 cv F"
-        within = found.values.reshape(-1, *_FIVE_BY_TWO)
-        within = (within - within.mean(axis=2, keepdims=True)).reshape(len(found.models), -1)
-        self.covariance = within @ within.T / 5
+def _five_by_two(table: FoldScores, hypothesis: Hypothesis, method: str, adjust: inference.PValueAdjust) -> Comparisons:
+    """Compare five repeats of two folds, with Dietterich's t-test or Alpaydin's combined F-test."""
+    n = table.values.shape[1]
+    if table.repeats is None or (table.repeats, n // table.repeats) != _FIVE_BY_TWO:
+        got = f"{n} folds" if table.repeats is None else f"{table.repeats} × {n // table.repeats}"
+        raise ShapeError(f"method={method!r}", expected="five repeats of two folds (arrays of 5 × 2)", got=got)
+    if method == "5x2_f" and (hypothesis.alternative, hypothesis.test) != ("two-sided", "difference"):
+        hint = "use method='5x2_t' or 'corrected_t'"
+        raise InputError("method='5x2_f'", expected="a two-sided test", got=hypothesis.aim, hint=hint)
+    name = "5×2 cv t" if method == "5x2_t" else "combined 5×2 cv F"
+    # s²ᵢ = Σⱼ(xᵢⱼ − x̄ᵢ)² of each repeat i, averaged over the five; for pairs of models likewise.
+    by_repeat = table.values.reshape(-1, *_FIVE_BY_TWO)
+    deviation = (by_repeat - by_repeat.mean(axis=2, keepdims=True)).reshape(len(table.models), -1)
+    covariance = deviation @ deviation.T / 5
 
-    def estimate(self, i: int) -> Estimate:
-        return self._without_interval(float(self.found.values[i].mean()), sqrt(self.covariance[i, i]))
+    def without_interval(value: float, error: float) -> Estimate:
+        return Estimate(value, nan, nan, hypothesis.level, name, n, error)
 
-    def _without_interval(self, value: float, spread: float) -> Estimate:
-        return Estimate(value, nan, nan, self.hypothesis.level, self.name, self.found.values.shape[1], spread)
-
-    def compare(self, i: int, j: int) -> Comparison:
-        first, second = self.found.models[i], self.found.models[j]
-        difference = self.found.values[j] - self.found.values[i]
+    def compare(i: int, j: int) -> Comparison:
+        first, second = table.models[i], table.models[j]
+        difference = table.values[j] - table.values[i]
         pairs = difference.reshape(_FIVE_BY_TWO)
         variance = float(((pairs - pairs.mean(axis=1, keepdims=True)) ** 2).sum()) / 5
-        if self.method == "5x2_t":
-            tested = self._without_interval(float(pairs[0, 0]), sqrt(variance))
-            found = self.hypothesis.compare(first, second, tested, df=5, method=self.name)
-            statistic, p_value = found.statistic, found.p_value
+        if method == "5x2_t":
+            # Dietterich's numerator is the first difference alone, which is independent of the denominator.
+            tested = without_interval(float(pairs[0, 0]), sqrt(variance))
+            t_test = hypothesis.compare(first, second, tested, df=5, method=name)
+            statistic, p_value = t_test.statistic, t_test.p_value
         else:
-            statistic = _ratio(float((difference**2).sum()), 2 * 5 * variance)
-            p_value = float(stats.f.sf(statistic, *_F_FREEDOM))
-        shown = self._without_interval(float(difference.mean()), sqrt(variance))
-        return self.hypothesis.comparison(first, second, shown, statistic, p_value, self.name, df=5)
+            squares = float((difference**2).sum())
+            if variance:
+                statistic = squares / (2 * 5 * variance)
+            elif squares:
+                statistic = inf
+            else:
+                statistic = 0.0
+            # Σd² has 10 degrees of freedom, one for each fold; 2Σs²ᵢ has 5, one for each repeat.
+            p_value = float(stats.f.sf(statistic, 10, 5))
+        shown = without_interval(float(difference.mean()), sqrt(variance))
+        return hypothesis.comparison(first, second, shown, statistic, p_value, name, df=5)
 
-
-def _ratio(above: float, below: float) -> float:
-    if below == 0:
-        return 0.0 if above == 0 else inf
-    return above / below
+    estimates = {}
+    for i, model in enumerate(table.models):
+        estimates[model] = without_interval(float(table.values[i].mean()), sqrt(covariance[i, i]))
+    return inference.compare_each_two(table.quantity, estimates, covariance, compare, adjust)
 
 
 _METHOD = "Bayesian correlated t"
@@ -437,46 +430,47 @@ def practical_equivalence(
     """
     hypothesis = Hypothesis(level=level)
     check.check_number(rope, "rope", "a number of at least 0", least=0)
-    found = fold_scores(scores, metric, test_share)
-    n = found.values.shape[1]
-    covariance = corrected_covariance(found)
-    pairs = [_pair(found, i, j, float(rope), hypothesis) for i, j in combinations(range(len(found.models)), 2)]
-    estimates = {
-        name: hypothesis.wald(float(found.values[i].mean()), sqrt(covariance[i, i]), n, _METHOD, df=n - 1)
-        for i, name in enumerate(found.models)
-    }
-    return Comparisons(found.quantity, estimates, covariance, pairs, "none")
+    table = fold_scores(scores, metric, test_share)
+    n = table.values.shape[1]
+    covariance = corrected_covariance(table)
+    estimates = {}
+    for i, model in enumerate(table.models):
+        error = sqrt(covariance[i, i])
+        estimates[model] = hypothesis.wald(float(table.values[i].mean()), error, n, _METHOD, df=n - 1)
+    pairs = []
+    for i, j in combinations(range(len(table.models)), 2):
+        mean, error = table.mean_difference(i, j)
+        first_better = _probability_above_zero(-mean - rope, error, n - 1)
+        second_better = _probability_above_zero(mean - rope, error, n - 1)
+        if not rope and not error and not mean:
+            # Equal folds and no region of equivalence: neither side is favoured.
+            first_better = second_better = 0.5
+        equivalent = max(1 - first_better - second_better, 0.0) if rope else 0.0
+        pair = PracticalComparison(
+            table.models[i],
+            table.models[j],
+            hypothesis.wald(mean, error, n, _METHOD, df=n - 1),
+            nan,
+            nan,
+            _METHOD,
+            df=n - 1,
+            rope=float(rope),
+            first_better=first_better,
+            equivalent=equivalent,
+            second_better=second_better,
+        )
+        pairs.append(pair)
+    return Comparisons(table.quantity, estimates, covariance, pairs, "none")
 
 
-def _pair(found: FoldScores, i: int, j: int, rope: float, hypothesis: Hypothesis) -> PracticalComparison:
-    mean, spread = found.mean_difference(i, j)
-    n = found.values.shape[1]
-    below, above = (_tail(sign * mean - rope, spread, n - 1) for sign in (-1, 1))
-    if not rope and not spread and not mean:
-        below = above = 0.5
-    difference = hypothesis.wald(mean, spread, n, _METHOD, df=n - 1)
-    return PracticalComparison(
-        found.models[i],
-        found.models[j],
-        difference,
-        nan,
-        nan,
-        _METHOD,
-        df=n - 1,
-        rope=rope,
-        first_better=below,
-        equivalent=max(1 - below - above, 0.0) if rope else 0.0,
-        second_better=above,
-    )
-
-
-def _tail(excess: float, spread: float, df: int) -> float:
-    """Return the probability of a positive value, given an excess."""
-    return float(stats.t.cdf(excess / spread, df)) if spread else float(excess > 0)
+def _probability_above_zero(centre: float, scale: float, df: int) -> float:
+    """Return P(X > 0) of a Student distribution around `centre`; all of it is at the centre if the scale is 0."""
+    return float(stats.t.cdf(centre / scale, df)) if scale else float(centre > 0)
 
 
 ROUNDING = 2.0**-44
-"""Relative tolerance below which values are equal, since rounding affects the lowest of 52 bits."""
+"""Relative tolerance, 13 digits, within which values tie. A double has 52 bits after the first, and a mean over folds
+or a difference of two metrics loses the lowest few: 8 are allowed for."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -510,27 +504,26 @@ def result_table(results: Any, metric: Metric = "auc") -> ResultTable:
     ScoreError
         If a value is missing or infinite.
     """
+    # Predictions by segment are a mapping too: each segment may be a data set. Counts by segment are not.
+    by_segment = is_segmented(results) and not isinstance(results, Parts)
     if check.is_frame(results):
         results = check.frame_columns(results)
-    elif not isinstance(results, Mapping) or _counted_by_segment(results):
+    elif not isinstance(results, Mapping) or by_segment:
         expected = "a mapping from model to values or from data set to Predictions, or a data frame"
         raise refusal("results", expected, results)
     if any(isinstance(value, Rows) for value in results.values()):
-        table = _of_predictions_of_dataset_comparison(results, metric)
+        table = _results_of_predictions(results, metric)
     else:
-        table = _of_arrays_of_dataset_comparison(results)
+        table = _results_of_arrays(results)
     n, m = table.values.shape
-    for what, size in (("models to compare", m), ("data sets", n)):
-        if size < 2:
-            raise InputError(what, expected="two or more", got=str(size))
-    return ResultTable(table.models, check.read_only(table.values), table.quantity, table.sign)
+    if m < 2:
+        raise InputError("models to compare", expected="two or more", got=str(m))
+    if n < 2:
+        raise InputError("data sets", expected="two or more", got=str(n))
+    return replace(table, values=check.read_only(table.values))
 
 
-def _counted_by_segment(results: Any) -> bool:
-    return is_segmented(results) and not isinstance(results, Parts)  # of rows by segment each may be a data set
-
-
-def _of_arrays_of_dataset_comparison(results: Mapping[Any, Any]) -> ResultTable:
+def _results_of_arrays(results: Mapping[Any, Any]) -> ResultTable:
     columns = {str(name): np.asarray(values) for name, values in results.items()}
     if not columns:
         raise InputError("models to compare", expected="two or more", got="0")
@@ -548,27 +541,33 @@ def _of_arrays_of_dataset_comparison(results: Mapping[Any, Any]) -> ResultTable:
             got = check.count_and_first(~np.isfinite(values), "missing or infinite")
             hint = "leave out data sets that a model has no value for"
             raise ScoreError(f"results[{name!r}]", expected="finite values", got=got, hint=hint)
-    return ResultTable(tuple(columns), np.column_stack(list(columns.values())).astype(np.float64), "score")
+    stacked = np.column_stack(list(columns.values())).astype(np.float64)
+    return ResultTable(tuple(columns), stacked, "score")
 
 
-def _of_predictions_of_dataset_comparison(results: Mapping[Any, Any], metric: Metric) -> ResultTable:
+def _results_of_predictions(results: Mapping[Any, Any], metric: Metric) -> ResultTable:
     rows: list[Array] = []
-    models, quantity, sign = None, "", 1
+    models: tuple[str, ...] = ()
+    quantity, sign = "", 1
     for name, preds in results.items():
         if not isinstance(preds, Rows):
             raise InputError(f"results[{name!r}]", expected="predictions as of the others", got=type(preds).__name__)
-        found = fold_scores(preds, metric)
-        models, quantity, sign = models or found.models, found.quantity, found.sign
-        if found.models != models:
-            raise PairingError(f"results[{name!r}]", expected=f"the models {models}", got=f"{found.models}")
-        rows.append(found.values.mean(axis=1))
-    return ResultTable(models or (), np.array(rows), quantity, sign)
+        table = fold_scores(preds, metric)
+        models = models or table.models
+        quantity, sign = table.quantity, table.sign
+        if table.models != models:
+            raise PairingError(f"results[{name!r}]", expected=f"the models {models}", got=f"{table.models}")
+        rows.append(table.values.mean(axis=1))
+    return ResultTable(models, np.array(rows), quantity, sign)
 
 
 Zeros = Literal["split", "drop", "pratt"]
 
 _ZERO_METHODS = {"split": "zsplit", "drop": "wilcox", "pratt": "pratt"}
-_MOST_EXACT = 50  # data sets up to which SciPy's test counts all signs too
+"""Names of `scipy.stats.wilcoxon`."""
+
+_MOST_EXACT = 50
+"""Data sets up to which the distribution of signed ranks is counted, as SciPy's test does; beyond, it is normal."""
 
 
 @contract
@@ -577,11 +576,11 @@ def compare_datasets(
     *,
     metric: Metric = "auc",
     zeros: Zeros = "split",
-    alternative: Alternative = "two-sided",
-    test: Test = "difference",
+    alternative: inference.Alternative = "two-sided",
+    test: inference.Test = "difference",
     margin: float = 0.0,
     level: float = 0.95,
-    adjust: PValueAdjust = "holm",
+    adjust: inference.PValueAdjust = "holm",
 ) -> Comparisons:
     """Compare models over several data sets: second − first, with Wilcoxon's signed-rank test.
 
@@ -626,87 +625,95 @@ def compare_datasets(
     Comparison(bayes − tree: 0.035, 95 % interval 0.01 to 0.06, p=0.0312, two-sided, Wilcoxon signed ranks)
     """
     check.check_choice("zeros", zeros, tuple(_ZERO_METHODS))
-    check.check_choice("adjust", adjust, ADJUSTMENTS)
+    check.check_choice("adjust", adjust, inference.ADJUSTMENTS)
     hypothesis = Hypothesis(alternative, test, margin, level)
     table = result_table(results, metric)
-    columns = dict(zip(table.models, table.values.T, strict=True))
-    estimates = {
-        name: Estimate(float(np.median(values)), nan, nan, level, "median", values.size)
-        for name, values in columns.items()
-    }
+    n, m = table.values.shape
+    estimates = {}
+    for i, model in enumerate(table.models):
+        median = float(np.median(table.values[:, i]))
+        estimates[model] = Estimate(median, nan, nan, level, "median", n)
 
     def compare(i: int, j: int) -> Comparison:
-        (a, first), (b, second) = (list(columns.items())[each] for each in (i, j))
-        return _pair_of_dataset_comparison(a, b, _difference(first, second), hypothesis, zeros)
+        difference = _rounded_difference(table.values[:, i], table.values[:, j])
+        return _signed_rank_comparison(table.models[i], table.models[j], difference, hypothesis, zeros)
 
-    return compare_each_two(table.quantity, estimates, np.full((len(columns),) * 2, nan), compare, adjust)
+    return inference.compare_each_two(table.quantity, estimates, np.full((m, m), nan), compare, adjust)
 
 
-def _difference(first: Array, second: Array) -> Array:
-    """Return second − first with rounding removed, so that equal differences are ties."""
+def _rounded_difference(first: Array, second: Array) -> Array:
+    """Return second − first with rounding errors removed, so that equal differences are ties."""
     largest = max(abs(first).max(), abs(second).max())
     if largest == 0:
         return second - first
+    # A multiple of a power of two, so that rounding to it is exact in binary.
     step = 2.0 ** np.floor(np.log2(largest)) * ROUNDING
     return np.round((second - first) / step) * step
 
 
-def _pair_of_dataset_comparison(
+def _signed_rank_comparison(
     first: str, second: str, difference: Array, hypothesis: Hypothesis, zeros: Zeros
 ) -> Comparison:
-    found = {
-        side: _signed_ranks(difference - null, side, zeros)
-        for side, null in zip(("greater", "less"), hypothesis.nulls, strict=True)
-        if null is not None
-    }
-    if hypothesis.test == "difference" and len(found) == 2:
+    tests = []
+    for side, null in zip(("greater", "less"), hypothesis.nulls, strict=True):
+        if null is not None:
+            tests.append(_signed_ranks(difference - null, side, zeros))
+    if hypothesis.test == "difference" and len(tests) == 2:
         statistic, p_value = _signed_ranks(difference, "two-sided", zeros)
     else:
-        statistic, p_value = max(found.values(), key=itemgetter(1))
+        # Equivalence needs both one-sided tests to reject, so the larger p-value counts; others have one test.
+        statistic, p_value = max(tests, key=lambda test: test[1])
     name = "Wilcoxon signed ranks"
     estimate = _hodges_lehmann(difference, hypothesis.level, name)
     return hypothesis.comparison(first, second, estimate, statistic, p_value, name)
 
 
 def _signed_ranks(excess: Array, side: str, zeros: Zeros) -> tuple[float, float]:
-    if not excess.any():  # nothing to rank
+    """Return the statistic and p-value of Wilcoxon's test that differences lie on one side of 0."""
+    if not excess.any():  # SciPy has nothing to rank
         return nan, 1.0
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # older SciPy warns when it approximates
-        found: Any = stats.wilcoxon(excess, zero_method=_ZERO_METHODS[zeros], alternative=side)
-    return float(found.statistic), float(found.pvalue)
+        result: Any = stats.wilcoxon(excess, zero_method=_ZERO_METHODS[zeros], alternative=side)
+    return float(result.statistic), float(result.pvalue)
 
 
 def _hodges_lehmann(difference: Array, level: float, method: str) -> Estimate:
-    """Return the median of the Walsh averages, and the interval of values not rejected at this level."""
+    """Return the median of the Walsh averages (dᵢ + dⱼ)/2, i ≤ j, and the interval of values not rejected.
+
+    The statistic of the test at a null value is the number of Walsh averages above it, so the interval omits equally
+    many of them at both ends (Hodges & Lehmann 1963).
+    """
     n = difference.size
     i, j = np.triu_indices(n)
     walsh = np.sort((difference[i] + difference[j]) / 2)
-    left_out = _quantile(n, (1 - level) / 2)
-    low, high = (-np.inf, np.inf) if left_out == 0 else (walsh[left_out - 1], walsh[-left_out])
-    return Estimate(float(np.median(walsh)), float(low), float(high), level, method, n)
+    omitted = _signed_rank_quantile(n, (1 - level) / 2)
+    if omitted == 0:
+        # Not even the most extreme outcome is rejected at this level.
+        low, high = -inf, inf
+    else:
+        low, high = float(walsh[omitted - 1]), float(walsh[-omitted])
+    return Estimate(float(np.median(walsh)), low, high, level, method, n)
 
 
 @lru_cache(maxsize=256)
-def _quantile(n: int, tail: float) -> int:
-    """Return how many Walsh averages to omit on either side: the smallest t with P(T ≤ t) > tail."""
+def _signed_rank_quantile(n: int, tail: float) -> int:
+    """Return the smallest t with P(T ≤ t) > tail, T the sum of the positive ranks of n differences without ties."""
     if n > _MOST_EXACT:
-        centre, spread = n * (n + 1) / 4, (n * (n + 1) * (2 * n + 1) / 24) ** 0.5
-        return max(int(np.floor(centre + stats.norm.ppf(tail) * spread)), 0)
+        centre = n * (n + 1) / 4
+        deviation = (n * (n + 1) * (2 * n + 1) / 24) ** 0.5
+        return max(int(np.floor(centre + stats.norm.ppf(tail) * deviation)), 0)
+    # Number of ways to reach each sum: each rank is in it or not, which shifts the counts by that rank.
     ways = np.ones(1)
-    for rank in range(1, n + 1):  # each rank is in the sum or not
+    for rank in range(1, n + 1):
         ways = np.concatenate([ways, np.zeros(rank)]) + np.concatenate([np.zeros(rank), ways])
     return int(np.searchsorted(np.cumsum(ways) / 2.0**n, tail, side="right"))
 
 
-FEW_DATASETS, FEW_MODELS = 10, 5
-"""Up to this size all orders are counted; the approximations are for more (Demšar 2006)."""
-
-
-def is_few(ranks: Array) -> bool:
-    """Whether all orders are counted."""
-    n, m = ranks.shape
-    return n <= FEW_DATASETS and m <= FEW_MODELS
+_FEW_DATASETS = 10
+_FEW_MODELS = 5
+"""Up to this size all orders are counted, which takes well under a second; the approximations of χ² and F are meant
+for more than about 10 data sets and 5 models (Demšar 2006, §3.2.2)."""
 
 
 def _exact_p_value(ranks: Array) -> float:
@@ -717,8 +724,8 @@ def _exact_p_value(ranks: Array) -> float:
 
     Notes
     -----
-    Rows are added one at a time to all different sorted sums that there are so far, with how likely each is: the same
-    columns in another order are as likely. Doubled ranks are whole numbers, so that nothing is decided by rounding.
+    Rows are added one at a time to all distinct sorted sums so far, with the probability of each: columns in another
+    order are equally likely. Doubled ranks are whole numbers, so that nothing depends on rounding.
 
     Examples
     --------
@@ -728,17 +735,19 @@ def _exact_p_value(ranks: Array) -> float:
     0.166666666667
     """
     doubled = np.rint(2 * ranks).astype(np.int64)
+    # Each vector of sums is coded as one number, with the sums as its digits, so that equal ones can be merged.
     base = int(doubled.sum()) + 1
-    place = base ** np.arange(doubled.shape[1])
-    sums, chance = np.sort(doubled[:1], axis=1), np.ones(1)
+    digits = base ** np.arange(doubled.shape[1])
+    sums = np.sort(doubled[:1], axis=1)
+    probability = np.ones(1)
     for row in doubled[1:]:
         orders = np.array(list(permutations(row.tolist())))
         reached = np.sort(sums[:, np.newaxis] + orders, axis=2).reshape(-1, row.size)
-        _, first, number = np.unique(reached @ place, return_index=True, return_inverse=True)
-        chance = np.bincount(number, np.repeat(chance / len(orders), len(orders)))
+        _, first, code = np.unique(reached @ digits, return_index=True, return_inverse=True)
+        probability = np.bincount(code, np.repeat(probability / len(orders), len(orders)))
         sums = reached[first]
     observed = (doubled.sum(axis=0) ** 2).sum()
-    return min(float(chance[(sums**2).sum(axis=1) >= observed].sum()), 1.0)
+    return min(float(probability[(sums**2).sum(axis=1) >= observed].sum()), 1.0)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -790,15 +799,17 @@ class RankComparison(Result):
     @property
     def groups(self) -> list[tuple[str, ...]]:
         """Largest sets of neighbours by mean rank within the critical difference."""
-        best_first = sorted(self.mean_rank.items(), key=lambda item: item[1])
-        found: list[tuple[str, ...]] = []
-        reached = 0
-        for start, (_, rank) in enumerate(best_first):
-            stop = start + sum(other - rank <= self.critical_difference for _, other in best_first[start:])
-            if stop > reached and stop - start > 1:
-                found.append(tuple(name for name, _ in best_first[start:stop]))
-            reached = max(reached, stop)
-        return found
+        best_first = sorted(self.mean_rank, key=self.mean_rank.__getitem__)
+        ranks = np.array([self.mean_rank[name] for name in best_first])
+        groups: list[tuple[str, ...]] = []
+        last_stop = 0
+        for start, rank in enumerate(ranks):
+            stop = start + int((ranks[start:] - rank <= self.critical_difference).sum())
+            # A set that ends where the previous one does is part of it; a model alone is not a group.
+            if stop > last_stop and stop - start > 1:
+                groups.append(tuple(best_first[start:stop]))
+            last_stop = max(last_stop, stop)
+        return groups
 
     def __repr__(self) -> str:
         ranks = ", ".join(f"{name} {rank:.4g}" for name, rank in self.mean_rank.items())
@@ -809,7 +820,8 @@ class RankComparison(Result):
 
     def _repr_html_(self) -> str:
         best_first = sorted(self.mean_rank.items(), key=lambda item: item[1])
-        return super()._repr_html_() + html_table([(n, number(rank)) for n, rank in best_first], ("", "mean rank"))
+        rows = [(name, number(rank)) for name, rank in best_first]
+        return super()._repr_html_() + html_table(rows, ("", "mean rank"))
 
 
 @contract
@@ -873,16 +885,23 @@ def friedman(
         statistic, p_value = map(float, stats.friedmanchisquare(*ranks.T))
     else:  # all models equal on all data sets
         statistic, p_value = 0.0, 1.0
+    # χ² reaches its largest value n(m − 1) if all data sets agree; F is infinite there, up to rounding.
     rest = n * (m - 1) - statistic
     f_statistic = (n - 1) * statistic / rest if rest > 1e-12 * n * m else inf
     f_p_value = 0.0 if isinf(f_statistic) else float(stats.f.sf(f_statistic, m - 1, (m - 1) * (n - 1)))
-    if is_few(ranks):
+    if n <= _FEW_DATASETS and m <= _FEW_MODELS:
         p_value = f_p_value = _exact_p_value(ranks)
-    scale = sqrt(m * (m + 1) / (6 * n))
-    reach = _studentized_range(level, m) / sqrt(2) * scale
-    pairs = _nemenyi(table.models, ranks, scale, reach, level)
     return RankComparison(
-        table.models, ranks, statistic, p_value, f_statistic, f_p_value, reach, level, pairs, table.quantity
+        table.models,
+        ranks,
+        statistic,
+        p_value,
+        f_statistic,
+        f_p_value,
+        _critical_difference(n, m, level),
+        level,
+        _nemenyi(table.models, ranks, level),
+        table.quantity,
     )
 
 
@@ -890,27 +909,36 @@ def _ranks(values: Array) -> Array:
     """Rank each row; values that differ only by rounding are tied."""
     order = np.argsort(values, axis=1)
     steps = np.diff(np.take_along_axis(values, order, axis=1), axis=1)
-    apart = steps > abs(values).max(axis=1, keepdims=True) * ROUNDING
+    distinct = steps > abs(values).max(axis=1, keepdims=True) * ROUNDING
+    # In order, each distinct value gets the next level; ties share one, and `rankdata` averages their ranks.
     level = np.empty(values.shape)
-    np.put_along_axis(level, order, np.cumsum(np.pad(apart, ((0, 0), (1, 0))), axis=1), axis=1)
+    np.put_along_axis(level, order, np.cumsum(np.pad(distinct, ((0, 0), (1, 0))), axis=1), axis=1)
     return stats.rankdata(level, axis=1)
 
 
 @lru_cache(maxsize=64)
-def _studentized_range(level: float, m: int) -> float:
-    return float(stats.studentized_range.ppf(level, m, inf))
+def _critical_difference(n: int, m: int, level: float) -> float:
+    """Return q/√2·√(m(m + 1)/(6n)), q the quantile of the studentised range; cached, since the quantile is slow."""
+    quantile = float(stats.studentized_range.ppf(level, m, inf))
+    return quantile / sqrt(2) * sqrt(m * (m + 1) / (6 * n))
 
 
-def _nemenyi(models: tuple[str, ...], ranks: Array, scale: float, reach: float, level: float) -> Comparisons:
-    mean, (n, m), method = ranks.mean(axis=0), ranks.shape, "Nemenyi"
+def _nemenyi(models: tuple[str, ...], ranks: Array, level: float) -> Comparisons:
+    """Compare mean ranks with Nemenyi's test, whose p-values and intervals are simultaneous for all pairs."""
+    n, m = ranks.shape
+    mean = ranks.mean(axis=0)
+    error = sqrt(m * (m + 1) / (6 * n))
+    reach = _critical_difference(n, m, level)
+    estimates = {}
+    for name, rank in zip(models, mean, strict=True):
+        estimates[name] = Estimate(float(rank), nan, nan, level, "mean rank", n)
     pairs = []
     for i, j in combinations(range(m), 2):
         value = float(mean[j] - mean[i])
-        statistic = abs(value) / scale
+        statistic = abs(value) / error
+        # The studentised range is a difference in units of one standard deviation, not of √2 of them.
         p_value = float(stats.studentized_range.sf(statistic * sqrt(2), m, inf))
-        difference = Estimate(value, value - reach, value + reach, level, method, n, scale)
-        pairs.append(Comparison(models[i], models[j], difference, statistic, p_value, method, adjusted_p_value=p_value))
-    estimates = {
-        name: Estimate(float(rank), nan, nan, level, "mean rank", n) for name, rank in zip(models, mean, strict=True)
-    }
+        difference = Estimate(value, value - reach, value + reach, level, "Nemenyi", n, error)
+        pair = Comparison(models[i], models[j], difference, statistic, p_value, "Nemenyi", adjusted_p_value=p_value)
+        pairs.append(pair)
     return Comparisons("mean rank", estimates, np.cov(ranks, rowvar=False) / n, pairs, "nemenyi")

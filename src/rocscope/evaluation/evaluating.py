@@ -1,13 +1,13 @@
-"""evaluate: predictions on rows that the models were not trained on.
+"""Evaluate models on rows that they were not trained on, and a threshold on rows that it was not chosen on.
 
-from_estimator: predictions of models that are fitted already.
+- `evaluate` fits models on training folds and returns their predictions for the held-out rows.
+- `from_estimator` returns predictions of models that are fitted already.
+- `optimism` estimates how much better the chosen threshold (and model) looks on the rows it was chosen on than on new
+  cases. It repeats the choice in cross-validation and in bootstrap replicates; `rocscope.decisions.generalization` does
+  the computation.
 """
-# MERGED-DOC: """optimism: bias of the cost of a threshold, and a model, that were chosen on the same rows.
-#
-# Candidates: the models that a choice is made among, each setting of a search one of them.
-# """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -21,36 +21,16 @@ from rocscope.core.context import Context
 from rocscope.core.predictions import Predictions, Rows, with_groups
 from rocscope.core.result import Result, html_table
 from rocscope.curves.curve import Curve
+from rocscope.decisions import generalization
 from rocscope.decisions.choosing import choose
 from rocscope.decisions.constraints import Function
 from rocscope.decisions.decision import Decision
-from rocscope.decisions.generalization import FOLDS, REPEATS, ChosenEstimate
 from rocscope.decisions.model_hull import UncertainContext
 from rocscope.errors import InputError, ModelError, warn
-from rocscope.evaluation.fitting import (
-    Evaluation,
-    Fitting,
-    Judged,
-    Response,
-    Scored,
-    Task,
-    assembled,
-    candidates_of,
-    first_line,
-    named_models,
-    own_labels,
-    predictions_of,
-    response_for,
-    score,
-    scores_of,
-    task_of,
-    unweighted,
-    without_failures,
-)
+from rocscope.evaluation import fitting
 from rocscope.inference.bootstrap import BootstrapEstimate
 from rocscope.inference.estimate import Estimate
 from rocscope.inference.variance import WeightKind
-from rocscope.protocols.splitters import Split
 from rocscope.sample import rows_of
 
 
@@ -66,12 +46,12 @@ def evaluate(
     sample_weight: Any = None,
     pos_label: Any = None,
     segment: Any = None,
-    response: Response | Mapping[str, Response] = "auto",
+    response: fitting.Response | Mapping[str, fitting.Response] = "auto",
     scoring: Any = None,
     n_jobs: int | None = None,
     random_state: Any = 0,
     progress: Progress = None,
-) -> Judged:
+) -> fitting.AnyPredictions:
     """Fit models on training folds and return their predictions for the held-out rows.
 
     Parameters
@@ -154,45 +134,44 @@ def evaluate(
     >>> preds = evaluate({"bayes": GaussianNB(), "tree": DecisionTreeClassifier()}, X, y, cv=4)
     >>> preds
     Predictions(n=8, n_pos=4, n_neg=4, models=['bayes', 'tree'])
-    >>> found = evaluate(GaussianNB(), X, y, cv=4, scoring=["roc_auc", "accuracy"]).source.cv_results()
-    >>> found["mean_test_roc_auc"], found["split0_test_accuracy"]
+    >>> results = evaluate(GaussianNB(), X, y, cv=4, scoring=["roc_auc", "accuracy"]).source.cv_results()
+    >>> results["mean_test_roc_auc"], results["split0_test_accuracy"]
     (array([0.75]), array([1.]))
     >>> preds.source
     Evaluation(4-fold cross-validation, stratified, repeats=1, folds=4, failed=[])
     """
-    task = task_of(X, y, pos_label, sample_weight, response, check.seed_of(random_state))
+    seed = check.seed_of(random_state)
+    task = fitting.task_of(X, y, pos_label, sample_weight, response, seed)
     if scoring is not None:
-        from rocscope.evaluation.measures import scorers_of
+        from rocscope.evaluation.measures import scorers_of  # which imports scikit-learn
 
         task = replace(task, scorers=scorers_of(scoring, task))
-    experiment = Fitting.of(models, task, groups, n_jobs, progress)
+    experiment = fitting.Fitting.of(models, task, groups, n_jobs, progress)
     task = experiment.task
+    n = task.labels.size
     splits, title = experiment.splits(cv, repeats)
-    segment = _segments(segment, splits, task.labels.size)
-    groups = None if groups is None else check.check_column(groups, "groups", task.labels.size)
-    scored, failed, kept = without_failures(experiment.run(splits, "evaluation"), experiment.models)
-    source = Evaluation(
+    if segment is not None:
+        if splits[0].names is not None:
+            raise InputError("segment", expected="none with three parts, which are the segments", got="one")
+        segment = check.check_column(segment, "segment", n)
+    groups = None if groups is None else check.check_column(groups, "groups", n)
+    results = experiment.run(splits, "evaluation")
+    scored, failed, kept = fitting.without_failures(results, experiment.models)
+    seconds = {name: tuple(fit.seconds for fit in scored if fit.model == name) for name in kept}
+    source = fitting.Evaluation(
         (title,),
-        task.labels.size,
+        n,
         protocol=title,
         folds=len(splits),
         repeats=splits[-1].repeat + 1,
-        responses={each.model: each.response for each in scored},
-        failures=tuple(each.failure for each in failed),
-        unweighted=unweighted(task.arguments, task.weight),
-        seconds={name: tuple(each.seconds for each in scored if each.model == name) for name in kept},
-        scores=scores_of(scored, task.scorers, kept),
+        responses={fit.model: fit.response for fit in scored},
+        failures=tuple(fit.failure for fit in failed),
+        unweighted=fitting.unweighted(task.arguments, task.weight),
+        seconds=seconds,
+        scores=fitting.scores_of(scored, task.scorers, kept),
         losses=tuple(name for name, scorer in task.scorers.items() if scorer.sign < 0),
     )
-    return assembled(task, splits, scored, kept, segment, groups, source)
-
-
-def _segments(segment: Any, splits: Sequence[Split], n: int) -> Array | None:
-    if segment is None:
-        return None
-    if splits[0].names is not None:
-        raise InputError("segment", expected="none with three parts, which are the segments", got="one")
-    return check.check_column(segment, "segment", n)
+    return fitting.assembled(task, splits, scored, kept, segment, groups, source)
 
 
 @contract
@@ -206,8 +185,8 @@ def from_estimator(
     fold: Any = None,
     segment: Any = None,
     groups: Any = None,
-    response: Response = "auto",
-) -> Judged:
+    response: fitting.Response = "auto",
+) -> fitting.AnyPredictions:
     """Return predictions of fitted models for rows that they were not trained on.
 
     Parameters
@@ -239,40 +218,30 @@ def from_estimator(
     >>> preds, preds.source.responses
     (Predictions(n=3, n_pos=2, n_neg=1, models=['GaussianNB']), {'GaussianNB': 'predict_proba'})
     """
-    named = named_models(models)
-    task = task_of(X, y, pos_label, sample_weight, response, known=_known_classes(named))
-    everything = np.arange(task.labels.size)
-    split = Split(everything, everything)
-    scored = [_scored(model, name, task, split) for name, model in named.items()]
-    source = Evaluation(
-        ("fitted models",),
-        task.labels.size,
-        protocol="fitted models",
-        responses={each.model: each.response for each in scored},
-    )
+    named = fitting.named_models(models)
+    # Models may know classes that do not occur in these rows.
+    known = [label for model in named.values() for label in getattr(model, "classes_", ())]
+    task = fitting.task_of(X, y, pos_label, sample_weight, response, known=known)
+    n = task.labels.size
+    scores, responses, decisions = {}, {}, {}
+    for name, model in named.items():
+        wanted = fitting.response_for(task, name)
+        try:
+            scores[name], responses[name] = fitting.score(model, name, task.X, task.classes, task.positive, wanted)
+            labels = fitting.predicted_labels(model, task.X, task.classes)
+        except ModelError:
+            raise
+        except Exception as error:
+            raise ModelError(f"model {name!r}: {type(error).__name__}: {fitting.first_line(error)}") from error
+        if labels is not None:
+            decisions[name] = labels
+    source = fitting.Evaluation(("fitted models",), n, protocol="fitted models", responses=responses)
     columns = {"sample_weight": task.weight, "fold": fold, "segment": segment, "groups": groups, "source": source}
-    scores = {each.model: each.scores for each in scored}
-    decisions = {each.model: each.decisions for each in scored if each.decisions is not None}
-    return predictions_of(task, task.labels, scores, decisions, columns)
-
-
-def _known_classes(named: Mapping[str, Any]) -> list[Any]:
-    """Return the classes known to the models, which evaluated rows need not all contain."""
-    return [label for model in named.values() for label in getattr(model, "classes_", ())]
-
-
-def _scored(model: Any, name: str, task: Task, split: Split) -> Scored:
-    try:
-        scores, response = score(model, name, task.X, task.classes, task.positive, response_for(task, name))
-        return Scored(name, split, scores, response, own_labels(model, task.X, task.classes))
-    except ModelError:
-        raise
-    except Exception as error:
-        raise ModelError(f"model {name!r}: {type(error).__name__}: {first_line(error)}") from error
+    return fitting.predictions_of(task, task.labels, scores, decisions, columns)
 
 
 _FEWEST_BINS = 12  # of a histogram: fewer hide its shape; a choice
-_MOST_BINS = 60  # more are narrower than the eye tells apart; a choice
+_MOST_BINS = 60  # more are narrower than the eye can distinguish; a choice
 
 
 class ThresholdDistribution(Curve):
@@ -300,7 +269,8 @@ class ThresholdDistribution(Curve):
 
     def __init__(self, model: str, chosen: Estimate, replicates: Array) -> None:
         finite = replicates[np.isfinite(replicates)].astype(np.float64)
-        self.model, self.chosen = model, chosen
+        self.model = model
+        self.chosen = chosen
         self.nobody = 1 - finite.size / max(replicates.size, 1)
         self.edges = _edges(finite)
         inside = np.histogram(finite, self.edges)[0] / max(replicates.size, 1)
@@ -322,6 +292,7 @@ def _edges(values: Array) -> Array:
     low, high = values.min(), values.max()
     if low == high:
         return low + np.array([-0.05, 0.05]) * (abs(low) or 1.0)
+    # Freedman & Diaconis: 2·IQR/∛n wide.
     bins = np.histogram_bin_edges(values, "fd").size - 1
     return np.linspace(low, high, int(np.clip(bins, _FEWEST_BINS, _MOST_BINS)) + 1)
 
@@ -350,19 +321,19 @@ class Optimism(Result):
 
     decision: Decision
     quantity: str
-    estimate: ChosenEstimate
+    estimate: generalization.ChosenEstimate
     apparent: Estimate
     optimism: float
     threshold: BootstrapEstimate
     _also = ("expected_loss", "models")
 
     @property
-    def corrected(self) -> ChosenEstimate:
+    def corrected(self) -> generalization.ChosenEstimate:
         """Same as `estimate`."""
         return self.estimate
 
     @property
-    def cross_validated(self) -> ChosenEstimate:
+    def cross_validated(self) -> generalization.ChosenEstimate:
         """Same as `estimate`."""
         return self.estimate
 
@@ -405,19 +376,15 @@ class Optimism(Result):
         )
 
     def _repr_html_(self) -> str:
-        rows = {
+        estimates = {
             f"{self.quantity}, apparent": self.apparent,
             f"{self.quantity}, on new cases": self.estimate,
             "expected loss against the best threshold": self.expected_loss,
             f"threshold of {self.decision.model}": self.threshold,
         }
-        return html_table(
-            [
-                *((name, *each.cells, each.method) for name, each in rows.items()),
-                ("probability of being the best model", self.estimate.shares, "", ""),
-            ],
-            ("", "value", f"{100 * self.threshold.level:g} % interval", "method"),
-        )
+        rows = [(name, *estimate.cells, estimate.method) for name, estimate in estimates.items()]
+        rows.append(("probability of being the best model", self.estimate.shares, "", ""))
+        return html_table(rows, ("", "value", f"{100 * self.threshold.level:g} % interval", "method"))
 
 
 @contract
@@ -428,8 +395,8 @@ def optimism(
     criterion: str | Function | None = None,
     X: Any = None,
     y: Any = None,
-    cv: Any = FOLDS,
-    repeats: int = REPEATS,
+    cv: Any = generalization.FOLDS,
+    repeats: int = generalization.REPEATS,
     replicates: int = 2000,
     stratified: bool = False,
     groups: Any = None,
@@ -503,47 +470,47 @@ def optimism(
     Examples
     --------
     >>> preds = Predictions([1, 1, 0, 1, 0, 1, 0, 0, 1, 0] * 4, list(range(40, 0, -1)))
-    >>> found = optimism(preds, Context(cost_fn=2), replicates=200)
-    >>> found.decision.threshold, round(found.apparent.value, 3), found.estimate.value > found.apparent.value
+    >>> result = optimism(preds, Context(cost_fn=2), replicates=200)
+    >>> result.decision.threshold, round(result.apparent.value, 3), result.estimate.value > result.apparent.value
     (5, 0.475, True)
     """
-    predictions = _predictions(data, X, y, cv, check.seed_of(random_state), progress)
+    seed = check.seed_of(random_state)
+    if X is None and y is None:
+        if hasattr(data, "fit"):
+            raise InputError("X and y", expected="both beside estimators", got="none", hint="optimism(model, X=X, y=y)")
+        predictions = rows_of(data, name="data")
+    else:
+        if isinstance(data, Rows):
+            raise InputError("X and y", expected="none beside Predictions", got="one", hint="leave them out")
+        candidates = fitting.candidates_of(data, seed)
+        held_out = evaluate(candidates, X, y, cv=cv, random_state=seed, progress=progress)
+        if hasattr(held_out, "classes"):
+            raise InputError("y", expected="two classes", got="more", hint="use predictions.binary(cls)")
+        predictions = cast(Predictions, held_out)
     decision = choose(with_groups(predictions, groups), context, criterion=criterion)
     assert decision.sampling_model is not None
-    found = decision.sampling_model.generalization(
+    repeated_choice = decision.sampling_model.generalization(
         quantity="criterion",
         level=level,
         replicates=replicates,
         random_state=random_state,
-        folds=cv if X is None else FOLDS,
+        folds=cv if X is None else generalization.FOLDS,
         repeats=repeats,
         stratified=stratified,
         weights=weights,
         progress=progress,
     )
-    if missing := found.replicates.left_out:
+    if missing := repeated_choice.replicates.left_out:
         warn(f"{missing} of {replicates} replicates gave no number and are left out")
-    estimate = found.estimate()
-    less_is_better = found.candidates.criterion.sign < 0
-    gained = estimate.value - estimate.apparent
+    estimate = repeated_choice.estimate()
+    # The choice looks too good: too low where less is better, too high otherwise.
+    bias = estimate.value - estimate.apparent
+    less_is_better = repeated_choice.candidates.criterion.sign < 0
     return Optimism(
         decision=decision,
         quantity="expected cost" if decision.criterion == "min_cost" else decision.criterion,
         estimate=estimate,
-        apparent=found.apparent(),
-        optimism=gained if less_is_better else -gained,
-        threshold=found.threshold(),
+        apparent=repeated_choice.apparent(),
+        optimism=bias if less_is_better else -bias,
+        threshold=repeated_choice.threshold(),
     )
-
-
-def _predictions(data: Any, X: Any, y: Any, cv: Any, seed: int, progress: Progress) -> Predictions:
-    if X is None and y is None:
-        if hasattr(data, "fit"):
-            raise InputError("X and y", expected="both beside estimators", got="none", hint="optimism(model, X=X, y=y)")
-        return rows_of(data, name="data")
-    if isinstance(data, Rows):
-        raise InputError("X and y", expected="none beside Predictions", got="one", hint="leave them out")
-    found = evaluate(candidates_of(data, seed), X, y, cv=cv, random_state=seed, progress=progress)
-    if hasattr(found, "classes"):
-        raise InputError("y", expected="two classes", got="more", hint="use predictions.binary(cls)")
-    return cast(Predictions, found)

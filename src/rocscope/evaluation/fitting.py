@@ -1,15 +1,19 @@
-"""Get scores or class probabilities from a fitted model."""
-# MERGED-DOC: """Task: checked labels and attributes that the fits of all models share.
-#
-# Attributes of any kind: how many rows they have, and some of the rows.
-# """
-# MERGED-DOC: """Route weights and groups to the `fit` of a model, under the names that it takes them by."""
-# MERGED-DOC: """Evaluation: what was done to make predictions, how models scored, and which failed where."""
-# MERGED-DOC: """Fit a clone of a model to training rows, and score test rows.
-#
-# Running the fits of all models on all splits, one after the other or side by side, with the same result.
-# """
-# MERGED-DOC: """Assemble the scores of splits into predictions."""
+"""Fit models to training rows and collect their scores for test rows.
+
+Everything that fits models (evaluate, optimism, learning curves, the bootstrap, nested cross-validation, and the
+classifiers of `rocscope.estimators`) goes through this file, in this order:
+
+- Scores: which method of a fitted model gives scores, and what its columns mean.
+- Task: checked labels, attributes of any kind (arrays, sparse matrices, data frames), weights, and the classes.
+- Routing: under which names the `fit` of a model, or of a part of it, takes weights and groups, and warnings where a
+  part of a model splits groups.
+- Evaluation: the record of how predictions were made, with times, scorer values and failures.
+- Fits: clone a model, seed it, fit it, score the test rows; for all models and splits, in parallel if requested.
+- Predictions: put the scores of all splits together.
+
+A positive class is given as its index among the sorted classes; None means more than two classes, where each class has
+a column of scores.
+"""
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,7 +21,7 @@ from functools import wraps
 from inspect import Parameter, signature
 from math import nan
 from time import perf_counter
-from typing import Any, Literal, NoReturn, Self, TypeGuard, cast
+from typing import Any, Literal, NoReturn, Self, cast
 
 import numpy as np
 
@@ -39,8 +43,11 @@ LABELS = "labels"
 RESPONSES = ("auto", "predict_proba", "decision_function", "predict")
 
 
-class AskedOnce:
-    """A fitted model that answers once for each table, and remembers: scores, labels and scorers ask the same.
+# --- Scores of fitted models ---
+
+
+class CachingModel:
+    """A fitted model that predicts once for each table and keeps the result, which scores and scorers share.
 
     Parameters
     ----------
@@ -49,32 +56,36 @@ class AskedOnce:
 
     def __init__(self, model: Any) -> None:
         self.model = model
-        self._answers: dict[tuple[str, int], tuple[Any, Any]] = {}
+        self._results: dict[tuple[str, int], tuple[Any, Any]] = {}
 
     @property
     def __class__(self) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
-        return type(self.model)  # whose name stands in messages
+        return type(self.model)  # error messages then name the model's class
 
     def __getattr__(self, name: str) -> Any:
-        if name in ("model", "_answers"):  # asked before they are set, as by pickle
+        if name in ("model", "_results"):  # pickle asks for them before they are set
             raise AttributeError(name)
-        own = getattr(self.model, name)
+        attribute = getattr(self.model, name)
         if name not in RESPONSES:
-            return own
+            return attribute
 
-        @wraps(own)
-        def ask(X: Any) -> Any:
-            place = name, id(X)
-            if place not in self._answers:
-                self._answers[place] = own(X), X  # a table that is kept has its id for itself
-            return self._answers[place][0]
+        @wraps(attribute)
+        def cached(X: Any) -> Any:
+            key = name, id(X)
+            if key not in self._results:
+                # The table is kept too, so that no other one gets its id.
+                self._results[key] = attribute(X), X
+            return self._results[key][0]
 
-        return ask
+        return cached
 
 
 def response_of(model: Any, wanted: str, known: Sequence[str]) -> str | None:
     """Return the method that provides scores: the requested one, or the first known one that the model has."""
-    return next((method for method in (known if wanted == "auto" else (wanted,)) if hasattr(model, method)), None)
+    for method in known if wanted == "auto" else (wanted,):
+        if hasattr(model, method):
+            return method
+    return None
 
 
 def score(
@@ -82,15 +93,15 @@ def score(
 ) -> tuple[Array, str]:
     """Return a fitted model's scores for rows, and the method used.
 
-    `positive` is the place of the positive class, or None where each class has an entry.
+    `positive` is the index of the positive class, or None where each class has an entry.
     """
     known = ("predict_proba", "decision_function" if positive is not None else "predict")
     response = response_of(fitted, wanted, known)
-    if response is None and wanted == "auto" and hasattr(fitted, "predict") and not _is_regressor(fitted):
-        return positive_scores(fitted, X, classes, positive or 0, "predict"), LABELS
     if response is None and wanted != "auto":
         raise ModelError(f"model {name!r}", expected=wanted, got="a model without it")
     if response is None:
+        if hasattr(fitted, "predict") and not _is_regressor(fitted):
+            return positive_scores(fitted, X, classes, positive or 0, "predict"), LABELS
         hint = "response='predict' takes its predicted labels"
         raise ModelError(f"model {name!r}", expected=" or ".join(known), got="a model with neither", hint=hint)
     if positive is None:
@@ -108,18 +119,19 @@ def positive_scores(fitted: Any, X: Any, classes: Sequence[Hashable], positive: 
     known = list(getattr(fitted, "classes_", classes))
     if label not in known:
         return np.zeros(len(values))
-    place = known.index(label)
+    column = known.index(label)
     if values.ndim == 2:
-        return values[:, place]
-    return values if place == len(known) - 1 else -values
+        return values[:, column]
+    # A decision function is high for the last class.
+    return values if column == len(known) - 1 else -values
 
 
-def own_labels(fitted: Any, X: Any, classes: Sequence[Hashable]) -> Array | None:
-    """Return a fitted model's own labels for rows; None if they are not the classes."""
+def predicted_labels(fitted: Any, X: Any, classes: Sequence[Hashable]) -> Array | None:
+    """Return the labels that a fitted model predicts; None if they are not among the classes."""
     if not hasattr(fitted, "predict") or _is_regressor(fitted):
         return None
     labels = np.asarray(fitted.predict(X))
-    if labels.ndim == 2 and labels.shape[1] == 1:  # as some boosting libraries give them
+    if labels.ndim == 2 and labels.shape[1] == 1:  # some boosting libraries return a column
         labels = labels[:, 0]
     known = labels.ndim == 1 and set(factorized(labels)[0]) <= set(classes)
     return labels if known else None
@@ -147,39 +159,35 @@ def class_scores(fitted: Any, X: Any, classes: Sequence[Hashable], response: str
     return full
 
 
+# --- The task: data that all fits share ---
+
+
 def attributes(X: Any, n: int) -> Any:
-    """Return attributes of n rows in a form for `rows_of`: a sparse matrix, a frame of any library, or an array."""
+    """Return attributes of n rows in a form for `take_rows`: a sparse matrix, a frame of any library, or an array."""
+    is_frame = hasattr(X, "iloc") or hasattr(X, "__dataframe__") or hasattr(X, "column_names")
     if hasattr(X, "tocsr"):
         X = X.tocsr()
-    elif not _is_frame(X):
-        X = _array(X)
+    elif not is_frame:
+        try:
+            array = np.asarray(X)
+        except ValueError as error:
+            raise ShapeError("X", expected="a table", got="rows of different lengths") from error
+        if array.ndim == 0:
+            raise ShapeError("X", expected="a table of attributes", got=type(X).__name__)
+        X = array
     rows = X.shape[0]
     if rows != n:
         raise ShapeError("X", expected=f"one row per label ({n})", got=str(rows), hint="X and y must have equal rows")
     return X
 
 
-def _array(values: Any) -> Array:
-    try:
-        array = np.asarray(values)
-    except ValueError as error:
-        raise ShapeError("X", expected="a table", got="rows of different lengths") from error
-    if array.ndim == 0:
-        raise ShapeError("X", expected="a table of attributes", got=type(values).__name__)
-    return array
-
-
-def _is_frame(X: Any) -> bool:
-    return hasattr(X, "iloc") or hasattr(X, "__dataframe__") or hasattr(X, "column_names")
-
-
-def rows_of(X: Any, index: Array) -> Any:
+def take_rows(X: Any, index: Array) -> Any:
     """Return rows in the order of `index`, in the same kind of table.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> rows_of(pd.DataFrame({"a": [1, 2, 3]}), np.array([2, 0])).a.tolist()
+    >>> take_rows(pd.DataFrame({"a": [1, 2, 3]}), np.array([2, 0])).a.tolist()
     [3, 1]
     """
     if hasattr(X, "iloc"):
@@ -195,10 +203,10 @@ def rows_of(X: Any, index: Array) -> Any:
 class Task:
     """Settings shared by all fits.
 
-    `labels` are as the user gave them and `positive` is the place of the positive class among `classes`, or None
-    where each class has a score. `decided` states whether models are asked for labels, too. `scorers` judge each
-    fitted model. `arguments` are those of the `fit` of each model beside rows and labels. Where there is no seed,
-    models keep their own random state.
+    `labels` are as the user gave them and `positive` is the index of the positive class among `classes`, or None
+    where each class has a score. `with_labels` states whether models also predict labels. `scorers` evaluate each
+    fitted model. `arguments` are passed to the `fit` of each model with rows and labels. Without a seed, models keep
+    their own random state.
     """
 
     X: Any
@@ -208,7 +216,7 @@ class Task:
     weight: Array | None
     response: str | Mapping[str, str] = "auto"
     seed: int | None = None
-    decided: bool = True
+    with_labels: bool = True
     scorers: Mapping[str, Any] = field(default_factory=dict)
     arguments: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
@@ -217,7 +225,7 @@ class Task:
 class TestRows:
     """Attributes, labels and weights of the rows that a fold tests."""
 
-    __test__ = False  # no test of pytest
+    __test__ = False  # pytest would collect it because of its name
 
     X: Any
     labels: Array
@@ -235,10 +243,11 @@ def task_of(
     known: Sequence[Any] = (),
 ) -> Task:
     """Check the data; `known` are classes that y need not contain."""
-    for each in response.values() if isinstance(response, Mapping) else [response]:
-        check.check_choice("response", each, RESPONSES)
+    for method in response.values() if isinstance(response, Mapping) else [response]:
+        check.check_choice("response", method, RESPONSES)
     labels = label_column(y, "y")
-    classes: tuple[Any, ...] = tuple(check.distinct(np.array([*factorized(labels)[0], *known], object)))
+    occurring = [*factorized(labels)[0], *known]
+    classes: tuple[Any, ...] = tuple(check.distinct(np.array(occurring, object)))
     if len(classes) == 1:
         raise LabelError("y", expected="two classes or more", got=f"only {labels.tolist()[0]!r}")
     if len(classes) > 2 and pos_label is not None:
@@ -262,8 +271,10 @@ def sample_of(task: Task, groups: Any = None) -> SplitRows:
     return SplitRows(task.X, class_index(task.labels, task.classes, "y"), task.classes, codes)
 
 
-_STOPS_BEYOND = 10_000
-"""Rows from which on scikit-learn's histogram boosting stops early unless told otherwise."""
+# --- Routing of weights and groups ---
+
+_STOPS_EARLY_ABOVE = 10_000
+"""Training rows above which scikit-learn's histogram boosting stops early with ``early_stopping="auto"``."""
 
 
 def fit_arguments(
@@ -281,87 +292,100 @@ def fit_arguments(
     RocscopeWarning
         Of models that take no weights, and of inner folds that tear groups apart.
     """
-    given = {name: each for name, each in (("sample_weight", weight), ("groups", groups)) if each is not None}
-    found = {name: _arguments(name, model, given) if given else {} for name, model in models.items()}
-    if without := unweighted(found, weight):
+    given: dict[str, Array] = {}
+    if weight is not None:
+        given["sample_weight"] = weight
+    if groups is not None:
+        given["groups"] = groups
+    arguments: dict[str, dict[str, Any]] = {name: {} for name in models}
+    if given:
+        arguments = {name: _arguments(name, model, given) for name, model in models.items()}
+    if without := unweighted(arguments, weight):
         warn(f"fitted without the sample weights, which they do not take: {', '.join(without)}")
     if groups is None:
-        return found
+        return arguments
     for name, model in models.items():
-        torn = list(_tearing(model, _brings(found[name], groups)))
-        if torn:
-            hint = _hint(model)
-            warn(f"model {name!r}: groups are in training and test of its inner folds, {', '.join(torn)}; {hint}")
-        for each in _stopping(model, groups.size):
+        split = list(_splitting_groups(model, _receives(arguments[name], groups)))
+        if split:
+            hint = _hint_for_groups(model)
+            warn(f"model {name!r}: groups are in training and test of its inner folds, {', '.join(split)}; {hint}")
+        for stopping in _stopping_early(model, groups.size):
             hint = "the rows that it stops by hold groups of the training rows; turn early stopping off"
-            warn(f"model {name!r}: {each} parts groups; {hint}")
-    return found
+            warn(f"model {name!r}: {stopping} parts groups; {hint}")
+    return arguments
 
 
 def unweighted(arguments: Mapping[str, Mapping[str, Any]], weight: Array | None) -> tuple[str, ...]:
     """Return the models whose fit does not receive the weights."""
-    return () if weight is None else tuple(name for name, own in arguments.items() if not _brings(own, weight))
+    if weight is None:
+        return ()
+    return tuple(name for name, passed in arguments.items() if not _receives(passed, weight))
 
 
-def _brings(arguments: Mapping[str, Any], column: Array | None) -> bool:
-    return any(each is column for each in arguments.values())
+def _receives(arguments: Mapping[str, Any], column: Array) -> bool:
+    return any(value is column for value in arguments.values())
 
 
 def _routes() -> bool:
+    """Whether scikit-learn's metadata routing is on, in which models declare what they request."""
     from sklearn import get_config
 
     return bool(get_config().get("enable_metadata_routing"))
 
 
 def _arguments(name: str, model: Any, given: Mapping[str, Array]) -> dict[str, Any]:
-    """Return the arguments according to scikit-learn's metadata routing, in which the model declares its requests."""
-    if _routes():
-        return _routed(name, model, given)
-    own = {"sample_weight": _weight_name(model), "groups": _groups_name(model)}
-    return {taken: column for what, column in given.items() if (taken := own[what])}
+    """Return the arguments of a model's fit that hold weights and groups, under the names that it takes."""
+    arguments: dict[str, Any] = {}
+    if not _routes():
+        for column_name, name_in in (("sample_weight", _weight_name), ("groups", _groups_name)):
+            parameter = name_in(model)
+            if column_name in given and parameter is not None:
+                arguments[parameter] = given[column_name]
+        return arguments
+    from sklearn.utils import metadata_routing as routing
 
-
-def _routed(name: str, model: Any, given: Mapping[str, Array]) -> dict[str, Any]:
-    from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
-
-    mapping = MethodMapping().add(caller="fit", callee="fit")
-    router = MetadataRouter(owner="rocscope.evaluate").add(model=model, method_mapping=mapping)
-    found: dict[str, Any] = {}
-    for what, column in given.items():
+    mapping = routing.MethodMapping().add(caller="fit", callee="fit")
+    router = routing.MetadataRouter(owner="rocscope.evaluate").add(model=model, method_mapping=mapping)
+    for column_name, column in given.items():
         try:
-            found |= process_routing(router, "fit", **{what: column})["model"]["fit"]
-        except TypeError:  # no part of it asks for them
+            arguments |= routing.process_routing(router, "fit", **{column_name: column})["model"]["fit"]
+        except TypeError:  # no part of the model requests this column
             continue
         except ValueError as error:
             raise ModelError(f"model {name!r}: {str(error).splitlines()[0]}") from error
-    return found
+    return arguments
 
 
 def _weight_name(model: Any) -> str | None:
+    """Return the argument of a model's fit that takes weights, looking into pipelines, searches, votes and stacks."""
     if steps := getattr(model, "steps", None):
-        return _of_last(steps, _weight_name)
-    taken = signature(model.fit).parameters
-    if "sample_weight" in taken:
+        return _name_in_last_step(steps, _weight_name)
+    parameters = signature(model.fit).parameters
+    if "sample_weight" in parameters:
         return "sample_weight"
-    if not any(each.kind is Parameter.VAR_KEYWORD for each in taken.values()):
+    if not any(parameter.kind is Parameter.VAR_KEYWORD for parameter in parameters.values()):
         return None
-    inner = getattr(model, "estimator", None)  # of a search, which hands its arguments to what it fits
+    # **fit_params are handed on: by a search to its estimator, by a vote or a stack to all its members.
+    inner = getattr(model, "estimator", None)
     if inner is not None:
         return _weight_name(inner)
-    members = list(_members(model))  # of a vote or a stack, which hands them to all
-    return "sample_weight" if members and all(_weight_name(each) == "sample_weight" for each in members) else None
+    members = list(_members(model))
+    all_take_weights = all(_weight_name(member) == "sample_weight" for member in members)
+    return "sample_weight" if members and all_take_weights else None
 
 
 def _groups_name(model: Any) -> str | None:
     if steps := getattr(model, "steps", None):
-        return _of_last(steps, _groups_name)
-    search = hasattr(model, "refit") and _asks_for_groups(getattr(model, "cv", None))
-    return "groups" if search or "groups" in signature(model.fit).parameters else None
+        return _name_in_last_step(steps, _groups_name)
+    is_search = hasattr(model, "refit") and _asks_for_groups(getattr(model, "cv", None))
+    return "groups" if is_search or "groups" in signature(model.fit).parameters else None
 
 
-def _of_last(steps: Any, name_of: Any) -> str | None:
-    inner = name_of(steps[-1][1])
-    return inner and f"{steps[-1][0]}__{inner}"
+def _name_in_last_step(steps: Any, name_in: Callable[[Any], str | None]) -> str | None:
+    """Return an argument of a pipeline's last step as the pipeline takes it, ``step__argument``."""
+    name, last = steps[-1]
+    inner = name_in(last)
+    return inner and f"{name}__{inner}"
 
 
 def _asks_for_groups(splitter: Any) -> bool:
@@ -371,50 +395,57 @@ def _asks_for_groups(splitter: Any) -> bool:
     return splitter.get_metadata_routing().split.requests.get("groups") is True
 
 
-def _tearing(model: Any, reached: bool) -> Iterator[str]:
+def _splitting_groups(model: Any, reached: bool) -> Iterator[str]:
     """Yield the nested models whose own folds split groups; `reached` is True if groups are passed to the model."""
     cv = getattr(model, "cv", "prefit")
     keeps = getattr(model, "keeps_groups", False)
     if cv != "prefit" and not (reached and (keeps or _asks_for_groups(cv))):
         yield f"{type(model).__name__}(cv={cv!r})"
     members = list(_members(model))
-    for place, inner in enumerate(members):
-        last = hasattr(model, "steps") and place == len(members) - 1
-        yield from _tearing(inner, reached and (keeps or last or _routes()))
+    for i, inner in enumerate(members):
+        last_step = hasattr(model, "steps") and i == len(members) - 1
+        yield from _splitting_groups(inner, reached and (keeps or last_step or _routes()))
 
 
-def _hint(model: Any) -> str:
-    """Return what would keep groups together: a splitter for them may be there, but groups do not reach it."""
-    for each in _everywhere(model):
-        if _asks_for_groups(getattr(each, "cv", None)):
-            if _routes() or hasattr(each, "final_estimator"):
-                return f"{type(each).__name__} passes no groups on to its splitter; pass the pairs of rows as its cv"
+def _hint_for_groups(model: Any) -> str:
+    """Return what would keep groups together: a model may have a splitter for groups that they do not reach."""
+    for part in _parts(model):
+        if _asks_for_groups(getattr(part, "cv", None)):
+            if _routes() or hasattr(part, "final_estimator"):
+                return f"{type(part).__name__} passes no groups on to its splitter; pass the pairs of rows as its cv"
             return "sklearn.set_config(enable_metadata_routing=True) lets groups reach its splitter"
     return "give it a splitter for groups, such as GroupKFold, in a place that groups reach"
 
 
-def _stopping(model: Any, n: int) -> Iterator[str]:
-    """Yield the models in a model that hold out single rows to stop by."""
-    for each in _everywhere(model):
-        early = getattr(each, "early_stopping", False)
-        if early is True or (early == "auto" and n > _STOPS_BEYOND):
-            yield f"{type(each).__name__}(early_stopping={early!r})"
-        elif getattr(each, "n_iter_no_change", None) is not None and not hasattr(each, "early_stopping"):
-            yield f"{type(each).__name__}(n_iter_no_change={each.n_iter_no_change!r})"
+def _stopping_early(model: Any, n: int) -> Iterator[str]:
+    """Yield the parts of a model that hold out single rows to decide when to stop."""
+    for part in _parts(model):
+        early = getattr(part, "early_stopping", False)
+        if early is True or (early == "auto" and n > _STOPS_EARLY_ABOVE):
+            yield f"{type(part).__name__}(early_stopping={early!r})"
+        elif getattr(part, "n_iter_no_change", None) is not None and not hasattr(part, "early_stopping"):
+            yield f"{type(part).__name__}(n_iter_no_change={part.n_iter_no_change!r})"
 
 
-def _everywhere(model: Any) -> Iterator[Any]:
-    """Yield a model and all that it is made of."""
+def _parts(model: Any) -> Iterator[Any]:
+    """Yield a model and all models inside it, at any depth."""
     yield model
-    for inner in _members(model):
-        yield from _everywhere(inner)
+    for member in _members(model):
+        yield from _parts(member)
 
 
 def _members(model: Any) -> Iterator[Any]:
-    """Yield the models that a model consists of."""
-    named = [*(getattr(model, "estimators", None) or ()), *(getattr(model, "steps", None) or ())]
-    alone = [getattr(model, name, None) for name in ("estimator", "final_estimator")]
-    yield from (each for each in [*(each[1] for each in named), *alone] if hasattr(each, "fit"))
+    """Yield the models that a model directly consists of: named ones first, then single ones."""
+    members = []
+    for attribute in ("estimators", "steps"):
+        members += [pair[1] for pair in getattr(model, attribute, None) or ()]
+    members += [getattr(model, attribute, None) for attribute in ("estimator", "final_estimator")]
+    for member in members:
+        if hasattr(member, "fit"):
+            yield member
+
+
+# --- The record of an evaluation ---
 
 
 @dataclass(frozen=True)
@@ -487,24 +518,34 @@ class Evaluation(Provenance):
 
         Examples
         --------
-        >>> done = Evaluation(("2 folds",), 4, folds=2, scores={"f1": {"a": (0.5, 1.0), "b": (1.0, 1.0)}})
-        >>> found = done.cv_results()
-        >>> found["model"], found["mean_test_f1"], found["rank_test_f1"]
+        >>> source = Evaluation(("2 folds",), 4, folds=2, scores={"f1": {"a": (0.5, 1.0), "b": (1.0, 1.0)}})
+        >>> results = source.cv_results()
+        >>> results["model"], results["mean_test_f1"], results["rank_test_f1"]
         (array(['a', 'b'], dtype=object), array([0.75, 1.  ]), array([2, 1]))
         """
-        models = list(self.responses) or list(next(iter(self.scores.values()), ()))
-        found = {"model": np.array(models, object)}
-        for place, what in enumerate(("fit", "score")):
-            seconds = [[both[place] for both in self.seconds.get(model, ())] or [nan] for model in models]
-            found |= {f"mean_{what}_time": np.mean(seconds, axis=1), f"std_{what}_time": np.std(seconds, axis=1)}
-        for name, of_models in self.scores.items():
-            values = np.array([of_models[model] for model in models])
-            found |= {f"split{fold}_test_{name}": column for fold, column in enumerate(values.T)}
+        models = list(self.responses)
+        if not models and self.scores:
+            models = list(next(iter(self.scores.values())))
+        results = {"model": np.array(models, object)}
+        for column, name in enumerate(("fit", "score")):
+            seconds = []
+            for model in models:
+                of_model = [both[column] for both in self.seconds.get(model, ())]
+                seconds.append(of_model or [nan])
+            results[f"mean_{name}_time"] = np.mean(seconds, axis=1)
+            results[f"std_{name}_time"] = np.std(seconds, axis=1)
+        for name, values_of_models in self.scores.items():
+            values = np.array([values_of_models[model] for model in models])
+            for fold, column in enumerate(values.T):
+                results[f"split{fold}_test_{name}"] = column
             mean = values.mean(axis=1)
-            lost = np.where(np.isnan(mean), np.inf, mean if name in self.losses else -mean)
-            rank = 1 + (lost[:, None] > lost).sum(axis=1)
-            found |= {f"mean_test_{name}": mean, f"std_test_{name}": values.std(axis=1), f"rank_test_{name}": rank}
-        return found
+            # Rank 1 has the lowest loss; undefined values come last.
+            loss = mean if name in self.losses else -mean
+            loss = np.where(np.isnan(mean), np.inf, loss)
+            results[f"mean_test_{name}"] = mean
+            results[f"std_test_{name}"] = values.std(axis=1)
+            results[f"rank_test_{name}"] = 1 + (loss[:, None] > loss).sum(axis=1)
+        return results
 
     def __repr__(self) -> str:
         failed = sorted({failure.model for failure in self.failures})
@@ -526,18 +567,23 @@ def scores_of(
     RocscopeWarning
         Of each scorer and model without a value in some fold.
     """
-    found: dict[str, dict[str, tuple[float, ...]]] = {}
+    results: dict[str, dict[str, tuple[float, ...]]] = {}
     for scorer in scorers:
-        values = {model: [each.values[scorer] for each in scored if each.model == model] for model in models}
-        failed = {model: [value for value in own if isinstance(value, str)] for model, own in values.items()}
-        if all(len(failed[model]) == len(values[model]) for model in models):
-            raise InputError(f"scoring {scorer!r}: {failed[models[0]][0]}")
-        for model, errors in failed.items():
-            if errors:
-                warn(f"scoring {scorer!r} of model {model!r} is NaN in {len(errors)} folds: {errors[0]}")
-        found[scorer] = {m: tuple(nan if isinstance(v, str) else v for v in own) for m, own in values.items()}
-    return found
+        errors: dict[str, list[str]] = {}
+        results[scorer] = {}
+        for model in models:
+            values = [fold.values[scorer] for fold in scored if fold.model == model]
+            errors[model] = [value for value in values if isinstance(value, str)]
+            results[scorer][model] = tuple(nan if isinstance(value, str) else value for value in values)
+        if all(len(errors[model]) == len(results[scorer][model]) for model in models):
+            raise InputError(f"scoring {scorer!r}: {errors[models[0]][0]}")
+        for model, messages in errors.items():
+            if messages:
+                warn(f"scoring {scorer!r} of model {model!r} is NaN in {len(messages)} folds: {messages[0]}")
+    return results
 
+
+# --- Fits ---
 
 _WANTS_NUMBERS = "Invalid classes inferred from unique values of `y`"
 """XGBoost's message for labels other than 0, 1, 2, …, which searches repeat."""
@@ -547,8 +593,7 @@ _WANTS_NUMBERS = "Invalid classes inferred from unique values of `y`"
 class Scored:
     """Scores of a split's test rows (n or n × k), and the model's own labels.
 
-    `seconds` are those of the fit, and of all that was asked of it. `values` are those of the scorers, or why there is
-    none.
+    `seconds` are those of the fit and of all predictions. `values` are those of the scorers, or their errors.
     """
 
     model: str
@@ -587,9 +632,15 @@ def named_models(models: Any) -> dict[str, Any]:
         if len(named) < len(models):
             raise InputError("models", expected="a different name for each", got="names that are equal as text")
     else:
-        each = list(models) if isinstance(models, list | tuple) else [models]
-        pairs = [model if _is_pair(model) else (class_name(model), model) for model in each]
-        named = dict(zip(_distinct([name for name, _ in pairs]), (model for _, model in pairs), strict=True))
+        given = list(models) if isinstance(models, list | tuple) else [models]
+        named = {}
+        count: dict[str, int] = {}
+        for model in given:
+            name = class_name(model)
+            if isinstance(model, tuple) and len(model) == 2 and isinstance(model[0], str):
+                name, model = model
+            count[name] = count.get(name, 0) + 1
+            named[f"{name} {count[name]}" if count[name] > 1 else name] = model
     if not named:
         raise InputError("models", expected="at least one model", got="none")
     for name, model in named.items():
@@ -600,10 +651,6 @@ def named_models(models: Any) -> dict[str, Any]:
     return named
 
 
-def _is_pair(model: Any) -> bool:
-    return isinstance(model, tuple) and len(model) == 2 and isinstance(model[0], str)
-
-
 def class_name(model: Any) -> str:
     """Return the name of a model's class; for a pipeline, that of its last step."""
     while getattr(model, "steps", None) and not isinstance(model, type):
@@ -611,51 +658,40 @@ def class_name(model: Any) -> str:
     return type(model).__name__
 
 
-def _distinct(names: Sequence[str]) -> list[str]:
-    return [f"{name} {k}" if (k := names[: i + 1].count(name)) > 1 else name for i, name in enumerate(names)]
-
-
 def attempt(name: str, model: Any, task: Task, split: Split) -> Scored | Failed:
     """Fit and score, but return errors: one failing model must not stop the others."""
     try:
         return fit_and_score(name, model, task, split)
     except Exception as error:  # noqa: BLE001 (a model may raise anything)
-        said = f"{type(error).__name__}: {first_line(error)}"
-        return Failed(Failure(name, split.fold, split.repeat, said, split.training_rows), error)
+        message = f"{type(error).__name__}: {first_line(error)}"
+        return Failed(Failure(name, split.fold, split.repeat, message, split.training_rows), error)
 
 
 def fit_and_score(name: str, model: Any, task: Task, split: Split) -> Scored:
     """Fit a clone of a model to the training rows and score the test rows; errors get a note with their place."""
     try:
         begin = perf_counter()
-        fitted = AskedOnce(fit(name, model, task, split))
-        between = perf_counter()
-        X = rows_of(task.X, split.test)
+        fitted = CachingModel(fit(name, model, task, split))
+        fitted_at = perf_counter()
+        X = take_rows(task.X, split.test)
         scores, response = score(fitted, name, X, task.classes, task.positive, response_for(task, name))
-        decisions = own_labels(fitted, X, task.classes) if task.decided else None
+        decisions = predicted_labels(fitted, X, task.classes) if task.with_labels else None
     except Exception as error:
         error.add_note(f"while {name} was cross-validated, in fold {split.fold}")
         raise
     scored = Scored(name, split, scores, response, decisions)
-    values = _values(fitted, scored, X, task) if task.scorers else {}
-    return replace(scored, seconds=(between - begin, perf_counter() - between), values=values)
-
-
-def _values(fitted: Any, scored: Scored, X: Any, task: Task) -> dict[str, float | str]:
-    """Return what each scorer says of a fitted model, or its error: one scorer must not lose the others."""
-    rows = TestRows(
-        X,
-        task.labels[scored.split.test],
-        None if task.weight is None else task.weight[scored.split.test],
-        None if task.positive is None else task.classes[task.positive],
-    )
-    found: dict[str, float | str] = {}
-    for name, scorer in task.scorers.items():
-        try:
-            found[name] = scorer(fitted, scored, rows)
-        except Exception as error:  # noqa: BLE001 (a scorer may raise anything)
-            found[name] = f"{type(error).__name__}: {first_line(error)}"
-    return found
+    values: dict[str, float | str] = {}
+    if task.scorers:
+        weight = None if task.weight is None else task.weight[split.test]
+        positive = None if task.positive is None else task.classes[task.positive]
+        rows = TestRows(X, task.labels[split.test], weight, positive)
+        for scorer_name, scorer in task.scorers.items():
+            # A failing scorer must not lose the values of the others: its error is kept in place of a value.
+            try:
+                values[scorer_name] = scorer(fitted, scored, rows)
+            except Exception as error:  # noqa: BLE001 (a scorer may raise anything)
+                values[scorer_name] = f"{type(error).__name__}: {first_line(error)}"
+    return replace(scored, seconds=(fitted_at - begin, perf_counter() - fitted_at), values=values)
 
 
 def first_line(error: Exception) -> str:
@@ -674,8 +710,9 @@ def fit(name: str, model: Any, task: Task, split: Split | None = None) -> Any:
         return _fitted(copy, task.X, task.labels, arguments)
     if task.seed is not None:
         _set_seeds(copy, np.random.SeedSequence(task.seed, spawn_key=split.key))
-    own = _check_method_params(task.X, dict(arguments), indices=split.train) if arguments else {}
-    return _fitted(copy, rows_of(task.X, split.train), task.labels[split.train], own)
+    if arguments:
+        arguments = _check_method_params(task.X, dict(arguments), indices=split.train)
+    return _fitted(copy, take_rows(task.X, split.train), task.labels[split.train], arguments)
 
 
 def _fitted(model: Any, X: Any, labels: Array, arguments: Mapping[str, Any]) -> Any:
@@ -686,11 +723,11 @@ def _fitted(model: Any, X: Any, labels: Array, arguments: Mapping[str, Any]) -> 
         if _WANTS_NUMBERS not in str(error):
             raise
     classes, code = np.unique(labels, return_inverse=True)
-    return Numbered(model.fit(X, code, **arguments), classes)
+    return NumberedClasses(model.fit(X, code, **arguments), classes)
 
 
-class Numbered:
-    """A fitted model with numbered classes that answers with the original labels.
+class NumberedClasses:
+    """A fitted model with numbered classes that predicts the original labels.
 
     Parameters
     ----------
@@ -707,16 +744,20 @@ class Numbered:
         return self.classes_[np.asarray(self.model.predict(X), dtype=np.intp)]
 
     def __getattr__(self, name: str) -> Any:
-        if name == "model":  # asked before it is set, as by pickle
+        if name == "model":  # pickle asks for it before it is set
             raise AttributeError(name)
         return getattr(self.model, name)
 
 
 def _set_seeds(model: Any, seeds: np.random.SeedSequence) -> None:
     """Seed every random part of a model that has no seed."""
-    parameters = model.get_params(deep=True)
-    open_ = sorted(n for n, v in parameters.items() if n.rpartition("__")[2] == "random_state" and v is None)
-    model.set_params(**dict(zip(open_, (int(s) >> 1 for s in seeds.generate_state(len(open_))), strict=True)))
+    unseeded = []
+    for name, value in sorted(model.get_params(deep=True).items()):
+        if name.rpartition("__")[2] == "random_state" and value is None:
+            unseeded.append(name)
+    # scikit-learn takes seeds below 2³¹, half of the 32 bits that are generated.
+    states = [int(state) >> 1 for state in seeds.generate_state(len(unseeded))]
+    model.set_params(**dict(zip(unseeded, states, strict=True)))
 
 
 @dataclass(frozen=True)
@@ -735,7 +776,8 @@ class Fitting:
         named = named_models(models)
         groups = None if groups is None else check.check_column(groups, "groups", task.labels.size)
         sample = sample_of(task, groups)
-        return cls(named, replace(task, arguments=fit_arguments(named, task.weight, groups)), sample, n_jobs, progress)
+        task = replace(task, arguments=fit_arguments(named, task.weight, groups))
+        return cls(named, task, sample, n_jobs, progress)
 
     def splits(self, cv: Any, repeats: int = 1) -> tuple[list[Split], str]:
         """Return the splits for any `cv`, and a description of the protocol."""
@@ -747,9 +789,12 @@ class Fitting:
 
         if self.n_jobs == 0:
             raise InputError("n_jobs", expected="a number of processes, or -1 for one on each core", got="0")
-        calls = [(name, model, self.task, split) for split in splits for name, model in self.models.items()]
-        done: Any = Parallel(n_jobs=self.n_jobs, return_as="generator")(delayed(work)(*call) for call in calls)
-        return list(track(done, len(calls), self.progress, what))
+        calls = []
+        for split in splits:
+            for name, model in self.models.items():
+                calls.append(delayed(work)(name, model, self.task, split))
+        results: Any = Parallel(n_jobs=self.n_jobs, return_as="generator")(calls)
+        return list(track(results, len(calls), self.progress, what))
 
 
 def without_failures(results: Sequence[Any], models: Iterable[str]) -> tuple[list[Any], list[Failed], list[str]]:
@@ -761,14 +806,15 @@ def without_failures(results: Sequence[Any], models: Iterable[str]) -> tuple[lis
         If every model failed.
     """
     failed = [result for result in results if isinstance(result, Failed)]
-    lost = {each.failure.model for each in failed}
+    lost = {fit.failure.model for fit in failed}
     kept = [name for name in models if name not in lost]
     if not kept:
         raise_first(failed)
     for name in sorted(lost):
-        own = [each.failure for each in failed if each.failure.model == name]
-        warn(f"left out, failed in {len(own)} fits: {own[0]}; see predictions.source.failures")
-    return [r for r in results if not isinstance(r, Failed) and r.model not in lost], failed, kept
+        failures = [fit.failure for fit in failed if fit.failure.model == name]
+        warn(f"left out, failed in {len(failures)} fits: {failures[0]}; see predictions.source.failures")
+    scored = [result for result in results if not isinstance(result, Failed) and result.model not in lost]
+    return scored, failed, kept
 
 
 def raise_first(failed: Sequence[Failed]) -> NoReturn:
@@ -787,36 +833,38 @@ def candidates_of(models: Any, seed: int | None) -> dict[str, Any]:
     >>> list(candidates_of({"near": GridSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 5]})}, 0))
     ['near, n_neighbors=1', 'near, n_neighbors=5']
     """
-    found: dict[str, Any] = {}
+    from sklearn.base import clone
+
+    candidates: dict[str, Any] = {}
     for name, model in named_models(models).items():
-        for setting in _settings(model, seed):
-            told = [f"{parameter}={value!r}" for parameter, value in setting.items()]
-            found[", ".join([name, *told])] = _at(model.estimator, setting) if setting else model
-    return found
+        settings = _settings_of_search(model, seed)
+        if settings is None:
+            candidates[name] = model
+            continue
+        for setting in settings:
+            text = [f"{parameter}={value!r}" for parameter, value in setting.items()]
+            copy: Any = clone(model.estimator)
+            # Values may be estimators, which fits must not share.
+            copy.set_params(**{parameter: clone(value, safe=False) for parameter, value in setting.items()})
+            candidates[", ".join([name, *text])] = copy if setting else model
+    return candidates
 
 
-def _settings(model: Any, seed: int | None) -> list[dict[str, Any]]:
-    """Return the settings that a search will fit; raises for anything but a search over parameters."""
+def _settings_of_search(model: Any, seed: int | None) -> list[dict[str, Any]] | None:
+    """Return the settings that a search over parameters will fit; None for any other model."""
     from sklearn.model_selection import ParameterGrid, ParameterSampler
 
     if hasattr(model, "param_grid"):
         return list(ParameterGrid(model.param_grid))
     if hasattr(model, "param_distributions") and isinstance(getattr(model, "n_iter", None), int):
-        own = model.random_state
-        return list(
-            ParameterSampler(model.param_distributions, model.n_iter, random_state=seed if own is None else own)
-        )
-    return [{}]
+        random_state = seed if model.random_state is None else model.random_state
+        return list(ParameterSampler(model.param_distributions, model.n_iter, random_state=random_state))
+    return None
 
 
-def _at(estimator: Any, setting: dict[str, Any]) -> Any:
-    from sklearn.base import clone
+# --- Predictions of all splits ---
 
-    copy: Any = clone(estimator)
-    return copy.set_params(**{name: clone(value, safe=False) for name, value in setting.items()})
-
-
-Judged = Predictions | MulticlassPredictions
+AnyPredictions = Predictions | MulticlassPredictions
 
 
 def assembled(
@@ -827,18 +875,18 @@ def assembled(
     segment: Array | None = None,
     groups: Array | None = None,
     source: Any = None,
-) -> Judged:
+) -> AnyPredictions:
     """Return the predictions of all splits, sorted by repeat and row, with index columns."""
     sizes = [split.test.size for split in splits]
     row = np.concatenate([split.test for split in splits])
     repeat = np.repeat([split.repeat for split in splits], sizes)
     order = np.lexsort((row, repeat))
     row = row[order]
-    parts = [split.names for split in splits if split.names is not None]
+    names = [split.names for split in splits if split.names is not None]
     if segment is not None:
         segment = segment[row]
-    elif parts:
-        segment = np.concatenate(parts)[order]
+    elif names:
+        segment = np.concatenate(names)[order]
     columns = {
         "sample_weight": None if task.weight is None else task.weight[row],
         "fold": np.repeat([split.fold for split in splits], sizes)[order],
@@ -848,38 +896,45 @@ def assembled(
         "groups": None if groups is None else groups[row],
         "source": source,
     }
-    scores = {name: np.concatenate([each.scores for each in scored if each.model == name])[order] for name in models}
-    own = {name: [each.decisions for each in scored if each.model == name] for name in models}
-    decisions = {name: np.concatenate(labels)[order] for name, labels in own.items() if _all_decide(labels)}
+    scores, decisions = {}, {}
+    for name in models:
+        of_model = [fold for fold in scored if fold.model == name]
+        scores[name] = np.concatenate([fold.scores for fold in of_model])[order]
+        labels = joined_labels(of_model)
+        if labels is not None:
+            decisions[name] = labels[order]
     return predictions_of(task, task.labels[row], scores, decisions, columns)
 
 
-def _all_decide(labels: Sequence[Array | None]) -> TypeGuard[Sequence[Array]]:
-    return all(each is not None for each in labels)
+def joined_labels(scored: Sequence[Scored]) -> Array | None:
+    """Return the labels that one model predicts in several splits; None unless it predicts them in all."""
+    labels = [fold.decisions for fold in scored if fold.decisions is not None]
+    return np.concatenate(labels) if len(labels) == len(scored) else None
 
 
 def predictions_of(
     task: Task, labels: Array, scores: Mapping[str, Array], decisions: Mapping[str, Array], columns: Mapping[str, Any]
-) -> Judged:
+) -> AnyPredictions:
     """Return predictions of two or more classes."""
     if task.positive is not None:
         positive = task.classes[task.positive]
-        own = {name: np.asarray(given == positive) for name, given in decisions.items()}
-        return Predictions(np.asarray(labels == positive), scores, decisions=own, **columns)
+        is_positive = {name: np.asarray(given == positive) for name, given in decisions.items()}
+        return Predictions(np.asarray(labels == positive), scores, decisions=is_positive, **columns)
+    # Scores in one column are predicted labels, of models without probabilities.
     crisp = {name: values for name, values in scores.items() if values.ndim == 1}
     soft = {name: values for name, values in scores.items() if values.ndim == 2}
-    own = {**crisp, **decisions}
-    return MulticlassPredictions(labels, soft, decisions=own, classes=cast(Any, task.classes), **columns)
+    classes = cast(Any, task.classes)
+    return MulticlassPredictions(labels, soft, decisions=crisp | dict(decisions), classes=classes, **columns)
 
 
-def judged(scored: Scored, task: Task) -> Judged:
+def predictions_of_split(scored: Scored, task: Task) -> AnyPredictions:
     """Return the predictions of one model in one split."""
     rows = scored.split.test
     weight = None if task.weight is None else task.weight[rows]
-    return of_one(task, task.labels[rows], scored, weight)
+    return predictions_of_model(task, task.labels[rows], scored, weight)
 
 
-def of_one(task: Task, labels: Array, scored: Scored, weight: Array | None) -> Judged:
-    """Return the predictions of one model."""
+def predictions_of_model(task: Task, labels: Array, scored: Scored, weight: Array | None) -> AnyPredictions:
+    """Return the predictions of one model for rows with these labels and weights."""
     decisions = {} if scored.decisions is None else {scored.model: scored.decisions}
     return predictions_of(task, labels, {scored.model: scored.scores}, decisions, {"sample_weight": weight})

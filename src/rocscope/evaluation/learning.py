@@ -1,10 +1,14 @@
-"""learning_curve: performance against the number of training rows.
+"""Learning curves, and the .632 and .632+ bootstrap.
 
-LearningCurve: how good models are, by how many rows they were fitted to, run by run.
+Both fit models to samples of the rows and evaluate them on rows that they were not fitted to.
+
+- `learning_curve`: performance by number of training rows. In a run, all models and sizes share the test rows, and each
+  training set contains the smaller ones.
+- `bootstrap_632`: a model fitted to a bootstrap sample has seen 1 − 1/e ≈ 63.2% of the distinct rows, so performance on
+  the rows out of the sample is too pessimistic, and performance on the training rows too optimistic. The estimates mix
+  both. Efron & Tibshirani 1997; equation numbers in comments are theirs.
 """
-# MERGED-DOC: """The .632 and .632+ bootstrap estimates of a metric."""
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -17,24 +21,11 @@ from rocscope._base.arrays import Array
 from rocscope._base.contract import contract
 from rocscope._base.progress import Progress
 from rocscope._base.public_names import reach
-from rocscope._base.validation import frame_of
 from rocscope.core.predictions import model_name
 from rocscope.core.result import Band, Result, html_table, jsonable, number
 from rocscope.errors import ColumnError, InputError, warn
-from rocscope.evaluation.fitting import (
-    Failed,
-    Failure,
-    Fitting,
-    Judged,
-    Response,
-    Scored,
-    Task,
-    judged,
-    of_one,
-    raise_first,
-    task_of,
-    without_failures,
-)
+from rocscope.evaluation import fitting
+from rocscope.evaluation.fitting import Scored, Task
 from rocscope.evaluation.measures import Measure, Metric, measure_of
 from rocscope.protocols.splitters import Holdout, OutOfBag, Split
 
@@ -67,13 +58,12 @@ class LearningCurve(Result):
     repeat: NDArray[np.intp]
     logarithmic: bool
     protocol: str
-    failures: tuple[Failure, ...] = ()
+    failures: tuple[fitting.Failure, ...] = ()
 
     def __post_init__(self) -> None:
-        check.settle(
-            self, **{name: check.read_only(np.asarray(getattr(self, name))) for name in ("size", "fold", "repeat")}
-        )
-        check.settle(self, values={name: check.read_only(each) for name, each in self.values.items()})
+        for name in ("size", "fold", "repeat"):
+            check.settle(self, **{name: check.read_only(np.asarray(getattr(self, name)))})
+        check.settle(self, values={name: check.read_only(values) for name, values in self.values.items()})
 
     @property
     def models(self) -> list[str]:
@@ -102,6 +92,7 @@ class LearningCurve(Result):
         tails = np.array([(1 - check.check_share(share, "share")) / 2, (1 + share) / 2])
         ends = np.full((2, self.size.size), np.nan)
         for column in np.flatnonzero(~np.isnan(values).all(axis=0)):
+            # "weibull" is the quantile at rank (n + 1)·p, limited to the smallest and the largest value.
             ends[:, column] = np.nanquantile(values[:, column], tails, method="weibull")
         return Band(self.size, ends[0], ends[1], level=share, method=f"spread of {self.runs} runs")
 
@@ -119,15 +110,19 @@ class LearningCurve(Result):
             "size": np.tile(self.size, self.runs * m),
             "value": np.concatenate([values.ravel() for values in self.values.values()]),
         }
-        return frame_of(columns, backend)
+        return check.frame_of(columns, backend)
 
     def to_dict(self) -> dict[str, Any]:
         """Return sizes, values, their means and facts, safe for JSON."""
         return super().to_dict() | {"mean": jsonable({name: self.mean(name) for name in self.models})}
 
     def __repr__(self) -> str:
-        ends = ", ".join(f"{name} {self.mean(name)[0]:.4g} to {self.mean(name)[-1]:.4g}" for name in self.models)
-        return f"LearningCurve({self.metric}, {self.size[0]} to {self.size[-1]} rows: {ends}; {self.runs} runs)"
+        ends = []
+        for name in self.models:
+            mean = self.mean(name)
+            ends.append(f"{name} {mean[0]:.4g} to {mean[-1]:.4g}")
+        sizes = f"{self.size[0]} to {self.size[-1]} rows"
+        return f"LearningCurve({self.metric}, {sizes}: {', '.join(ends)}; {self.runs} runs)"
 
     def _repr_html_(self) -> str:
         rows = [(name, *(f"{value:.4g}" for value in self.mean(name))) for name in self.models]
@@ -136,7 +131,7 @@ class LearningCurve(Result):
 
 Schedule = Literal["geometric", "arithmetic"]
 
-_FEW = 10  # training rows at which a curve begins: a choice
+_FIRST_SIZE = 10  # training rows at which a geometric curve begins: a choice
 
 
 @contract
@@ -154,7 +149,7 @@ def learning_curve(
     groups: Any = None,
     sample_weight: Any = None,
     pos_label: Any = None,
-    response: Response = "auto",
+    response: fitting.Response = "auto",
     n_jobs: int | None = None,
     random_state: Any = 0,
     progress: Progress = None,
@@ -209,44 +204,49 @@ def learning_curve(
     >>> bool(curve.mean()[0] < curve.mean()[-1])
     True
     """
-    task = task_of(X, y, pos_label, sample_weight, response, check.seed_of(random_state))
-    experiment = Fitting.of(models, task, groups, n_jobs, progress)
+    task = fitting.task_of(X, y, pos_label, sample_weight, response, check.seed_of(random_state))
+    experiment = fitting.Fitting.of(models, task, groups, n_jobs, progress)
     measure = measure_of(metric, several_classes=task.positive is None, larger_is_better=larger_is_better)
-    splits, title = experiment.splits(cv, _repeats(cv) if repeats is None else repeats)
-    rows = _check_sizes(sizes, steps, min(split.train.size for split in splits), len(task.classes))
-    nested = [part for split in splits for part in _nested(split, experiment.sample.y, rows, task.seed)]
-    results = experiment.run(nested, "learning curve")
-    values = {name: np.full((len(splits), rows.size), np.nan) for name in experiment.models}
-    column = {size: place for place, size in enumerate(rows.tolist())}
-    for result in results:
-        if isinstance(result, Scored):
-            place = column[result.split.train.size]
-            values[result.model][result.split.fold, place] = measure.of(judged(result, task), result.response)
-    failed = [result for result in results if isinstance(result, Failed)]
-    if len(failed) == len(results):
-        raise_first(failed)
+    if repeats is None:
+        # One split of a random holdout or bootstrap says little; other protocols test every row once.
+        random_split = cv in ("holdout", "out_of_bag") if isinstance(cv, str) else isinstance(cv, Holdout | OutOfBag)
+        repeats = 20 if random_split else 1
+    splits, title = experiment.splits(cv, repeats)
+    smallest_training_set = min(split.train.size for split in splits)
+    size = _check_sizes(sizes, steps, smallest_training_set, len(task.classes))
+    nested = []
+    for split in splits:
+        rng = np.random.default_rng(np.random.SeedSequence(task.seed, spawn_key=(2, split.fold)))
+        order = split.train[_stratified_order(experiment.sample.y[split.train], rng)]
+        nested += [replace(split, train=order[:k], training_rows=k) for k in size.tolist()]
+    values = {name: np.full((len(splits), size.size), np.nan) for name in experiment.models}
+    failed = []
+    for result in experiment.run(nested, "learning curve"):
+        if isinstance(result, fitting.Failed):
+            failed.append(result)
+            continue
+        column = np.searchsorted(size, result.split.train.size)
+        preds = fitting.predictions_of_split(result, task)
+        values[result.model][result.split.fold, column] = measure.of(preds, result.response)
+    if len(failed) == len(nested) * len(experiment.models):
+        fitting.raise_first(failed)
     for name in experiment.models:
-        own = [each.failure for each in failed if each.failure.model == name]
-        if own:
-            warn(f"no value from {len(own)} of {len(nested)} fits: {own[0]}")
-        if len(own) == len(nested):
+        failures = [fit.failure for fit in failed if fit.failure.model == name]
+        if failures:
+            warn(f"no value from {len(failures)} of {len(nested)} fits: {failures[0]}")
+        if len(failures) == len(nested):
             del values[name]
     return LearningCurve(
         measure.name,
         measure.sign > 0,
-        rows,
+        size,
         values,
         np.array([split.fold for split in splits]),
         np.array([split.repeat for split in splits]),
-        _by_factors(rows) if not isinstance(sizes, str) else sizes == "geometric",
+        sizes == "geometric" if isinstance(sizes, str) else _spaced_by_factors(size),
         title,
-        tuple(each.failure for each in failed),
+        tuple(fit.failure for fit in failed),
     )
-
-
-def _repeats(cv: Any) -> int:
-    named = isinstance(cv, str) and cv in ("holdout", "out_of_bag")
-    return 20 if named or isinstance(cv, Holdout | OutOfBag) else 1
 
 
 def _check_sizes(sizes: Any, steps: int, most: int, least: int) -> NDArray[np.intp]:
@@ -260,43 +260,42 @@ def _check_sizes(sizes: Any, steps: int, most: int, least: int) -> NDArray[np.in
     if isinstance(sizes, str):
         check.check_choice("sizes", sizes, ("geometric", "arithmetic"))
         check.check_whole(steps, "steps", 2)
-        low = max(least, min(_FEW, most // 2))
-        spaced = np.geomspace(low, most, steps) if sizes == "geometric" else np.linspace(most / steps, most, steps)
+        if sizes == "geometric":
+            spaced = np.geomspace(max(least, min(_FIRST_SIZE, most // 2)), most, steps)
+        else:
+            spaced = np.linspace(most / steps, most, steps)
         return np.unique(np.maximum(np.rint(spaced), least).astype(np.intp))
     given = check.check_column(sizes, "sizes")
     if given.dtype.kind not in "iuf":
         raise InputError("sizes", expected="numbers of rows, or shares", got=f"values of type {given.dtype}")
-    rows = np.rint(given * most) if given.dtype.kind == "f" and (given <= 1).all() else given
+    are_shares = given.dtype.kind == "f" and (given <= 1).all()
+    rows = np.rint(given * most) if are_shares else given
     if (rows % 1).any() or (np.diff(rows) <= 0).any() or rows[0] < least or rows[-1] > most:
         expected = f"increasing whole numbers from {least}, a row of each class, to {most}, the training rows"
         raise InputError("sizes", expected=expected, got=check.listing(rows.tolist()))
     return rows.astype(np.intp)
 
 
-def _nested(split: Split, classes: NDArray[np.intp], sizes: NDArray[np.intp], seed: int | None) -> list[Split]:
-    """Return the splits of one run, with nested training rows."""
-    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(2, split.fold)))
-    order = split.train[_stratified_order(classes[split.train], rng)]
-    return [replace(split, train=order[:size], training_rows=size) for size in sizes.tolist()]
-
-
 def _stratified_order(classes: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.intp]:
     """Return a row order whose every prefix is approximately stratified, starting with one row of each class."""
-    place = np.empty(classes.size)
+    position = np.empty(classes.size)
     for cls in np.unique(classes):
         rows = rng.permutation(np.flatnonzero(classes == cls))
-        place[rows] = (np.arange(rows.size) + rng.random()) / rows.size
-        place[rows[0]] -= 1
-    return np.argsort(place, kind="stable")
+        # Systematic sampling: the rows of a class are evenly spaced in [0, 1) from a random start.
+        position[rows] = (np.arange(rows.size) + rng.random()) / rows.size
+        position[rows[0]] -= 1  # one row of each class comes before all others
+    return np.argsort(position, kind="stable")
 
 
-def _by_factors(sizes: NDArray[np.intp]) -> bool:
+def _spaced_by_factors(sizes: NDArray[np.intp]) -> bool:
     """Whether sizes are spaced more evenly on a log scale."""
-    steps = [np.diff(spaced) for spaced in (np.log(sizes), sizes)]
-    return sizes.size > 2 and bool(steps[0].std() / steps[0].mean() < steps[1].std() / steps[1].mean())
+    if sizes.size <= 2:
+        return False
+    steps, factors = np.diff(sizes), np.diff(np.log(sizes))
+    return bool(factors.std() / factors.mean() < steps.std() / steps.mean())
 
 
-_KEPT = 0.632
+_DISTINCT = 0.632
 """About 1 − 1/e: the expected share of distinct rows in a bootstrap sample."""
 
 
@@ -332,10 +331,11 @@ class Corrected(Result):
     def of(cls, apparent: float, out_of_bag: float, no_information: float, sign: int, replicates: Any = ()) -> Any:
         """Apply both rules; `sign` is −1 if smaller is better."""
         overfitting = _relative_overfitting(apparent, out_of_bag, no_information, sign)
+        # B′, the better one of B and G (eq. 31).
         clipped = sign * max(sign * out_of_bag, sign * no_information)
-        point632 = (1 - _KEPT) * apparent + _KEPT * out_of_bag
-        share = (1 - _KEPT) * _KEPT * overfitting / (1 - (1 - _KEPT) * overfitting)
-        plus = point632 + (clipped - apparent) * share
+        point632 = (1 - _DISTINCT) * apparent + _DISTINCT * out_of_bag
+        share = (1 - _DISTINCT) * _DISTINCT * overfitting / (1 - (1 - _DISTINCT) * overfitting)
+        plus = point632 + (clipped - apparent) * share  # eq. 32
         columns = check.read_only(np.asarray(replicates, dtype=np.float64))
         return cls(apparent, out_of_bag, no_information, overfitting, point632, plus, columns)
 
@@ -354,10 +354,13 @@ def _relative_overfitting(apparent: float, out_of_bag: float, no_information: fl
     >>> round(_relative_overfitting(0.1, 0.3, 0.5), 12)
     0.5
     """
-    loss, most = sign * (apparent - out_of_bag), sign * (apparent - no_information)
-    if not (loss > 0 and most > 0):
-        return 0.0 if loss == loss and most == most else np.nan
-    return min(loss / most, 1.0)
+    loss = sign * (apparent - out_of_bag)
+    largest_loss = sign * (apparent - no_information)
+    if np.isnan(loss) or np.isnan(largest_loss):
+        return np.nan
+    if loss <= 0 or largest_loss <= 0:
+        return 0.0
+    return min(loss / largest_loss, 1.0)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -376,7 +379,7 @@ class Bootstrap632(Mapping[str, Corrected], Result):
 
     metric: str
     models: Mapping[str, Corrected]
-    failures: tuple[Failure, ...] = ()
+    failures: tuple[fitting.Failure, ...] = ()
 
     def __getitem__(self, name: str) -> Corrected:
         if name not in self.models:
@@ -396,7 +399,9 @@ class Bootstrap632(Mapping[str, Corrected], Result):
 
     def _repr_html_(self) -> str:
         names = ("apparent", "out_of_bag", "no_information", "relative_overfitting", "point632", "point632plus")
-        rows = [(model, *(f"{getattr(each, name):.4g}" for name in names)) for model, each in self.models.items()]
+        rows = []
+        for model, corrected in self.models.items():
+            rows.append((model, *(f"{getattr(corrected, name):.4g}" for name in names)))
         return super()._repr_html_() + html_table(rows, ("", *(name.replace("_", " ") for name in names)))
 
 
@@ -413,7 +418,7 @@ def bootstrap_632(
     groups: Any = None,
     sample_weight: Any = None,
     pos_label: Any = None,
-    response: Response = "auto",
+    response: fitting.Response = "auto",
     n_jobs: int | None = None,
     random_state: Any = 0,
     progress: Progress = None,
@@ -476,58 +481,54 @@ def bootstrap_632(
     >>> from sklearn.neighbors import KNeighborsClassifier
     >>> rng = np.random.default_rng(0)
     >>> X, y = rng.normal(size=(60, 1)), rng.integers(0, 2, 60)
-    >>> found = bootstrap_632(KNeighborsClassifier(1), X, y, metric="error", replicates=50)["KNeighborsClassifier"]
-    >>> found.apparent, round(found.no_information, 4)
+    >>> error = bootstrap_632(KNeighborsClassifier(1), X, y, metric="error", replicates=50)["KNeighborsClassifier"]
+    >>> error.apparent, round(error.no_information, 4)
     (0.0, 0.4978)
-    >>> found.point632 < 0.4 < found.point632plus
+    >>> error.point632 < 0.4 < error.point632plus
     True
     """
     check.check_whole(replicates, "replicates")
-    task = task_of(X, y, pos_label, sample_weight, response, check.seed_of(random_state))
-    experiment = Fitting.of(models, task, groups, n_jobs, progress)
+    task = fitting.task_of(X, y, pos_label, sample_weight, response, check.seed_of(random_state))
+    experiment = fitting.Fitting.of(models, task, groups, n_jobs, progress)
     measure = measure_of(metric, several_classes=task.positive is None, larger_is_better=larger_is_better)
     splits, _ = experiment.splits(OutOfBag(stratified), int(replicates))
+    # The first fit is to all rows, which it is also evaluated on: the apparent performance.
     everything = np.arange(task.labels.size)
-    whole = Split(everything, everything, None, len(splits), len(splits))
-    scored, failed, kept = without_failures(experiment.run([whole, *splits], "bootstrap"), experiment.models)
-    of_model: dict[str, list[Scored]] = defaultdict(list)
-    for each in scored:
-        of_model[each.model].append(each)
-    corrected = {name: _corrected(of_model[name], task, measure) for name in kept}
-    return Bootstrap632(measure.name, corrected, tuple(each.failure for each in failed))
+    apparent_split = Split(everything, everything, None, len(splits), len(splits))
+    results = experiment.run([apparent_split, *splits], "bootstrap")
+    scored, failed, kept = fitting.without_failures(results, experiment.models)
+    corrected = {}
+    for name in kept:
+        corrected[name] = _corrected([fit for fit in scored if fit.model == name], task, measure)
+    return Bootstrap632(measure.name, corrected, tuple(fit.failure for fit in failed))
 
 
 def _corrected(scored: Sequence[Scored], task: Task, measure: Measure) -> Corrected:
-    own, *left_out = scored
-    apparent = measure.of(judged(own, task), own.response)
-    without = measure.of(_without_information(own, task), own.response)
-    drawn = np.array([measure.of(judged(each, task), each.response) for each in left_out])
-    if measure.mean_of_rows:
-        out_of_bag = measure.of(_by_rows(left_out, task), own.response)
-    else:
-        out_of_bag = float(np.nanmean(drawn)) if not np.isnan(drawn).all() else np.nan
-    return Corrected.of(apparent, out_of_bag, without, measure.sign, drawn)
-
-
-def _by_rows(scored: Sequence[Scored], task: Task) -> Judged:
-    """Return all out-of-bag predictions, weighted so that each row counts once."""
-    rows = np.concatenate([each.split.test for each in scored])
-    weight = 1 / np.bincount(rows)[rows] * (1.0 if task.weight is None else task.weight[rows])
-    return of_one(task, task.labels[rows], _joined(scored), weight)
-
-
-def _without_information(own: Scored, task: Task) -> Judged:
-    """Return all pairs of a score and a class, weighted by class size: the no-information distribution."""
+    """Return the estimates of one model from its fit to all rows, which comes first, and those to bootstrap samples."""
+    on_all_rows, *samples = scored
+    apparent = measure.of(fitting.predictions_of_split(on_all_rows, task), on_all_rows.response)
+    # No information (eq. 27): every score goes with every label, each class weighted by its size.
     weight = np.ones(task.labels.size, np.int64) if task.weight is None else task.weight.astype(np.float64)
-    labels = np.array(task.classes, dtype=task.labels.dtype)
-    total = [weight[task.labels == cls].sum() for cls in labels]
-    k = len(labels)
-    all_pairs = np.concatenate([of_class * weight for of_class in total])
-    return of_one(task, np.repeat(labels, weight.size), _joined([own] * k), all_pairs)
+    classes = np.array(task.classes, dtype=task.labels.dtype)
+    pair_weight = np.concatenate([weight[task.labels == label].sum() * weight for label in classes])
+    every_pair = _joined([on_all_rows] * len(classes))
+    pairs = fitting.predictions_of_model(task, np.repeat(classes, weight.size), every_pair, pair_weight)
+    no_information = measure.of(pairs, on_all_rows.response)
+    replicates = np.array([measure.of(fitting.predictions_of_split(fit, task), fit.response) for fit in samples])
+    if measure.mean_of_rows:
+        # Leave-one-out bootstrap (eq. 15 to 17): each row's mean loss over the samples without it, then their mean.
+        rows = np.concatenate([fit.split.test for fit in samples])
+        row_weight = 1 / np.bincount(rows)[rows] * (1.0 if task.weight is None else task.weight[rows])
+        held_out = fitting.predictions_of_model(task, task.labels[rows], _joined(samples), row_weight)
+        out_of_bag = measure.of(held_out, on_all_rows.response)
+    elif np.isnan(replicates).all():
+        out_of_bag = np.nan
+    else:
+        out_of_bag = float(np.nanmean(replicates))
+    return Corrected.of(apparent, out_of_bag, no_information, measure.sign, replicates)
 
 
 def _joined(scored: Sequence[Scored]) -> Scored:
     """Concatenate one model's predictions from several splits."""
-    own = [each.decisions for each in scored if each.decisions is not None]
-    scores = np.concatenate([each.scores for each in scored])
-    return replace(scored[0], scores=scores, decisions=np.concatenate(own) if len(own) == len(scored) else None)
+    scores = np.concatenate([fit.scores for fit in scored])
+    return replace(scored[0], scores=scores, decisions=fitting.joined_labels(scored))

@@ -1,11 +1,17 @@
-"""Metrics of one model's predictions, and whether high values are good."""
-# MERGED-DOC: """Scorers: what models are judged by inside `evaluate`, as users of scikit-learn write it.
-#
-# A scorer of scikit-learn is asked about the fitted model, as `cross_validate` does. Anything else is a measure of
-# predictions.
-# """
+"""Metrics of one model's predictions, and scorers of fitted models.
 
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+`measure_of` turns whatever a user may pass as a metric into a `Measure`: a function of the Predictions of one model,
+with the sign that says whether large values are good. A metric is a name of rocscope's figures or of a scikit-learn
+scorer, costs (a `Context` for two classes, a `CostMatrix` for more), a scorer object, or a function of Predictions.
+
+`scorers_of` turns the `scoring` argument of `evaluate` into functions of a fitted model. Scorers of scikit-learn get
+the model itself, as in `cross_validate`; anything else is a measure of the model's predictions.
+
+Metrics that need decisions use the labels that a model predicts. A model without labels is positive from 0.5, or from 0
+of a decision function.
+"""
+
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from inspect import Parameter, signature
 from math import nan
@@ -21,24 +27,28 @@ from rocscope.core.context import Context
 from rocscope.core.counts import OperatingPoint
 from rocscope.core.predictions import Predictions
 from rocscope.errors import InputError, OneClassError
-from rocscope.evaluation.fitting import Judged, Task, TestRows, of_one
-from rocscope.figures.influence import Figure
+from rocscope.evaluation import fitting
 from rocscope.figures.registry import figure_named, known
-from rocscope.multiclass.areas import VARIANTS, multiclass_auc
-from rocscope.multiclass.calibration import multiclass_brier, multiclass_log_loss
-from rocscope.multiclass.confusion import STATISTICS, averaged
+from rocscope.multiclass import areas, calibration, confusion
 from rocscope.multiclass.costs import CostMatrix
 from rocscope.multiclass.predictions import MulticlassPredictions
 
 Metric = str | Context | CostMatrix | Callable[[Any], float]
 """A figure by name, costs, a function of Predictions, or a scorer of scikit-learn."""
 
-_OF_CLASSES: dict[str, Callable[[MulticlassPredictions], float]] = {
-    "auc": lambda preds: multiclass_auc(preds).hand_till.value,
-    **{name: lambda preds, name=name: multiclass_auc(preds).average(name).value for name in VARIANTS},
-    "brier": multiclass_brier,
-    "log_loss": multiclass_log_loss,
+
+def _auc_variant(name: str) -> Callable[[MulticlassPredictions], float]:
+    return lambda preds: areas.multiclass_auc(preds).average(name).value
+
+
+_OF_PROBABILITIES: dict[str, Callable[[MulticlassPredictions], float]] = {
+    "auc": lambda preds: areas.multiclass_auc(preds).hand_till.value,
+    **{name: _auc_variant(name) for name in areas.VARIANTS},
+    "brier": calibration.multiclass_brier,
+    "log_loss": calibration.multiclass_log_loss,
 }
+"""Figures of the probabilities of more than two classes."""
+
 _AS_SKLEARN = {
     "roc_auc_ovr": "aunu",
     "roc_auc_ovr_weighted": "aunp",
@@ -53,7 +63,7 @@ _MEANS_OF_ROWS = {"accuracy", "error", "brier", "log_loss"}
 
 @dataclass(frozen=True)
 class Measure:
-    """What models are evaluated by.
+    """A metric of one model's predictions.
 
     Attributes
     ----------
@@ -73,7 +83,7 @@ class Measure:
     mean_of_rows: bool = False
     needs_scores: bool = False
 
-    def of(self, preds: Judged, response: str) -> float:
+    def of(self, preds: fitting.AnyPredictions, response: str) -> float:
         """Return the value; NaN if a required class is missing.
 
         Raises
@@ -86,9 +96,27 @@ class Measure:
             hint = "response='predict' takes its labels for scores"
             raise InputError(self.name, expected="scores", got=got, hint=hint)
         try:
-            return float(self.function(preds, 0.0 if response == "decision_function" else 0.5))
+            return float(self.function(preds, usual_threshold(response)))
         except OneClassError:
             return nan
+
+
+def usual_threshold(response: str) -> float:
+    """Return the threshold that scikit-learn's models predict labels by."""
+    return 0.0 if response == "decision_function" else 0.5
+
+
+def own_decisions(preds: Predictions, threshold: float) -> Array:
+    """Return which rows one model predicts positive, or would at a threshold if it predicts no labels."""
+    if preds.decisions:
+        (decisions,) = preds.decisions.values()
+        return np.asarray(decisions)
+    (score,) = preds.scores.values()
+    return np.asarray(score >= threshold)
+
+
+def _own_counts(preds: Predictions, threshold: float) -> OperatingPoint:
+    return preds.point(threshold=None if preds.decisions else threshold)
 
 
 def measure_of(metric: Metric, *, several_classes: bool, larger_is_better: bool | None = None) -> Measure:
@@ -111,39 +139,43 @@ def measure_of(metric: Metric, *, several_classes: bool, larger_is_better: bool 
     if callable(metric):
         name = getattr(metric, "__name__", "metric").replace("<lambda>", "metric")
         return Measure(name, lambda preds, _: metric(preds), -1 if larger_is_better is False else 1)
-    if known(str(metric)) is None and (scorer := sklearn_scorer(str(metric))) is not None and metric not in _AS_SKLEARN:
-        if several_classes and str(metric).rpartition("_")[2] in _AVERAGES:
-            return _of_classes(metric)
-        return _of_scorer(scorer)
+    name = str(metric)
+    if known(name) is None and name not in _AS_SKLEARN:
+        # An average over classes, such as f1_macro, is computed from the confusion matrix instead.
+        is_average = several_classes and name.rpartition("_")[2] in _AVERAGES
+        scorer = None if is_average else sklearn_scorer(name)
+        if scorer is not None:
+            return _of_scorer(scorer)
     return _of_classes(metric) if several_classes else _of_two(metric)
 
 
 def _of_scorer(scorer: Any) -> Measure:
     """Return the measure of a scikit-learn scorer, `make_scorer(…)` or `get_scorer(…)`: the value of its function.
 
-    The function is given the labels of the rows as 0 and 1 (or as the numbers of the classes), and what the scorer asks
+    The function gets the labels of the rows as 0 and 1 (or as the indices of the classes), and what the scorer asks
     for: labels, scores or probabilities.
     """
     function, options = scorer._score_func, dict(scorer._kwargs)
     if options.get("pos_label", 1) not in (0, 1, None):
         hint = "rows hold 1 for the positive class and 0 for the other"
         raise InputError("pos_label of the scorer", expected="0 or 1", got=repr(options["pos_label"]), hint=hint)
-    asked = getattr(scorer, "_response_method", "predict")
+    response = getattr(scorer, "_response_method", "predict")
     name = getattr(function, "__name__", "scorer")
 
-    def value(preds: Judged, cut: float) -> float:
+    def value(preds: fitting.AnyPredictions, threshold: float) -> float:
         if isinstance(preds, MulticlassPredictions):
-            said: Any = preds.predicted() if asked == "predict" else preds.probabilities()
+            predicted: Any = preds.predicted() if response == "predict" else preds.probabilities()
+        elif response == "predict":
+            predicted = own_decisions(preds, threshold).astype(int)
         else:
-            (score,) = preds.scores.values()
-            said = score if asked != "predict" else next(iter(preds.decisions.values()), score >= cut).astype(int)
+            (predicted,) = preds.scores.values()
         weight = {} if preds.sample_weight is None else {"sample_weight": preds.sample_weight}
         try:
-            return float(function(np.asarray(preds.y_true).astype(int), said, **options, **weight))
+            return float(function(np.asarray(preds.y_true).astype(int), predicted, **options, **weight))
         except (ValueError, TypeError) as error:
             raise InputError(f"metric {name!r}: {str(error).splitlines()[0]}") from error
 
-    return Measure(name, value, scorer._sign, needs_scores=asked != "predict")
+    return Measure(name, value, scorer._sign, needs_scores=response != "predict")
 
 
 def sklearn_scorer(name: str) -> Any:
@@ -154,76 +186,78 @@ def sklearn_scorer(name: str) -> Any:
 
 
 def _cost(metric: Context | CostMatrix, several_classes: bool) -> Measure:
-    if several_classes != isinstance(metric, CostMatrix):
-        expected, hint = (
-            ("a CostMatrix", "") if several_classes else ("a Context", "Context.from_cost_matrix makes one")
-        )
-        raise InputError("metric", expected=expected, got=f"a {type(metric).__name__}", hint=hint)
+    got = f"a {type(metric).__name__}"
     if isinstance(metric, CostMatrix):
-        return Measure("expected cost", lambda preds, _: metric.expected(preds.confusion()), -1, True)
-    whole = metric.target_prevalence is None
-    return Measure("expected cost", lambda preds, cut: _expected_cost(metric, decided(preds, cut)), -1, whole)
+        if not several_classes:
+            raise InputError("metric", expected="a Context", got=got, hint="Context.from_cost_matrix makes one")
+        return Measure("expected cost", lambda preds, _: metric.expected(preds.confusion()), -1, mean_of_rows=True)
+    if several_classes:
+        raise InputError("metric", expected="a CostMatrix", got=got)
 
+    def cost_per_row(preds: Predictions, threshold: float) -> float:
+        point = _own_counts(preds, threshold)
+        if metric.target_prevalence is None:
+            return metric.cost(point) / point.n
+        return metric.expected_cost(point.tpr, point.fpr, point.prevalence)
 
-def _expected_cost(context: Context, point: OperatingPoint) -> float:
-    if context.target_prevalence is None:
-        return context.cost(point) / point.n
-    return context.expected_cost(point.tpr, point.fpr, point.prevalence)
-
-
-def decided(preds: Predictions, threshold: float) -> OperatingPoint:
-    """Return the counts of one model's own decisions, or at a threshold if it has none."""
-    return preds.point(threshold=None if preds.decisions else threshold)
+    # At another prevalence the cost is a mean within each class, not over all rows.
+    return Measure("expected cost", cost_per_row, -1, mean_of_rows=metric.target_prevalence is None)
 
 
 def _of_two(name: str) -> Measure:
-    figure = figure_named(name, "metric", expected=_EXPECTED, suits=_suits, hint=_HINT)
-    if figure.needs == "cells":
-        return Measure(figure.name, lambda preds, cut: _of_decisions(figure, decided(preds, cut)), *_kind(figure))
-    needs_scores = figure.needs in ("ranks", "probabilities")
-    return Measure(figure.name, lambda preds, _: figure.value(preds.counts()), *_kind(figure), needs_scores)
+    """Return the measure of a named figure of two classes."""
+    figure = figure_named(
+        name,
+        "metric",
+        expected=_EXPECTED,
+        suits=lambda figure: figure.sign != 0 and figure.needs != "costs",
+        hint=_HINT,
+    )
+    mean_of_rows = figure.name in _MEANS_OF_ROWS
+    cells = figure.cells
+    if figure.needs != "cells" or cells is None:
+        needs_scores = figure.needs in ("ranks", "probabilities")
+        return Measure(
+            figure.name, lambda preds, _: figure.value(preds.counts()), figure.sign, mean_of_rows, needs_scores
+        )
 
+    def of_decisions(preds: Predictions, threshold: float) -> float:
+        point = _own_counts(preds, threshold)
+        return float(cells(np.float64(point.tp), np.float64(point.fp), np.float64(point.fn), np.float64(point.tn)))
 
-def _suits(figure: Figure) -> bool:
-    return figure.sign != 0 and figure.needs != "costs"
-
-
-def _kind(figure: Figure) -> tuple[int, bool]:
-    return figure.sign, figure.name in _MEANS_OF_ROWS
-
-
-def _of_decisions(figure: Figure, point: OperatingPoint) -> float:
-    assert figure.cells is not None
-    return float(figure.cells(*(np.float64(cell) for cell in (point.tp, point.fp, point.fn, point.tn))))
+    return Measure(figure.name, of_decisions, figure.sign, mean_of_rows)
 
 
 def _of_classes(name: str) -> Measure:
+    """Return the measure of a named figure of more than two classes."""
     name = _AS_SKLEARN.get(str(name).lower(), name)
-    if (ending := str(name).rpartition("_"))[2] in _AVERAGES and known(ending[0]):
-        name = f"{ending[2]}_{ending[0]}"  # as scikit-learn has them: f1_macro
+    metric, _, ending = str(name).rpartition("_")
+    if ending in _AVERAGES and known(metric):
+        name = f"{ending}_{metric}"  # scikit-learn puts the average last, as in f1_macro
     figure = known(str(name))
-    own = figure.name if figure and name not in _OF_CLASSES else name
-    if own in _OF_CLASSES:
-        of_probabilities = _OF_CLASSES[own]
-        return Measure(own, lambda preds, _: of_probabilities(preds), _sign(own), own in _MEANS_OF_ROWS)
-    if own in STATISTICS:
-        statistic = STATISTICS[own]
-        return Measure(own, lambda preds, _: statistic(preds.confusion().counts), _sign(own), own in _MEANS_OF_ROWS)
+    if figure and name not in _OF_PROBABILITIES:
+        name = figure.name  # of a synonym
+    sign = figure.sign if figure else 1
+    if name in _OF_PROBABILITIES:
+        of_probabilities = _OF_PROBABILITIES[name]
+        return Measure(name, lambda preds, _: of_probabilities(preds), sign, name in _MEANS_OF_ROWS)
+    if name in confusion.STATISTICS:
+        statistic = confusion.STATISTICS[name]
+        return Measure(name, lambda preds, _: statistic(preds.confusion().counts), sign, name in _MEANS_OF_ROWS)
     averaging, _, metric = str(name).partition("_")
-    each = known(metric)
-    if averaging not in _AVERAGES or each is None or each.needs != "cells" or not each.sign:
-        averages = [f"{each}_{metric}" for each in _AVERAGES for metric in ("precision", "recall", "f1")]
-        listed = check.one_of(str(name), [*_OF_CLASSES, *STATISTICS, *averages])
+    of_class = known(metric)
+    if averaging not in _AVERAGES or of_class is None or of_class.needs != "cells" or not of_class.sign:
+        averages = [f"{average}_{metric}" for average in _AVERAGES for metric in ("precision", "recall", "f1")]
+        listed = check.one_of(str(name), [*_OF_PROBABILITIES, *confusion.STATISTICS, *averages])
         raise InputError("metric", expected=listed, got=repr(name), hint=_HINT)
-    return Measure(name, lambda preds, _: averaged(preds.confusion().counts, metric, cast(Any, averaging)), each.sign)
+
+    def average(preds: MulticlassPredictions, _: float) -> float:
+        return confusion.averaged(preds.confusion().counts, metric, cast(Any, averaging))
+
+    return Measure(name, average, of_class.sign)
 
 
-def _sign(name: str) -> int:
-    figure = known(name)
-    return figure.sign if figure else 1
-
-
-def scorers_of(scoring: Any, task: Task) -> dict[str, Any]:
+def scorers_of(scoring: Any, task: fitting.Task) -> dict[str, Any]:
     """Return functions of a fitted model, its `Scored` rows and these rows, by name.
 
     Raises
@@ -233,90 +267,104 @@ def scorers_of(scoring: Any, task: Task) -> dict[str, Any]:
 
     Examples
     --------
-    >>> from rocscope.evaluation.task import task_of
+    >>> from rocscope.evaluation.fitting import task_of
     >>> task = task_of([[0], [1]], [0, 1], None, None, "auto")
     >>> list(scorers_of(["roc_auc", Context(cost_fn=5)], task)), list(scorers_of({"area": "roc_auc"}, task))
     (['roc_auc', 'expected cost'], ['area'])
     """
     if scoring is None:
         return {}
-    pairs: Iterable[tuple[str | None, Any]]
+    pairs: list[tuple[str | None, Any]]
     if isinstance(scoring, Mapping):
-        pairs = [(str(name), each) for name, each in scoring.items()]
+        pairs = [(str(name), scorer) for name, scorer in scoring.items()]
+    elif isinstance(scoring, Sequence | Set) and not isinstance(scoring, str | Context | CostMatrix):
+        pairs = [(None, scorer) for scorer in scoring]
     else:
-        several = isinstance(scoring, Sequence | Set) and not isinstance(scoring, str | Context | CostMatrix)
-        pairs = ((None, each) for each in (scoring if several else [scoring]))  # one by one: the first may be none
-    found: dict[str, Any] = {}
-    for given, each in pairs:
-        own, function = _named(each, task)
+        pairs = [(None, scoring)]
+    scorers: dict[str, Any] = {}
+    for given, scorer in pairs:
+        own, function = _named_scorer(scorer, task)
         name = own if given is None else given
-        if name in found:
+        if name in scorers:
             hint = "pass a mapping from names of your own to scorers"
             raise InputError("scoring", expected="a different name for each", got=f"{name!r} twice", hint=hint)
-        found[name] = function
-    return found
+        scorers[name] = function
+    return scorers
 
 
-def _named(scorer: Any, task: Task) -> tuple[str, Any]:
-    fetched = sklearn_scorer(scorer) if isinstance(scorer, str) else None
-    if fetched is not None:
-        return scorer, _OfModel(fetched, coded=task.positive is not None)
-    if (function := getattr(scorer, "_score_func", None)) is not None:
-        return getattr(function, "__name__", "scorer"), _OfModel(scorer)
-    if callable(scorer) and _positional(scorer) >= 3:
-        return getattr(scorer, "__name__", type(scorer).__name__), _OfModel(scorer)
+def _named_scorer(scorer: Any, task: fitting.Task) -> tuple[str, Any]:
+    """Return the name of a scorer, and a function of a fitted model."""
+    if isinstance(scorer, str):
+        from_sklearn = sklearn_scorer(scorer)
+        if from_sklearn is not None:
+            return scorer, _ModelScorer(from_sklearn, coded=task.positive is not None)
+    function = getattr(scorer, "_score_func", None)
+    if function is not None:
+        return getattr(function, "__name__", "scorer"), _ModelScorer(scorer)
+    if callable(scorer) and _required_arguments(scorer) >= 3:
+        return getattr(scorer, "__name__", type(scorer).__name__), _ModelScorer(scorer)
     if not (isinstance(scorer, str | Context | CostMatrix) or callable(scorer)):
         expected = "a name such as 'roc_auc', a scorer, a Context or CostMatrix, or a function of Predictions"
         raise InputError("scoring", expected=expected, got=repr(scorer))
     measure = measure_of(cast(Metric, scorer), several_classes=task.positive is None)
-    return measure.name, _OfPredictions(measure, task)
+    return measure.name, _PredictionsScorer(measure, task)
 
 
-def _positional(function: Callable[..., Any]) -> int:
-    """Return how many arguments must be given by place: three to a scorer, one to a function of predictions."""
+def _required_arguments(function: Callable[..., Any]) -> int:
+    """Return the number of required positional arguments: three of a scorer, one of a function of Predictions."""
     try:
         parameters = signature(function).parameters.values()
     except (TypeError, ValueError):
         return 0
     kinds = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
-    return sum(each.kind in kinds and each.default is Parameter.empty for each in parameters)
+    required = [parameter for parameter in parameters if parameter.default is Parameter.empty]
+    return sum(parameter.kind in kinds for parameter in required)
 
 
 @dataclass(frozen=True)
-class _OfPredictions:
-    """A measure of the predictions of the rows."""
+class _PredictionsScorer:
+    """A measure of a fitted model's predictions."""
 
     measure: Measure
-    task: Task
+    task: fitting.Task
 
     @property
     def sign(self) -> int:
         return self.measure.sign
 
-    def __call__(self, fitted: Any, scored: Any, rows: TestRows) -> float:  # noqa: ARG002 (asks the scores alone)
-        return self.measure.of(of_one(self.task, rows.labels, scored, rows.weight), scored.response)
+    def __call__(self, fitted: Any, scored: fitting.Scored, rows: fitting.TestRows) -> float:  # noqa: ARG002
+        preds = fitting.predictions_of_model(self.task, rows.labels, scored, rows.weight)
+        return self.measure.of(preds, scored.response)
 
 
 @dataclass(frozen=True)
-class _OfModel:
-    """A scorer of scikit-learn. A coded one is shown 1 for the positive class, whatever that is called."""
+class _ModelScorer:
+    """A scorer of scikit-learn, which predicts with the model itself.
+
+    A named scorer is `coded`: it takes 1 for the positive class, so other labels are translated.
+    """
 
     scorer: Any
     coded: bool = False
     sign: ClassVar[int] = 1
 
-    def __call__(self, fitted: Any, scored: Any, rows: TestRows) -> float:  # noqa: ARG002 (asks the model itself)
-        if (function := getattr(self.scorer, "_score_func", None)) is None:
-            fitted = fitted.model
-        labels, classes = rows.labels, getattr(fitted, "classes_", None)
+    def __call__(self, fitted: Any, scored: Any, rows: fitting.TestRows) -> float:  # noqa: ARG002
+        function = getattr(self.scorer, "_score_func", None)
+        if function is None:
+            fitted = fitted.model  # a user's function gets the model, not the wrapper that caches predictions
+        labels = rows.labels
+        classes = getattr(fitted, "classes_", None)
         if self.coded and classes is not None and not rows.positive == max(classes) == 1:
-            fitted, labels = OneForPositive(fitted, rows.positive), (labels == rows.positive).astype(int)
-        weighted = rows.weight is not None and function and "sample_weight" in signature(function).parameters
-        return float(self.scorer(fitted, rows.X, labels, **({"sample_weight": rows.weight} if weighted else {})))
+            labels = (labels == rows.positive).astype(int)
+            fitted = PositiveAsOne(fitted, rows.positive)
+        options = {}
+        if rows.weight is not None and function and "sample_weight" in signature(function).parameters:
+            options["sample_weight"] = rows.weight
+        return float(self.scorer(fitted, rows.X, labels, **options))
 
 
-class OneForPositive(ClassifierMixin, BaseEstimator):
-    """A fitted classifier of two classes that calls the positive one 1 and the other one 0."""
+class PositiveAsOne(ClassifierMixin, BaseEstimator):
+    """A fitted classifier of two classes whose positive class is called 1 and the other one 0."""
 
     def __init__(self, fitted: Any, positive: Any) -> None:
         self.fitted, self.positive = fitted, positive

@@ -18,7 +18,9 @@ from rocscope._base.progress import Progress
 from rocscope.core.context import Context
 from rocscope.core.predictions import Predictions
 from rocscope.errors import InputError, warn
-from rocscope.evaluation.fitting import Fitting, Judged, Response, Scored, Task, judged, task_of, without_failures
+from rocscope.evaluation.fitting import AnyPredictions as Judged
+from rocscope.evaluation.fitting import Fitting, Response, Scored, Task, task_of, without_failures
+from rocscope.evaluation.fitting import predictions_of_split as judged
 from rocscope.evaluation.measures import Metric, measure_of
 from rocscope.figures.influence import Smooth
 from rocscope.figures.registry import at, known
