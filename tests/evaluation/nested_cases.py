@@ -13,7 +13,7 @@ from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 import rocscope as rs
-from rocscope.evaluation.nested import Nested, interval, unbiased_covariance
+from rocscope.evaluation.nested import NestedValues, interval, unbiased_covariance
 from rocscope.inference.estimate import Hypothesis
 
 FRESH = 4000
@@ -158,7 +158,7 @@ def nested_values(design, X, y, splits):
                     score = model.decision_function(X[test])
                     across[left, judged, column] = value(design.metric, y[test], score)
         found.append((outer, np.nanmean(across, axis=1), np.array(spread)))
-    return Nested(*(np.stack(columns) for columns in zip(*found, strict=True)))
+    return NestedValues(*(np.stack(columns) for columns in zip(*found, strict=True)))
 
 
 def drawn_folds(y, k, rng):

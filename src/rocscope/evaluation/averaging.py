@@ -558,18 +558,16 @@ class AverageCurve(Curve):
         *,
         method: str,
         model: str,
-        folds: dict[Hashable, Curve],
-        undefined: dict[Hashable, str],
-        pooled: Curve,
+        folds: FoldCurves,
         areas: Areas | None,
         level: float,
     ) -> None:
         super().__init__(averaged.x, averaged.y.value, averaged.threshold)
         self.method = method
         self.model = model
-        self.folds = dict(folds)
-        self.undefined = dict(undefined)
-        self.pooled = pooled
+        self.folds: dict[Hashable, Curve] = folds.curves
+        self.undefined = folds.undefined
+        self.pooled: Curve = folds.pooled
         self.areas = areas
         self.folds_at = check.read_only(averaged.y.folds)
         self.band = _band(self.x, averaged.y, level, averaged.interval)
@@ -760,9 +758,7 @@ def average_curve(
         averaged,
         method=_NAMES[method],
         model=name,
-        folds=folds.curves,
-        undefined=folds.undefined,
-        pooled=folds.pooled,
+        folds=folds,
         areas=_areas(folds, kind, level),
         level=level,
     )

@@ -891,18 +891,10 @@ def friedman(
     f_p_value = 0.0 if isinf(f_statistic) else float(stats.f.sf(f_statistic, m - 1, (m - 1) * (n - 1)))
     if n <= _FEW_DATASETS and m <= _FEW_MODELS:
         p_value = f_p_value = _exact_p_value(ranks)
-    return RankComparison(
-        table.models,
-        ranks,
-        statistic,
-        p_value,
-        f_statistic,
-        f_p_value,
-        _critical_difference(n, m, level),
-        level,
-        _nemenyi(table.models, ranks, level),
-        table.quantity,
-    )
+    critical_difference = _critical_difference(n, m, level)
+    pairs = _nemenyi(table.models, ranks, level)
+    tests = (statistic, p_value, f_statistic, f_p_value)
+    return RankComparison(table.models, ranks, *tests, critical_difference, level, pairs, table.quantity)
 
 
 def _ranks(values: Array) -> Array:

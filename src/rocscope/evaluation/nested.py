@@ -1,11 +1,23 @@
-"""Values of models on one fold (mean loss, area, or any smooth figure), and their variance over its rows."""
-# MERGED-DOC: """nested_cross_validation: performance of models with intervals that allow for shared training rows."""
+"""Nested cross-validation: performance of models with intervals that allow for shared training rows.
+
+The interval of pooled out-of-fold scores counts how much the evaluated rows vary, but not that the folds' models were
+fitted to largely the same rows. Bates, Hastie & Tibshirani (2023) measure the rest: besides the usual fits that omit
+one fold (the outer ones), there is a fit that omits each pair of folds (the inner ones). How far the inner values stray
+from the outer value of the same fold, beyond the variance within the fold, inflates the interval.
+
+A `FoldFigure` is a metric whose value in a fold has a known variance within the fold: a mean over rows, the AUC, or a
+smooth figure of two classes. What it needs of each row is called `row_values` below: the score, the decision or the
+loss that a model gives the row.
+
+Order of the file: the figure and its covariance in a fold; `nested_cross_validation`; the values of all fits; the
+interval.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import inf, nan, sqrt
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,29 +25,18 @@ from numpy.typing import NDArray
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.contract import contract
-from rocscope._base.grouping import sum_by
 from rocscope._base.progress import Progress
 from rocscope.core.context import Context
 from rocscope.core.predictions import Predictions
 from rocscope.errors import InputError, warn
-from rocscope.evaluation.fitting import AnyPredictions as Judged
-from rocscope.evaluation.fitting import Fitting, Response, Scored, Task, task_of, without_failures
-from rocscope.evaluation.fitting import predictions_of_split as judged
-from rocscope.evaluation.measures import Metric, measure_of
+from rocscope.evaluation import fitting, measures
+from rocscope.evaluation.fitting import Scored, Task
 from rocscope.figures.influence import Smooth
 from rocscope.figures.registry import at, known
+from rocscope.inference import estimate as inference
+from rocscope.inference import variance
 from rocscope.inference.areas import placements
-from rocscope.inference.estimate import (
-    ADJUSTMENTS,
-    Alternative,
-    Comparison,
-    Comparisons,
-    Estimate,
-    Hypothesis,
-    PValueAdjust,
-    Test,
-    compare_each_two,
-)
+from rocscope.inference.estimate import Comparison, Comparisons, Estimate, Hypothesis
 from rocscope.inference.influence_estimates import values_of_rows
 from rocscope.multiclass.costs import CostMatrix
 from rocscope.multiclass.predictions import MulticlassPredictions
@@ -43,7 +44,9 @@ from rocscope.protocols.splitters import Split, TrainTest, numbered
 
 _SHARES = ("auc", "accuracy", "error")
 _MEANS = ("accuracy", "error", "brier", "log_loss")
-_MOST_PAIRS = 2**20  # beyond which pairs add less than a thousandth to the variance of an area
+
+_MOST_PAIRS = 2**20
+"""Above this number, pairs of rows add less than a thousandth to the variance of an area: DeLong's variance will do."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +77,7 @@ class FoldFigure:
     of_decisions: bool = False
 
     @classmethod
-    def of(cls, metric: Metric, task: Task, group: NDArray[np.intp] | None) -> "FoldFigure":
+    def of(cls, metric: measures.Metric, task: Task, group: NDArray[np.intp] | None) -> "FoldFigure":
         """Check the metric.
 
         Raises
@@ -82,27 +85,36 @@ class FoldFigure:
         InputError
             If its variance within a fold is not known.
         """
-        two = task.positive is not None
-        smooth = metric if isinstance(metric, Smooth) and two else None
-        name = metric.name if isinstance(metric, Smooth) else measure_of(metric, several_classes=not two).name
-        metric = name if isinstance(metric, str) else metric
-        area, of_decisions = metric == "auc" and two, False
-        plain = area or metric in _MEANS
-        if two and not plain and isinstance(metric, str) and (figure := known(metric)):
-            of_decisions = figure.needs == "cells"
-            smooth = at(0.5, figure.name) if of_decisions else figure.smooth() if figure.smooth else None
-        if not (area or smooth or metric in _MEANS or isinstance(metric, Context | CostMatrix)):
-            listed = [*(["auc", "average precision", "f1"] if two else []), *_MEANS]
+        two_classes = task.positive is not None
+        smooth, of_decisions = None, False
+        if isinstance(metric, Smooth):
+            name = metric.name
+            smooth = metric if two_classes else None
+        else:
+            name = measures.measure_of(metric, several_classes=not two_classes).name
+        if isinstance(metric, str):
+            metric = name
+            figure = known(name) if two_classes and name not in ("auc", *_MEANS) else None
+            if figure is not None and figure.needs == "cells":
+                smooth, of_decisions = at(0.5, figure.name), True
+            elif figure is not None and figure.smooth is not None:
+                smooth = figure.smooth()
+        is_area = metric == "auc" and two_classes
+        if not (is_area or smooth or metric in _MEANS or isinstance(metric, Context | CostMatrix)):
+            listed = [*(["auc", "average precision", "f1"] if two_classes else []), *_MEANS]
             hint = "an interval needs the variance within a fold: of a mean over rows, or, of two classes, of a figure "
             hint += "that has an influence function"
             raise InputError("metric", expected=f"{check.listing(listed)}, or costs", got=repr(metric), hint=hint)
-        prior = metric.target_prevalence if isinstance(metric, Context) else None
-        shares = (1.0, 1.0) if area or smooth else None if prior is None else (1 - prior, prior)
+        shares = None
+        if is_area or smooth:
+            shares = (1.0, 1.0)
+        elif isinstance(metric, Context) and metric.target_prevalence is not None:
+            shares = (1 - metric.target_prevalence, metric.target_prevalence)
         return cls(name, metric, task, group, shares, smooth, of_decisions)
 
     @property
     def ends(self) -> tuple[float, float]:
-        """The least and the largest value that there can be."""
+        """Smallest and largest possible value."""
         if self.smooth is not None:
             return self.smooth.scale.low, self.smooth.scale.high
         return (0.0, 1.0) if self.metric in _SHARES else (-inf, inf)
@@ -110,155 +122,161 @@ class FoldFigure:
     def require(self, rows: NDArray[np.intp], fold: int) -> None:
         """Raise unless a fold has two rows of a kind, or two groups, for a variance."""
         counted = rows if self.task.weight is None else rows[self.task.weight[rows] > 0]
-        positive = self._positive(counted)
-        kinds = [counted] if self.shares is None else [counted[positive], counted[~positive]]
-        if min(map(len, kinds)) < 2 or (self.group is not None and np.unique(self.group[counted]).size < 2):
+        fewest = min(int(stratum.sum()) for stratum, _ in self._strata(counted))
+        if fewest < 2 or (self.group is not None and np.unique(self.group[counted]).size < 2):
             expected = "two rows or more" + " of each class" * (self.shares is not None)
             expected += ", and two groups," * (self.group is not None) + " in each fold"
             raise InputError("cv", expected=expected, got=f"too few in fold {fold}", hint="take fewer folds")
 
-    def seen(self, scored: Scored) -> Array:
+    def row_values(self, scored: Scored) -> Array:
         """Return the score, decision or loss of each evaluated row."""
         if self.metric == "auc" or (self.smooth is not None and not self.of_decisions):
             return scored.scores
-        preds = judged(scored, self.task)
-        if self.of_decisions:
-            return _positive_decisions(cast(Predictions, preds), scored) * 1.0
-        return _losses(preds, self.metric, scored)
+        preds = fitting.predictions_of_split(scored, self.task)
+        if isinstance(preds, MulticlassPredictions):
+            return _losses_of_classes(preds, self.metric)
+        if not self.of_decisions:
+            return _losses(preds, self.metric, scored)
+        return measures.own_decisions(preds, measures.usual_threshold(scored.response)) * 1.0
 
-    def value(self, rows: NDArray[np.intp], seen: Array) -> float:
-        """Return one model's value in a fold, given its rows and their scores; NaN if a class is missing."""
+    def value(self, rows: NDArray[np.intp], row_values: Array) -> float:
+        """Return one model's value in a fold; NaN if a class is missing."""
+        weight = self._weight(rows)
         if self.smooth is not None:
-            found = self.smooth.linearise(self._predictions(rows, [seen]).counts())
-            return found.value - found.bias / rows.size  # which averages over folds do not take away
-        if self.metric != "auc":
-            return float(self._share(rows) @ seen)
-        positive, weight = self._positive(rows), self._weight(rows)
+            linear = self.smooth.linearise(self._predictions(rows, [row_values]).counts())
+            # A mean over folds keeps the bias of the folds, so it is taken off here.
+            return linear.value - linear.bias / rows.size
         amount = np.ones(rows.size, np.int64) if weight is None else weight
-        pairs = amount[positive].sum() * amount[~positive].sum()
-        twice = placements(positive, seen, weight)[positive]
-        return float(twice @ amount[positive] / (2 * pairs)) if pairs else nan
+        if self.metric == "auc":
+            positive = self._positive(rows)
+            pairs = amount[positive].sum() * amount[~positive].sum()
+            twice = placements(positive, row_values, weight)[positive]
+            return float(twice @ amount[positive] / (2 * pairs)) if pairs else nan
+        value = 0.0
+        for stratum, share in self._strata(rows):
+            if not stratum.any():
+                return nan
+            value += share * float(amount[stratum] @ row_values[stratum] / amount[stratum].sum())
+        return value
 
-    def covariance(self, rows: NDArray[np.intp], seen: Sequence[Array]) -> Array:
+    def covariance(self, rows: NDArray[np.intp], row_values: Sequence[Array]) -> Array:
         """Return the covariance of all models' values over the rows of a fold; NaN for a single row."""
         if self.smooth is not None:
-            preds = self._predictions(rows, seen)
+            preds = self._predictions(rows, row_values)
             return values_of_rows(preds, self.smooth, groups=None, folds=None, weights="sampling").covariance
-        positive, weight, share = self._positive(rows), self._weight(rows), self._share(rows)
-        amount = np.stack(seen, axis=1).astype(np.float64)
+        weight = self._weight(rows)
+        values = np.stack(row_values, axis=1).astype(np.float64)
         if self.metric == "auc":
+            positive = self._positive(rows)
             pairs = int(positive.sum()) * int((~positive).sum())
             if weight is None and self.group is None and pairs <= _MOST_PAIRS:
-                return unbiased_covariance(positive, seen)
-            amount = np.stack([_placed(positive, column, weight) for column in amount.T], axis=1)
-        moves, total = np.empty_like(amount), np.zeros((len(seen), len(seen)))
-        for stratum in [np.ones(rows.size, bool)] if self.shares is None else [positive, ~positive]:
-            own, count = share[stratum], int(stratum.sum())
-            with np.errstate(divide="ignore", invalid="ignore"):  # where one row is all the weight
-                part = (amount[stratum] - own @ amount[stratum] / own.sum()) * own[:, None]
-                if weight is not None:
-                    part *= ((1 - 1 / count) / (1 - own / own.sum()))[:, None]
-                total += count / np.float64(count - 1) * part.T @ part
+                return unbiased_covariance(positive, row_values)
+            # DeLong: an area is the mean of the shares of the other class that rows are ranked correctly against.
+            amount = np.ones(rows.size) if weight is None else weight
+            other = np.where(positive, amount[~positive].sum(), amount[positive].sum())
+            values = np.stack([placements(positive, score, weight) / (2 * other) for score in row_values], axis=1)
+        moves = np.empty_like(values)
+        covariance = np.zeros((len(row_values), len(row_values)))
+        amount = np.ones(rows.size) if weight is None else weight.astype(np.float64)
+        for stratum, share in self._strata(rows):
+            with np.errstate(invalid="ignore"):  # a log loss may be infinite
+                part = share * variance.moves_of_mean(values[stratum], amount[stratum])
+            if weight is not None:
+                share_of_rows = amount[stratum] / amount[stratum].sum()
+                part *= variance.leave_one_out_factor(share_of_rows)[:, None]
+            covariance += variance.stratum_of_moves(part).covariance
             moves[stratum] = part
         if self.group is None:
-            return total
-        code = np.unique(self.group[rows], return_inverse=True)[1]
-        of_group = sum_by(code, moves, int(code.max()) + 1)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return len(of_group) / np.float64(len(of_group) - 1) * of_group.T @ of_group
+            return covariance
+        group = np.unique(self.group[rows], return_inverse=True)[1]
+        return variance.stratum_of_moves(moves, group).covariance
 
-    def _predictions(self, rows: NDArray[np.intp], seen: Sequence[Array]) -> Predictions:
-        """Return the rows of a fold with what each model gives them."""
+    def _strata(self, rows: NDArray[np.intp]) -> list[tuple[NDArray[np.bool_], float]]:
+        """Return the rows that have a mean of their own (all, or each class), and its weight in the value."""
+        if self.shares is None:
+            return [(np.ones(rows.size, bool), 1.0)]
+        positive = self._positive(rows)
+        share_of_negatives, share_of_positives = self.shares
+        return [(positive, share_of_positives), (~positive, share_of_negatives)]
+
+    def _predictions(self, rows: NDArray[np.intp], row_values: Sequence[Array]) -> Predictions:
+        """Return the rows of a fold with each model's scores."""
         group = None if self.group is None else self.group[rows]
-        scores = {str(number): score for number, score in enumerate(seen)}
+        scores = {str(number): score for number, score in enumerate(row_values)}
         return Predictions(self._positive(rows), scores, sample_weight=self._weight(rows), groups=group)
 
     def _positive(self, rows: NDArray[np.intp]) -> NDArray[np.bool_]:
-        place = self.task.positive
-        if place is None:
+        if self.task.positive is None:
             return np.zeros(rows.size, bool)
-        return np.asarray(self.task.labels[rows] == self.task.classes[place])
+        return np.asarray(self.task.labels[rows] == self.task.classes[self.task.positive])
 
     def _weight(self, rows: NDArray[np.intp]) -> Array | None:
         return None if self.task.weight is None else self.task.weight[rows]
 
-    def _share(self, rows: NDArray[np.intp]) -> Array:
-        """Return the weight of each row in the value, or in that of its class."""
-        weight = np.ones(rows.size) if self.task.weight is None else self.task.weight[rows].astype(np.float64)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            if self.shares is None:
-                return weight / weight.sum()
-            positive = self._positive(rows)
-            negatives, positives = self.shares
-            if not 0 < positive.sum() < rows.size:
-                return np.full(rows.size, np.nan)
-            of_class = np.where(positive, positives / weight[positive].sum(), negatives / weight[~positive].sum())
-            return weight * of_class
 
-
-def _losses(preds: Judged, metric: Any, scored: Scored) -> Array:
-    """Return each row's contribution to a metric that is a mean over rows."""
-    if isinstance(preds, MulticlassPredictions):
-        return _of_classes(preds, metric)
-    (score,) = preds.scores.values()
+def _losses(preds: Predictions, metric: Any, scored: Scored) -> Array:
+    """Return each row's contribution to a metric that is a mean over rows of two classes."""
     if metric in ("brier", "log_loss"):
+        (score,) = preds.scores.values()
         preds.counts().require_probabilities(f"scores of {scored.model!r}")
-        chance = np.where(preds.y_true, score, 1.0 - score)
+        probability = np.where(preds.y_true, score, 1.0 - score)
         with np.errstate(divide="ignore"):
-            return (1 - chance) ** 2 if metric == "brier" else -np.log(chance)
-    positive = _positive_decisions(preds, scored)
+            return (1 - probability) ** 2 if metric == "brier" else -np.log(probability)
+    positive = measures.own_decisions(preds, measures.usual_threshold(scored.response))
     if isinstance(metric, Context):
-        cost = {cell: float(each) for cell, each in metric.costs.items()}
-        of_positive, of_negative = (np.where(positive, cost[a], cost[b]) for a, b in (("tp", "fn"), ("fp", "tn")))
-        return np.where(preds.y_true, of_positive, of_negative)
+        cost = {cell: float(amount) for cell, amount in metric.costs.items()}
+        of_positives = np.where(positive, cost["tp"], cost["fn"])
+        of_negatives = np.where(positive, cost["fp"], cost["tn"])
+        return np.where(preds.y_true, of_positives, of_negatives)
     return np.asarray((positive == preds.y_true) == (metric == "accuracy"), np.float64)
 
 
-def _positive_decisions(preds: Predictions, scored: Scored) -> Array:
-    """Return which rows a model calls positive: by its own decisions, or at its usual threshold."""
-    cut = 0.0 if scored.response == "decision_function" else 0.5
-    (score,) = preds.scores.values()
-    return np.asarray(next(iter(preds.decisions.values()), score >= cut))
-
-
-def _of_classes(preds: MulticlassPredictions, metric: Any) -> Array:
+def _losses_of_classes(preds: MulticlassPredictions, metric: Any) -> Array:
+    """Return each row's contribution to a metric that is a mean over rows of more than two classes."""
     if metric in ("brier", "log_loss"):
-        chance = preds.probabilities()
-        own = np.take_along_axis(chance, preds.y_true[:, None], axis=1)[:, 0]
+        probability = preds.probabilities()
+        of_true_class = np.take_along_axis(probability, preds.y_true[:, None], axis=1)[:, 0]
         with np.errstate(divide="ignore"):
-            return np.einsum("ij,ij->i", chance, chance) - 2 * own + 1 if metric == "brier" else -np.log(own)
-    said = preds.predicted()
+            if metric == "log_loss":
+                return -np.log(of_true_class)
+            # Σ_c (p_c − y_c)² = Σ_c p_c² − 2·p_true + 1
+            return np.einsum("ij,ij->i", probability, probability) - 2 * of_true_class + 1
+    predicted = preds.predicted()
     if isinstance(metric, CostMatrix):
         metric.require_classes(preds.classes)
-        return metric.of_rows(preds.y_true, said)
-    return np.asarray((said == preds.y_true) == (metric == "accuracy"), np.float64)
-
-
-def _placed(positive: NDArray[np.bool_], score: Array, weight: Array | None) -> Array:
-    """Return the share of the other class that each row is ranked correctly against; NaN if there is none."""
-    amount = np.ones(score.size) if weight is None else weight
-    n_pos, n_neg = amount[positive].sum(), amount[~positive].sum()
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return placements(positive, score, weight) / np.where(positive, 2.0 * n_neg, 2.0 * n_pos)
+        return metric.of_rows(preds.y_true, predicted)
+    return np.asarray((predicted == preds.y_true) == (metric == "accuracy"), np.float64)
 
 
 def unbiased_covariance(positive: NDArray[np.bool_], scores: Sequence[Array]) -> Array:
     """Return the unbiased covariance of areas, from all pairs of a positive and a negative.
 
     DeLong's counts how single pairs vary twice, which in a fold of six positives and six negatives is 8 % too much.
+
+    Notes
+    -----
+    With K₁ and K₂ the indicators that two models rank a pair correctly, cov = E[A₁·A₂] − E[K₁·K₂′] over two pairs that
+    share no row. The sum over such pairs is that over all, less those with a common positive or negative, plus those
+    with both, which were subtracted twice.
     """
-    classes = [(score[positive][:, None], score[~positive]) for score in scores]
-    right = np.stack([(high > low) + 0.5 * (high == low) for high, low in classes])
-    m, p, n = right.shape
+    pairs = []
+    for score in scores:
+        high, low = score[positive][:, None], score[~positive]
+        pairs.append((high > low) + 0.5 * (high == low))
+    correct = np.stack(pairs)
+    m, p, n = correct.shape
     if min(p, n) < 2:
         return np.full((m, m), np.nan)
-    area, of_pos, of_neg, of_pair = right.mean(axis=(1, 2)), right.sum(axis=2), right.sum(axis=1), right.reshape(m, -1)
-    total = of_pair.sum(axis=1)
-    apart = np.outer(total, total) - of_pos @ of_pos.T - of_neg @ of_neg.T + of_pair @ of_pair.T
-    return np.outer(area, area) - apart / (p * (p - 1.0) * n * (n - 1.0))
+    area = correct.mean(axis=(1, 2))
+    total = correct.reshape(m, -1).sum(axis=1)
+    same_positive = correct.sum(axis=2) @ correct.sum(axis=2).T
+    same_negative = correct.sum(axis=1) @ correct.sum(axis=1).T
+    same_pair = correct.reshape(m, -1) @ correct.reshape(m, -1).T
+    disjoint = np.outer(total, total) - same_positive - same_negative + same_pair
+    return np.outer(area, area) - disjoint / (p * (p - 1.0) * n * (n - 1.0))
 
 
-_MANY = 1000  # fits of each model, from which on it is said that fewer would do: a choice
+_MANY = 1000  # fits of each model, above which a warning says how to have fewer: a choice
 _ROUNDING = 1e-24  # of a squared value: what rounding to 12 digits leaves of a variance of 0
 
 
@@ -268,18 +286,18 @@ def nested_cross_validation(
     X: Any,
     y: Any,
     *,
-    metric: Metric = "auc",
+    metric: measures.Metric = "auc",
     cv: Any = 5,
     repeats: int = 10,
     groups: Any = None,
     sample_weight: Any = None,
     pos_label: Any = None,
-    response: Response = "auto",
-    alternative: Alternative = "two-sided",
-    test: Test = "difference",
+    response: fitting.Response = "auto",
+    alternative: inference.Alternative = "two-sided",
+    test: inference.Test = "difference",
     margin: float = 0.0,
     level: float = 0.95,
-    adjust: PValueAdjust = "holm",
+    adjust: inference.PValueAdjust = "holm",
     n_jobs: int | None = None,
     random_state: Any = 0,
     progress: Progress = None,
@@ -349,85 +367,88 @@ def nested_cross_validation(
     >>> from sklearn.naive_bayes import GaussianNB
     >>> rng = np.random.default_rng(0)
     >>> X, y = rng.normal(size=(60, 3)), np.arange(60) % 2
-    >>> found = nested_cross_validation(GaussianNB(), X + y[:, None], y, metric="accuracy")
-    >>> found.estimates["GaussianNB"]
+    >>> result = nested_cross_validation(GaussianNB(), X + y[:, None], y, metric="accuracy")
+    >>> result.estimates["GaussianNB"]
     Estimate(0.7158, 95 % interval 0.6012 to 0.8305, nested 5-fold cross-validation, stratified, 10 repeats, inflation
     1, n=60)
     """
-    check.check_choice("adjust", adjust, ADJUSTMENTS)
+    check.check_choice("adjust", adjust, inference.ADJUSTMENTS)
     hypothesis = Hypothesis(alternative, test, margin, level)
-    task = task_of(X, y, pos_label, sample_weight, response, check.seed_of(random_state))
-    experiment = Fitting.of(models, task, groups, n_jobs, progress)
+    task = fitting.task_of(X, y, pos_label, sample_weight, response, check.seed_of(random_state))
+    experiment = fitting.Fitting.of(models, task, groups, n_jobs, progress)
     task, group = experiment.task, experiment.sample.groups
     figure = FoldFigure.of(metric, task, group)
     outer, title = experiment.splits(cv, repeats)
     runs = _repeats(outer, title)
     for split in outer:
         figure.require(split.test, split.fold)
-    splits = numbered(
-        [(run, TrainTest(s.train, s.test)) for run, folds in enumerate(runs) for s in folds]
-        + [(run, pair) for run, folds in enumerate(runs) for pair in _pairs(folds)],
-        experiment.sample,
-    )
+    # All fits are numbered: first those that omit one fold, repeat by repeat, then those that omit two.
+    outer_splits, inner_splits = [], []
+    for repeat, folds in enumerate(runs):
+        outer_splits += [(repeat, TrainTest(split.train, split.test)) for split in folds]
+        inner_splits += [(repeat, pair) for pair in _without_two_folds(folds)]
+    splits = numbered(outer_splits + inner_splits, experiment.sample)
     if len(splits) > _MANY:
         warn(f"{len(splits):,} fits of each model; fewer repeats or folds need fewer, n_jobs has them side by side")
-    what = f"nested cross-validation, {len(splits):,} fits a model"
-    scored, _, kept = without_failures(experiment.run(splits, what), experiment.models)
-    values = _values(figure, runs, {(each.model, each.split.fold): each for each in scored}, kept)
+    results = experiment.run(splits, f"nested cross-validation, {len(splits):,} fits a model")
+    scored, _, kept = fitting.without_failures(results, experiment.models)
+    values = _values(figure, runs, {(fit.model, fit.split.fold): fit for fit in scored}, kept)
     method = f"nested {title}" + f", {len(runs)} repeats" * (len(runs) > 1)
     n = task.labels.size
-    own = np.eye(len(kept))
-    estimates = {name: interval(values, own[i], hypothesis, n, method, figure.ends) for i, name in enumerate(kept)}
-    covariance = np.diag([each.standard_error**2 for each in estimates.values()])
+    contrast = np.eye(len(kept))
+    estimates = {}
+    for i, name in enumerate(kept):
+        estimates[name] = interval(values, contrast[i], hypothesis, n, method, figure.ends)
+    covariance = np.diag([estimate.standard_error**2 for estimate in estimates.values()])
 
     def compare(i: int, j: int) -> Comparison:
-        difference = interval(values, own[j] - own[i], hypothesis, n, f"{method}, paired")
+        difference = interval(values, contrast[j] - contrast[i], hypothesis, n, f"{method}, paired")
+        # Var(j − i) = Var(i) + Var(j) − 2·cov
         shared = (covariance[i, i] + covariance[j, j] - difference.standard_error**2) / 2
         covariance[i, j] = covariance[j, i] = shared
         return hypothesis.compare(kept[i], kept[j], difference, method=difference.method)
 
-    return compare_each_two(figure.name, estimates, covariance, compare, adjust)
+    return inference.compare_each_two(figure.name, estimates, covariance, compare, adjust)
 
 
 def _repeats(splits: Sequence[Split], title: str) -> list[list[Split]]:
     """Return the folds of each repeat, which must partition its rows."""
-    runs = [[s for s in splits if s.repeat == repeat] for repeat in range(splits[-1].repeat + 1)]
+    repeats = range(splits[-1].repeat + 1)
+    runs = [[split for split in splits if split.repeat == repeat] for repeat in repeats]
     for run in runs:
-        tested = np.sort(np.concatenate([split.test for split in run]))
-        whole = np.array_equal(tested, np.arange(tested.size)) if tested.size else False
-        if (
-            not 3 <= len(run) == len(runs[0])
-            or not whole
-            or any(s.train.size + s.test.size != tested.size for s in run)
-        ):
+        tested = np.sort(np.concatenate([np.empty(0, np.intp), *(split.test for split in run)]))
+        each_row_once = np.array_equal(tested, np.arange(tested.size))
+        others_train = all(split.train.size + split.test.size == tested.size for split in run)
+        if not (len(run) >= 3 and len(run) == len(runs[0]) and each_row_once and others_train):
             expected = "three folds or more that test each row once, by models fitted to all others"
             raise InputError("cv", expected=expected, got=title, hint="such as cv=10, or StratifiedKFold(5)")
     return runs
 
 
-def _pairs(folds: Sequence[Split]) -> list[TrainTest]:
-    """Return the splits that leave two folds out and test both."""
+def _without_two_folds(folds: Sequence[Split]) -> list[TrainTest]:
+    """Return the splits that omit two folds and test both, in the order of `itertools.combinations`."""
     fold = np.empty(sum(split.test.size for split in folds), np.intp)
     for number, split in enumerate(folds):
         fold[split.test] = number
-    return [
-        TrainTest(folds[k].train[fold[folds[k].train] != j], np.concatenate([folds[k].test, folds[j].test]))
-        for k, j in combinations(range(len(folds)), 2)
-    ]
+    pairs = []
+    for k, j in combinations(range(len(folds)), 2):
+        train = folds[k].train[fold[folds[k].train] != j]
+        pairs.append(TrainTest(train, np.concatenate([folds[k].test, folds[j].test])))
+    return pairs
 
 
 @dataclass(frozen=True)
-class Nested:
+class NestedValues:
     """Values by repeat and fold.
 
     Attributes
     ----------
     outer : array of repeats × folds × models
-        Values of fits without the fold.
+        Value in a fold of the fits without it, e(k).
     inner : array of the same shape
-        Mean over the other folds of values there of fits without both.
+        Mean over the other folds j of e(k, j), the value there of the fits without both.
     covariance : array of repeats × folds × models × models
-        Of the outer values, by the rows of the fold.
+        Covariance of the outer values over the rows of the fold.
     """
 
     outer: Array
@@ -437,54 +458,69 @@ class Nested:
 
 def _values(
     figure: FoldFigure, runs: Sequence[Sequence[Split]], scored: dict[tuple[str, int], Scored], models: Sequence[str]
-) -> Nested:
-    number = sum(len(folds) for folds in runs)
-    own, place, found = 0, number, []
-    for folds in runs:
-        k, m = len(folds), len(models)
-        outer, covariance = np.empty((k, m)), np.empty((k, m, m))
-        across = np.full((k, k, m), nan)
+) -> NestedValues:
+    """Return the values of all fits, given by model and number of the split."""
+    k, m = len(runs[0]), len(models)
+    outer = np.empty((len(runs), k, m))
+    inner = np.empty_like(outer)
+    covariance = np.empty((len(runs), k, m, m))
+    outer_fit, inner_fit = 0, len(runs) * k
+    for repeat, folds in enumerate(runs):
         for fold, split in enumerate(folds):
-            seen = [figure.seen(scored[name, own]) for name in models]
-            outer[fold] = [figure.value(split.test, each) for each in seen]
-            covariance[fold] = figure.covariance(split.test, seen)
-            own += 1
-        for pair in combinations(range(k), 2):
-            parts = np.split(np.arange(sum(folds[each].test.size for each in pair)), [folds[pair[0]].test.size])
+            row_values = [figure.row_values(scored[name, outer_fit]) for name in models]
+            outer[repeat, fold] = [figure.value(split.test, values) for values in row_values]
+            covariance[repeat, fold] = figure.covariance(split.test, row_values)
+            outer_fit += 1
+        # across[k, j]: the value in fold j of the fit without folds k and j.
+        across = np.full((k, k, m), nan)
+        for first, second in combinations(range(k), 2):
+            rows_of_first, rows_of_second = folds[first].test, folds[second].test
             for column, name in enumerate(models):
-                seen_by_both = figure.seen(scored[name, place])
-                for left, tested, part in zip(pair[::-1], pair, parts, strict=True):
-                    across[left, tested, column] = figure.value(folds[tested].test, seen_by_both[part])
-            place += 1
-        found.append((outer, np.nanmean(across, axis=1), covariance))
-    return Nested(*(np.stack(columns) for columns in zip(*found, strict=True)))
+                values = figure.row_values(scored[name, inner_fit])
+                in_first, in_second = np.split(values, [rows_of_first.size])
+                across[second, first, column] = figure.value(rows_of_first, in_first)
+                across[first, second, column] = figure.value(rows_of_second, in_second)
+            inner_fit += 1
+        inner[repeat] = np.nanmean(across, axis=1)
+    return NestedValues(outer, inner, covariance)
 
 
 def interval(
-    values: Nested,
+    values: NestedValues,
     contrast: Array,
     hypothesis: Hypothesis,
     n: int,
     method: str,
     ends: tuple[float, float] = (-inf, inf),
 ) -> Estimate:
-    """Return the value of a contrast of models with its interval, between the ends of what there can be."""
+    """Return the value of a contrast of models with its interval, limited to the possible values."""
     folds = values.outer.shape[1]
-    outer, inner = values.outer @ contrast, values.inner @ contrast
-    rows = float((values.covariance @ contrast @ contrast).mean())
+    outer = values.outer @ contrast
+    inner = values.inner @ contrast
+    within_variance = float((values.covariance @ contrast @ contrast).mean())
     if not (np.isfinite(outer).all() and np.isfinite(inner).all()):
         reason = "undefined in a fold, or infinite: a probability of 0 was given to what happened"
         return Estimate(float(outer.mean()), nan, nan, hypothesis.level, method, n, nan, reason)
+    # Inner fits have (K − 2)/K of the rows, outer ones (K − 1)/K: their difference is extrapolated to all rows.
     value = float(outer.mean() - (inner.mean() - outer.mean()) * ((folds - 2) / folds) ** 1.5)
-    if not rows > _ROUNDING * value**2:
+    if not within_variance > _ROUNDING * value**2:
         reason = "nothing varies within folds" if value else ""
         return Estimate(value, value, value, hypothesis.level, method, n, 0.0, reason)
-    excess = float(((inner - outer) ** 2).mean()) - rows
-    inflation = min(max(sqrt(max(excess, 0.0) * (folds - 1) / rows), 1.0), sqrt(folds))
-    found = hypothesis.wald(value, inflation * sqrt(rows / folds), n, f"{method}, inflation {inflation:.3g}")
-    low, high = ends
-    few = len(values.outer) < 2 * folds
-    reason = f"fewer than {2 * folds} repeats of {folds} folds leave the width unsteady" if few else ""
+    # The squared standard error is (a − b)·(K − 1)/K (algorithm 1), written as b/K, which it would be if folds were
+    # independent, times a squared inflation. √K is that of folds which all vary together.
+    excess = float(((inner - outer) ** 2).mean()) - within_variance
+    inflation = sqrt(max(excess, 0.0) * (folds - 1) / within_variance)
+    inflation = min(max(inflation, 1.0), sqrt(folds))
+    error = inflation * sqrt(within_variance / folds)
+    estimate = hypothesis.wald(value, error, n, f"{method}, inflation {inflation:.3g}")
+    reason = ""
+    if len(values.outer) < 2 * folds:
+        reason = f"fewer than {2 * folds} repeats of {folds} folds leave the width unsteady"
+    least, most = ends
     return replace(
-        found, reason=reason, value=min(max(value, low), high), low=max(found.low, low), high=min(found.high, high)
+        estimate,
+        reason=reason,
+        value=min(max(value, least), most),
+        low=max(estimate.low, least),
+        high=min(estimate.high, most),
     )

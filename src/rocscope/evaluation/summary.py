@@ -1,11 +1,15 @@
-"""Summary: the table of a validation, a row for each model and segment, with its notes.
+"""Summarise a validation: every figure of each model with an interval, its notes, and the text for a paper.
 
-What is to be reported of a model that is validated, and where this package says it: STRATOS and TRIPOD+AI.
+`summary` follows the STRATOS guidance (Van Calster et al. 2025), which names five domains of performance:
+discrimination, calibration, overall performance, classification and clinical utility. `MEASURES` lists the figures of
+each. The result also states which items of the TRIPOD+AI checklist (Collins et al. 2024) it answers.
+
+Classification and utility need a threshold. It is given, implied by the costs, the cheapest on the same rows (then they
+are optimistic), or replaced by the decisions of the model itself; a note records which.
+
+Order of the file: the measures; rows and tables of the result; the text; all measures of one model on some rows
+(`measure`); `summary`.
 """
-# MERGED-DOC: """summary: every validation figure of each model, with intervals, in one call.
-#
-# All numbers of one model on some rows.
-# """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,8 +21,8 @@ import numpy as np
 
 from rocscope import __version__
 from rocscope._base import validation as check
+from rocscope._base.arrays import Array
 from rocscope._base.contract import answering
-from rocscope._base.validation import frame_of
 from rocscope.calibration.logistic import ONE_CLASS, ClosedForms, logarithmic, squared
 from rocscope.calibration.outcomes import Evidence, Shift, evidence
 from rocscope.calibration.report import distance_estimates
@@ -64,13 +68,19 @@ DOMAINS = tuple(_MEASURES)
 """The five domains of the STRATOS guidance (Van Calster et al. 2025)."""
 
 
-def _measure(name: str, domain: str) -> SummaryMeasure:
-    figure = known(name)
-    heading, ideal = (_REFERENCES[name], None) if figure is None else (figure.title, figure.ideal)
-    return SummaryMeasure(heading, domain, ideal)
+def _measures() -> dict[str, SummaryMeasure]:
+    measures = {}
+    for domain, names in _MEASURES.items():
+        for name in names.split():
+            figure = known(name)
+            if figure is None:
+                measures[name] = SummaryMeasure(_REFERENCES[name], domain)
+            else:
+                measures[name] = SummaryMeasure(figure.title, domain, figure.ideal)
+    return measures
 
 
-MEASURES = {name: _measure(name, domain) for domain, names in _MEASURES.items() for name in names.split()}
+MEASURES = _measures()
 """All measures of a summary in display order."""
 
 NEEDS_PROBABILITIES = tuple(
@@ -99,7 +109,7 @@ REFERENCES = (
 )
 
 
-_NOTHING = 1e-12  # what rounding leaves of 0
+_ZERO = 1e-12  # a number below this is what rounding leaves of 0
 
 
 def _estimate_named(estimates: dict[str, Estimate], name: str) -> Estimate:
@@ -107,8 +117,8 @@ def _estimate_named(estimates: dict[str, Estimate], name: str) -> Estimate:
     if name in estimates:
         return estimates[name]
     figure = known(str(name))
-    for own, estimate in estimates.items():
-        if figure is not None and known(own) is figure:
+    for measure_name, estimate in estimates.items():
+        if figure is not None and known(measure_name) is figure:
             return estimate
     raise ColumnError("measure", expected=check.one_of(str(name), list(estimates)), got=repr(name))
 
@@ -176,18 +186,18 @@ class FoldsRow(Result):
     @classmethod
     def of(cls, rows: Sequence[SummaryRow], level: float, seconds: Sequence[tuple[float, float]] = ()) -> "FoldsRow":
         """Return the mean of one model's rows over folds."""
-        values = np.array([[row[name].value for name in MEASURES] for row in rows])
-        with np.errstate(invalid="ignore"):  # a log loss may be infinite
-            found = mean(values, level)
-            known = [column[~np.isnan(column)] for column in values.T]
-            spread = [float(column.std(ddof=1)) if column.size > 1 else nan for column in known]
         method = "Student t across folds, shared training rows not counted"
-        columns = zip(found.value.tolist(), found.low.tolist(), found.high.tolist(), strict=True)
-        of_folds = [Estimate(*ends, level, method, own.size) for ends, own in zip(columns, known, strict=True)]
-        estimates = dict(zip(MEASURES, of_folds, strict=True))
-        deviations = dict(zip(MEASURES, spread, strict=True))
-        times = np.mean(seconds, axis=0).tolist() if seconds else (nan, nan)
-        return cls(rows[0].model, len(rows), estimates, deviations, *times)
+        estimates, deviations = {}, {}
+        for name in MEASURES:
+            values = np.array([row[name].value for row in rows])
+            known = values[~np.isnan(values)]
+            with np.errstate(invalid="ignore"):  # a log loss may be infinite
+                average = mean(values[:, None], level)
+                deviations[name] = float(known.std(ddof=1)) if known.size > 1 else nan
+            value, low, high = average.value.item(), average.low.item(), average.high.item()
+            estimates[name] = Estimate(value, low, high, level, method, known.size)
+        fit_seconds, predict_seconds = np.mean(seconds, axis=0).tolist() if seconds else (nan, nan)
+        return cls(rows[0].model, len(rows), estimates, deviations, fit_seconds, predict_seconds)
 
     def __getitem__(self, name: str) -> Estimate:
         return _estimate_named(self.estimates, name)
@@ -198,14 +208,15 @@ class FoldsRow(Result):
 
     def line(self, names: Sequence[str]) -> dict[str, str]:
         """Return a line of text: mean, standard deviation and interval of measures, and seconds."""
-        cells = {
-            MEASURES[name].heading: f"{cell(self[name])}, sd {_plain(self.deviations[name])}"
-            for name in names
-            if not isnan(self[name].value)
-        }
-        times = {"fit": self.fit_seconds, "predict": self.predict_seconds}
-        seconds = {f"{name}, s": _plain(value) for name, value in times.items() if not isnan(value)}
-        return {"model": self.model, "folds": str(self.folds)} | cells | seconds
+        line = {"model": self.model, "folds": str(self.folds)}
+        for name in names:
+            if not isnan(self[name].value):
+                line[MEASURES[name].heading] = f"{cell(self[name])}, sd {_plain(self.deviations[name])}"
+        if not isnan(self.fit_seconds):
+            line["fit, s"] = _plain(self.fit_seconds)
+        if not isnan(self.predict_seconds):
+            line["predict, s"] = _plain(self.predict_seconds)
+        return line
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -243,8 +254,8 @@ class Summary(Result, Sequence[SummaryRow]):
         for row in self.rows:
             if (row.model, row.part) == (model, str(part)):
                 return row
-        known = [f"{row.model}" if row.part == "all" else f"{row.model}, {row.part}" for row in self.rows]
-        raise ColumnError("model and part", expected=check.one_of(f"{model}, {part}", known), got=repr(key))
+        expected = check.one_of(f"{model}, {part}", [_row_name(row) for row in self.rows])
+        raise ColumnError("model and part", expected=expected, got=repr(key))
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -289,8 +300,16 @@ class Summary(Result, Sequence[SummaryRow]):
         """
         if domain is not None:
             check.check_choice("domain", domain, DOMAINS)
-        shown = {name: m.heading for name, m in MEASURES.items() if domain in (None, m.domain)}
-        return [self._named(row) | {shown[name]: cell(row[name]) for name in shown} for row in self.rows]
+        shown = {name: measure.heading for name, measure in MEASURES.items() if domain in (None, measure.domain)}
+        lines = []
+        for row in self.rows:
+            line = {"model": row.model}
+            if self.by is not None:
+                line[self.by] = row.part
+            line |= {"n": number(row.n), "events": number(row.n_pos)}
+            line |= {heading: cell(row[name]) for name, heading in shown.items()}
+            lines.append(line)
+        return lines
 
     def fold_table(self, domain: str | None = None) -> list[dict[str, str]]:
         """Return one line of text per model: mean, interval and standard deviation over folds, and seconds.
@@ -301,22 +320,18 @@ class Summary(Result, Sequence[SummaryRow]):
         """
         if domain is not None:
             check.check_choice("domain", domain, DOMAINS)
-        names = [name for name, m in MEASURES.items() if domain in (None, m.domain)]
+        names = [name for name, measure in MEASURES.items() if domain in (None, measure.domain)]
         return [row.line(names) for row in self.over_folds]
 
     def sheet(self, domain: str) -> list[dict[str, str]]:
         """Return one line of text per defined measure of a domain, with a cell per row."""
         check.check_choice("domain", domain, DOMAINS)
-        names = [row.model if row.part == "all" else f"{row.model}, {row.part}" for row in self.rows]
-        return [
-            {domain: measure.heading} | dict(zip(names, (cell(row[name]) for row in self.rows), strict=True))
-            for name, measure in MEASURES.items()
-            if measure.domain == domain and not all(isnan(row[name].value) for row in self.rows)
-        ]
-
-    def _named(self, row: SummaryRow) -> dict[str, str]:
-        part = {} if self.by is None else {self.by: row.part}
-        return {"model": row.model} | part | {"n": number(row.n), "events": number(row.n_pos)}
+        lines = []
+        for name, measure in MEASURES.items():
+            undefined = all(isnan(row[name].value) for row in self.rows)
+            if measure.domain == domain and not undefined:
+                lines.append({domain: measure.heading} | {_row_name(row): cell(row[name]) for row in self.rows})
+        return lines
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """Return a data frame with one row per model, part and measure: value, low, high, method.
@@ -325,15 +340,16 @@ class Summary(Result, Sequence[SummaryRow]):
         ----------
         backend : {"pandas", "polars", "pyarrow"}
         """
-        cells = [(row, name, row[name]) for row in self.rows for name in MEASURES]
+        cells = [(row, name) for row in self.rows for name in MEASURES]
         columns: dict[str, Any] = {
-            "model": [row.model for row, _, _ in cells],
-            "part": [row.part for row, _, _ in cells],
-            "domain": [MEASURES[name].domain for _, name, _ in cells],
-            "measure": [name for _, name, _ in cells],
+            "model": [row.model for row, _ in cells],
+            "part": [row.part for row, _ in cells],
+            "domain": [MEASURES[name].domain for _, name in cells],
+            "measure": [name for _, name in cells],
         }
-        columns |= {key: [getattr(e, key) for _, _, e in cells] for key in ("value", "low", "high", "method")}
-        return frame_of(columns, backend)
+        for field in ("value", "low", "high", "method"):
+            columns[field] = [getattr(row[name], field) for row, name in cells]
+        return check.frame_of(columns, backend)
 
     def __repr__(self) -> str:
         models = ", ".join(f"{row.model} AUC {row['auc'].value:.4g}" for row in self.rows if row.part == "all")
@@ -343,14 +359,23 @@ class Summary(Result, Sequence[SummaryRow]):
     def _repr_html_(self) -> str:
         blocks = []
         for domain in DOMAINS:
-            lines = self.table(domain)
-            blocks.append(f"<h4>{domain}</h4>{html_table([list(line.values()) for line in lines], list(lines[0]))}")
-            if over := self.fold_table(domain):
-                heads = list(dict.fromkeys(head for line in over for head in line))
-                blocks.append(html_table([[line.get(head, "undefined") for head in heads] for line in over], heads))
+            blocks.append(f"<h4>{domain}</h4>{_html_table(self.table(domain))}")
+            if self.over_folds:
+                blocks.append(_html_table(self.fold_table(domain)))
         notes = dict.fromkeys(note for row in self.rows for note in row.notes)
         listed = "".join(f"<li>{escape(note)}</li>" for note in notes)
         return "".join(blocks) + f"<ul>{listed}</ul><p>{escape(self.methods)}</p><pre>{escape(self.checklist)}</pre>"
+
+
+def _html_table(lines: Sequence[dict[str, str]]) -> str:
+    """Return lines of text as a table; a line may lack measures that are undefined for its model."""
+    headings = dict.fromkeys(heading for line in lines for heading in line)
+    blank = dict.fromkeys(headings, "undefined")
+    return html_table([list((blank | line).values()) for line in lines], list(headings))
+
+
+def _row_name(row: SummaryRow) -> str:
+    return row.model if row.part == "all" else f"{row.model}, {row.part}"
 
 
 def cell(estimate: Estimate) -> str:
@@ -361,8 +386,10 @@ def cell(estimate: Estimate) -> str:
     if isnan(estimate.value) or isnan(estimate.low):
         return "undefined" if isnan(estimate.value) else _plain(estimate.value)
     numbers = (estimate.value, estimate.low, estimate.high)
+    # The value may have one decimal more than the largest of the three needs, but not more: limits would be too long.
     widest = _decimals(max(map(abs, numbers)))
-    value, low, high = (_plain(each, min(max(_decimals(estimate.value), widest), widest + 1)) for each in numbers)
+    decimals = min(max(_decimals(estimate.value), widest), widest + 1)
+    value, low, high = (_plain(end, decimals) for end in numbers)
     return f"{value} [{low}, {high}]" + (" †" if estimate.reason else "")
 
 
@@ -379,13 +406,13 @@ def _plain(value: float, decimals: int | None = None) -> str:
 
 
 def _decimals(value: float) -> int:
-    small = _NOTHING <= abs(value) < 0.01
-    return 1 - floor(log10(abs(value))) if small else 3
+    is_small = _ZERO <= abs(value) < 0.01
+    return 1 - floor(log10(abs(value))) if is_small else 3
 
 
 def _thresholds_used(rows: Sequence[SummaryRow], costs: str) -> str:
     """Return the thresholds of classification and net benefit, and which were fixed beforehand."""
-    said = {
+    wording = {
         "decisions": "of the decisions of the models themselves",
         "given": "at a threshold fixed beforehand",
         "costs": "at the threshold that the costs imply for a probability, fixed beforehand",
@@ -396,7 +423,7 @@ def _thresholds_used(rows: Sequence[SummaryRow], costs: str) -> str:
         if row.part == "all":
             value = "" if isnan(row.threshold) else f" {row.threshold:g}"
             models.setdefault(row.threshold_source, []).append(f"{row.model}{value}")
-    return "; ".join(f"{said[source]} ({', '.join(names)})" for source, names in models.items()) + f"; {costs}"
+    return "; ".join(f"{wording[source]} ({', '.join(names)})" for source, names in models.items()) + f"; {costs}"
 
 
 def methods_paragraph(
@@ -419,8 +446,8 @@ def methods_paragraph(
     )
 
 
-_DRAWS = 99  # for the cost, and for distances of each of many parts: a third of the time
-_FEW_PARTS = 20  # of more, none is read by itself
+_DRAWS = 99  # for the cost, and for distances of each of many parts: a third of the time of 999
+_FEW_PARTS = 20  # of more, none is read by itself: a choice
 _ROUNDING = 1e-13  # left of a standard error of 0, some 1e-17; one row of a billion that differs makes it 1e-9
 _RATES = ("tpr", "tnr", "precision", "npv", "accuracy")
 _NO_PROBABILITIES = "scores are no probabilities (rocscope.calibration.recalibrate makes them so)"
@@ -458,58 +485,69 @@ def measure(
     """Return all measures of a model; unavailable ones have no interval or value, and a reason."""
     threshold = at.value
     data = sample.counts if sample.rows is None else sample.rows
-    known, counts = evidence(sample, probabilities=False), sample.counts
+    of_scores = evidence(sample, probabilities=False)
+    counts = sample.counts
     one_class = not (counts.n_pos and counts.n_neg)
     target = None if one_class else context.target_prevalence
-    forms = ClosedForms(known, Shift.of(known.outcomes, target), level)
-    found = dict.fromkeys(MEASURES, forms.without(nan, ONE_CLASS))
-    with heard() as said:
-        if not one_class:
-            found["auc"] = area or _area(data, forms)
+    forms = ClosedForms(of_scores, Shift.of(of_scores.outcomes, target), level)
+    estimates = dict.fromkeys(MEASURES, forms.without(nan, ONE_CLASS))
+    with heard() as warnings:
+        if area is not None and not one_class:
+            estimates["auc"] = area
+        elif not one_class:
+            try:
+                estimates["auc"] = auc_interval(data, level=level)
+            except WeightError as error:  # counts do not tell how many rows a weight stands for
+                estimates["auc"] = forms.without(auc(data), str(error))
         if threshold is None or not isnan(threshold):
-            weighed = threshold is None or known.counts.threshold[0] <= 1  # net benefit is of probabilities
-            decided = _decided(sample, threshold, known)
-            said_so = evidence(decided, probabilities=False)
-            own = ClosedForms(said_so, Shift.of(said_so.outcomes, target), level)
-            odds = at.odds if weighed else nan
-            found |= _at_threshold(decided, said_so, own, context, odds, one_class=one_class)
+            decided = _decided(sample, threshold, of_scores)
+            of_decisions = evidence(decided, probabilities=False)
+            decision_forms = ClosedForms(of_decisions, Shift.of(of_decisions.outcomes, target), level)
+            # Net benefit is defined for probabilities; the model's own decisions need none.
+            has_net_benefit = threshold is None or of_scores.counts.threshold[0] <= 1
+            odds = at.odds if has_net_benefit else nan
+            estimates |= _at_threshold(decided, of_decisions, decision_forms, context, odds, one_class=one_class)
         try:
             counts.require_probabilities("scores")
         except ScoreError:
-            found |= dict.fromkeys(NEEDS_PROBABILITIES, forms.without(nan, _NO_PROBABILITIES))
+            estimates |= dict.fromkeys(NEEDS_PROBABILITIES, forms.without(nan, _NO_PROBABILITIES))
         else:
-            found |= _of_probabilities(known, forms, random_state, many=many)
+            estimates |= _of_probabilities(of_scores, forms, random_state, many=many)
             if not one_class:
-                found["miscalibration_cost"] = _cost_of_miscalibration(known, forms, context, random_state, coarse=many)
-    doubts = {name: estimate.reason for name, estimate in found.items() if estimate.reason and not isnan(estimate.low)}
-    said += [f"† {MEASURES[name].heading}: {reason}" for name, reason in doubts.items()]
-    return Measured(found, tuple(said))
+                # The cost of acting on the probabilities minus that of acting on recalibrated ones.
+                options = {"level": level, "draws": _DRAWS, "random_state": random_state, "coarse": many}
+                try:
+                    cost = miscalibration_cost_at(of_scores, forms.shift.target, context, **options)
+                except InputError as error:
+                    cost = forms.without(nan, str(error))
+                estimates["miscalibration_cost"] = cost
+    notes = list(warnings)
+    for name, estimate in estimates.items():
+        if estimate.reason and not isnan(estimate.low):
+            notes.append(f"† {MEASURES[name].heading}: {estimate.reason}")
+    return Measured(estimates, tuple(notes))
 
 
-def _decided(sample: Sample, threshold: float | None, known: Evidence) -> Predictions | ThresholdCounts:
+def _decided(sample: Sample, threshold: float | None, of_scores: Evidence) -> Predictions | ThresholdCounts:
     """Return decisions as scores of 1 and 0, which are all that figures at a threshold depend on."""
-    if known.counted and threshold is not None:
+    if of_scores.counted and threshold is not None:
         point = sample.counts.at(threshold)
         levels = [(1, point.tp, point.fp), (0, point.fn, point.tn)]
-        return ThresholdCounts(*zip(*(level for level in levels if level[1] + level[2] > 0), strict=True))
+        score, pos, neg = zip(*(level for level in levels if level[1] + level[2] > 0), strict=True)
+        return ThresholdCounts(score, pos, neg)
     rows = sample.require_rows("decisions")
-    said = rows.decisions if threshold is None else {n: predict(each, threshold) for n, each in rows.scores.items()}
-    scores = {name: positive.astype(np.int8) for name, positive in said.items()}
+    decisions = rows.decisions
+    if threshold is not None:
+        decisions = {name: predict(score, threshold) for name, score in rows.scores.items()}
+    scores = {name: positive.astype(np.int8) for name, positive in decisions.items()}
     return Predictions(rows.y_true, scores, **rows.row_columns())
 
 
-def _area(data: Predictions | ThresholdCounts, forms: ClosedForms) -> Estimate:
-    try:
-        return auc_interval(data, level=forms.level)
-    except WeightError as error:  # counts do not tell how many rows a weight stands for
-        return forms.without(auc(data), str(error))
-
-
-def _of_probabilities(known: Evidence, forms: ClosedForms, random_state: int, *, many: bool) -> dict[str, Estimate]:
+def _of_probabilities(of_scores: Evidence, forms: ClosedForms, random_state: int, *, many: bool) -> dict[str, Estimate]:
     score = forms.sample.score
     brier = forms.mean(*squared(score), most=1.0, name="influence function")
     fewer = {"draws": _DRAWS, "draws_along": _DRAWS, "coarse": True} if many else {}
-    distances = distance_estimates(known, forms, common=True, random_state=random_state, **fewer)[0]
+    distances = distance_estimates(of_scores, forms, common=True, random_state=random_state, **fewer)[0]
     return {
         "observed_over_expected": forms.ratio(),
         "brier": brier,
@@ -520,63 +558,57 @@ def _of_probabilities(known: Evidence, forms: ClosedForms, random_state: int, *,
     }
 
 
-def _cost_of_miscalibration(
-    known: Evidence, forms: ClosedForms, context: Context, random_state: int, *, coarse: bool
-) -> Estimate:
-    """Return the cost of acting on the probabilities minus that of acting on recalibrated ones."""
-    options = {"level": forms.level, "draws": _DRAWS, "random_state": random_state, "coarse": coarse}
-    try:
-        return miscalibration_cost_at(known, forms.shift.target, context, **options)
-    except InputError as error:
-        return forms.without(nan, str(error))
-
-
 def _at_threshold(
     decided: Predictions | ThresholdCounts,
-    known: Evidence,
+    of_decisions: Evidence,
     forms: ClosedForms,
     context: Context,
     odds: float,
     *,
     one_class: bool,
 ) -> dict[str, Estimate]:
-    point, predicted = known.counts.at(1), known.outcomes.score >= 1
-    if known.counted and isinstance(known.counts.n, int):  # the same, and sooner
+    """Return classification and utility, where scores are the decisions, 1 and 0."""
+    point = of_decisions.counts.at(1)
+    positive = of_decisions.outcomes.score >= 1
+    if of_decisions.counted and isinstance(of_decisions.counts.n, int):  # equal to the estimates below, and faster
         rates = rate_intervals(point, level=forms.level)
-        found = {name: rates[name] for name in _RATES}
+        estimates = {name: rates[name] for name in _RATES}
     else:
-        data = known.counts if known.counted else decided
-        found = {name: estimate_of(data, at_threshold(1, name), level=forms.level) for name in _RATES}
+        data = of_decisions.counts if of_decisions.counted else decided
+        estimates = {name: estimate_of(data, at_threshold(1, name), level=forms.level) for name in _RATES}
     target = forms.shift.target
     if target is not None:
+        # tpr and tnr do not depend on the prevalence; the other rates do.
+        moved = _RATES[2:]
         try:
-            found |= {n: rate_intervals(point, level=forms.level, target_prevalence=target)[n] for n in _RATES[2:]}
+            rates = rate_intervals(point, level=forms.level, target_prevalence=target)
+            estimates |= {name: rates[name] for name in moved}
         except InputError as error:
-            reason = str(error)
-            moved = point.at_prevalence(target, point.n)
-            values = {name: getattr(moved, name) for name in _RATES[2:]}
-            found |= {name: forms.without(value, reason) for name, value in values.items()}
+            moved_point = point.at_prevalence(target, point.n)
+            estimates |= {name: forms.without(getattr(moved_point, name), str(error)) for name in moved}
     if one_class:
-        return found
+        return estimates
     costs = {cell: float(cost) for cell, cost in context.costs.items()}
-    found["expected_cost"] = _mean(forms, predicted, costs)
-    benefits = {"net_benefit": predicted, "treat_all": np.ones_like(predicted), "treat_none": np.zeros_like(predicted)}
-    if not isnan(odds):
-        # Vickers & Elkin 2006: (tp − odds · fp) / n; of everybody π − (1 − π) · odds, of nobody 0
-        worth = {"tp": 1.0, "fp": -odds, "fn": 0.0, "tn": 0.0}
-        found |= {name: _mean(forms, treated, worth) for name, treated in benefits.items()}
-    else:
-        found |= dict.fromkeys(benefits, forms.without(nan, "acting on a positive gains nothing"))
-    return found
+    estimates["expected_cost"] = _mean(forms, positive, costs)
+    treated = {
+        "net_benefit": positive,
+        "treat_all": np.ones_like(positive),
+        "treat_none": np.zeros_like(positive),
+    }
+    if isnan(odds):
+        return estimates | dict.fromkeys(treated, forms.without(nan, "acting on a positive gains nothing"))
+    # Vickers & Elkin 2006: (tp − odds · fp) / n; of everybody π − (1 − π) · odds, of nobody 0
+    benefits = {"tp": 1.0, "fp": -odds, "fn": 0.0, "tn": 0.0}
+    return estimates | {name: _mean(forms, acted_on, benefits) for name, acted_on in treated.items()}
 
 
-def _mean(forms: ClosedForms, predicted: Any, amounts: dict[str, float]) -> Estimate:
-    """Return a mean over cases with Wald's interval."""
+def _mean(forms: ClosedForms, positive: Array, amounts: dict[str, float]) -> Estimate:
+    """Return the mean over cases of an amount for each of the four outcomes, with Wald's interval."""
     sample = forms.sample
-    of_positive = np.where(predicted, amounts["tp"], amounts["fn"])
-    of_negative = np.where(predicted, amounts["fp"], amounts["tn"])
-    value = float(sample.pos @ of_positive + sample.neg @ of_negative) / sample.n
-    error = forms.error(of_positive - value, of_negative - value)
+    of_events = np.where(positive, amounts["tp"], amounts["fn"])
+    of_others = np.where(positive, amounts["fp"], amounts["tn"])
+    value = float(sample.pos @ of_events + sample.neg @ of_others) / sample.n
+    error = forms.error(of_events - value, of_others - value)
     if not (error > _ROUNDING * max(map(abs, amounts.values())) and isfinite(error)):
         return forms.without(value + 0.0, "nothing varies: everybody, or nobody, is predicted positive")
     reach = normal_quantile(forms.level) * error
@@ -673,10 +705,10 @@ def summary(
     >>> rng = np.random.default_rng(0)
     >>> score = rng.random(400)
     >>> from rocscope import Predictions
-    >>> found = summary(Predictions(rng.random(400) < score, {"risk": score}))
-    >>> found
+    >>> result = summary(Predictions(rng.random(400) < score, {"risk": score}))
+    >>> result
     Summary(risk AUC 0.8511, 23 measures)
-    >>> 1 in found["risk"]["slope"], 1 in found["risk"]["observed_over_expected"]
+    >>> 1 in result["risk"]["slope"], 1 in result["risk"]["observed_over_expected"]
     (True, True)
 
     Of 5 cases 2 are positive. From a risk of .2 on, both are found at 2 false alarms, which weigh .25 each: (2 − .5)/5.
@@ -691,7 +723,7 @@ def summary(
     """
     predictions, context = with_context(predictions, y_score, context, pos_label=pos_label, sample_weight=sample_weight)
     segments = counted_by_segment(predictions)
-    pooled: Any = {model: each.pooled() for model, each in segments.items()}
+    pooled: Any = {model: counts.pooled() for model, counts in segments.items()}
     refuse_repeats(pooled or predictions, "summary")
     level = check.check_level(level)
     seed = check.seed_of(random_state)
@@ -711,75 +743,83 @@ def summarised(
     areas: Mapping[str, Estimate] | None = None,
 ) -> Summary:
     """Summarise models that were read; areas of some may be known already."""
-    costs_given, context, rows = context is not None, Context.given(context), []
+    costs_given = context is not None
+    context = Context.given(context)
+    rows = []
     for model, at in _thresholds(samples, threshold, context, costs_given=costs_given).items():
         sample = samples[model]
         parts = _parts(sample, by, segments.get(model))
         for part, data in {"all": sample, **parts}.items():
             many = part != "all" and len(parts) > _FEW_PARTS
+            area = areas.get(model) if areas and part == "all" else None
             with np.errstate(under="ignore"):
-                area = areas.get(model) if areas and part == "all" else None
-                found = measure(data, at, context, level, seed, many=many, area=area)
-            n, n_pos, said = data.counts.n, data.counts.n_pos, at.notes + found.notes
-            if getattr(getattr(data.rows, "source", None), "folds", 1) > 1:
-                said += (_SHARED,)
+                measured = measure(data, at, context, level, seed, many=many, area=area)
+            notes = at.notes + measured.notes
+            source = getattr(data.rows, "source", None)
+            if getattr(source, "folds", 1) > 1:
+                notes += (_SHARED,)
+            n = data.counts.n
             if not isinstance(n, int) and data.rows is None:
-                said += ("weights are taken as numbers of rows: pass Predictions where they are not",)
+                notes += ("weights are taken as numbers of rows: pass Predictions where they are not",)
             value = nan if at.value is None else at.value
-            rows.append(SummaryRow(model, part, n, n_pos, value, found.estimates, said, at.source))
+            row = SummaryRow(model, part, n, data.counts.n_pos, value, measured.estimates, notes, at.source)
+            rows.append(row)
     facts = [fact.format(auc=rows[0]["auc"].method) for fact in _FACTS]
-    said = methods_paragraph(__version__, context, by, level, facts, rows)
-    over = tuple(_over_folds(rows, samples, level)) if by == "fold" else ()
-    return Summary(tuple(rows), context, by, level, said, over)
-
-
-def _over_folds(rows: Sequence[SummaryRow], samples: Samples, level: float) -> Iterator[FoldsRow]:
-    for model, sample in samples.items():
-        seconds = getattr(getattr(sample.rows, "source", None), "seconds", {})
-        folds = [row for row in rows if row.model == model and row.part != "all"]
-        yield FoldsRow.of(folds, level, seconds.get(model, ()))
+    methods = methods_paragraph(__version__, context, by, level, facts, rows)
+    over_folds = []
+    if by == "fold":
+        for model, sample in samples.items():
+            source = getattr(sample.rows, "source", None)
+            seconds = getattr(source, "seconds", {}).get(model, ())
+            folds = [row for row in rows if row.model == model and row.part != "all"]
+            over_folds.append(FoldsRow.of(folds, level, seconds))
+    return Summary(tuple(rows), context, by, level, methods, tuple(over_folds))
 
 
 def _parts(sample: Sample, by: str | None, segments: SegmentedCounts | None) -> dict[str, Sample]:
     if by is None:
         return {}
     check.check_choice("by", by, ("segment", "fold"))
-    found: Mapping[Any, Any] | SegmentedCounts
+    parts: Mapping[Any, Any] | SegmentedCounts
     if segments is not None and by == "segment":
-        found = segments
+        parts = segments
     else:
         rows = sample.require_rows(f"by={by!r}")
-        found = rows.by_segment() if by == "segment" else rows.by_fold()
-    if len(found) > MOST_PARTS:
+        parts = rows.by_segment() if by == "segment" else rows.by_fold()
+    if len(parts) > MOST_PARTS:
         hint = "measures of very many segments: Predictions.counts(by='segment')"
-        raise InputError(f"by={by!r}", expected=f"at most {MOST_PARTS:,} parts", got=f"{len(found):,}", hint=hint)
-    return {str(name): sample_of(part) for name, part in found.items()}
+        raise InputError(f"by={by!r}", expected=f"at most {MOST_PARTS:,} parts", got=f"{len(parts):,}", hint=hint)
+    return {str(name): sample_of(part) for name, part in parts.items()}
 
 
 def _thresholds(
-    samples: Samples, asked: Thresholds | str | None, context: Context, *, costs_given: bool
+    samples: Samples, threshold: Thresholds | str | None, context: Context, *, costs_given: bool
 ) -> dict[str, _Threshold]:
     """Return each model's threshold for classification and utility."""
-    if asked is None or isinstance(asked, str):
-        if asked is not None:
-            check.check_choice("threshold", asked, ("costs", "cheapest"))
-        return {model: _found_threshold(model, sample, asked, context) for model, sample in samples.items()}
-    by_model = check.by_name(asked, samples)
-    missing, unknown = [*(samples.keys() - by_model)], [*(by_model.keys() - samples)]
+    thresholds = {}
+    if threshold is None or isinstance(threshold, str):
+        if threshold is not None:
+            check.check_choice("threshold", threshold, ("costs", "cheapest"))
+        for model, sample in samples.items():
+            thresholds[model] = _chosen_threshold(model, sample, threshold, context)
+        return thresholds
+    by_model = check.by_name(threshold, samples)
+    missing = sorted(samples.keys() - by_model)
+    unknown = [*(by_model.keys() - samples)]
     if missing or unknown:
-        got = f"none for {sorted(missing)}" if missing else f"one for {unknown}"
+        got = f"none for {missing}" if missing else f"one for {unknown}"
         raise ColumnError("threshold", expected=f"one for each of {list(samples)}", got=got)
-    found = {}
     for model in samples:
         value = check.check_number(by_model[model], "threshold", "a finite number, or one for each model")
+        # Without costs, a threshold t between 0 and 1 is where acting just pays: at odds of t/(1 − t).
         odds = _odds(context) if costs_given or not 0 <= value < 1 else value / (1 - value)
-        found[model] = _Threshold(value, "given", odds, (_fixed(f"threshold {value:g}", odds),))
-    return found
+        thresholds[model] = _Threshold(value, "given", odds, (_fixed(f"threshold {value:g}", odds),))
+    return thresholds
 
 
-def _found_threshold(model: str, sample: Sample, asked: str | None, context: Context) -> _Threshold:
+def _chosen_threshold(model: str, sample: Sample, threshold: str | None, context: Context) -> _Threshold:
     odds = _odds(context)
-    if asked == "costs":
+    if threshold == "costs":
         sample.counts.require_probabilities('threshold="costs"')
         if context.always_right is not None:
             expected = "costs at which the better action depends on the probability"
@@ -787,7 +827,7 @@ def _found_threshold(model: str, sample: Sample, asked: str | None, context: Con
             raise InputError('threshold="costs"', expected=expected, got=repr(context), hint=hint)
         value = context.probability_threshold
         return _Threshold(value, "costs", odds, (_fixed(f"threshold {value:g} from the costs", odds),))
-    if asked is None and sample.rows is not None and sample.rows.decisions:
+    if threshold is None and sample.rows is not None and sample.rows.decisions:
         return _Threshold(None, "decisions", odds, ("classification and utility: the model's own decisions",))
     try:
         decision = choose({model: sample.counts}, context)
