@@ -37,7 +37,7 @@ Metric = str | Context | CostMatrix | Callable[[Any], float]
 """A figure by name, costs, a function of Predictions, or a scorer of scikit-learn."""
 
 
-def _auc_variant(name: str) -> Callable[[MulticlassPredictions], float]:
+def _auc_variant(name: areas.Variant) -> Callable[[MulticlassPredictions], float]:
     return lambda preds: areas.multiclass_auc(preds).average(name).value
 
 
