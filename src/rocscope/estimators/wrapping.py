@@ -80,7 +80,9 @@ class FoldedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         routed = self._routed(weight, groups, params)
         arguments = dict(zip(models, routed.fit, strict=True))
         classes = tuple(self.classes_.tolist())
-        task = Task(attributes(X, y.size), y, classes, positive, weight, response, with_labels=False, arguments=arguments)
+        task = Task(
+            attributes(X, y.size), y, classes, positive, weight, response, with_labels=False, arguments=arguments
+        )
         experiment = Fitting(models, task, sample_of(task, groups), self.n_jobs)
         cv = self.cv
         if isinstance(cv, int | np.integer):
