@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import oracle
 from extremes import TABLES
 from rocscope import ThresholdCounts
-from rocscope.core.ranking import SortedKeys, SortedRows, SortedScores
+from rocscope.core.ranking import Levels, SortedKeys, SortedRows
 from strategies import DTYPES, both_paths, float_weights, samples, taking, whole_weights
 
 
@@ -122,7 +122,7 @@ def test_large_inputs_keep_sorted_keys_of_the_width_of_a_score():
     ranking = ThresholdCounts.from_scores(np.arange(60_000) % 2, score).ranking
     assert isinstance(ranking, SortedKeys)
     assert {part.load().dtype for part in ranking.parts} == {np.dtype(np.uint16)}
-    assert isinstance(ThresholdCounts.from_scores([1, 0], [0.5, 0.1]).ranking, SortedScores)
+    assert isinstance(ThresholdCounts.from_scores([1, 0], [0.5, 0.1]).ranking, Levels)
 
 
 @pytest.mark.parametrize("sign", [1, -1])
@@ -202,7 +202,7 @@ def test_few_rows_have_the_pairs_of_their_levels(dtype, least, tied):
     drawn = rng.integers(0, 6, 40) if tied else rng.permutation(40)
     score = (drawn + (0 if dtype == np.uint8 else least)).astype(dtype)
     counts = ThresholdCounts.from_scores(rng.random(40) < 0.4, score)
-    assert isinstance(counts.ranking, SortedScores)
+    assert isinstance(counts.ranking, Levels)
     levels = counts.ranking.levels()
     again = ThresholdCounts(levels.threshold, levels.pos, levels.neg)
     assert (counts.n_pos, counts.n_neg, counts.pairs()) == (again.n_pos, again.n_neg, again.pairs())

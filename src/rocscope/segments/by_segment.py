@@ -19,7 +19,7 @@ from rocscope._base.grouping import Parts, numbered
 from rocscope._base.validation import frame_of
 from rocscope.core.counts import CumulativeCounts, ThresholdCounts
 from rocscope.core.predictions import CountedModels, Predictions, Provenance
-from rocscope.core.ranking import Levels, SortedScores
+from rocscope.core.ranking import Levels
 from rocscope.core.result import Result
 from rocscope.errors import InputError, PairingError, ScoreError
 from rocscope.inference.comparing import drift
@@ -304,7 +304,7 @@ def of_segments(
 def _together(each: list[Any]) -> SegmentRows:
     """Return the counts of segments, with all levels in one table if they are in memory and of one type."""
     rankings: list[Any] = [getattr(counts, "ranking", None) for counts in each]
-    if not all(isinstance(ranking, Levels | SortedScores) and not ranking.weighted for ranking in rankings):
+    if not all(isinstance(ranking, Levels) and not ranking.weighted for ranking in rankings):
         return CountedSegments(each)
     ranked = [ranking.levels() for ranking in rankings]
     if len({levels.threshold.dtype for levels in ranked}) > 1:
