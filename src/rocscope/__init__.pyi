@@ -35,15 +35,15 @@ from .decisions.choosing import choose as choose
 from .decisions.decision import Decision as Decision
 from .decisions.loading import load_plan as load_plan
 from .decisions.model_hull import hull as hull
-from .decisions.monitor import monitor as monitor
+from .decisions.monitoring import monitor as monitor
 from .decisions.randomized import Review as Review
 from .engines.counting import read_counts as read_counts
 from .engines.reading import read as read
 from .evaluation.evaluating import evaluate as evaluate
 from .evaluation.summary import summary as summary
 from .inference.areas import auc_interval as auc_interval
-from .inference.bootstrap import bootstrap as bootstrap
 from .inference.comparing import compare as compare
+from .inference.resampling import bootstrap as bootstrap
 from .report import Report as Report
 from .workbench.exploring import explore as explore
 

@@ -14,7 +14,7 @@ import rocscope as rs
 from rocscope.calibration import recalibration as recalibrators
 from rocscope.decisions import allocation as allocation_file
 from rocscope.decisions import campaign as campaign_file
-from rocscope.decisions import monitor as state
+from rocscope.decisions import monitoring as state
 from rocscope.decisions import plan as decision_file
 from rocscope.multiclass import calibration as recalibration
 from rocscope.multiclass import costs as class_weighting

@@ -15,8 +15,8 @@ from inference_cases import cases
 from rocscope import metrics
 from rocscope.errors import ColumnError, InputError, RocscopeWarning
 from rocscope.inference.bands import _simultaneous
-from rocscope.inference.bootstrap import Statistic, replicate
 from rocscope.inference.proportions import SHARES, proportion_interval, share_of
+from rocscope.inference.resampling import Statistic, replicate
 from strategies import costly
 
 RNG = np.random.default_rng(8)
@@ -132,7 +132,7 @@ def test_joint_region_covers_both_rates_exactly():
 def test_replicates_of_a_band_are_curves_of_resamples():
     found = rs.inference.band(CURVE, grid=GRID, replicates=300, random_state=4)
     statistic = Statistic(lambda counts: rs.roc(counts["score"]).at(GRID), GRID.size)
-    from rocscope.inference.bootstrap import design_of
+    from rocscope.inference.resampling import design_of
 
     drawn = replicate(design_of(CURVE.counts, stratified=False), statistic, 300, random_state=4)
     low, high = np.quantile(drawn, [0.025, 0.975], axis=0)

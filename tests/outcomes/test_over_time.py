@@ -12,9 +12,7 @@ import rocscope as rs
 from outcome_cases import cohort
 from rocscope.errors import InputError
 from rocscope.inference import statistics
-from rocscope.outcomes import at_horizon
-from rocscope.outcomes import time_to_event as concordance
-from rocscope.outcomes import time_to_event as over_time
+from rocscope.outcomes import at_horizon, concordance, over_time
 
 REFERENCE = json.loads((Path(__file__).parent.parent / "reference" / "scikit_survival.json").read_text())["cases"]
 

@@ -12,9 +12,9 @@ from .model_hull import UncertainContext as UncertainContext
 from .model_hull import Uniform as Uniform
 from .model_hull import h_measure as h_measure
 from .model_hull import hull as hull
-from .monitor import Alarm as Alarm
-from .monitor import Monitor as Monitor
-from .monitor import monitor as monitor
+from .monitoring import Alarm as Alarm
+from .monitoring import Monitor as Monitor
+from .monitoring import monitor as monitor
 from .plan import Plan as Plan
 from .prior_shift import correct_probabilities as correct_probabilities
 from .prior_shift import estimate_prevalence as estimate_prevalence

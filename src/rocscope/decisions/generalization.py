@@ -27,7 +27,9 @@ from rocscope.core.predictions import Predictions
 from rocscope.decisions.constraints import Constraint, Criterion, criterion_of
 from rocscope.errors import InputError
 from rocscope.geometry.thinning import thin
-from rocscope.inference.bootstrap import (
+from rocscope.inference.estimate import Estimate
+from rocscope.inference.expected_costs import FOLD_VARIANCE, MeanSample
+from rocscope.inference.resampling import (
     Design,
     RowsByTarget,
     Tally,
@@ -36,8 +38,6 @@ from rocscope.inference.bootstrap import (
     in_chunks,
     tally_all,
 )
-from rocscope.inference.estimate import Estimate
-from rocscope.inference.expected_costs import FOLD_VARIANCE, MeanSample
 from rocscope.inference.variance import WeightKind, require_whole
 from rocscope.sample import Samples
 

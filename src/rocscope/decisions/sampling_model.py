@@ -49,9 +49,9 @@ from rocscope.decisions.randomized import Reviewing
 from rocscope.errors import InputError, ScoreError
 from rocscope.geometry import Choices, TangentPoint, all_choices, touching
 from rocscope.geometry.hull import label
-from rocscope.inference.bootstrap import BootstrapEstimate, Design
 from rocscope.inference.estimate import FEW_EVENTS, Comparisons, Estimate, few
 from rocscope.inference.expected_costs import ParetoTail, compare_costs, sample_of_means
+from rocscope.inference.resampling import BootstrapEstimate, Design
 from rocscope.inference.variance import WeightKind
 from rocscope.sample import Samples, rows_of, samples_of
 

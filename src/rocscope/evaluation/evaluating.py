@@ -28,8 +28,8 @@ from rocscope.decisions.decision import Decision
 from rocscope.decisions.model_hull import UncertainContext
 from rocscope.errors import InputError, ModelError, warn
 from rocscope.evaluation import fitting
-from rocscope.inference.bootstrap import BootstrapEstimate
 from rocscope.inference.estimate import Estimate
+from rocscope.inference.resampling import BootstrapEstimate
 from rocscope.inference.variance import WeightKind
 from rocscope.sample import rows_of
 

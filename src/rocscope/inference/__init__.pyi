@@ -3,7 +3,6 @@ from . import statistics as statistics
 from .areas import auc_interval as auc_interval
 from .bands import band as band
 from .bands import smooth_roc as smooth_roc
-from .bootstrap import bootstrap as bootstrap
 from .comparing import compare as compare
 from .comparing import compare_curves as compare_curves
 from .comparing import drift as drift
@@ -21,3 +20,4 @@ from .proportions import joint_region as joint_region
 from .proportions import mcnemar as mcnemar
 from .proportions import rate_intervals as rate_intervals
 from .proportions import threshold_table as threshold_table
+from .resampling import bootstrap as bootstrap

@@ -23,10 +23,10 @@ from rocscope.core.result import Band
 from rocscope.curves.curve import Curve, cumulative, interpolate, scalar
 from rocscope.curves.rate_curves import RocCurve
 from rocscope.errors import InputError, warn
-from rocscope.inference.bootstrap import Statistic, at_sample, bootstrap, design_of, quantile_method, replicate
 from rocscope.inference.estimate import Estimate
 from rocscope.inference.proportions import METHODS as PROPORTION_METHODS
 from rocscope.inference.proportions import SHARES, normal_quantile, proportion_interval, share_of
+from rocscope.inference.resampling import Statistic, at_sample, bootstrap, design_of, quantile_method, replicate
 from rocscope.inference.variance import WeightKind, require_whole
 from rocscope.sample import Models, counts_of, samples_of
 

@@ -29,7 +29,6 @@ from rocscope.figures.influence import Smooth
 from rocscope.figures.registry import spelled, statistic_named
 from rocscope.inference.areas import DIFFERENCE_METHODS as METHODS
 from rocscope.inference.areas import AucSample, auc_interval, auc_sample, compare_areas, sample_of_rows
-from rocscope.inference.bootstrap import differences, in_chunks
 from rocscope.inference.estimate import (
     ALTERNATIVES,
     OF_ESTIMATES,
@@ -41,6 +40,7 @@ from rocscope.inference.estimate import (
     Test,
 )
 from rocscope.inference.influence_estimates import compare_statistics
+from rocscope.inference.resampling import differences, in_chunks
 from rocscope.inference.variance import OverFolds, WeightKind, require_whole
 from rocscope.ranges.binned import BinnedCounts, rounded
 from rocscope.sample import BySegment, Labels, Models, Samples, Scores, sample_of, samples_of, with_scores
