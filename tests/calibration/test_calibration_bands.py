@@ -6,8 +6,8 @@ from scipy import special
 
 import rocscope as rs
 from rocscope.calibration.curve import envelope
-from rocscope.calibration.logistic import fit_logistic
 from rocscope.calibration.outcomes import draw_positives
+from rocscope.calibration.regression import fit_logistic
 
 METHODS = ("bins", "pav", "loess", "spline")
 

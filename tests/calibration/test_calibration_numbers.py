@@ -322,7 +322,7 @@ def test_gathering_keeps_rows_events_probabilities_and_both_ends(rows, groups, e
     whole = outcomes(label, score, sample_weight=weight)
     pooled = whole.pooled(groups, ends=ends)
     assert pooled.score.size <= max(groups, 1) + 2 * ends + 2
-    for column in ("pos", "total", "weighed"):
+    for column in ("pos", "total", "expected"):
         assert getattr(pooled, column).sum() == pytest.approx(getattr(whole, column).sum())
     assert (np.diff(pooled.score) > 0).all()
     np.testing.assert_allclose(pooled.score[:ends], whole.score[:ends])

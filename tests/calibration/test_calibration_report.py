@@ -249,7 +249,7 @@ def test_a_narrow_bump_is_tried_where_it_is(height):
     label = rng.random(3000) < chance
     known = grouped(evidence(label, score).outcomes)
     found = Distances(known, Shift.of(known, None), 10)
-    curve = found._where_the_curve_misses(found._fits["ici"].at_levels(known.pos).clip(0, 1))
+    curve = found._bumps(found._loess["ici"].at_levels(known.pos).clip(0, 1))
     if not height:
         assert curve is None
         return

@@ -5,13 +5,9 @@ import pytest
 from scipy.stats import binom
 
 from rocscope import kernels
-from rocscope.calibration import curve as loess
-from rocscope.calibration import logistic as intervals
 from rocscope.calibration import outcomes, scores
 from rocscope.calibration import scores as distances
 from rocscope.calibration.outcomes import Outcomes, Shift
-
-MODULES = (distances, intervals, loess, outcomes, scores)
 
 
 def sample_of(levels, *, most, seed):
@@ -28,8 +24,7 @@ def both(monkeypatch, function):
     """Return what a function finds with compiled loops and without."""
     found = []
     for compiled in (True, False):
-        for module in MODULES:
-            monkeypatch.setattr(module, "compiled_pays", lambda numbers, compiled=compiled: compiled)
+        monkeypatch.setattr(kernels, "compiled_pays", lambda numbers, compiled=compiled: compiled)
         found.append(function())
     return found
 
@@ -46,7 +41,7 @@ def test_loops_find_the_distances_costs_and_fits_of_numpy(levels, most, target, 
     for function in (
         lambda: outcomes.pav_rows(pos, np.broadcast_to(sample.total, pos.shape)),
         lambda: distances.miscalibration(sample, pos, shift),
-        lambda: scores._costs(sample, shift, np.array([0.05, 0.3, 0.5, 0.95]))(pos)["cost"],
+        lambda: scores._costs_of_labels(sample, shift, np.array([0.05, 0.3, 0.5, 0.95]))(pos)["cost"],
     ):
         fast, slow = both(monkeypatch, function)
         assert fast == pytest.approx(slow, abs=1e-12)
@@ -55,9 +50,9 @@ def test_loops_find_the_distances_costs_and_fits_of_numpy(levels, most, target, 
 def test_the_cost_of_pav_values_is_that_of_the_best_level():
     sample, pos = sample_of(60, most=4, seed=3)
     at = np.linspace(0.01, 0.99, 25)
-    for labels, found in zip(pos, scores._costs(sample, Shift(), at)(pos)["cost"], strict=True):
+    for labels, found in zip(pos, scores._costs_of_labels(sample, Shift(), at)(pos)["cost"], strict=True):
         own = Outcomes(sample.score, labels, sample.total)
-        assert found == pytest.approx(scores._excess(own, outcomes.pav_values(own), at, "left"), abs=1e-12)
+        assert found == pytest.approx(scores._excess_cost(own, outcomes.pav_values(own), at, "left"), abs=1e-12)
 
 
 @pytest.mark.parametrize("most", [1, 3, 12, 13, 40, 3000])

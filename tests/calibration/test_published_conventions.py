@@ -47,8 +47,8 @@ def test_index(reference, convention, name, within):
 
 @pytest.mark.parametrize(("degree", "name", "within"), [(1, "lowess", 1e-8), (2, "loess", 1e-6)])
 def test_curves(reference, degree, name, within):
-    from rocscope.calibration.curve import DEFAULT_SPAN, loess_fit
     from rocscope.calibration.outcomes import outcomes
+    from rocscope.calibration.regression import DEFAULT_SPAN, loess_fit
 
     label, score, figures = reference
     fit = loess_fit(outcomes(label, score), DEFAULT_SPAN[degree], degree)

@@ -1,7 +1,9 @@
-"""From a calibration plot back to confusion matrices, ROC curve and lift chart (Vuk & Curk, eq. 6.2–6.8).
+"""From a calibration plot back to confusion matrices, ROC curve and lift chart (Vuk & Curk 2006, eq. 6.2–6.8).
 
-A calibration function p(o) says how often the event happens at a score o; a density q(o) says how often that score
-is given. Together with the number of rows they hold what labels and scores hold: everything else follows.
+A calibration function p(o) is the probability of the event at a score o; a density q(o) is how often that score is
+given. With the number of rows they contain the same information as labels and scores: TP at a threshold t is
+n·∫ p·q from t to 1, and FP is n·∫ (1 − p)·q. `CalibrationFunction` holds finitely many scores,
+`ContinuousCalibration` functions of one score.
 """
 
 from collections.abc import Callable
@@ -20,10 +22,10 @@ from rocscope.sample import counts_of
 
 Function = Callable[[float], float]
 
-_TOLERANCE = 1e-6  # cases: less is what rounding and integration leave of whole numbers
+_TOLERANCE = 1e-6  # cases by which rounding and integration may miss whole numbers
 _PRECISION = 1e-11  # of the integrals: far below the tolerance
-_LEVELS = 1000  # points of a curve that is known as a function: 0.1 % of the rows each
-_NODES = 8  # of Gauss and Legendre: exact for polynomials up to degree 15
+_LEVELS = 1000  # points of a curve that is given as a function: 0.1 % of the range each
+_NODES = 8  # of Gauss–Legendre quadrature: exact for polynomials up to degree 15
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -73,17 +75,17 @@ class CalibrationFunction(Result):
         InputError
             If p and q are no shares, or do not give as many positives as P says.
         """
-        score, chance, share = (np.asarray(column) for column in (self.score, self.chance, self.share))
+        chance, share = np.asarray(self.chance), np.asarray(self.share)
         _check_shares("chance", chance)
         _check_shares("share", share)
         _agree("share", float(share.sum()), 1.0, "adds up to")
         n = self.n_pos + self.n_neg
         _agree("n_pos", float(chance @ share) * n, self.n_pos, "positives that p and q give", scale=n)
         cells = np.array([chance, 1 - chance]) * share * n
-        whole = np.rint(cells)
-        if n == round(n) and np.abs(cells - whole).max() < _TOLERANCE:
-            cells = whole.astype(np.int64)
-        return ThresholdCounts(score, *cells)
+        rounded = np.rint(cells)
+        if n == round(n) and np.abs(cells - rounded).max() < _TOLERANCE:
+            cells = rounded.astype(np.int64)
+        return ThresholdCounts(np.asarray(self.score), *cells)
 
     def __repr__(self) -> str:
         return f"CalibrationFunction({len(self.score)} scores, n_pos={number(self.n_pos)}, n_neg={number(self.n_neg)})"
@@ -155,16 +157,17 @@ class ContinuousCalibration:
 
     def at(self, threshold: float) -> OperatingPoint:
         """Return TP, FP, FN and TN at a threshold (eq. 6.3–6.4)."""
-        cut = min(max(threshold, 0.0), 1.0)
-        tp, predicted = self.n * self._positive(cut), self.n * self._integral(self.density, cut)
+        start = min(max(threshold, 0.0), 1.0)
+        tp, predicted = self.n * self._positive(start), self.n * self._integral(self.density, start)
         fp = max(predicted - tp, 0.0)
         return OperatingPoint(tp, fp, max(self.n_pos - tp, 0.0), max(self.n_neg - fp, 0.0), threshold)
 
     @property
     def auc(self) -> float:
         """Area under the ROC curve (eq. 6.8)."""
-        both = self._integral(lambda o: (1 - self.chance(o)) * self.density(o) * self._positive(o), 0)
-        return both * self.n**2 / (self.n_pos * self.n_neg)
+        # Pairs of a negative at a score and a positive above it.
+        ordered = self._integral(lambda o: (1 - self.chance(o)) * self.density(o) * self._positive(o), 0)
+        return ordered * self.n**2 / (self.n_pos * self.n_neg)
 
     @property
     def lift_area(self) -> float:
@@ -180,16 +183,17 @@ class ContinuousCalibration:
         node, weight = np.polynomial.legendre.leggauss(_NODES)
         at = edges[:-1, None] + (node + 1) / (2 * levels)
         density = np.vectorize(self.density, otypes=[float])(at) * weight / (2 * levels) * self.n
-        pos = density * np.vectorize(self.chance, otypes=[float])(at)
-        cells = (pos.sum(axis=1)[::-1], (density - pos).sum(axis=1)[::-1])
-        return ThresholdCounts(edges[-2::-1], *(np.maximum(column, 0) for column in cells))
+        positive = density * np.vectorize(self.chance, otypes=[float])(at)
+        pos = np.maximum(positive.sum(axis=1)[::-1], 0)
+        neg = np.maximum((density - positive).sum(axis=1)[::-1], 0)
+        return ThresholdCounts(edges[-2::-1], pos, neg)
 
-    def _positive(self, cut: float) -> float:
-        return self._integral(lambda o: self.chance(o) * self.density(o), cut)
+    def _positive(self, start: float) -> float:
+        return self._integral(lambda o: self.chance(o) * self.density(o), start)
 
     @staticmethod
-    def _integral(function: Function, cut: float) -> float:
-        return quad(function, cut, 1, epsabs=_PRECISION, epsrel=_PRECISION, limit=200)[0]
+    def _integral(function: Function, start: float) -> float:
+        return quad(function, start, 1, epsabs=_PRECISION, epsrel=_PRECISION, limit=200)[0]
 
 
 def _check_shares(name: str, column: Array) -> None:
@@ -198,6 +202,6 @@ def _check_shares(name: str, column: Array) -> None:
         raise InputError(name, expected="shares from 0 to 1", got=repr(column[bad][0].item()))
 
 
-def _agree(name: str, found: float, wanted: float, what: str, scale: float = 1.0) -> None:
-    if not abs(found - wanted) <= _TOLERANCE * scale:
-        raise InputError(name, expected=f"{wanted:g}", got=f"{what} {found:g}")
+def _agree(name: str, value: float, wanted: float, what: str, scale: float = 1.0) -> None:
+    if not abs(value - wanted) <= _TOLERANCE * scale:
+        raise InputError(name, expected=f"{wanted:g}", got=f"{what} {value:g}")

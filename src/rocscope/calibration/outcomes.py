@@ -1,15 +1,23 @@
-"""Outcomes at each predicted probability, with the weights and groups of the rows."""
-# MERGED-DOC: """Bins of probabilities: of equal width, of equal size, given by edges, or one per distinct
-# probability.
-#
-# Rug: where the scores of positives and of negatives lie, in few cells however many rows there are.
-# """
+"""Outcomes at each predicted probability, with the weights and groups of the rows.
+
+Everything about calibration depends on the data only through `Outcomes`: the distinct probabilities in increasing
+order ("levels"), and the positives and rows at each. They are compact for many rows and hold every tie.
+
+- `Evidence` adds what a variance needs: rows that stand for unequal numbers of others, and rows in groups. Both reduce
+  the effective number of rows. For weights w this is Kish's (Σw)²/Σw²; for groups it is n divided by the design effect,
+  the ratio of the variance with groups to the variance of independent rows.
+- `Shift` moves probabilities from the sample's prevalence to a target: the odds are multiplied by a constant.
+- `pav_values`, `pav_blocks`: isotonic regression by pool-adjacent-violators (PAV), the best non-decreasing fit.
+- `Bins`: levels gathered by equal width, equal size, given edges, or not at all.
+- `rug`: the distribution of the scores of both classes, for plots.
+"""
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import DTypeLike, NDArray
 from scipy.optimize import isotonic_regression
 from scipy.special import expit, logit
 
@@ -22,40 +30,43 @@ from rocscope.core.predictions import Predictions, independent_units, require_di
 from rocscope.core.result import number
 from rocscope.errors import InputError, OneClassError, ScoreError, WeightError
 from rocscope.geometry import pool
-from rocscope.inference.variance import EstimatedWeights, frequencies_of, stratum_of_sample
-from rocscope.kernels import compiled_pays
+from rocscope.inference import variance
 from rocscope.sample import Sample, sample_of
 
-_MOST_DRAWN = 2.0**62  # rows of a level; of more, which vary less, a draw is scaled
+# Trials that a binomial draw of 64-bit integers takes; draws of more are scaled up, which varies a little more.
+_MAX_TRIALS = 2.0**62
 
 
 @dataclass(frozen=True, eq=False)
 class Outcomes:
     """Distinct probabilities in increasing order, with positives and all rows at each, as float64.
 
-    What every number and curve of calibration is computed from; made by `outcomes`.
+    Made by `outcomes`.
 
     Attributes
     ----------
     score, pos, total : arrays of k
-    dtype : type of the scores that these were, whose precision decides what is equal to the edge of a bin
+    dtype : dtype
+        Type of the original scores: their precision decides which scores equal an edge of a bin.
     squares : array of k, optional
-        Sum of the squared weights at each level; left out where a weight is a number of rows.
+        Sum of the squared weights at each level; None where a weight is a number of rows.
     design_effect : float
-        How many times as much sums vary as if rows were independent.
+        Variance of sums over rows, relative to independent rows.
     """
 
     score: Array
     pos: Array
     total: Array
-    dtype: Any = field(default=np.float64, repr=False)
+    dtype: DTypeLike = field(default=np.float64, repr=False)
     squares: Array | None = field(default=None, repr=False)
     design_effect: float = field(default=1.0, repr=False)
 
     @classmethod
     def of(cls, counts: ThresholdCounts) -> "Outcomes":
         """Return the levels of counts, for any scores."""
-        score, pos, neg = (column[::-1].astype(np.float64) for column in (counts.threshold, counts.pos, counts.neg))
+        score = counts.threshold[::-1].astype(np.float64)
+        pos = counts.pos[::-1].astype(np.float64)
+        neg = counts.neg[::-1].astype(np.float64)
         return cls(score, pos, pos + neg, counts.threshold.dtype)
 
     @cached_property
@@ -64,8 +75,8 @@ class Outcomes:
         return self.total - self.pos
 
     @cached_property
-    def weighed(self) -> Array:
-        """Sum of the rows' probabilities at each level."""
+    def expected(self) -> Array:
+        """Expected positives at each level: the sum of the rows' probabilities."""
         return self.score * self.total
 
     @cached_property
@@ -78,17 +89,22 @@ class Outcomes:
         """Share of positives."""
         return float(self.pos.sum()) / self.n
 
+    @cached_property
+    def cumulative(self) -> Array:
+        """Number of rows at or below each probability."""
+        return np.cumsum(self.total)
+
     def mean(self, values: Array) -> float:
         """Return the mean over rows of a value given for each probability."""
         return float(values @ self.total) / self.n
 
     @cached_property
     def effective(self) -> Array:
-        """Effective number of rows at each level, which unequal weights reduce."""
+        """Effective number of rows at each level, which unequal weights and groups reduce."""
         if self.squares is None:
             return self.total / self.design_effect
-        worth = np.divide(self.total**2, self.squares, out=np.zeros_like(self.total), where=self.squares > 0)
-        return worth / self.design_effect
+        kish = np.divide(self.total**2, self.squares, out=np.zeros_like(self.total), where=self.squares > 0)
+        return kish / self.design_effect
 
     def effective_of(self, total: Array, first: Array) -> Array:
         """Return the effective number of rows of ranges of levels, given their first levels and totals."""
@@ -102,34 +118,33 @@ class Outcomes:
         if self.squares is None:
             drawn = draw_positives(self.total, chance, draws, rng)
         else:
-            worth = self.effective * self.design_effect
-            drawn = draw_positives(worth, chance, draws, rng) * (self.total / worth)
+            trials = self.effective * self.design_effect
+            drawn = draw_positives(trials, chance, draws, rng) * (self.total / trials)
         if self.design_effect == 1:
             return drawn
+        # Groups multiply the variance: the distance from the expectation grows by the root of the design effect.
         expected = self.total * chance
         return expected + np.sqrt(self.design_effect) * (drawn - expected)
 
-    @cached_property
-    def reached(self) -> Array:
-        """Number of rows at or below each probability."""
-        return np.cumsum(self.total)
-
     def quantile(self, values: Array, share: Any) -> Array:
         """Return the smallest of increasing `values` that at most a given share of the rows exceed."""
-        rows = np.asarray(share) * self.reached[-1] * (1 - 1e-12)
-        return values[np.searchsorted(self.reached, rows).clip(max=values.size - 1)]
+        # A share that ends at a level exactly must not miss it by rounding.
+        rows = np.asarray(share) * self.cumulative[-1] * (1 - 1e-12)
+        return values[np.searchsorted(self.cumulative, rows).clip(max=values.size - 1)]
 
     def starts(self, groups: int) -> Array:
         """Return the first levels of at most a given number of groups of similar size; levels are never split."""
-        before = np.arange(1, groups) * self.reached[-1] / groups
-        first = np.searchsorted(self.reached, before) + 1
+        before = np.arange(1, groups) * self.cumulative[-1] / groups
+        first = np.searchsorted(self.cumulative, before) + 1
         return np.unique(np.concatenate([[0], first[first < self.score.size]]))
 
     def merged(self, starts: Array) -> "Outcomes":
         """Merge the levels from each start to the next at their mean probability."""
-        pos, total, score = (np.add.reduceat(column, starts) for column in (self.pos, self.total, self.weighed))
+        pos = np.add.reduceat(self.pos, starts)
+        total = np.add.reduceat(self.total, starts)
+        score = np.add.reduceat(self.expected, starts) / total
         squares = None if self.squares is None else np.add.reduceat(self.squares, starts)
-        return replace(self, score=score / total, pos=pos, total=total, dtype=np.float64, squares=squares)
+        return replace(self, score=score, pos=pos, total=total, dtype=np.float64, squares=squares)
 
     def where(self, kept: Array) -> "Outcomes":
         """Return the levels selected by a mask."""
@@ -158,16 +173,16 @@ class Outcomes:
 
 
 def draw_positives(total: Array, chance: Array, draws: int, rng: np.random.Generator) -> Array:
-    """Draw the positives among the rows of each level `draws` times; a fractional row is drawn as a whole."""
+    """Draw the positives among the rows of each level `draws` times; a fractional row is positive or not."""
     if (total == 1).all():
         return (rng.random((draws, total.size)) < chance).astype(np.float64)
-    whole = np.floor(total + 1e-9)
-    drawn = np.minimum(whole, _MOST_DRAWN)
-    pos = rng.binomial(drawn.astype(np.int64), chance, (draws, total.size)).astype(np.float64)
-    pos *= np.maximum(whole / _MOST_DRAWN, 1)
-    part = np.maximum(total - whole, 0)
-    if part.any():
-        pos += part * (rng.random(pos.shape) < chance)
+    whole_rows = np.floor(total + 1e-9)
+    trials = np.minimum(whole_rows, _MAX_TRIALS)
+    pos = rng.binomial(trials.astype(np.int64), chance, (draws, total.size)).astype(np.float64)
+    pos *= np.maximum(whole_rows / _MAX_TRIALS, 1)
+    fraction = np.maximum(total - whole_rows, 0)
+    if fraction.any():
+        pos += fraction * (rng.random(pos.shape) < chance)
     return pos
 
 
@@ -187,7 +202,7 @@ def outcomes(
     ScoreError
         If a score is not a probability.
     InputError
-        If they are for an `inference` that takes entries as independent, and a case has several.
+        If they are for an `inference` that assumes independent entries, and a case has several.
 
     Examples
     --------
@@ -204,6 +219,15 @@ def outcomes(
     return Outcomes.of(counts)
 
 
+def are_probabilities(counts: ThresholdCounts) -> bool:
+    """Return whether all scores lie between 0 and 1."""
+    try:
+        counts.require_probabilities("scores")
+    except ScoreError:
+        return False
+    return True
+
+
 @dataclass(frozen=True)
 class Shift:
     """Shift from the sample's prevalence to the target prevalence, which multiplies the odds.
@@ -211,11 +235,11 @@ class Shift:
     Attributes
     ----------
     target : float or None
-        The prevalence of use; None where it is the sample's.
+        Prevalence where the model will be used; None for the sample's own.
     odds : float
-        Odds of the target over those of the sample.
+        Odds of the target divided by those of the sample.
     error : float
-        Standard error of the logarithm of the sample's odds, which a band there has beside its own.
+        Standard error of the logarithm of the sample's odds, 1/√(n·p·(1 − p)); bands include it.
     """
 
     target: float | None = None
@@ -249,38 +273,37 @@ class Shift:
         """Return limits at the target prevalence, widened by the error of the sample's odds."""
         if self.target is None:
             return low, high
+        return self._of_limit(value, low, -1, z), self._of_limit(value, high, 1, z)
+
+    def _of_limit(self, value: Array, limit: Array, side: int, z: float) -> Array:
+        """Return a limit on one side of `value`.
+
+        On the log-odds scale the error of the curve and that of the odds are independent, so the distance from the
+        value becomes √(distance² + (z·error)²).
+        """
         with np.errstate(divide="ignore", invalid="ignore"):
-            centre, *ends = (logit(column) for column in (value, low, high))
-            moved = []
-            for end, side in zip(ends, (-1, 1), strict=True):
-                reach, extra = np.abs(end - centre), z * self.error
-                wider = np.where(np.isfinite(reach), np.hypot(reach, extra) - reach, extra)
-                moved.append(expit(np.where(np.isfinite(end), end + side * wider, end) + np.log(self.odds)))
-        return moved[0], moved[1]
+            end = logit(limit)
+            distance, extra = np.abs(end - logit(value)), z * self.error
+            wider = np.where(np.isfinite(distance), np.hypot(distance, extra) - distance, extra)
+            # Limits of 0 and 1 have infinite log-odds and stay.
+            return expit(np.where(np.isfinite(end), end + side * wider, end) + np.log(self.odds))
 
     def of_counts(self, pos: Array, total: Array) -> tuple[Array, Array]:
         """Return positives and rows reweighted to the target with the number of rows kept; matrix rows are samples."""
         if self.target is None:
             return pos, total
-        n, positives = total.sum(axis=-1, keepdims=True), pos.sum(axis=-1, keepdims=True)
+        n, n_pos = total.sum(axis=-1, keepdims=True), pos.sum(axis=-1, keepdims=True)
         with np.errstate(divide="ignore", invalid="ignore"):
-            weighted = pos * np.where(positives > 0, self.target * n / positives, 0)
-            others = (total - pos) * np.where(positives < n, (1 - self.target) * n / (n - positives), 0)
-        return weighted, weighted + others
+            weighted_pos = pos * np.where(n_pos > 0, self.target * n / n_pos, 0)
+            weighted_neg = (total - pos) * np.where(n_pos < n, (1 - self.target) * n / (n - n_pos), 0)
+        return weighted_pos, weighted_pos + weighted_neg
 
 
-def are_probabilities(counts: ThresholdCounts) -> bool:
-    """Whether all scores lie between 0 and 1."""
-    try:
-        counts.require_probabilities("scores")
-    except ScoreError:
-        return False
-    return True
+# Isotonic regression
 
-
-_GROUPS = 4096  # of neighbouring rows, with which PAV is resampled
-_ENDS = 512  # levels left as they are at either end, where steps are narrow
-_POINTS = 2048  # of the curve as it is drawn: more than a plot has pixels across
+_PAV_GROUPS = 4096  # groups of neighbouring rows when PAV is resampled, finer than any figure shows
+_PAV_ENDS = 512  # levels at either end that stay ungrouped: the steps of PAV are narrow there
+_PAV_POINTS = 2048  # points at which the curve is evaluated: more than a plot has pixels across
 
 
 @dataclass(frozen=True, eq=False)
@@ -296,6 +319,14 @@ class Blocks:
     def share(self) -> Array:
         """Share of positives, non-decreasing from block to block."""
         return self.pos / (self.pos + self.neg)
+
+    @property
+    def corners(self) -> tuple[Array, Array]:
+        """Scores and shares at both ends of each block; a block of one score has one point."""
+        score = np.repeat(self.low, 2).astype(np.float64)
+        score[1::2] = self.high
+        kept = np.append(True, np.diff(score) > 0)
+        return score[kept], np.repeat(self.share, 2)[kept]
 
 
 def pav_blocks(counts: ThresholdCounts) -> Blocks:
@@ -319,12 +350,13 @@ def pav_values(sample: Outcomes) -> Array:
 
 
 def pav_rows(pos: Array, total: Array) -> Array:
-    """Return the fitted shares of samples of labels, one a row, whose rows at each level are given alike."""
-    if not compiled_pays(pos.size):
-        fits = [isotonic_regression(row / rows, weights=rows).x for row, rows in zip(pos, total, strict=True)]
-        return np.array(fits).clip(0, 1)
+    """Return the fitted shares of samples of labels, one a row, given the positives and rows at each level."""
     fitted = np.empty(pos.shape)
-    kernels.samples.isotonic(pos, total, fitted)
+    if kernels.compiled_pays(pos.size):
+        kernels.samples.isotonic(pos, total, fitted)
+    else:
+        for row in range(len(pos)):
+            fitted[row] = isotonic_regression(pos[row] / total[row], weights=total[row]).x
     return fitted.clip(0, 1, out=fitted)
 
 
@@ -343,18 +375,30 @@ class PavFit:
     def values(self, pos: Array) -> Array:
         """Return the curve at `x` for positives at each level; rows of a matrix are separate samples."""
         total = self.outcomes.total
-        rows = [isotonic_regression(row / total, weights=total).x[self.index] for row in np.atleast_2d(pos)]
-        return np.reshape(rows, (*pos.shape[:-1], -1))
+        curves = [isotonic_regression(row / total, weights=total).x[self.index] for row in np.atleast_2d(pos)]
+        return np.reshape(curves, (*pos.shape[:-1], -1))
 
 
 def pav_fit(sample: Outcomes) -> PavFit:
     """Prepare PAV for resampling: above 5,000 levels, neighbouring rows are grouped except at both ends."""
-    groups = sample.pooled(_GROUPS, ends=_ENDS)
+    groups = sample.pooled(_PAV_GROUPS, ends=_PAV_ENDS)
     size = groups.score.size
-    return PavFit(groups, np.unique(np.linspace(0, size - 1, min(size, _POINTS)).astype(int)))
+    return PavFit(groups, np.unique(np.linspace(0, size - 1, min(size, _PAV_POINTS)).astype(int)))
 
 
-_LEAST = 2.0**-1074  # of floats
+# Weights and groups
+
+
+class WeightedRows(NamedTuple):
+    """Level, label and weight of each row, and the group of each row or None.
+
+    Where weights were estimated, `group` is given for all rows that they were estimated from.
+    """
+
+    level: NDArray[np.intp]
+    positive: NDArray[np.bool_]
+    weight: Array
+    group: NDArray[np.intp] | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -365,65 +409,74 @@ class Evidence:
     ----------
     counts : ThresholdCounts
     squares : array of 2 × k, optional
-        Sums of squared weights of the positives and the negatives at each level, where weights are no numbers of rows.
-    rows : tuple of arrays, optional
-        Level, label (1 or 0), weight and group of each row, where rows are in groups or weights were estimated; the
-        group is then that of all rows behind the weights, or None.
+        Sums of squared weights of the positives and the negatives at each level, where weights are not frequencies.
+    rows : WeightedRows, optional
+        Single rows, where they are in groups or their weights were estimated.
     weighting : EstimatedWeights, optional
-        How they were estimated.
+        How the weights were estimated.
     """
 
     counts: ThresholdCounts
     squares: Array | None = None
-    rows: tuple[Array, Array, Array, Any] | None = None
-    weighting: EstimatedWeights | None = None
+    rows: WeightedRows | None = None
+    weighting: variance.EstimatedWeights | None = None
 
     @property
     def counted(self) -> bool:
-        """Whether the counts tell all: rows are independent, and a weight is a number of rows."""
+        """Whether the counts are sufficient: rows are independent, and a weight is a number of rows."""
         return self.squares is None and self.rows is None
 
     @cached_property
     def outcomes(self) -> Outcomes:
-        """The outcomes with effective numbers of rows."""
+        """The outcomes with effective numbers of rows.
+
+        The design effect is that of the mean residual from the PAV curve, which needs no calibrated model.
+        """
         plain = Outcomes.of(self.counts)
         squares = None if self.squares is None else self.squares.sum(axis=0)
         if self.rows is None:
             return replace(plain, squares=squares)
         fitted = pav_values(plain)
         grouped = self.variance_of_sum(1 - fitted, -fitted)
-        alone = replace(self, rows=None).variance_of_sum(1 - fitted, -fitted)
-        return replace(plain, squares=squares, design_effect=max(grouped / alone, 1.0) if alone else 1.0)
+        independent = replace(self, rows=None).variance_of_sum(1 - fitted, -fitted)
+        # 1 where there is no variance (one group, or a perfect fit), or a smaller one by chance.
+        effect = grouped / independent if independent else 1.0
+        return replace(plain, squares=squares, design_effect=effect if effect > 1 else 1.0)
 
     def variance_of_sum(self, of_positive: Any, of_negative: Any) -> float:
         """Return the variance of a weighted sum of centred terms, given for a positive and a negative at each level.
 
-        Rows of one group are not taken as independent; their sums are, with the factor G/(G − 1) of few groups.
+        Independent rows: Σ w²·term². Groups: the sums of groups are independent, with the factor G/(G − 1) of few
+        groups; NaN for one group.
         """
         size = len(self.counts)
-        terms = [np.broadcast_to(np.asarray(term, dtype=np.float64), size) for term in (of_positive, of_negative)]
-        if self.rows is not None:
-            level, label, weight, group = self.rows
-            own = weight * np.where(label, terms[0][level], terms[1][level])
-            if self.weighting is not None:
-                whole = frequencies_of(weight, self.weighting, "auto", label, self.counts.threshold[level]) is not None
-                return stratum_of_sample(self.weighting, own[:, None], group, whole, len(own)).covariance.item()
-            sums = np.bincount(group, own)
-            return float(sums @ sums) * sums.size / max(sums.size - 1, 1)
-        columns = (self.counts.pos, self.counts.neg) if self.squares is None else self.squares[:, ::-1]
-        return float(sum(column[::-1] @ term**2 for column, term in zip(columns, terms, strict=True)))
+        of_positive = np.broadcast_to(np.asarray(of_positive, dtype=np.float64), size)
+        of_negative = np.broadcast_to(np.asarray(of_negative, dtype=np.float64), size)
+        if self.rows is None:
+            if self.squares is None:
+                squares_pos, squares_neg = self.counts.pos[::-1], self.counts.neg[::-1]
+            else:
+                squares_pos, squares_neg = self.squares
+            return float(squares_pos @ of_positive**2 + squares_neg @ of_negative**2)
+        level, positive, weight, group = self.rows
+        moves = weight * np.where(positive, of_positive[level], of_negative[level])
+        if self.weighting is None:
+            return variance.stratum_of_moves(moves[:, None], group).covariance.item()
+        is_count = variance.frequencies_of(weight, self.weighting, "auto", positive, level) is not None
+        stratum = variance.stratum_of_sample(self.weighting, moves[:, None], group, is_count, len(moves))
+        return stratum.covariance.item()
 
     def counts_at(self, target_prevalence: float | None) -> ThresholdCounts:
         """Return the outcomes reweighted to a prevalence of `target_prevalence`, keeping the number of rows."""
         if target_prevalence is None:
             return self.counts
-        counts, moved = self.counts, Outcomes.of(self.counts).at(target_prevalence)
-        return ThresholdCounts(counts.threshold, moved.pos[::-1], moved.neg[::-1])
+        moved = Outcomes.of(self.counts).at(target_prevalence)
+        return ThresholdCounts(self.counts.threshold, moved.pos[::-1], moved.neg[::-1])
 
     @cached_property
     def groups(self) -> int | None:
         """Number of groups of rows; None if rows are independent."""
-        return None if self.rows is None or self.rows[3] is None else int(self.rows[3].max()) + 1
+        return None if self.rows is None or self.rows.group is None else int(self.rows.group.max()) + 1
 
 
 def evidence(
@@ -446,7 +499,7 @@ def evidence(
     groups : array of n labels, optional
         What rows belong together, such as the patient of each: then they are not taken as independent.
     probabilities : bool
-        Whether to refuse scores that are none.
+        Whether to refuse scores that are not probabilities.
 
     Raises
     ------
@@ -456,42 +509,50 @@ def evidence(
     data = y_true
     if not isinstance(data, Sample):
         data = sample_of(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
-    if data.rows is None:
+    if data.rows is not None:
+        result = _evidence_of_rows(data.rows, independent_units(data.rows, groups), data.counts)
+    else:
         if groups is not None:
             data.require_rows("groups")
-        found = Evidence(data.counts)
-    else:
-        found = _of_rows(data.rows, independent_units(data.rows, groups), data.counts)
+        result = Evidence(data.counts)
     if probabilities:
-        found.counts.require_probabilities("scores")
-    return found
+        result.counts.require_probabilities("scores")
+    return result
 
 
-def _of_rows(rows: Predictions, groups: Any, counts: ThresholdCounts) -> Evidence:
-    (score,), weight = rows.scores.values(), rows.sample_weight
+def _evidence_of_rows(rows: Predictions, group: NDArray[np.intp] | None, counts: ThresholdCounts) -> Evidence:
+    (score,) = rows.scores.values()
+    weight, weighting = rows.sample_weight, rows.weighting
     used = slice(None) if weight is None else weight > 0
-    squares, weighting = None, rows.weighting
-    times = frequencies_of(weight, weighting, "auto", rows.y_true, score)
+
+    # Squared weights: of several equal rows (times), each has the square of its own part.
+    squares = None
+    times = variance.frequencies_of(weight, weighting, "auto", rows.y_true, score)
     if weight is not None and (times is None or weighting is not None):
-        if not is_moderate(total := weight.sum()):
+        total = weight.sum()
+        if not is_moderate(total):
             hint = "scale them, which changes nothing but their sum"
             raise WeightError("sample_weight", expected="a sum between 1e-100 and 1e100", got=f"{total:.3g}", hint=hint)
         with np.errstate(under="ignore"):
-            square = np.maximum(weight[used] ** 2, _LEAST)  # so that no row is lost
-            square = square if times is None else square / times[used]
+            square = np.maximum(weight[used] ** 2, np.finfo(np.float64).smallest_subnormal)  # so that no row is lost
+            if times is not None:
+                square = square / times[used]
         squared = ThresholdCounts.from_checked(rows.y_true[used], score[used], square)
         squares = np.array([squared.pos, squared.neg])[:, ::-1]
-    if groups is None and weighting is None:
+    if group is None and weighting is None:
         return Evidence(counts, squares)
-    code = None if groups is None else check.check_groups(groups, "groups", len(rows))
+
+    # Single rows: for sums over groups, or over all rows behind estimated weights.
     level = np.searchsorted(counts.threshold[::-1], score[used])
     amount = np.ones(level.size) if weight is None else weight[used].astype(np.float64)
     if weighting is not None:
-        code, weighting = weighting.units(code), weighting.take(used)
-    elif code is not None:
-        code = code[used]
-    return Evidence(counts, squares, (level, rows.y_true[used], amount, code), weighting)
+        group, weighting = weighting.units(group), weighting.take(used)
+    elif group is not None:
+        group = np.unique(group[used], return_inverse=True)[1]
+    return Evidence(counts, squares, WeightedRows(level, rows.y_true[used], amount, group), weighting)
 
+
+# Bins
 
 Strategy = Literal["uniform", "quantile", "distinct"]
 
@@ -504,31 +565,36 @@ class Bins:
     ----------
     edges : array of b + 1
     first : array of b
-        The first level in each bin or, where it is empty, in the next one that is not.
-    pos, total, total_score : arrays of b
-        Positives, rows and the sum of their probabilities in each bin.
+        The first level in each bin or, if it is empty, in the next non-empty one.
     """
 
     outcomes: Outcomes
     edges: Array
     first: Array
-    pos: Array
-    total: Array
-    total_score: Array
+
+    @cached_property
+    def pos(self) -> Array:
+        """Positives of each bin."""
+        return sums_by_bin(self.outcomes.pos, self.first)
+
+    @cached_property
+    def total(self) -> Array:
+        """Rows of each bin."""
+        return sums_by_bin(self.outcomes.total, self.first)
 
     @property
     def effective(self) -> Array:
         """Effective number of rows in each bin."""
         filled = self.total > 0
-        worth = np.zeros(self.total.size)
+        effective = np.zeros(self.total.size)
         if filled.any():
-            worth[filled] = self.outcomes.effective_of(self.total[filled], self.first[filled])
-        return worth
+            effective[filled] = self.outcomes.effective_of(self.total[filled], self.first[filled])
+        return effective
 
     @property
     def x(self) -> Array:
         """Mean probability of each bin; NaN in an empty one."""
-        return _ratio(self.total_score, self.total)
+        return _ratio(sums_by_bin(self.outcomes.expected, self.first), self.total)
 
     @property
     def share(self) -> Array:
@@ -537,8 +603,7 @@ class Bins:
 
     def of(self, sample: Outcomes) -> "Bins":
         """Return the same bins for other outcomes at the same levels."""
-        columns = (sums(column, self.first) for column in (sample.pos, sample.total, sample.weighed))
-        return Bins(sample, self.edges, self.first, *columns)
+        return Bins(sample, self.edges, self.first)
 
     def filled(self) -> tuple[Array, Array, Array]:
         """Return rows, mean probability and share of positives of the non-empty bins."""
@@ -547,11 +612,7 @@ class Bins:
 
     def values(self, pos: Array) -> Array:
         """Return the share in each bin for positives at each level; rows of a matrix are separate samples."""
-        return _ratio(sums(pos, self.first), self.total)
-
-    def at_levels(self, pos: Array) -> Array:
-        """Return the share of the bin that contains each level."""
-        return np.repeat(self.values(pos), np.diff(self.first, append=self.outcomes.score.size), axis=-1)
+        return _ratio(sums_by_bin(pos, self.first), self.total)
 
 
 def _ratio(numerator: Array, denominator: Array) -> Array:
@@ -559,8 +620,9 @@ def _ratio(numerator: Array, denominator: Array) -> Array:
         return numerator / denominator
 
 
-def sums(column: Array, first: Array) -> Array:
+def sums_by_bin(column: Array, first: Array) -> Array:
     """Sum the levels of each bin, along the last axis."""
+    # reduceat gives an empty range its first element, so that empty bins are left at 0.
     filled = np.flatnonzero(np.diff(first, append=column.shape[-1]) > 0)
     sums = np.zeros((*column.shape[:-1], first.size))
     sums[..., filled] = np.add.reduceat(column, first[filled], axis=-1)
@@ -570,26 +632,33 @@ def sums(column: Array, first: Array) -> Array:
 def binned(sample: Outcomes, *, bins: int = 10, strategy: Strategy = "uniform", edges: Any = None) -> Bins:
     """Group outcomes into bins; see `rocscope.calibration_curve` for the options."""
     score = sample.score
-    if edges is None and check.check_text("strategy", strategy) == "distinct":
-        borders, first = np.concatenate([score, score[-1:]]), np.arange(score.size)
+    if edges is not None:
+        borders = _given_edges(edges, score)
+        return Bins(sample, borders, np.searchsorted(score, borders[:-1]))
+    if check.check_text("strategy", strategy) == "distinct":
+        return Bins(sample, np.append(score, score[-1]), np.arange(score.size))
+    check.check_whole(bins, "bins")
+    if strategy == "uniform":
+        borders = _equal_edges(bins, sample.dtype)
+    elif strategy == "quantile":
+        borders = np.append(score[sample.starts(bins)], score[-1])
     else:
-        if edges is None:
-            borders = _borders(sample, check.check_whole(bins, "bins"), strategy)
-        else:
-            borders = _given_edges(edges, score)
-        first = np.searchsorted(score, borders[:-1])
-    return Bins(sample, borders, first, *(sums(column, first) for column in (sample.pos, sample.total, sample.weighed)))
+        raise InputError("strategy", expected="'uniform', 'quantile' or 'distinct'", got=repr(strategy))
+    return Bins(sample, borders, np.searchsorted(score, borders[:-1]))
 
 
-def _equal_edges(bins: int) -> Array:
+def _equal_edges(bins: int, dtype: DTypeLike = np.float64) -> Array:
     """Return the edges of bins of equal width, as the floats nearest to the fractions: .3 and not .1 + .2.
+
+    They have the precision of the scores, so that the score .3 as float32 lies on the edge .3.
 
     Examples
     --------
     >>> _equal_edges(10).tolist()
     [0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0]
     """
-    return np.arange(bins + 1) / bins
+    edges = np.arange(bins + 1) / bins
+    return edges.astype(dtype) if np.dtype(dtype).kind == "f" else edges
 
 
 def _given_edges(edges: Any, score: Array) -> Array:
@@ -597,20 +666,9 @@ def _given_edges(edges: Any, score: Array) -> Array:
     if borders.size < 2 or not (np.diff(borders) > 0).all():
         raise InputError("edges", expected="at least two increasing numbers", got=repr(borders.tolist()))
     if borders[0] > score[0] or borders[-1] < score[-1]:
-        raise InputError(
-            "edges",
-            expected=f"to cover all scores, {score[0]:g} to {score[-1]:g}",
-            got=f"{borders[0]:g} to {borders[-1]:g}",
-        )
+        expected = f"to cover all scores, {score[0]:g} to {score[-1]:g}"
+        raise InputError("edges", expected=expected, got=f"{borders[0]:g} to {borders[-1]:g}")
     return borders
-
-
-def _borders(sample: Outcomes, bins: int, strategy: str) -> Array:
-    if strategy == "uniform":
-        return _equal_edges(bins).astype(sample.dtype if np.dtype(sample.dtype).kind == "f" else np.float64)
-    if strategy == "quantile":
-        return np.concatenate([sample.score[sample.starts(bins)], sample.score[-1:]])
-    raise InputError("strategy", expected="'uniform', 'quantile' or 'distinct'", got=repr(strategy))
 
 
 class Rug(NamedTuple):
@@ -641,8 +699,9 @@ def rug(counts: ThresholdCounts, cells: int = 200) -> Rug:
     Rug(x=array([0.25, 0.75]), pos=array([0., 3.]), neg=array([3., 0.]))
     """
     score = counts.threshold[::-1]
-    edges = _equal_edges(cells).astype(score.dtype if score.dtype.kind == "f" else np.float64)
+    edges = _equal_edges(cells, score.dtype)
     first = np.concatenate([[0], np.searchsorted(score, edges[1:-1])])
-    pos, neg = (sums(column[::-1], first) for column in (counts.pos, counts.neg))
+    pos = sums_by_bin(counts.pos[::-1], first)
+    neg = sums_by_bin(counts.neg[::-1], first)
     used = pos + neg > 0
     return Rug((np.flatnonzero(used) + 0.5) / cells, pos[used], neg[used])

@@ -1,14 +1,17 @@
-"""Recalibration by logistic regression on functions of the score: Platt, beta, temperature and shift.
+"""Recalibration: maps from scores to probabilities, fitted on labels and scores, cross-fitted, and saved as JSON.
 
-Recalibrator: scores in, probabilities out; fitted on labels and scores, saved as JSON.
+- Logistic maps: Platt's sigmoid; beta calibration, temperature scaling and the shift of the log-odds, which are linear
+  in functions of the probability with slopes that are not negative.
+- Shares of positives: isotonic regression, histogram binning and Venn–Abers prediction.
 
-Recalibration by shares of positives: isotonic regression, histogram binning and Venn–Abers.
+`Recalibrator` holds what they share: scikit-learn's interface, the adjustment to another prevalence, and the file
+format. A kind of recalibrator names its fitted attributes in `_state` and implements `_fit`, `_map` and `_restore`.
+`recalibrate` fits one per model with cross-fitting.
 """
-# MERGED-DOC: """Cross-fitted recalibration, and loading of saved recalibrators."""
 
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from itertools import combinations
@@ -26,8 +29,8 @@ from rocscope._base.arrays import Array
 from rocscope._base.atomic_write import write_file
 from rocscope._base.contract import contract, held_to_contract
 from rocscope._base.json_format import Fields, Format
-from rocscope.calibration.logistic import fit_logistic, log_likelihood
 from rocscope.calibration.outcomes import Outcomes, binned, outcomes, pav_blocks
+from rocscope.calibration.regression import fit_logistic, log_likelihood
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.predictions import Predictions, independent_units, refuse_repeats
 from rocscope.core.result import Result, number
@@ -37,7 +40,10 @@ from rocscope.sample import rows_of
 
 FORMAT = Format("rocscope.recalibrator", 1, "a recalibrator", "make one by Recalibrator.save or `rocscope calibrate`")
 
-_SMALLEST, _CLOSEST, _LARGEST_SHIFT = 1e-300, 1e-16, 2000.0  # whose logits and exponentials are floats
+# Limits of saved numbers, so that their logits and exponentials are finite: of a prevalence and of a shift.
+_LEAST_PREVALENCE = 1e-300
+_MOST_PREVALENCE = 1 - 1e-16
+_LARGEST_SHIFT = 2000.0
 
 
 @held_to_contract
@@ -93,7 +99,7 @@ class Recalibrator(BaseEstimator):
 
         Examples
         --------
-        >>> from rocscope.calibration.recalibrators import IsotonicRecalibrator
+        >>> from rocscope.calibration.recalibration import IsotonicRecalibrator
         >>> even = IsotonicRecalibrator().fit([1, 2, 3, 4], [0, 1, 0, 1])
         >>> even.predict([2, 3]), even.adjust_to(0.1).predict([2, 3])
         (array([0.5, 0.5]), array([0.1, 0.1]))
@@ -101,7 +107,8 @@ class Recalibrator(BaseEstimator):
         check.check_share(target_prevalence, "target_prevalence")
         self._require_fit()
         other = copy(self)
-        odds, odds_of_fit = (share / (1 - share) for share in (target_prevalence, self.prevalence_))
+        odds = target_prevalence / (1 - target_prevalence)
+        odds_of_fit = self.prevalence_ / (1 - self.prevalence_)
         other.shift_ = math.log(odds / odds_of_fit)
         return other
 
@@ -123,7 +130,7 @@ class Recalibrator(BaseEstimator):
 
     def restore(self, state: Fields) -> Self:
         """Restore a fitted state, as `to_dict` returns it under "state"."""
-        self.prevalence_ = state.number("prevalence_", _SMALLEST, 1 - _CLOSEST)
+        self.prevalence_ = state.number("prevalence_", _LEAST_PREVALENCE, _MOST_PREVALENCE)
         self.shift_ = state.number("shift_", -_LARGEST_SHIFT, _LARGEST_SHIFT)
         self._restore(state)
         return self
@@ -153,8 +160,10 @@ class Recalibrator(BaseEstimator):
             raise NotFittedError(f"this {type(self).__name__} is not fitted: call fit with scores and labels first")
 
 
-_STEEPEST = 1e100  # coefficients whose products with logits are floats
-_CLIP = float(np.finfo(np.float64).eps)
+# Logistic maps
+
+_STEEPEST = 1e100  # coefficients whose products with logits do not overflow
+_CLIP = float(np.finfo(np.float64).eps)  # distance from 0 and 1 at which the logit is taken
 
 
 class _LogLinearRecalibrator(Recalibrator):
@@ -186,12 +195,12 @@ class _LogLinearRecalibrator(Recalibrator):
     def _best(self, sample: Outcomes) -> tuple[Array, float]:
         """Fit every subset of slopes that are not fixed at 0, and return the most likely with no negative slope."""
         columns, offset = self._columns(sample.score), self._offset(sample.score)
-        one = [np.ones_like(sample.score)] if self.has_intercept else []
+        intercept_column = [np.ones_like(sample.score)] if self.has_intercept else []
         best, slopes, intercept = -np.inf, np.zeros(len(columns)), 0.0
-        for free in _choices(len(columns)):
+        for free in _subsets(len(columns)):
             if len(free) < np.count_nonzero(slopes):
                 break  # fewer free slopes cannot be likelier
-            chosen = [columns[i] for i in free] + one
+            chosen = [columns[i] for i in free] + intercept_column
             if not chosen:
                 continue  # log-odds of 0 for all: the start
             fit = fit_logistic(chosen, sample.pos, sample.total, offset=offset).coefficients
@@ -199,7 +208,7 @@ class _LogLinearRecalibrator(Recalibrator):
             if likelihood > best and (fit[: len(free)] >= 0).all():
                 best, slopes = likelihood, np.zeros(len(columns))
                 slopes[list(free)] = fit[: len(free)]
-                intercept = float(fit[-1]) if one else 0.0
+                intercept = float(fit[-1]) if self.has_intercept else 0.0
         return slopes, intercept
 
     def _restore(self, state: Fields) -> None:
@@ -242,9 +251,12 @@ class PlattRecalibrator(Recalibrator):
 
     def _fit(self, counts: ThresholdCounts) -> None:
         sample = Outcomes.of(counts)
-        high, low = (counts.n_pos + 1) / (counts.n_pos + 2), 1 / (counts.n_neg + 2)
+        high = (counts.n_pos + 1) / (counts.n_pos + 2)
+        low = 1 / (counts.n_neg + 2)
         target = sample.pos * high + sample.neg * low
-        centre, width = sample.score.mean(), max(float(np.ptp(sample.score)), np.finfo(float).tiny)
+        # Scores of any range are centred and scaled for Newton's method.
+        centre = sample.score.mean()
+        width = max(float(np.ptp(sample.score)), np.finfo(float).tiny)
         columns = [(sample.score - centre) / width, np.ones_like(sample.score)]
         slope, intercept = fit_logistic(columns, target, sample.total).coefficients
         self.slope_ = float(slope / width)
@@ -254,7 +266,7 @@ class PlattRecalibrator(Recalibrator):
         self.slope_, self.intercept_ = state.number("slope_"), state.number("intercept_")
 
     def _map(self, scores: Array) -> Array:
-        with np.errstate(over="ignore"):  # beyond all numbers lies certainty
+        with np.errstate(over="ignore"):  # infinite log-odds are a probability of 0 or 1
             return special.expit(self.intercept_ + self.slope_ * scores)
 
 
@@ -333,15 +345,19 @@ class ShiftRecalibrator(_LogLinearRecalibrator):
         return special.logit(score.clip(_CLIP, 1 - _CLIP))
 
 
-def _choices(size: int) -> list[tuple[int, ...]]:
-    """Return all subsets of a number of slopes, larger ones first."""
-    return [free for number in range(size, -1, -1) for free in combinations(range(size), number)]
+def _subsets(size: int) -> Iterator[tuple[int, ...]]:
+    """Yield all subsets of a number of slopes, larger ones first."""
+    for free in range(size, -1, -1):
+        yield from combinations(range(size), free)
 
 
 def _is_separated(sample: Outcomes) -> bool:
     """Whether no negative has a higher score than any positive, and not all scores are equal."""
     lowest, highest = np.flatnonzero(sample.pos)[0], np.flatnonzero(sample.neg)[-1]
     return bool(lowest >= highest and sample.score.size > 1)
+
+
+# Shares of positives
 
 
 class IsotonicRecalibrator(Recalibrator):
@@ -369,10 +385,7 @@ class IsotonicRecalibrator(Recalibrator):
     chance_: Array
 
     def _fit(self, counts: ThresholdCounts) -> None:
-        blocks = pav_blocks(counts)
-        ends = np.column_stack([blocks.low, blocks.high]).astype(np.float64).ravel()
-        kept = np.append(True, np.diff(ends) > 0)
-        self.score_, self.chance_ = ends[kept], np.repeat(blocks.share, 2)[kept]
+        self.score_, self.chance_ = pav_blocks(counts).corners
 
     def _restore(self, state: Fields) -> None:
         self.score_ = state.column("score_", order="rising")
@@ -459,50 +472,51 @@ class VennAbersRecalibrator(Recalibrator):
     high_: Array
 
     def _fit(self, counts: ThresholdCounts) -> None:
-        score, pos, neg = (column[::-1] for column in (counts.threshold, counts.pos, counts.neg))
-        self.score_ = score.astype(np.float64)
-        total = pos + neg
-        self.low_, self.high_ = np.empty(score.size), np.empty(score.size)
-        pool = kernels.ranks.venn_abers.python if score.size < kernels.SMALL else kernels.ranks.venn_abers
+        self.score_ = counts.threshold[::-1].astype(np.float64)
+        pos, total = counts.pos[::-1], (counts.pos + counts.neg)[::-1]
+        size = self.score_.size
+        self.low_, self.high_ = np.empty(size), np.empty(size)
+        # For few levels, loading the compiled kernel takes longer than the loop in Python.
+        pool = kernels.ranks.venn_abers.python if size < kernels.SMALL else kernels.ranks.venn_abers
         pool(pos, total, self.low_, self.high_)
 
     def _restore(self, state: Fields) -> None:
         self.score_ = state.column("score_", order="not falling")
         size = self.score_.size
-        self.low_, self.high_ = (state.column(name, 0, 1, size=size, order="not falling") for name in ("low_", "high_"))
+        self.low_ = state.column("low_", 0, 1, size=size, order="not falling")
+        self.high_ = state.column("high_", 0, 1, size=size, order="not falling")
         if not (size and (self.low_ <= self.high_ + 1e-12).all()):
             state.refuse("low_", "probabilities that are not above those of high_")
 
     def predict_interval(self, X: Any) -> tuple[Array, Array]:  # noqa: N803
         """Return p0 and p1 of each score: its calibrated probability as a negative, and as a positive."""
-        low, high = self._both(self._scores(X))
+        low, high = self._pair(self._scores(X))
         return self._shifted(low), self._shifted(high)
 
-    def _both(self, scores: Array) -> tuple[Array, Array]:
-        # a negative between two levels pools with the lower one, a positive with the upper one
+    def _pair(self, scores: Array) -> tuple[Array, Array]:
+        # A negative between two levels pools with the lower one, a positive with the upper one.
         below = np.searchsorted(self.score_, scores, side="right") - 1
         above = np.searchsorted(self.score_, scores, side="left")
         low = np.where(below >= 0, self.low_[below], 0.0)
         return low, np.append(self.high_, 1.0)[above]
 
     def _map(self, scores: Array) -> Array:
-        low, high = self._both(scores)
+        low, high = self._pair(scores)
         return high / (1 - low + high)
 
+
+# Cross-fitting and files
 
 Method = Literal["platt", "isotonic", "beta", "temperature", "shift", "histogram", "venn-abers"]
 
 RECALIBRATORS: dict[str, type[Recalibrator]] = {
-    kind.method: kind
-    for kind in (
-        PlattRecalibrator,
-        IsotonicRecalibrator,
-        BetaRecalibrator,
-        TemperatureRecalibrator,
-        ShiftRecalibrator,
-        HistogramRecalibrator,
-        VennAbersRecalibrator,
-    )
+    "platt": PlattRecalibrator,
+    "isotonic": IsotonicRecalibrator,
+    "beta": BetaRecalibrator,
+    "temperature": TemperatureRecalibrator,
+    "shift": ShiftRecalibrator,
+    "histogram": HistogramRecalibrator,
+    "venn-abers": VennAbersRecalibrator,
 }
 """All recalibrators by method name."""
 
@@ -631,21 +645,22 @@ def recalibrate(
     unfitted = {model: recalibrator(method, **parameters) for model in predictions.models}
     rows = SplitRows(None, predictions.y_true.astype(np.intp), (False, True), independent_units(predictions))
     splits = None if cv is None else splits_testing_once(cv, rows, predictions.fold, check.seed_of(random_state))
-    fitted = {model: one.fit_counts(predictions.counts(model)) for model, one in unfitted.items()}
-    scores = {
-        model: one.predict(predictions.scores[model])
-        if splits is None
-        else _crossed(predictions, model, splits, method, parameters)
-        for model, one in fitted.items()
-    }
+    fitted, scores = {}, {}
+    for model, one in unfitted.items():
+        fitted[model] = one.fit_counts(predictions.counts(model))
+        if splits is None:
+            scores[model] = fitted[model].predict(predictions.scores[model])
+        else:
+            scores[model] = _out_of_fold(predictions, model, splits, method, parameters)
     kept = predictions.row_columns()
     recalibrated = Predictions(predictions.y_true, scores, columns=predictions.columns, **kept)
     return Recalibrated(recalibrated, fitted, method, splits is not None)
 
 
-def _crossed(
+def _out_of_fold(
     predictions: Predictions, model: str, splits: Sequence[Split], method: Method, parameters: dict[str, Any]
 ) -> Array:
+    """Return the probability of each row by a fit to the other folds."""
     result = np.empty(len(predictions))
     for split in splits:
         training = np.zeros(len(predictions), np.bool_)

@@ -1,6 +1,8 @@
-"""calibration_report: all calibration measures with intervals, and the tests.
+"""Calibration report: all measures with intervals and the tests; and the figures of val.prob.
 
-The figures of Harrell's val.prob, to compare with R or with published validations.
+`calibration_report` gathers the measures of `rocscope.calibration.scores` with the intervals of
+`rocscope.calibration.intervals`. `val_prob` gives the figures of Harrell's val.prob in the R package rms, to compare
+with R or with published validations. `plotted_numbers` are the few numbers beside a calibration plot.
 """
 
 from collections.abc import Mapping
@@ -15,24 +17,11 @@ from scipy.special import chdtrc, expit, logit, xlog1py, xlogy
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.contract import contract
-from rocscope.calibration.logistic import ONE_CLASS, ClosedForms, CoxCalibration, cox_calibration, logarithmic, squared
+from rocscope.calibration import intervals, scores
+from rocscope.calibration.intervals import ClosedForms
 from rocscope.calibration.outcomes import Evidence, Outcomes, Shift, binned, evidence
-from rocscope.calibration.scores import (
-    DRAWS,
-    DRAWS_ALONG,
-    CalibrationTest,
-    Distances,
-    brier,
-    calibration_error,
-    calibration_index,
-    decompose,
-    distances,
-    grouped,
-    miscalibration,
-    miscalibration_test,
-    smooth_calibration_error,
-    spiegelhalter_test,
-)
+from rocscope.calibration.regression import CoxCalibration, cox_calibration
+from rocscope.calibration.scores import DRAWS, DRAWS_ALONG, CalibrationTest
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.predictions import refuse_repeats
 from rocscope.core.result import Result, html_table, number
@@ -41,9 +30,8 @@ from rocscope.errors import ColumnError
 from rocscope.inference.estimate import FEW_ROWS, Estimate, few
 from rocscope.inference.proportions import normal_quantile
 
-_PARTS = ("discrimination", "uncertainty")
 _QUANTILES = {"e50": 0.5, "e90": 0.9}
-_NO_WIDTH = 1e-9  # of an interval: then no label that was drawn changed the number
+_NO_WIDTH = 1e-9  # width of an interval below which no drawn label changed the number
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -126,7 +114,7 @@ def calibration_report(
     Notes
     -----
     Distances (miscalibration, ICI, E50, E90, Emax, ECE, MCE) are above 0 by chance alone, so their intervals invert
-    tests: labels are drawn from curves whose distance is known (`rocscope.calibration.logistic`), and 0 is
+    tests: labels are drawn from curves whose distance is known (`rocscope.calibration.intervals`), and 0 is
     in the interval of miscalibration exactly where its test does not reject. Others are closed forms: Wilson for
     observed over expected, Wald with the larger of model-based and sandwich variances for slope and intercepts, and
     influence functions for scores. Coverage by simulation is in docs/guide/calibration.md.
@@ -144,170 +132,56 @@ def calibration_report(
     (True, True, True)
     """
     refuse_repeats(y_true, "calibration report")
-    known = evidence(y_true, y_score, model=model, groups=groups, pos_label=pos_label, sample_weight=sample_weight)
-    shift = Shift.of(known.outcomes, target_prevalence)
-    forms = ClosedForms(known, shift, check.check_level(level))
-    estimates = _in_closed_form(forms) | _plain(forms, bins)
+    data = evidence(y_true, y_score, model=model, groups=groups, pos_label=pos_label, sample_weight=sample_weight)
+    shift = Shift.of(data.outcomes, target_prevalence)
+    forms = ClosedForms(data, shift, check.check_level(level))
     check.check_whole(draws, "draws", least=0)
-    distances, p_value = distance_estimates(known, forms, bins=bins, draws=draws, random_state=random_state)
-    tests = {"spiegelhalter": _spiegelhalter(forms)}
+
+    # Outcomes at another prevalence do not hold the effective rows of weights and groups.
+    spiegelhalter = scores.spiegelhalter_test(data.outcomes if shift.target is None else forms.sample)
+    estimates = _in_closed_form(forms) | _without_interval(forms, bins, spiegelhalter)
+    distances, p_value = distance_estimates(data, forms, bins=bins, draws=draws, random_state=random_state)
+    tests = {"spiegelhalter": spiegelhalter}
     if draws:
-        of_draws = grouped(known.outcomes)
-        statistic = float(miscalibration(of_draws, of_draws.pos[None], shift)[0])
+        sample = scores.grouped(data.outcomes)
+        statistic = float(scores.miscalibration(sample, sample.pos[None], shift)[0])
         tests["miscalibration"] = CalibrationTest(statistic, p_value, f"CORP miscalibration, {draws} draws")
-    return CalibrationReport(estimates | distances, tests, _notes(forms, estimates, bins), known.counts.n)
-
-
-PLOTTED_NUMBERS = ("observed_over_expected", "intercept", "slope", "ici", "ece", "brier")
-
-
-def plotted_numbers(counts: ThresholdCounts, target_prevalence: float | None = None) -> dict[str, float]:
-    """Return the numbers beside a calibration plot, as in the report, without intervals."""
-    sample = Outcomes.of(counts).at(target_prevalence)
-    expected, nothing = sample.mean(sample.score), CoxCalibration(nan, nan, nan, nan, nan, nan)
-    cox = cox_calibration(sample) if 0 < sample.prevalence < 1 else nothing
-    ratio = sample.prevalence / expected if expected > 0 else nan
-    index = min(sample.mean(distances(sample)), _farthest(sample))
-    found = (ratio, cox.intercept, cox.slope, index, calibration_error(sample), brier(sample))
-    return dict(zip(PLOTTED_NUMBERS, found, strict=True))
-
-
-def distance_estimates(
-    known: Evidence,
-    forms: ClosedForms,
-    *,
-    bins: int = 10,
-    draws: int = DRAWS,
-    draws_along: int = DRAWS_ALONG,
-    common: bool = False,
-    coarse: bool = False,
-    random_state: Any = 0,
-) -> tuple[dict[str, Estimate], float]:
-    """Return distances from calibration with intervals from test inversion, and the p-value of the miscalibration.
-
-    With `common`, those of `rocscope.calibration.scores.Distances` that it names less common are left out. With
-    `coarse`, draws are of a quarter as many groups of neighbouring rows.
-    """
-    sample, level = forms.sample, forms.level
-    index = calibration_index(sample)
-    values = {"brier_miscalibration": decompose(sample).miscalibration}
-    values |= {name: getattr(index, name) for name in ("ici", "e50", "e90")}
-    values["ece"] = calibration_error(sample, bins=bins)
-    if not common:
-        values |= {
-            "emax": index.emax,
-            "ici_quadratic": calibration_index(sample, convention="austin").ici,
-            "ece_equal_mass": calibration_error(sample, bins=bins, strategy="quantile"),
-            "mce": calibration_error(sample, bins=bins, norm="max"),
-        }
-    farthest = _farthest(sample)
-    values = {name: min(value, farthest) for name, value in values.items()}
-    if not draws:
-        return {name: forms.without(value, "no draws asked for") for name, value in values.items()}, float("nan")
-    if not 0 < sample.prevalence < 1:
-        return {name: forms.without(value, ONE_CLASS) for name, value in values.items()}, _one_class(known, draws)
-    unseen = 1 - (1 - level) ** (1 / known.outcomes.effective.sum())  # a share that so many cases leave open unseen
-    levels = grouped(known.outcomes, coarse=True, bins=bins) if coarse else grouped(known.outcomes)
-    found = Distances(levels, forms.shift, bins, common)
-    limits = found.inverted(level=level, draws=draws, draws_along=draws_along, random_state=random_state)
-    estimates = {}
-    for name, value in values.items():
-        key = name.removeprefix("brier_")
-        low, high = min(float(limits.low[key]), value), max(float(limits.high[key]), value)
-        if name == "e50":
-            low = min(low, _half_off(sample, level))
-        if high - low < _NO_WIDTH:
-            low, high = low * (1 - unseen), min(high + unseen, farthest)
-        method = f"inverted test, {draws} draws" + _facts(known.outcomes)
-        estimates[name] = forms.of(value, low, high, method, float("nan"))
-    cases = _cases_expected(known, sample, [*_QUANTILES.values()])
-    for (name, share), expected in zip(_QUANTILES.items(), cases, strict=True):
-        if estimates[name].reliable:
-            what = f"cases expected where {100 * share:.0f} % of the probabilities are"
-            estimates[name] = replace(estimates[name], reason=few(expected, FEW_ROWS, what))
-    return estimates, float(limits.p_value["miscalibration"])
-
-
-_BINS_OF_HALF = 10  # of equal size, to see whether half of the rows are off
-
-
-def _half_off(sample: Outcomes, level: float) -> float:
-    """Return a lower confidence limit of the median distance, seen in bins of equal size.
-
-    LOESS spreads a narrow bump over rows that are calibrated, which the median of its distances then shows and tests
-    along smooth curves do not doubt. Of half of the bins each must be that far off by itself.
-    """
-    found = binned(sample, bins=_BINS_OF_HALF, strategy="quantile")
-    filled = found.total > 0
-    off, chance, rows = (found.share - found.x)[filled], found.share[filled], found.effective[filled]
-    least = np.abs(off) - normal_quantile(level) * np.sqrt(chance * (1 - chance) / np.maximum(rows, 1))
-    order = np.argsort(-least)
-    half = np.searchsorted(np.cumsum(found.total[filled][order]), sample.n / 2)
-    return max(float(least[order][min(half, order.size - 1)]), 0.0)
-
-
-def _cases_expected(known: Evidence, sample: Outcomes, shares: list[float]) -> list[float]:
-    """Return the cases expected among given shares of the rows, from the most certain on.
-
-    The quantile of the distances is decided by this share of the rows, and by few outcomes where these are the rows of
-    the smallest variance p(1 − p).
-    """
-    variance = sample.score * (1 - sample.score)
-    order = np.argsort(variance)
-    rows = known.outcomes.effective[order]
-    reached, cases = np.cumsum(rows), np.cumsum(variance[order] * rows)
-    places = np.searchsorted(reached, np.array(shares) * rows.sum(), side="right")
-    return np.append(0.0, cases)[places].tolist()
-
-
-def _farthest(sample: Outcomes) -> float:
-    """Return the largest possible distance between a probability and the truth, which LOESS may exceed."""
-    return float(np.maximum(sample.score, 1 - sample.score).max())
-
-
-def _one_class(known: Evidence, draws: int) -> float:
-    return miscalibration_test(known.counts, draws=draws).p_value
-
-
-def _facts(sample: Outcomes) -> str:
-    return f", design effect {sample.design_effect:.3g}" if sample.design_effect > 1 else ""
+    return CalibrationReport(estimates | distances, tests, _notes(forms, estimates, bins), data.counts.n)
 
 
 def _in_closed_form(forms: ClosedForms) -> dict[str, Estimate]:
     """Return the measures that have an interval in closed form."""
     score = forms.sample.score
-    brier = forms.mean(*squared(score), most=1.0, name="influence function")
+    brier = forms.mean(*intervals.squared(score), most=1.0, name="influence function")
     return {
         "brier": brier,
         "scaled_brier": forms.scaled_brier(brier),
-        "log_loss": forms.mean(*logarithmic(score), most=float("inf"), name="influence function"),
+        "log_loss": forms.mean(*intervals.logarithmic(score), most=float("inf"), name="influence function"),
         "observed_over_expected": forms.ratio(),
         "observed_minus_predicted": forms.difference(),
     } | forms.recalibration()
 
 
-def _plain(forms: ClosedForms, bins: int) -> dict[str, Estimate]:
+def _without_interval(forms: ClosedForms, bins: int, spiegelhalter: CalibrationTest) -> dict[str, Estimate]:
     """Return the measures that are shown without an interval."""
-    sample, found = forms.sample, {}
-    wholes = {
-        "brier": decompose(sample),
-        "log_loss": decompose(sample, rule="log_loss"),
-        "murphy": decompose(sample, method="murphy", bins=bins),
+    sample = forms.sample
+    brier = scores.decompose(sample)
+    log_loss = scores.decompose(sample, rule="log_loss")
+    murphy = scores.decompose(sample, method="murphy", bins=bins)
+    values = {
+        "brier_discrimination": brier.discrimination,
+        "brier_uncertainty": brier.uncertainty,
+        "log_loss_miscalibration": log_loss.miscalibration,
+        "log_loss_discrimination": log_loss.discrimination,
+        "log_loss_uncertainty": log_loss.uncertainty,
+        "murphy_miscalibration": murphy.miscalibration,
+        "murphy_discrimination": murphy.discrimination,
+        "murphy_uncertainty": murphy.uncertainty,
+        "ece_debiased": scores.calibration_error(sample, bins=bins, debiased=True),
+        "smooth_ece": scores.smooth_calibration_error(sample),
+        "spiegelhalter_z": spiegelhalter.statistic,
     }
-    for name, whole in wholes.items():
-        parts = _PARTS if name == "brier" else ("miscalibration", *_PARTS)
-        found |= {f"{name}_{part}": getattr(whole, part) for part in parts}
-    found |= {
-        "ece_debiased": calibration_error(sample, bins=bins, debiased=True),
-        "smooth_ece": smooth_calibration_error(sample),
-        "spiegelhalter_z": _spiegelhalter(forms).statistic,
-    }
-    return {name: forms.without(value, "shown as it is") for name, value in found.items()}
-
-
-def _spiegelhalter(forms: ClosedForms) -> CalibrationTest:
-    """Return the test with what weights and groups are worth, which outcomes at another prevalence do not say."""
-    return spiegelhalter_test(forms.evidence.outcomes if forms.shift.target is None else forms.sample)
+    return {name: forms.without(value, "shown as it is") for name, value in values.items()}
 
 
 def _notes(forms: ClosedForms, values: Mapping[str, Estimate], bins: int) -> tuple[str, ...]:
@@ -319,6 +193,122 @@ def _notes(forms: ClosedForms, values: Mapping[str, Estimate], bins: int) -> tup
     if np.isinf(values["log_loss"].value):
         notes.append("log loss is infinite: something happened that was given the probability 0")
     return tuple(notes)
+
+
+PLOTTED_NUMBERS = ("observed_over_expected", "intercept", "slope", "ici", "ece", "brier")
+
+
+def plotted_numbers(counts: ThresholdCounts, target_prevalence: float | None = None) -> dict[str, float]:
+    """Return the numbers beside a calibration plot, as in the report, without intervals."""
+    sample = Outcomes.of(counts).at(target_prevalence)
+    expected = sample.mean(sample.score)
+    cox = CoxCalibration(nan, nan, nan, nan, nan, nan)
+    if 0 < sample.prevalence < 1:
+        cox = cox_calibration(sample)
+    return {
+        "observed_over_expected": sample.prevalence / expected if expected > 0 else nan,
+        "intercept": cox.intercept,
+        "slope": cox.slope,
+        "ici": min(sample.mean(scores.distances(sample)), _farthest(sample)),
+        "ece": scores.calibration_error(sample),
+        "brier": scores.brier(sample),
+    }
+
+
+def distance_estimates(
+    data: Evidence,
+    forms: ClosedForms,
+    *,
+    bins: int = 10,
+    draws: int = DRAWS,
+    draws_along: int = DRAWS_ALONG,
+    common: bool = False,
+    coarse: bool = False,
+    random_state: Any = 0,
+) -> tuple[dict[str, Estimate], float]:
+    """Return distances from calibration with intervals from test inversion, and the p-value of the miscalibration.
+
+    With `common`, the less common ones (see `rocscope.calibration.scores.Distances`) are omitted. With `coarse`, a
+    quarter as many groups of neighbouring rows are drawn from.
+    """
+    sample, level = forms.sample, forms.level
+    index = scores.calibration_index(sample)
+    values = {"brier_miscalibration": scores.decompose(sample).miscalibration}
+    values |= {"ici": index.ici, "e50": index.e50, "e90": index.e90}
+    values["ece"] = scores.calibration_error(sample, bins=bins)
+    if not common:
+        values["emax"] = index.emax
+        values["ici_quadratic"] = scores.calibration_index(sample, convention="austin").ici
+        values["ece_equal_mass"] = scores.calibration_error(sample, bins=bins, strategy="quantile")
+        values["mce"] = scores.calibration_error(sample, bins=bins, norm="max")
+    farthest = _farthest(sample)
+    values = {name: min(value, farthest) for name, value in values.items()}
+    if not draws:
+        return {name: forms.without(value, "no draws asked for") for name, value in values.items()}, nan
+    if not 0 < sample.prevalence < 1:
+        p_value = scores.miscalibration_test(data.counts, draws=draws).p_value
+        return {name: forms.without(value, intervals.ONE_CLASS) for name, value in values.items()}, p_value
+
+    levels = scores.grouped(data.outcomes, coarse=True, bins=bins) if coarse else scores.grouped(data.outcomes)
+    distances = scores.Distances(levels, forms.shift, bins, common)
+    limits = distances.inverted(level=level, draws=draws, draws_along=draws_along, random_state=random_state)
+    # Where all draws agree, the interval allows for a share of unseen cases: one that n cases all miss with the
+    # probability 1 − level.
+    unseen = 1 - (1 - level) ** (1 / data.outcomes.effective.sum())
+    method = f"inverted test, {draws} draws"
+    if data.outcomes.design_effect > 1:
+        method += f", design effect {data.outcomes.design_effect:.3g}"
+    estimates = {}
+    for name, value in values.items():
+        key = name.removeprefix("brier_")
+        low, high = min(float(limits.low[key]), value), max(float(limits.high[key]), value)
+        if name == "e50":
+            low = min(low, _lower_median_distance(sample, level))
+        if high - low < _NO_WIDTH:
+            low, high = low * (1 - unseen), min(high + unseen, farthest)
+        estimates[name] = forms.of(value, low, high, method, nan)
+    for name, share in _QUANTILES.items():
+        if estimates[name].reliable:
+            cases = _cases_expected(data, sample, share)
+            what = f"cases expected where {100 * share:.0f} % of the probabilities are"
+            estimates[name] = replace(estimates[name], reason=few(cases, FEW_ROWS, what))
+    return estimates, float(limits.p_value["miscalibration"])
+
+
+_BINS_OF_HALF = 10  # bins of equal size, to see whether half of the rows are off
+
+
+def _lower_median_distance(sample: Outcomes, level: float) -> float:
+    """Return a lower confidence limit of the median distance, seen in bins of equal size.
+
+    LOESS spreads a narrow bump over rows that are calibrated, which the median of its distances then shows and tests
+    along smooth curves do not doubt. Of half of the bins each must be that far off by itself.
+    """
+    bins = binned(sample, bins=_BINS_OF_HALF, strategy="quantile")
+    rows, x, share = bins.filled()
+    trials = np.maximum(bins.effective[bins.total > 0], 1)
+    least = np.abs(share - x) - normal_quantile(level) * np.sqrt(share * (1 - share) / trials)
+    order = np.argsort(-least)
+    half = np.searchsorted(np.cumsum(rows[order]), sample.n / 2)
+    return max(float(least[order][min(half, order.size - 1)]), 0.0)
+
+
+def _cases_expected(data: Evidence, sample: Outcomes, share: float) -> float:
+    """Return the cases expected among a share of the rows, from the most certain on.
+
+    The quantile of the distances is decided by this share of the rows, and by few outcomes where these are the rows of
+    the smallest variance p(1 − p).
+    """
+    variance = sample.score * (1 - sample.score)
+    order = np.argsort(variance)
+    rows = data.outcomes.effective[order]
+    cases = np.append(0.0, np.cumsum(variance[order] * rows))
+    return float(cases[np.searchsorted(np.cumsum(rows), share * rows.sum(), side="right")])
+
+
+def _farthest(sample: Outcomes) -> float:
+    """Return the largest possible distance between a probability and the truth, which LOESS may exceed."""
+    return float(np.maximum(sample.score, 1 - sample.score).max())
 
 
 @dataclass(frozen=True)
@@ -393,18 +383,27 @@ def val_prob(
 
     Examples
     --------
-    >>> found = val_prob([0, 0, 1, 0, 1, 1], [0.1, 0.2, 0.3, 0.6, 0.7, 0.9])
-    >>> round(found.c, 4), round(found.brier, 4)
+    >>> statistics = val_prob([0, 0, 1, 0, 1, 1], [0.1, 0.2, 0.3, 0.6, 0.7, 0.9])
+    >>> round(statistics.c, 4), round(statistics.brier, 4)
     (0.8889, 0.1667)
     """
     refuse_repeats(y_true, "val.prob")
-    known = evidence(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
-    sample, area = Outcomes.of(known.counts), auc(known.counts)
-    cox, index, z = cox_calibration(sample), calibration_index(sample), spiegelhalter_test(known.outcomes)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        fitted = expit(cox.intercept + cox.slope * logit(sample.score))
-    n, own, null = sample.n, _deviance(sample, sample.score), _deviance(sample, np.full(fitted.size, sample.prevalence))
-    best = _deviance(sample, fitted) if np.isfinite(cox.intercept) else nan
+    data = evidence(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
+    sample, area = Outcomes.of(data.counts), auc(data.counts)
+    cox = cox_calibration(sample)
+    index = scores.calibration_index(sample)
+    z = scores.spiegelhalter_test(data.outcomes)
+
+    # Deviances (−2 log-likelihood) of the probabilities, of the prevalence for all, and after recalibration. D and U
+    # are likelihood ratio χ² less their degrees of freedom, per row.
+    n = sample.n
+    own = _deviance(sample, sample.score)
+    null = _deviance(sample, np.full(sample.score.size, sample.prevalence))
+    best = nan
+    if np.isfinite(cox.intercept):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            recalibrated = expit(cox.intercept + cox.slope * logit(sample.score))
+        best = _deviance(sample, recalibrated)
     d, u = (null - own - 1) / n, (own - best - 2) / n
     with np.errstate(over="ignore"):  # a probability of 0 of what happened has no bound
         r2 = float(np.expm1((own - null) / n) / np.expm1(-null / n))
@@ -416,7 +415,7 @@ def val_prob(
         u=u,
         q=d - u,
         u_p=float(chdtrc(2, own - best)),
-        brier=brier(sample),
+        brier=scores.brier(sample),
         intercept=cox.intercept,
         slope=cox.slope,
         emax=index.emax,

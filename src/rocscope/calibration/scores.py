@@ -1,12 +1,16 @@
-"""Distances between predicted probabilities and observed frequencies: ECE, smooth ECE and ICI.
+"""Scores of probabilistic predictions, distances from calibration, and tests of calibration.
 
-Distances from calibration of many samples of labels at once, and their intervals by inverted tests.
+- Proper scores (Brier, log loss) and their decomposition into miscalibration − discrimination + uncertainty.
+- Distances between probabilities and observed frequencies: calibration errors over bins (ECE, MCE), the smooth ECE,
+  and the distances to the LOESS curve (ICI, E50, E90, Emax).
+- The cost of miscalibration: of acting on the probabilities instead of their PAV values, for every cost ratio.
+- Tests of the hypothesis that a model is calibrated: Spiegelhalter, Hosmer–Lemeshow, CORP miscalibration.
+
+`Distances` computes the distances for many samples of labels at once, for intervals by test inversion
+(`rocscope.calibration.intervals`).
 """
-# MERGED-DOC: """Proper scores of probabilities, their decompositions, and the cost of miscalibration for
-# decisions."""
-# MERGED-DOC: """Tests of the hypothesis that a model is calibrated."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import nan
@@ -21,8 +25,7 @@ from rocscope import kernels
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array, one_blas_thread
 from rocscope._base.contract import contract
-from rocscope.calibration.curve import DEFAULT_SPAN, Degree, LoessFit, loess_fit
-from rocscope.calibration.logistic import Direction, Inverted, invert
+from rocscope.calibration.intervals import Direction, Inverted, invert
 from rocscope.calibration.outcomes import (
     Evidence,
     Outcomes,
@@ -33,8 +36,9 @@ from rocscope.calibration.outcomes import (
     outcomes,
     pav_rows,
     pav_values,
-    sums,
+    sums_by_bin,
 )
+from rocscope.calibration.regression import DEFAULT_SPAN, Degree, LoessFit, loess_fit
 from rocscope.core.context import Context
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.predictions import refuse_repeats
@@ -43,14 +47,21 @@ from rocscope.curves.curve import Curve
 from rocscope.curves.profit_curve import Campaign
 from rocscope.errors import InputError
 from rocscope.inference.estimate import Estimate
-from rocscope.kernels import compiled_pays
+
+# Distances of many samples of labels
 
 DRAWS, DRAWS_ALONG = 999, 199
 """Numbers of simulated samples: at the probabilities for a p-value, and along each curve for interval limits."""
 
-_MOST_LEVELS, _GROUPS, _ENDS = 640, 250, 16
-_COARSE = 4  # times fewer, for each of many parts: ends of intervals of 1,000 rows move about as far as by other draws
-INDEX = {"ici": 1, "ici_quadratic": 2}
+# Neighbouring rows are grouped above 640 levels, to 250 groups and the 16 levels at each end.
+_MOST_LEVELS = 640
+_GROUPS = 250
+_ENDS = 16
+
+# Coarse groups are 4 times fewer: limits for 1,000 rows then move about as far as with other draws.
+_COARSE = 4
+
+INDEX: dict[str, Degree] = {"ici": 1, "ici_quadratic": 2}
 """Calibration indices by the degree of their LOESS fit."""
 
 
@@ -69,7 +80,10 @@ def grouped(sample: Outcomes, *, coarse: bool = False, bins: int = 100) -> Outco
 
 
 def miscalibration(sample: Outcomes, pos: Array, shift: Shift | None = None) -> Array:
-    """Return the Brier score minus that of the PAV fit for each sample of labels; squared labels cancel."""
+    """Return the Brier score minus that of the PAV fit for each sample of labels.
+
+    Σ (p − y)² − Σ (f − y)² = Σ p² − 2·p·y − f² + 2·f·y for fitted values f: the squared labels cancel.
+    """
     shift, score, total = shift or Shift(), sample.score, sample.total
     fitted = shift.of_chance(pav_rows(pos, np.broadcast_to(total, pos.shape)))
     weighted, rows = shift.of_counts(pos, total)
@@ -77,26 +91,36 @@ def miscalibration(sample: Outcomes, pos: Array, shift: Shift | None = None) -> 
     return (of_score + np.vecdot(fitted, 2 * weighted - rows * fitted)) / sample.n
 
 
-def quantiles(distance: Array, rows: Array, shares: Any) -> Array:
+def quantiles(distance: Array, rows: Array, shares: tuple[float, ...]) -> Array:
     """Return weighted quantiles of distances over rows, interpolated as in R and NumPy (type 7)."""
-    if distance.ndim == 2 and compiled_pays(distance.size):
-        found = np.empty((len(distance), len(shares)))
-        kernels.samples.quantiles(distance, np.broadcast_to(rows, distance.shape), np.array(shares), found)
-        return found
+    if distance.ndim == 2 and kernels.compiled_pays(distance.size):
+        values = np.empty((len(distance), len(shares)))
+        kernels.samples.quantiles(distance, np.broadcast_to(rows, distance.shape), np.array(shares), values)
+        return values
     order = np.argsort(distance, axis=-1)
     distance = np.take_along_axis(distance, order, axis=-1)
-    reached = np.cumsum(np.take_along_axis(np.broadcast_to(rows, distance.shape), order, axis=-1), axis=-1)
+    cumulative = np.cumsum(np.take_along_axis(np.broadcast_to(rows, distance.shape), order, axis=-1), axis=-1)
     columns = []
     for share in shares:
-        place = share * np.maximum(reached[..., -1:] - 1, 0)
+        # Type 7: row 1 + share·(n − 1), between its two neighbours; sums of weights may be off by rounding.
+        place = share * np.maximum(cumulative[..., -1:] - 1, 0)
         below = np.floor(place + 1e-9)
-        ends = []
-        for row in (below, below + 1):
-            level = (reached <= row + 1e-9).sum(axis=-1, keepdims=True).clip(max=distance.shape[-1] - 1)
-            ends.append(np.take_along_axis(distance, level, axis=-1)[..., 0])
         part = (place - below)[..., 0].clip(0, 1)
-        columns.append(ends[0] + part * (ends[1] - ends[0]))
+        low, high = _at_row(distance, cumulative, below), _at_row(distance, cumulative, below + 1)
+        columns.append(low + part * (high - low))
     return np.stack(columns, axis=-1)
+
+
+def _at_row(distance: Array, cumulative: Array, row: Array) -> Array:
+    level = (cumulative <= row + 1e-9).sum(axis=-1, keepdims=True).clip(max=distance.shape[-1] - 1)
+    return np.take_along_axis(distance, level, axis=-1)[..., 0]
+
+
+# Test for bumps that LOESS smooths away: ten cells of equal size, as the bins of the ECE. A cell whose share is two
+# standard errors from the probabilities counts as off. At the level of 5 %, some smooth curves are tried in vain.
+_CELLS_OF_TEST = 10
+_OFF = 2.0
+_LEVEL_OF_TEST = 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +134,7 @@ class Distances:
     bins : int
         Of the expected calibration errors.
     common : bool
-        Whether to leave out the less common ones: the index by parabolas, the error in bins of equal mass, the largest
+        Whether to omit the less common ones: the index by parabolas, the error in bins of equal mass, the largest
         of bins and of rows.
     """
 
@@ -120,75 +144,82 @@ class Distances:
     common: bool = False
 
     @cached_property
-    def _fits(self) -> Mapping[str, LoessFit]:
-        index = {"ici": INDEX["ici"]} if self.common else INDEX
-        return {name: loess_fit(self.sample, DEFAULT_SPAN[degree], degree) for name, degree in index.items()}  # pyright: ignore[reportArgumentType]
+    def _loess(self) -> Mapping[str, LoessFit]:
+        index: dict[str, Degree] = {"ici": INDEX["ici"]} if self.common else INDEX
+        return {name: loess_fit(self.sample, DEFAULT_SPAN[degree], degree) for name, degree in index.items()}
 
     @cached_property
-    def _first(self) -> Mapping[str, Array]:
-        ways: Any = {"ece": "uniform"} if self.common else {"ece": "uniform", "ece_equal_mass": "quantile"}
-        starts = {name: binned(self.sample, bins=self.bins, strategy=way).first for name, way in ways.items()}
-        return {name: np.unique(first[first < self.sample.score.size]) for name, first in starts.items()}
+    def _first_levels(self) -> Mapping[str, Array]:
+        """First levels of the non-empty bins of each calibration error."""
+        strategies: dict[str, Strategy] = {"ece": "uniform"}
+        if not self.common:
+            strategies["ece_equal_mass"] = "quantile"
+        starts = {}
+        for name, strategy in strategies.items():
+            first = binned(self.sample, bins=self.bins, strategy=strategy).first
+            starts[name] = np.unique(first[first < self.sample.score.size])
+        return starts
 
     def from_bins(self, excess: Array, rows: Array) -> dict[str, Array]:
-        """Return expected calibration errors, given how many events there are beyond those expected at each level."""
-        found, n = {}, rows.sum(axis=-1)
-        for name, first in self._first.items():
+        """Return expected calibration errors, given how many more events than expected there are at each level."""
+        errors, n = {}, rows.sum(axis=-1)
+        for name, first in self._first_levels.items():
             total = np.abs(np.add.reduceat(excess, first, axis=-1))
-            found[name] = total.sum(axis=-1) / n
+            errors[name] = total.sum(axis=-1) / n
             if name == "ece" and not self.common:
                 size = np.add.reduceat(np.broadcast_to(rows, excess.shape), first, axis=-1)
-                found["mce"] = np.divide(total, size, out=np.zeros_like(total), where=size > 0).max(axis=-1)
-        return found
+                errors["mce"] = np.divide(total, size, out=np.zeros_like(total), where=size > 0).max(axis=-1)
+        return errors
 
     def from_curve(self, chance: Array, rows: Array, name: str = "ici") -> dict[str, Array]:
         """Return the distances between probabilities and a curve: mean over rows, quantiles, largest."""
         distance = np.abs(chance - self.sample.score)
-        found = {name: np.vecdot(distance, rows) / rows.sum(axis=-1)}
+        values = {name: np.vecdot(distance, rows) / rows.sum(axis=-1)}
         if name == "ici":
             middle = quantiles(distance, rows, (0.5, 0.9))
-            found |= {"e50": middle[..., 0], "e90": middle[..., 1]}
+            values |= {"e50": middle[..., 0], "e90": middle[..., 1]}
         if name == "ici" and not self.common:
-            found["emax"] = distance.max(axis=-1)
-        return found
+            values["emax"] = distance.max(axis=-1)
+        return values
 
     def of_labels(self, pos: Array) -> dict[str, Array]:
         """Return all distances except the Brier score's miscalibration, for samples of labels."""
         weighted, rows = self.shift.of_counts(pos, self.sample.total)
-        found = self.from_bins(weighted - self.sample.score * rows, rows)
-        for name, fit in self._fits.items():
+        values = self.from_bins(weighted - self.sample.score * rows, rows)
+        for name, fit in self._loess.items():
             curve = self.shift.of_chance(fit.at_levels(pos).clip(0, 1))
-            found |= self.from_curve(curve, rows, name)
-        return found
+            values |= self.from_curve(curve, rows, name)
+        return values
+
+    def of_labels_with_pav(self, pos: Array) -> dict[str, Array]:
+        """Return all distances for samples of labels."""
+        return self.of_labels(pos) | {"miscalibration": miscalibration(self.sample, pos, self.shift)}
 
     def of_chances(self, chance: Array) -> dict[str, Array]:
         """Return the same distances, and the miscalibration, for curves of true probabilities without noise."""
-        total = self.sample.total
-        rows = self.shift.of_counts(self.shift.in_sample(chance) * total, total)[1]
-        found = self.from_bins((chance - self.sample.score) * rows, rows)
-        for name in self._fits:
-            found |= self.from_curve(chance, rows, name)
-        squared = ((chance - self.sample.score) ** 2 * rows).sum(axis=-1) / self.sample.n
-        return found | {"miscalibration": squared}
+        sample = self.sample
+        rows = self.shift.of_counts(self.shift.in_sample(chance) * sample.total, sample.total)[1]
+        values = self.from_bins((chance - sample.score) * rows, rows)
+        for name in self._loess:
+            values |= self.from_curve(chance, rows, name)
+        squared = ((chance - sample.score) ** 2 * rows).sum(axis=-1) / sample.n
+        return values | {"miscalibration": squared}
 
     def inverted(self, *, level: float, draws: int, draws_along: int, random_state: Any) -> Inverted:
         """Return confidence intervals and p-values of all distances, by test inversion."""
         sample, shift = self.sample, self.shift
-        smooth = self._fits["ici"].at_levels(sample.pos).clip(0, 1)
-        steps = Direction(
-            shift.of_chance(pav_values(sample)),
-            lambda pos: self.of_labels(pos) | {"miscalibration": miscalibration(sample, pos, shift)},
-            self.of_chances,
-            reach=("miscalibration",),
-        )
-        curves = [smooth] + [in_bins for in_bins in [self._where_the_curve_misses(smooth)] if in_bins is not None]
-        along = (Direction(shift.of_chance(curve), self.of_labels, self.of_chances) for curve in curves)
+        pav = shift.of_chance(pav_values(sample))
+        directions = [Direction(pav, self.of_labels_with_pav, self.of_chances, reach=("miscalibration",))]
+        smooth = self._loess["ici"].at_levels(sample.pos).clip(0, 1)
+        directions.append(Direction(shift.of_chance(smooth), self.of_labels, self.of_chances))
+        in_bins = self._bumps(smooth)
+        if in_bins is not None:
+            directions.append(Direction(shift.of_chance(in_bins), self.of_labels, self.of_chances))
         rng = check.check_random_state(random_state)
-        options = {"level": level, "draws": draws, "draws_along": draws_along, "rng": rng}
         with one_blas_thread():
-            return invert(sample, shift, (steps, *along), **options)
+            return invert(sample, shift, directions, level=level, draws=draws, draws_along=draws_along, rng=rng)
 
-    def _where_the_curve_misses(self, smooth: Array) -> Array | None:
+    def _bumps(self, smooth: Array) -> Array | None:
         """Return the probabilities moved to the shares of bins, if these differ from the LOESS curve beyond chance.
 
         LOESS spreads a narrow bump over rows that are calibrated, and PAV cuts it off. Along either, all bins are a
@@ -196,29 +227,33 @@ class Distances:
         """
         sample = self.sample
         cells = binned(sample, bins=_CELLS_OF_TEST, strategy="quantile")
-        expected, spread = (
-            sums(sample.total * each, cells.first) for each in (smooth, smooth * (1 - smooth) * sample.design_effect)
-        )
-        squares = np.divide((cells.pos - expected) ** 2, spread, out=np.zeros_like(spread), where=spread > 0)
-        if chdtrc(_CELLS_OF_TEST - 1, squares.sum()) > _MISSES:
+
+        # Does LOESS fit in the cells? Chi-squared with one degree less than cells.
+        expected = sums_by_bin(sample.total * smooth, cells.first)
+        variance = sums_by_bin(sample.total * smooth * (1 - smooth) * sample.design_effect, cells.first)
+        squares = np.divide((cells.pos - expected) ** 2, variance, out=np.zeros_like(variance), where=variance > 0)
+        if chdtrc(_CELLS_OF_TEST - 1, squares.sum()) > _LEVEL_OF_TEST:
             return None
+
+        # Move the cells that are off to their share; all others stay calibrated.
         chance = self.shift.in_sample(sample.score)
-        claimed, varies = (sums(sample.total * each, cells.first) for each in (chance, chance * (1 - chance)))
-        beyond = cells.pos - claimed
-        shown = np.abs(beyond) > _SHOWN * np.sqrt(varies * sample.design_effect)
-        moved = np.divide(beyond, cells.total, out=np.zeros_like(beyond), where=shown & (cells.total > 0))
+        excess = cells.pos - sums_by_bin(sample.total * chance, cells.first)
+        variance = sums_by_bin(sample.total * chance * (1 - chance), cells.first)
+        is_off = np.abs(excess) > _OFF * np.sqrt(variance * sample.design_effect)
+        moved = np.divide(excess, cells.total, out=np.zeros_like(excess), where=is_off & (cells.total > 0))
         size = np.diff(cells.first, append=sample.score.size)
         return np.clip(chance + np.repeat(moved, size), 0, 1)
 
 
-_CELLS_OF_TEST = 10  # of equal size, as many as the bins of the ECE are
-_SHOWN = 2.0  # standard errors from the probabilities
-_MISSES = 0.05  # error of the test, by which some of ten smooth curves are tried in bins too, in vain
+# Distances of one sample
 
 Convention = Literal["val.prob", "austin"]
 _DEGREES: dict[str, Degree] = {"val.prob": 1, "austin": 2}
-_CELLS = 8192  # of the interval [0, 1], on which kernels are found by a cosine transform
-_NARROWEST = 4 / _CELLS  # four cells: a narrower kernel is not resolved
+
+# The smooth ECE: cells of [0, 1] on which residuals are smoothed by a cosine transform, whose boundaries reflect. A
+# kernel narrower than four cells is not resolved.
+_CELLS = 8192
+_NARROWEST = 4 / _CELLS
 
 
 @contract
@@ -359,17 +394,18 @@ def smooth_calibration_error(
 
     if error(_NARROWEST) <= _NARROWEST:
         return error(_NARROWEST)
-    solve: Any = brentq
-    return min(float(solve(lambda width: error(width) - width, _NARROWEST, 2.0, xtol=1e-7)), 1.0)
+    width: Any = brentq(lambda width: error(width) - width, _NARROWEST, 2.0, xtol=1e-7)
+    return min(float(width), 1.0)
 
 
 def _on_grid(sample: Outcomes, mass: Array) -> Array:
     """Share the mass of each level between the two nearest of many cells, preserving its mean."""
-    at = (sample.score * _CELLS - 0.5).clip(0, _CELLS - 1)
-    first = np.searchsorted(at, np.arange(_CELLS))
-    whole = sums(mass, first)
-    beyond = sums(mass * at, first) - np.arange(_CELLS) * whole
-    return whole - beyond + np.concatenate([[0.0], beyond[:-1]])
+    cell = np.arange(_CELLS)
+    place = (sample.score * _CELLS - 0.5).clip(0, _CELLS - 1)
+    first = np.searchsorted(place, cell)
+    total = sums_by_bin(mass, first)
+    to_next = sums_by_bin(mass * place, first) - cell * total
+    return total - to_next + np.append(0.0, to_next[:-1])
 
 
 @dataclass(frozen=True)
@@ -449,6 +485,8 @@ def calibration_index(
     return CalibrationIndex(sample.mean(distance), e50, e90, float(distance.max()), convention)
 
 
+# Proper scores and their decomposition
+
 ScoringRule = Literal["brier", "log_loss"]
 
 
@@ -522,8 +560,9 @@ def _brier(sample: Outcomes, predicted: Array | float) -> float:
 def _log_loss(sample: Outcomes, predicted: Array | float) -> float:
     with np.errstate(divide="ignore", invalid="ignore"):
         happened, did_not = sample.pos * np.log(predicted), sample.neg * np.log(1 - predicted)
-    # what did not happen costs nothing, also at the probability 0: 0 · ∞ is 0 here
-    happened[sample.pos == 0] = did_not[sample.neg == 0] = 0
+    # What did not happen costs nothing, also at the probability 0: 0 · ∞ is 0 here.
+    happened[sample.pos == 0] = 0
+    did_not[sample.neg == 0] = 0
     return -float(happened.sum() + did_not.sum()) / sample.n
 
 
@@ -628,10 +667,14 @@ def decompose(
 
 def _decompose(sample: Outcomes, recalibrated: Array, rule: str, method: str) -> Decomposition:
     mean_score = _RULES[rule]
-    score, best = mean_score(sample, sample.score), mean_score(sample, recalibrated)
+    score = mean_score(sample, sample.score)
+    best = mean_score(sample, recalibrated)
     uncertainty = mean_score(sample, sample.prevalence)
-    # neither difference is below 0 but for rounding
+    # Neither difference is below 0, except by rounding.
     return Decomposition(score, max(score - best, 0.0), max(uncertainty - best, 0.0), uncertainty, rule, method)
+
+
+# Cost of miscalibration
 
 
 class MiscalibrationCostCurve(Curve):
@@ -659,22 +702,25 @@ class MiscalibrationCostCurve(Curve):
     x_name = "cost_proportion"
     y_name = "loss"
 
-    def __init__(self, known: Evidence, target_prevalence: float | None) -> None:
-        self.counts: ThresholdCounts = known.counts_at(target_prevalence)
-        self._known, self._shift = known, Shift.of(known.outcomes, target_prevalence)
-        sample = Outcomes.of(self.counts)
-        self._sample, self._fitted = sample, pav_values(sample)
-        at = np.unique(np.concatenate([[0.0, 1.0], sample.score, self._fitted]))
-        ends = (_excess(sample, self._fitted, at, side) for side in ("left", "right"))
-        x, y = np.repeat(at, 2), np.stack(list(ends), axis=1).ravel()
+    def __init__(self, data: Evidence, target_prevalence: float | None) -> None:
+        self.counts: ThresholdCounts = data.counts_at(target_prevalence)
+        self._data, self._shift = data, Shift.of(data.outcomes, target_prevalence)
+        self._sample = Outcomes.of(self.counts)
+        self._fitted = pav_values(self._sample)
+        # The curve jumps at the probabilities: two points of one x, before and after.
+        at = np.unique(np.concatenate([[0.0, 1.0], self._sample.score, self._fitted]))
+        before = _excess_cost(self._sample, self._fitted, at, "left")
+        after = _excess_cost(self._sample, self._fitted, at, "right")
+        x, y = np.repeat(at, 2), np.column_stack([before, after]).ravel()
         kept = np.append(True, (np.diff(x) > 0) | (np.diff(y) != 0))
         super().__init__(x[kept], y[kept], x[kept])
 
     def at(self, x: Any) -> Any:
         """Return the cost at a proportion; at a probability, that of acting on it."""
         wanted = np.atleast_1d(np.asarray(x, dtype=np.float64))
-        found = np.where((wanted >= 0) & (wanted <= 1), _excess(self._sample, self._fitted, wanted, "left"), np.nan)
-        return found if np.ndim(x) else float(found[0])
+        cost = _excess_cost(self._sample, self._fitted, wanted, "left")
+        cost = np.where((wanted >= 0) & (wanted <= 1), cost, np.nan)
+        return cost if np.ndim(x) else float(cost[0])
 
     def area(self) -> float:
         """Return the area: the miscalibration component of the Brier score."""
@@ -706,7 +752,7 @@ class MiscalibrationCostCurve(Curve):
     ) -> Estimate:
         """Return that cost with an interval from test inversion (see `confidence_band`)."""
         options = {"level": level, "draws": draws, "random_state": random_state}
-        return miscalibration_cost_at(self._known, self._shift.target, context, **options)
+        return miscalibration_cost_at(self._data, self._shift.target, context, **options)
 
     def confidence_band(
         self, *, level: float = 0.95, draws: int = DRAWS, random_state: Any = 0, points: int = 99
@@ -728,17 +774,17 @@ class MiscalibrationCostCurve(Curve):
         It allows for one wrong row at least, also where all rows are acted on, or none.
         """
         at = np.arange(1, points + 1) / (points + 1)
-        found = self.at(at)
-        low, high = _limits(self._known, self._shift, at, found, level, draws, random_state)
+        cost = self.at(at)
+        low, high = _cost_limits(self._data, self._shift, at, cost, level, draws, random_state)
         method = f"inverted tests, {draws} draws"
-        return Band(at, np.minimum(low, found), np.maximum(high, found), level, method)
+        return Band(at, np.minimum(low, cost), np.maximum(high, cost), level, method)
 
     def _facts(self) -> str:
         return f"area={self.area():.6g}, n={number(self.counts.n)}"
 
 
 def miscalibration_cost_at(
-    known: Evidence,
+    data: Evidence,
     target_prevalence: float | None,
     context: Context | Campaign | None,
     *,
@@ -749,37 +795,13 @@ def miscalibration_cost_at(
 ) -> Estimate:
     """Return the cost in a context with its interval, without the curve of all others; `coarse` as in `grouped`."""
     proportion, scale = _proportion(context)
-    at, plain = np.array([proportion]), Outcomes.of(known.counts_at(target_prevalence))
-    found = _costs(plain, Shift(), at)(plain.pos[None])["cost"][0]
-    shift = Shift.of(known.outcomes, target_prevalence)
-    low, high = _limits(known, shift, at, found, level, draws, random_state, coarse=coarse)
-    value = float(found[0]) * scale
+    at, plain = np.array([proportion]), Outcomes.of(data.counts_at(target_prevalence))
+    cost = _costs_of_labels(plain, Shift(), at)(plain.pos[None])["cost"][0]
+    shift = Shift.of(data.outcomes, target_prevalence)
+    low, high = _cost_limits(data, shift, at, cost, level, draws, random_state, coarse=coarse)
+    value = float(cost[0]) * scale
     low, high = min(float(low[0]) * scale, value), max(float(high[0]) * scale, value)
-    return Estimate(value, low, high, level, f"inverted test, {draws} draws", known.counts.n)
-
-
-def _limits(
-    known: Evidence,
-    shift: Shift,
-    at: Array,
-    found: Array,
-    level: float,
-    draws: int,
-    random_state: Any,
-    *,
-    coarse: bool = False,
-) -> tuple[Array, Array]:
-    """Return limits of the costs found at some proportions."""
-    level = check.check_level(level)
-    check.check_whole(draws, "draws")
-    known.outcomes.require_both_classes(f"an interval of the {MiscalibrationCostCurve.title}")
-    sample = grouped(known.outcomes, coarse=coarse)
-    options = {"level": level, "draws": draws, "draws_along": min(draws, DRAWS_ALONG)}
-    curve = shift.of_chance(pav_values(sample))
-    way = Direction(curve, _costs(sample, shift, at), _true_costs(sample, shift, at), reach=("cost",))
-    limits = invert(sample, shift, [way], rng=check.check_random_state(random_state), **options)
-    one_row = 2 * np.maximum(at, 1 - at) / sample.n
-    return limits.low["cost"], np.maximum(limits.high["cost"], found + one_row)
+    return Estimate(value, low, high, level, f"inverted test, {draws} draws", data.counts.n)
 
 
 def _proportion(context: Context | Campaign | None) -> tuple[float, float]:
@@ -793,46 +815,82 @@ def _proportion(context: Context | Campaign | None) -> tuple[float, float]:
     return harm / (harm + miss), (harm + miss) / 2
 
 
-def _excess(sample: Outcomes, fitted: Array, at: Array, side: Any) -> Array:
-    """Return the cost of acting on scores minus that of acting on fitted probabilities, on one side of proportions."""
-    missed, spared = (np.append(0.0, np.cumsum(column)) for column in (sample.pos, sample.neg))
+def _cost_limits(
+    data: Evidence,
+    shift: Shift,
+    at: Array,
+    cost: Array,
+    level: float,
+    draws: int,
+    random_state: Any,
+    *,
+    coarse: bool = False,
+) -> tuple[Array, Array]:
+    """Return confidence limits of the costs at some proportions."""
+    level = check.check_level(level)
+    check.check_whole(draws, "draws")
+    data.outcomes.require_both_classes(f"an interval of the {MiscalibrationCostCurve.title}")
+    sample = grouped(data.outcomes, coarse=coarse)
+    curve = shift.of_chance(pav_values(sample))
+    of_labels, of_chances = _costs_of_labels(sample, shift, at), _costs_of_chances(sample, shift, at)
+    direction = Direction(curve, of_labels, of_chances, reach=("cost",))
+    rng = check.check_random_state(random_state)
+    along = min(draws, DRAWS_ALONG)
+    limits = invert(sample, shift, [direction], level=level, draws=draws, draws_along=along, rng=rng)
+    # One more row may be wrong, also where no draw of labels changes the cost.
+    one_row = 2 * np.maximum(at, 1 - at) / sample.n
+    return limits.low["cost"], np.maximum(limits.high["cost"], cost + one_row)
+
+
+def _excess_cost(sample: Outcomes, fitted: Array, at: Array, side: Any) -> Array:
+    """Return the cost of acting on scores minus that of acting on fitted probabilities, on one side of proportions.
+
+    At the proportion c, acting from a level on costs 2·(c·(negatives from it on) + (1 − c)·(positives below it))/n.
+    """
+    missed = np.append(0.0, np.cumsum(sample.pos))
+    spared = np.append(0.0, np.cumsum(sample.neg))
     n_neg = sample.neg.sum()
 
     def loss(first: Array) -> Array:
         return 2 * (at * (n_neg - spared[first]) + (1 - at) * missed[first]) / sample.n
 
-    own, best = loss(np.searchsorted(sample.score, at, side)), loss(np.searchsorted(fitted, at, "left"))
-    return np.maximum(own - best, 0.0)
+    loss_of_scores = loss(np.searchsorted(sample.score, at, side))
+    least_loss = loss(np.searchsorted(fitted, at, "left"))
+    return np.maximum(loss_of_scores - least_loss, 0.0)
 
 
-def _costs(sample: Outcomes, shift: Shift, at: Array) -> Any:
-    """Return what finds the costs of samples of labels: PAV values act from the level of least cost on."""
+def _costs_of_labels(sample: Outcomes, shift: Shift, at: Array) -> Callable[[Array], dict[str, Array]]:
+    """Return a function that finds the costs of samples of labels: PAV values act from the level of least cost on."""
 
     def statistics(pos: Array) -> dict[str, Array]:
         weighted, rows = shift.of_counts(pos, sample.total)
         rows = np.broadcast_to(rows, weighted.shape)
-        own, found = np.searchsorted(sample.score, at), np.empty((len(weighted), at.size))
-        if compiled_pays(weighted.size):
-            kernels.samples.excess(weighted, rows, at, own, found)
+        first = np.searchsorted(sample.score, at)
+        excess = np.empty((len(weighted), at.size))
+        if kernels.compiled_pays(weighted.size):
+            kernels.samples.excess(weighted, rows, at, first, excess)
         else:
-            for point, (proportion, level) in enumerate(zip(at, own, strict=True)):
+            for point, proportion in enumerate(at):
                 costs = (1 - proportion) * weighted - proportion * (rows - weighted)
                 costs = np.cumsum(np.pad(costs, ((0, 0), (1, 0))), axis=1)
-                found[:, point] = costs[:, level] - costs.min(axis=1)
-        return {"cost": 2 * found / rows.sum(axis=1, keepdims=True)}
+                excess[:, point] = costs[:, first[point]] - costs.min(axis=1)
+        return {"cost": 2 * excess / rows.sum(axis=1, keepdims=True)}
 
     return statistics
 
 
-def _true_costs(sample: Outcomes, shift: Shift, at: Array) -> Any:
-    def truth(chance: Array) -> dict[str, Array]:
-        rows = np.broadcast_to(shift.of_counts(shift.in_sample(chance) * sample.total, sample.total)[1], chance.shape)
-        beyond = chance[..., None] - at
-        wrong = (sample.score[:, None] >= at) != (beyond >= 0)
-        cost = rows[:, None] @ (wrong * np.abs(beyond))
+def _costs_of_chances(sample: Outcomes, shift: Shift, at: Array) -> Callable[[Array], dict[str, Array]]:
+    """Return a function that finds the costs of curves of true probabilities, without noise."""
+
+    def statistics(chance: Array) -> dict[str, Array]:
+        rows = shift.of_counts(shift.in_sample(chance) * sample.total, sample.total)[1]
+        rows = np.broadcast_to(rows, chance.shape)
+        benefit = chance[..., None] - at
+        is_wrong = (sample.score[:, None] >= at) != (benefit >= 0)
+        cost = rows[:, None] @ (is_wrong * np.abs(benefit))
         return {"cost": 2 * cost[:, 0] / rows.sum(axis=1, keepdims=True)}
 
-    return truth
+    return statistics
 
 
 @contract
@@ -885,9 +943,11 @@ def miscalibration_cost(
     >>> round(curve.area(), 12), round(decompose(label, score).miscalibration, 12)
     (0.1, 0.1)
     """
-    known = evidence(y_true, y_score, model=model, groups=groups, pos_label=pos_label, sample_weight=sample_weight)
-    return MiscalibrationCostCurve(known, target_prevalence)
+    data = evidence(y_true, y_score, model=model, groups=groups, pos_label=pos_label, sample_weight=sample_weight)
+    return MiscalibrationCostCurve(data, target_prevalence)
 
+
+# Tests of calibration
 
 _ROUNDING = 1e-12  # draws that equal the sample count as equal, whatever the order of their sums
 
@@ -950,6 +1010,7 @@ def spiegelhalter_test(
     refuse_repeats(y_true, "Spiegelhalter's test")
     sample = _outcomes(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
     score, tilt = sample.score, 1 - 2 * sample.score
+    # With p(1 − p) the variance of a label; Σ w² in place of Σ w for weights.
     squares = sample.total if sample.squares is None else sample.squares
     variance = sample.design_effect * float(squares @ (tilt**2 * score * (1 - score)))
     z = float((sample.pos - score * sample.total) @ tilt) / variance**0.5 if variance else nan
@@ -1013,20 +1074,16 @@ def hosmer_lemeshow_test(
     """
     refuse_repeats(y_true, "Hosmer–Lemeshow test")
     sample = _outcomes(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
-    gathered = binned(sample, bins=bins, strategy="quantile")
-    total, mean_score, share = gathered.filled()
-    rows = gathered.effective[gathered.total > 0]
+    cells = binned(sample, bins=bins, strategy="quantile")
+    total, mean_score, share = cells.filled()
+    rows = cells.effective[cells.total > 0]
     excess, variance = rows * (share - mean_score), rows * mean_score * (1 - mean_score)
     with np.errstate(divide="ignore", invalid="ignore"):
         statistic = float(np.where(excess == 0, 0.0, excess**2 / variance).sum())
     freedom = total.size - 2 * fitted_on_same_rows
     p_value = float(chdtrc(freedom, statistic)) if freedom > 0 else nan
-    return CalibrationTest(
-        statistic,
-        p_value,
-        f"Hosmer–Lemeshow, {total.size} bins",
-        "depends on the bins; weak in small samples, too strict in large ones",
-    )
+    note = "depends on the bins; weak in small samples, too strict in large ones"
+    return CalibrationTest(statistic, p_value, f"Hosmer–Lemeshow, {total.size} bins", note)
 
 
 @contract
@@ -1085,9 +1142,10 @@ def miscalibration_test(
     0.001
     """
     refuse_repeats(y_true, "the test of calibration")
-    known = evidence(y_true, y_score, model=model, groups=groups, pos_label=pos_label, sample_weight=sample_weight)
-    sample = grouped(known.outcomes)
-    rng, shift = check.check_random_state(random_state), Shift.of(known.outcomes, target_prevalence)
+    data = evidence(y_true, y_score, model=model, groups=groups, pos_label=pos_label, sample_weight=sample_weight)
+    sample = grouped(data.outcomes)
+    rng = check.check_random_state(random_state)
+    shift = Shift.of(data.outcomes, target_prevalence)
     drawn = sample.draw(shift.in_sample(sample.score), check.check_whole(draws, "draws"), rng)
     observed = float(miscalibration(sample, sample.pos[None], shift)[0])
     above = int((miscalibration(sample, drawn, shift) >= observed - _ROUNDING).sum())

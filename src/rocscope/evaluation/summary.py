@@ -23,7 +23,7 @@ from rocscope import __version__
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.contract import answering
-from rocscope.calibration.logistic import ONE_CLASS, ClosedForms, logarithmic, squared
+from rocscope.calibration.intervals import ONE_CLASS, ClosedForms, logarithmic, squared
 from rocscope.calibration.outcomes import Evidence, Shift, evidence
 from rocscope.calibration.report import distance_estimates
 from rocscope.calibration.scores import miscalibration_cost_at

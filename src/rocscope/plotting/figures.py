@@ -12,8 +12,9 @@ from matplotlib.transforms import Bbox
 
 from rocscope._base import validation as check
 from rocscope._base.contract import answering
-from rocscope.calibration.curve import CalibrationCurve, Degree, Method, calibration_curve
+from rocscope.calibration.curve import CalibrationCurve, Method, calibration_curve
 from rocscope.calibration.outcomes import Strategy
+from rocscope.calibration.regression import Degree
 from rocscope.calibration.report import plotted_numbers
 from rocscope.core.context import Context
 from rocscope.core.counts import CumulativeCounts, OperatingPoint, ThresholdCounts

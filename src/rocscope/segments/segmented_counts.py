@@ -572,7 +572,7 @@ class SegmentedCounts(BySegment, Result):
         def of_counts(counts: CumulativeCounts) -> float:
             known = counts.require_levels("O/E")
             known.require_probabilities("scores")
-            return ratios(known.n_pos, Outcomes.of(known).weighed.sum()).item()
+            return ratios(known.n_pos, Outcomes.of(known).expected.sum()).item()
 
         return self._answer(SegmentLevels.observed_over_expected, of_counts, np.ones(len(self), bool), summed=True)
 

@@ -1,0 +1,503 @@
+"""Confidence intervals of calibration measures: in closed form, and by test inversion.
+
+`ClosedForms` holds the measures that are means over rows or smooth functions of means (scores, observed over expected,
+intercept and slope). Their variance is that of a sum of influence terms, which `Evidence` computes with weights and
+groups. At a target prevalence each class has its own weight, and only the variation within the classes counts.
+
+`invert` serves distances from calibration, which are above 0 by chance alone and not normally distributed. Labels are
+drawn from curves between the probabilities (distance 0) and the fitted curve, and beyond it. The interval holds the
+true distances of all curves that a test does not reject, given the distance of the sample.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import inf, isfinite, isnan, nan, sqrt
+from typing import Any
+
+import numpy as np
+from scipy.special import expit, logit, ndtri
+
+from rocscope import kernels
+from rocscope._base.arrays import Array
+from rocscope.calibration.outcomes import Evidence, Outcomes, Shift
+from rocscope.calibration.regression import CoxCalibration, cox_calibration
+from rocscope.inference.estimate import FEW_EVENTS, Estimate, few, few_groups
+from rocscope.inference.proportions import normal_quantile, of_share
+
+ONE_CLASS = "one class only"
+_CERTAIN = "every prediction was certain and right: nothing varies"
+
+
+def squared(score: Array) -> tuple[Array, Array]:
+    """Return the squared error of a positive and of a negative row."""
+    return (1 - score) ** 2, score**2
+
+
+def logarithmic(score: Array) -> tuple[Array, Array]:
+    """Return the log loss of a positive and of a negative row."""
+    with np.errstate(divide="ignore"):
+        return -np.log(score), -np.log(1 - score)
+
+
+@dataclass(frozen=True, eq=False)
+class ClosedForms:
+    """Estimates of measures whose variance has a closed form.
+
+    Attributes
+    ----------
+    evidence : Evidence
+    shift : Shift
+        To the prevalence that they are for; each class then has its own weight, and its number of rows is given.
+    level : float
+    """
+
+    evidence: Evidence
+    shift: Shift
+    level: float
+
+    @cached_property
+    def sample(self) -> Outcomes:
+        """Outcomes at the target prevalence."""
+        return Outcomes.of(self.evidence.counts).at(self.shift.target)
+
+    @cached_property
+    def _class_weights(self) -> tuple[float, float]:
+        """Weights of a positive and of a negative row at the target prevalence."""
+        if self.shift.target is None:
+            return 1.0, 1.0
+        plain = self.evidence.outcomes
+        of_positive = self.shift.target * plain.n / float(plain.pos.sum())
+        of_negative = (1 - self.shift.target) * plain.n / float(plain.neg.sum())
+        return of_positive, of_negative
+
+    def error(self, of_positive: Any, of_negative: Any) -> float:
+        """Return the standard error of a mean over rows, given its terms for both labels at each level."""
+        sample = self.sample
+        of_positive = np.broadcast_to(of_positive, sample.score.size)
+        of_negative = np.broadcast_to(of_negative, sample.score.size)
+        if self.shift.target is not None:
+            # The shares of the classes are given: only the variation within the classes counts.
+            of_positive = of_positive - (of_positive @ sample.pos) / sample.pos.sum()
+            of_negative = of_negative - (of_negative @ sample.neg) / sample.neg.sum()
+        weight_pos, weight_neg = self._class_weights
+        variance = self.evidence.variance_of_sum(of_positive * weight_pos, of_negative * weight_neg)
+        return sqrt(max(variance, 0.0)) / sample.n
+
+    def mean(self, of_positive: Array, of_negative: Array, *, most: float, name: str) -> Estimate:
+        """Return a mean over rows of terms between 0 and `most`, with an interval on the log or logit scale."""
+        sample = self.sample
+        with np.errstate(invalid="ignore"):  # an infinite loss of an outcome that did not occur counts 0
+            total_pos = np.where(sample.pos > 0, of_positive * sample.pos, 0.0)
+            total_neg = np.where(sample.neg > 0, of_negative * sample.neg, 0.0)
+        value = max(float(np.sum(total_pos + total_neg)) / sample.n, 0.0)
+        if not isfinite(value):
+            return self.without(value, "infinite: something happened that was given the probability 0")
+        finite_pos = np.where(np.isfinite(of_positive), of_positive, 0.0)
+        finite_neg = np.where(np.isfinite(of_negative), of_negative, 0.0)
+        error = self.error(finite_pos - value, finite_neg - value)
+        if not error > 0:
+            return self.without(value, _CERTAIN if value == 0 else "nothing varies")
+        z = normal_quantile(self.level)
+        if most == inf:
+            reach = z * error / value
+            return self.of(value, value * np.exp(-reach), value * np.exp(reach), f"{name}, logarithmic scale", error)
+        share = value / most
+        if not share * (1 - share) > 0:
+            return self.without(value, "as near to its end as numbers can be")
+        reach = z * error / most / (share * (1 - share))
+        low = float(most * expit(logit(share) - reach))
+        high = float(most * expit(logit(share) + reach))
+        return self.of(value, low, high, f"{name}, logit scale", error)
+
+    def prevalence(self) -> Estimate:
+        """Share of positives, with Wilson's interval on the effective number of rows."""
+        share = self.evidence.outcomes.prevalence
+        return self.of(share, *self.share(share, self._effective_rows(share)), "Wilson", nan)
+
+    def ratio(self) -> Estimate:
+        """Ratio of observed to expected events."""
+        sample, share = self.sample, self.sample.prevalence
+        expected = sample.mean(sample.score)
+        if not expected > 0:
+            return self.without(nan, "no event was expected")
+        value = share / expected
+        if self.shift.target is not None:  # the observed share is given, only the expected one varies
+            error = self.error(-value * sample.score / expected, -value * sample.score / expected)
+            reach = normal_quantile(self.level) * error / value
+            return self.of(value, value * np.exp(-reach), value * np.exp(reach), "Wald, logarithmic scale", error)
+        # By the delta method observed/expected varies as (y − value·p)/expected. Wilson's interval of the observed
+        # share takes the number of independent rows whose binomial share has that variance.
+        error = self.error(1 - value * sample.score, -value * sample.score)
+        has_variance = 0 < share < 1 and error**2 > 0
+        trials = share * (1 - share) / error**2 if has_variance else self._effective_rows(share)
+        low, high = self.share(share, trials)
+        method = "Wilson on what varies beyond the expected"
+        return self.of(value, low / expected, high / expected, method, error / expected)
+
+    def difference(self) -> Estimate:
+        """Observed minus expected share of events."""
+        ratio, expected = self.ratio(), self.sample.mean(self.sample.score)
+        if isnan(ratio.value):
+            return self.without(self.sample.prevalence, "no event was expected")
+        value, low, high = (expected * (end - 1) for end in (ratio.value, ratio.low, ratio.high))
+        return self.of(value, low, high, ratio.method, expected * ratio.standard_error)
+
+    def scaled_brier(self, brier: Estimate) -> Estimate:
+        """Scaled Brier score: 1 minus the ratio to the Brier score of the prevalence."""
+        sample, share = self.sample, self.sample.prevalence
+        uncertainty = share * (1 - share)
+        if not uncertainty > 0:
+            return self.without(nan, ONE_CLASS)
+        ratio, score = brier.value / uncertainty, sample.score
+        value = 1 - ratio
+        # Influence of a row: through the Brier score, and through the prevalence unless that is given.
+        by_prevalence = 0.0
+        if self.shift.target is None:
+            by_prevalence = brier.value / uncertainty**2 * (1 - 2 * share)
+        of_positive = -((1 - score) ** 2 - brier.value) / uncertainty + by_prevalence * (1 - share)
+        of_negative = -(score**2 - brier.value) / uncertainty - by_prevalence * share
+        error = self.error(of_positive, of_negative)
+        if not error > 0:
+            return self.without(value, _CERTAIN if value == 1 else "nothing varies")
+        reach = normal_quantile(self.level) * error / max(ratio, 1e-300)
+        with np.errstate(over="ignore"):  # next to a value of 1 the lower limit may overflow
+            low, high = 1 - ratio * np.exp(reach), 1 - ratio * np.exp(-reach)
+        return self.of(value, low, high, "influence function, logarithmic scale of 1 − value", error)
+
+    def recalibration(self) -> dict[str, Estimate]:
+        """Calibration in the large, joint intercept and slope."""
+        names = ("in_the_large", "intercept", "slope")
+        sample = self.sample
+        if not 0 < sample.prevalence < 1:
+            return {name: self.without(nan, ONE_CLASS) for name in names}
+        cox = cox_calibration(sample)
+        inside = (sample.score > 0) & (sample.score < 1)
+        log_odds = logit(np.where(inside, sample.score, 0.5))
+        errors = {name: getattr(cox, f"{name}_error") for name in names}
+        if isfinite(cox.in_the_large):
+            chance = expit(cox.in_the_large + log_odds)
+            (errors["in_the_large"],) = self._robust_errors([1.0 * inside], chance, [cox.in_the_large_error])
+        if isfinite(cox.slope) and isfinite(cox.intercept):
+            chance = expit(cox.intercept + cox.slope * log_odds)
+            model_based = [cox.intercept_error, cox.slope_error]
+            robust = self._robust_errors([1.0 * inside, log_odds * inside], chance, model_based)
+            errors["intercept"], errors["slope"] = robust
+
+        estimates = {}
+        for name, error in errors.items():
+            value = getattr(cox, name)
+            if isfinite(value) and error > 0:
+                reach = normal_quantile(self.level) * error
+                method = "Wald, the larger of two variances"
+                estimates[name] = self.of(value, value - reach, value + reach, method, error)
+            else:
+                estimates[name] = self.without(value, _why_no_slope(sample, cox, name))
+        return estimates
+
+    def _robust_errors(self, columns: list[Array], chance: Array, model_based: list[float]) -> list[float]:
+        """Return the larger of model-based and sandwich standard errors; the former assume that the model fits.
+
+        Sandwich: H⁻¹·Cov(score)·H⁻¹ with the factor n/(n − p) of few rows.
+        """
+        sample, effective = self.sample, self.evidence.outcomes.effective.sum()
+        weight = sample.total * chance * (1 - chance)
+        matrix = np.array(columns)
+        inverse = np.linalg.pinv((matrix * weight) @ matrix.T)
+        correction = max(sample.n / max(sample.n - len(columns), 1), 1.0)
+        errors = []
+        for row, plain in zip(inverse, model_based, strict=True):
+            influence = row @ matrix
+            sandwich = self.error(influence * (1 - chance), -influence * chance) * sample.n * sqrt(correction)
+            plain = plain * sqrt(self.evidence.outcomes.n / effective)
+            errors.append(max(sandwich, plain) if isfinite(plain) else sandwich)
+        return errors
+
+    def _effective_rows(self, share: float) -> float:
+        """Return the number of independent rows whose binomial share has the variance of this share."""
+        rows = float(self.evidence.outcomes.effective.sum())
+        if not 0 < share < 1:
+            return rows
+        error = sqrt(self.evidence.variance_of_sum(1 - share, -share)) / self.evidence.outcomes.n
+        return share * (1 - share) / error**2 if error**2 > 0 else rows
+
+    def share(self, share: float, trials: float) -> tuple[float, float]:
+        """Return Wilson limits of a share for an effective number of rows."""
+        low, high = of_share([share * trials], [trials], "wilson", self.level)
+        return float(low[0]), float(high[0])
+
+    def of(self, value: float, low: Any, high: Any, method: str, error: float) -> Estimate:
+        """Return the estimate, and the reason if it is not reliable."""
+        value, low, high = (float(end) + 0.0 for end in (value, low, high))  # never -0.0
+        return Estimate(value, low, high, self.level, method, self.evidence.counts.n, float(error), self._reason)
+
+    @cached_property
+    def _reason(self) -> str:
+        """Why no interval is reliable: too few groups, or too few cases of the rarer class, observed or expected.
+
+        Expected ones count too, as samples that happen to have enough cases have more than usual.
+        """
+        plain = self.evidence.outcomes
+        expected = plain.mean(plain.score)
+        rarer = min(plain.prevalence, 1 - plain.prevalence, expected, 1 - expected)
+        cases = rarer * float(plain.effective.sum())
+        return few_groups(self.evidence.groups) or few(cases, FEW_EVENTS, "cases of a class, seen or expected")
+
+    def without(self, value: float, reason: str) -> Estimate:
+        """Return a value without an interval, and the reason."""
+        n = self.evidence.counts.n
+        return Estimate(float(value) + 0.0, nan, nan, self.level, f"no interval: {reason}", n, reason=reason)
+
+
+def _why_no_slope(sample: Outcomes, cox: CoxCalibration, name: str) -> str:
+    if sample.score.size == 1 and name != "in_the_large":
+        return "one distinct probability"
+    if np.isinf(cox.slope):
+        return "the probabilities separate the classes"
+    certain = (sample.score <= 0) | (sample.score >= 1)
+    if certain.all():
+        return "every probability is 0 or 1"
+    if np.where(sample.score <= 0, sample.pos, sample.neg)[certain].any():
+        return "something happened that was given the probability 0, or did not that was given 1"
+    return ONE_CLASS
+
+
+# Test inversion
+
+Statistics = Callable[[Array], Mapping[str, Array]]
+"""Maps positives at each level (one sample per row) to a column or matrix of numbers each."""
+
+# Curves from the probabilities (0) by the fitted curve (1) to twice as far. Between them limits are interpolated.
+_STEPS = np.array([0.0, 0.15, 0.35, 0.6, 0.85, 1.0, 1.2, 1.5, 2.0])
+_FITTED = int(np.flatnonzero(_STEPS == 1)[0])
+
+# Nearer to calibration than this step the lower test takes more than half of the error, at 0 all of it.
+_SHARED = 0.35
+
+_REACH = 1.96  # standard errors that the upper limit reaches at least, as in a 95 % interval
+_EXACT_BELOW = 6.0  # variance n·p·(1 − p) below which the expansion of Cornish and Fisher is off by a case
+_NEVER = 1e-9  # replaces an error of 0, whose normal quantile is infinite
+_ROUNDING = 1e-12  # draws that equal the sample count as equal, whatever the order of their sums
+
+
+@dataclass(frozen=True, eq=False)
+class Inverted:
+    """Confidence limits and p-values by measure name."""
+
+    low: Mapping[str, Array]
+    high: Mapping[str, Array]
+    p_value: Mapping[str, Array]
+
+
+@dataclass(frozen=True, eq=False)
+class Direction:
+    """A direction of alternatives: a curve, statistics of samples of labels, and their values without noise.
+
+    Statistics named in `reach` have upper limits of at least 1.96 standard errors above the value.
+    """
+
+    curve: Array
+    statistics: Statistics
+    truth: Statistics
+    reach: Sequence[str] = ()
+
+
+def invert(
+    sample: Outcomes,
+    shift: Shift,
+    directions: Sequence[Direction],
+    *,
+    level: float,
+    draws: int,
+    draws_along: int,
+    rng: np.random.Generator,
+) -> Inverted:
+    """Return the intervals obtained by inverting tests of all distances along some directions.
+
+    Parameters
+    ----------
+    sample : Outcomes
+    shift : Shift
+    directions : sequence of Direction
+        Curves are chances at the target prevalence.
+    draws : int
+        From the probabilities themselves, for the p-value.
+    draws_along : int
+        From each other curve.
+
+    Notes
+    -----
+    At the distance 0 the whole error is spent on finding more than expected, as there is no smaller distance: so 0 is
+    in the interval exactly where the one-sided test does not reject at 1 − level. Half of it goes to either side from
+    a third of the way to the curve on, and the share changes evenly in between.
+
+    Of several directions, the interval holds the limits of each.
+    """
+    start, alpha = sample.score, 1 - level
+    null = sample.draw(shift.in_sample(start), draws, rng)
+    noise = _Noise(sample, rng.random((draws_along, start.size)))
+    null_values: Mapping[str, Array] = {}
+    low: dict[str, Array] = {}
+    high: dict[str, Array] = {}
+    p_value: dict[str, Array] = {}
+    for direction in directions:
+        observed = direction.statistics(sample.pos[None])
+        if not null_values.keys() >= observed.keys():  # a direction of fewer statistics shares those of the one before
+            null_values = direction.statistics(null)
+        curves = np.array([np.clip(start + step * (direction.curve - start), 0, 1) for step in _STEPS])
+        samples = noise.drawn(shift.in_sample(curves[1:]))
+
+        # All statistics as columns of one matrix: the sample's, the truth along the curves, and those of draws.
+        value = _side_by_side(observed, observed)[0]
+        truth = _side_by_side(direction.truth(curves), observed)
+        at_null = _side_by_side(null_values, observed)
+        at_steps = _side_by_side(direction.statistics(samples), observed)
+        at_steps = at_steps.reshape(_STEPS.size - 1, draws_along, -1)
+
+        # The limits: the truths that neither test rejects; the p-value is a rank among draws at calibration.
+        rank = _rank((at_null >= value - _ROUNDING).T)
+        more_null, less_null = _scores(at_null[None], value)
+        more_steps, less_steps = _scores(at_steps, value)
+        more = np.concatenate([more_null, more_steps])
+        less = np.concatenate([less_null, less_steps])
+        bottom, top = _limits(more, less, truth, alpha)
+        # 0 is in the interval exactly if calibration is not rejected.
+        bottom = np.where(rank > alpha, 0.0, np.maximum(bottom, np.finfo(float).tiny))
+        spread = at_steps[_FITTED - 1].std(axis=0)
+
+        first = 0
+        for name, values in observed.items():
+            shape = values.shape[1:]
+            columns = slice(first, first + values[0].size)
+            first = columns.stop
+            upper = np.maximum(top[columns], value[columns])
+            if name in direction.reach:
+                upper = np.maximum(upper, value[columns] + _REACH * spread[columns])
+            p_value[name] = rank[columns].reshape(shape)
+            low[name] = np.minimum(low.get(name, np.inf), bottom[columns].reshape(shape))
+            high[name] = np.maximum(high.get(name, -np.inf), upper.reshape(shape))
+    return Inverted(low, high, p_value)
+
+
+def _side_by_side(numbers: Mapping[str, Array], names: Mapping[str, Array]) -> Array:
+    """Return the named numbers as columns, a sample a row."""
+    return np.hstack([numbers[name].reshape(len(numbers[name]), -1) for name in names])
+
+
+def _scores(drawn: Array, value: Array) -> tuple[Array, Array]:
+    """Return the normal scores of the p-values of draws at least, and at most, as large as the observed value.
+
+    Samples are along the last axis but one.
+    """
+    # Sums over neighbours in memory take a third of the time.
+    excess = np.ascontiguousarray(np.swapaxes(drawn - value, -1, -2))
+    spread = excess.std(axis=-1)
+    normal = np.divide(excess.mean(axis=-1), spread, out=np.zeros_like(spread), where=spread > 0)
+    return _score(excess >= -_ROUNDING, normal), _score(excess <= _ROUNDING, -normal)
+
+
+def _score(as_far: Array, by_moments: Array) -> Array:
+    """Return the normal score of the share of draws that go as far as the sample.
+
+    From ranks. Where no draw goes as far, or each does, from mean and spread, which show how much farther it is.
+    """
+    draws, rank = as_far.shape[-1], _rank(as_far)
+    score = ndtri(np.minimum(rank, 1 - 1 / (2 + draws)))
+    score = np.where(rank <= 1 / (1 + draws), np.minimum(score, by_moments), score)
+    return np.where(rank >= 1, np.maximum(score, by_moments), score)
+
+
+def _rank(as_far: Array) -> Array:
+    """Return the rank of the sample among itself and the draws, as a share."""
+    return (1 + np.count_nonzero(as_far, axis=-1)) / (1 + as_far.shape[-1])
+
+
+def _limits(more: Array, less: Array, truth: Array, alpha: float) -> tuple[Array, Array]:
+    """Return the smallest and largest distance along the steps that neither test rejects."""
+    share = 0.5 + 0.5 * np.clip(1 - _STEPS / _SHARED, 0, 1)
+    # p-values are monotone in the distance but for the noise of the draws.
+    more, less = np.maximum.accumulate(more, axis=0), np.minimum.accumulate(less, axis=0)
+    excess = (more.T - ndtri(alpha * share)).T
+    lack = (less.T - ndtri(np.maximum(alpha * (1 - share), _NEVER))).T
+    return _crossing(excess, truth), truth[-1] - _crossing(lack[::-1], truth[-1] - truth[::-1])
+
+
+def _crossing(excess: Array, truth: Array) -> Array:
+    """Return the distance at which an excess first becomes positive, by linear interpolation."""
+    shape = excess.shape
+    excess, truth = excess.reshape(len(excess), -1), truth.reshape(len(truth), -1)
+    column = np.arange(excess.shape[1])
+    after = np.where((excess > 0).any(axis=0), (excess > 0).argmax(axis=0), len(excess) - 1)
+    before = np.maximum(after - 1, 0)
+    below, above = excess[before, column], excess[after, column]
+    part = np.divide(-below, above - below, out=np.ones(column.size), where=(above > 0) & (above > below))
+    part = np.where(after == 0, 1.0, part.clip(0, 1))
+    crossing = truth[before, column] + part * (truth[after, column] - truth[before, column])
+    return crossing.reshape(shape[1:])
+
+
+class _Noise:
+    """Common random numbers for labels at any probabilities, so that samples differ by the probabilities alone."""
+
+    def __init__(self, sample: Outcomes, uniform: Array) -> None:
+        self.sample, self.uniform = sample, uniform
+        trials = sample.effective * sample.design_effect
+        self.trials = np.maximum(np.rint(trials), 1)
+        self.single_rows = bool((self.trials == 1).all())
+        self.is_unweighted = bool((self.trials == sample.total).all())
+
+    @cached_property
+    def normal(self) -> tuple[Array, Array]:
+        """The same numbers as normal ones z, and the second-order term (z² − 1)/6 of Cornish and Fisher."""
+        normal = ndtri(self.uniform)
+        return normal, (normal**2 - 1) / 6
+
+    def drawn(self, chances: Array) -> Array:
+        """Draw positives at each level, one sample per row, those of the first curve of chances before the others."""
+        sample, pos = self.sample, np.empty((len(chances), *self.uniform.shape))
+        for curve, chance in enumerate(chances):
+            if self.single_rows:
+                pos[curve] = self.uniform > 1 - chance
+            else:
+                self._write_binomial(chance, pos[curve])
+        if not self.is_unweighted:
+            pos *= sample.total / self.trials
+        if sample.design_effect != 1:
+            expected = (sample.total * chances)[:, None]
+            pos = expected + np.sqrt(sample.design_effect) * (pos - expected)
+        return pos.reshape(-1, pos.shape[-1])
+
+    def _write_binomial(self, chance: Array, pos: Array) -> None:
+        """Write binomial quantiles: exact where successes or failures are few, else by Cornish–Fisher expansion."""
+        trials = self.trials
+        variance = trials * chance * (1 - chance)
+        is_small = variance < _EXACT_BELOW
+        small, large = np.flatnonzero(is_small), np.flatnonzero(~is_small)
+        if large.size:
+            normal, second = (number[:, large] for number in self.normal)
+            quantile = (trials * chance)[large] + np.sqrt(variance[large]) * normal + (1 - 2 * chance[large]) * second
+            pos[:, large] = np.rint(quantile).clip(0, trials[large])
+        # Count the rarer outcome, whose probabilities are summed from 0.
+        rare = np.minimum(chance, 1 - chance)[small]
+        flip = (chance > 0.5)[small]
+        if kernels.compiled_pays(pos.size):
+            kernels.samples.successes(self.uniform, small, trials[small], rare, flip, pos)
+            return
+        uniform = np.where(flip, 1 - self.uniform[:, small], self.uniform[:, small])
+        counted = _few_successes(uniform, trials[small], rare)
+        pos[:, small] = np.where(flip, trials[small] - counted, counted)
+
+
+def _few_successes(uniform: Array, trials: Array, chance: Array) -> Array:
+    """Return binomial quantiles by summing probabilities from 0."""
+    probability = (1 - chance) ** trials
+    cumulative, count = probability.copy(), np.zeros(uniform.shape)
+    odds = chance / (1 - chance)
+    for successes in range(1, int(trials.max(initial=0)) + 1):
+        above = uniform > cumulative
+        if not above.any():
+            break
+        count += above
+        probability = probability * odds * np.maximum(trials - successes + 1, 0) / successes
+        cumulative = cumulative + probability
+    return np.minimum(count, trials)

@@ -1,0 +1,646 @@
+"""Regressions of outcomes on probabilities: LOESS, logistic regression, restricted cubic splines, Cox recalibration.
+
+LOESS is local regression with tricube weights, as in R's ``lowess`` and ``loess``. A fit is linear in the labels, so
+that `LoessFit` is a matrix: other labels of the same rows cost one matrix product.
+
+`fit_logistic` is maximum likelihood by Newton's method for counts at k levels; `fit_many` fits many samples of labels
+at once. Two models use it: `SplineFit`, a smooth calibration curve within 0 and 1, and `cox_calibration`, calibration
+intercept and slope: logit P(y = 1) = a + b·logit(p).
+
+Above a few thousand distinct probabilities, neighbouring rows are grouped for a fit (or for all but its last step);
+the curves then differ by less than a figure shows.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import inf, nan
+from typing import Any, Literal
+
+import numpy as np
+from scipy.special import expit, logit
+
+from rocscope import kernels
+from rocscope._base import validation as check
+from rocscope._base.arrays import Array
+from rocscope._base.contract import contract
+from rocscope.calibration.outcomes import Outcomes, outcomes
+from rocscope.core.result import Result
+from rocscope.errors import InputError
+from rocscope.inference.proportions import normal_quantile
+
+# LOESS
+
+Degree = Literal[1, 2]
+
+DEFAULT_SPAN: dict[int, float] = {1: 2 / 3, 2: 0.75}
+"""Share of the rows in a window, by degree: the defaults of R's lowess and loess."""
+
+_MOST_LEVELS = 4096  # levels above which neighbours are grouped
+_NEAR = 0.01  # `delta` of R's lowess, as a share of the range
+_CELL_SHARE = 0.2  # `cell` of R's loess.control: rows of a cell as a share of those of a window
+_MARGIN = 0.005  # share of the range by which R's loess widens it
+_LOESS_POINTS = 200  # points at which a curve of degree 2 is given
+_SMALLEST = np.finfo(np.float64).smallest_subnormal  # replaces a radius of 0: all other scores are then outside
+
+# A local line needs a weighted variance of the scores above this share of the squared range (plus a constant above 0,
+# so that a window of one score has no slope).
+_FLAT = 1e-6
+_ROUNDING = 1e-30
+
+
+@dataclass(frozen=True, eq=False)
+class LoessFit:
+    """A local regression as a linear operator on the labels.
+
+    Attributes
+    ----------
+    outcomes : Outcomes
+    knots : array of v
+        Where it is fitted.
+    operator : array of v, or 2v, rows and a column a level
+        Maps positives at each level to fitted values at the knots and, for cubics between them, to slopes there.
+    x : array
+        Where it is evaluated.
+    """
+
+    outcomes: Outcomes
+    knots: Array
+    operator: Array
+    x: Array
+
+    def values(self, pos: Array) -> Array:
+        """Return the curve at `x` for positives at each level; rows of a matrix are separate samples."""
+        return self.at(self.x, pos)
+
+    def at_levels(self, pos: Array) -> Array:
+        """Return the curve at the levels of the outcomes."""
+        if self._level_matrix is None:
+            return self.at(self.outcomes.score, pos)
+        with np.errstate(invalid="ignore"):
+            return pos @ self._level_matrix
+
+    @cached_property
+    def _level_matrix(self) -> Array | None:
+        """The matrix that maps positives to the curve at the levels, unless it is much larger than the operator."""
+        is_small = self.outcomes.score.size <= 2 * len(self.operator)
+        return self.weights_at(self.outcomes.score).T if is_small else None
+
+    def at(self, x: Array, pos: Array) -> Array:
+        """Return the curve at any probabilities."""
+        with np.errstate(invalid="ignore"):  # slopes may overflow
+            fitted = pos @ self.operator.T
+            if fitted.shape == self.knots.shape and self.knots[0] <= x.min() and x.max() <= self.knots[-1]:
+                return np.interp(x, self.knots, fitted)
+            rows, shares = self._interpolation(x)
+            if fitted.ndim == 2 and kernels.compiled_pays(len(fitted) * x.size):
+                curve = np.empty((len(fitted), x.size))
+                kernels.samples.combine(fitted, rows, shares, curve)
+                return curve
+            curve = np.zeros((*fitted.shape[:-1], x.size))
+            for row, share in zip(rows, shares, strict=True):
+                curve += share * fitted[..., row]
+            return curve
+
+    def weights_at(self, x: Array) -> Array:
+        """Return the matrix that maps positives at each level to the curve at each x."""
+        matrix = np.zeros((x.size, self.operator.shape[1]))
+        for row, share in zip(*self._interpolation(x), strict=True):
+            matrix += share[:, None] * self.operator[row]
+        return matrix
+
+    def _interpolation(self, x: Array) -> tuple[Array, Array]:
+        """Return the rows of the operator that are combined at each x, and their shares (2 or 4 of each)."""
+        knot, size = self.knots, self.knots.size
+        left = (np.searchsorted(knot, x, side="right") - 1).clip(0, max(size - 2, 0))
+        right = np.minimum(left + 1, size - 1)
+        width = knot[right] - knot[left]
+        t = np.divide(x - knot[left], width, out=np.zeros(x.size), where=width > 0)
+        s = 1 - t
+        if len(self.operator) == size:
+            return np.array([left, right]), np.array([s, t])
+        # Cubic Hermite interpolation of values and slopes.
+        rows = np.array([left, right, size + left, size + right])
+        values = [s * s * (1 + 2 * t), t * t * (1 + 2 * s)]
+        slopes = [width * t * s * s, -width * t * t * s]
+        return rows, np.array([*values, *slopes])
+
+
+def loess_fit(sample: Outcomes, span: float, degree: Degree = 1) -> LoessFit:
+    """Prepare a smoother whose window at each point contains the share `span` of the rows.
+
+    Notes
+    -----
+    Degree 1 is R's ``lowess(iter=0)``, fitted at levels a hundredth of the range apart and on straight lines between
+    them; degree 2 is R's ``loess``, fitted at the borders of the cells of a tree that hold a fifth of a window, with
+    cubics between them. Neighbouring rows are grouped above some 4,000 levels. There are no iterations for robustness,
+    which would take the rarer class of 0/1 outcomes for outliers.
+
+    References
+    ----------
+    Cleveland 1979, "Robust locally weighted regression and smoothing scatterplots", JASA 74:829–836; Cleveland &
+    Grosse 1991, "Computational methods for local regression", Stat. Comput. 1:47–62.
+    """
+    if not (check.is_number(span) and 0 < span <= 1):
+        raise InputError("span", expected="a share of the rows, above 0 and at most 1", got=check.shown(span))
+    if degree not in (1, 2):
+        raise InputError("degree", expected="1 (linear) or 2 (quadratic)", got=repr(degree))
+    groups = sample.pooled(_MOST_LEVELS, ends=1)
+    # The last argument is what R adds to n·span before it takes the whole number of rows: 1e-7 and 1e-5.
+    if degree == 1:
+        x = groups.score[_lowess_points(groups.score)]
+        return LoessFit(groups, x, _local_lines(groups, x, _radius(groups, x, span, 1e-7)), x)
+    knots = _cell_borders(groups, span)
+    shown = groups.score[np.linspace(0, groups.score.size - 1, _LOESS_POINTS).astype(int)]
+    x = np.union1d(shown, knots[1:-1])
+    return LoessFit(groups, knots, _local_parabolas(groups, knots, _radius(groups, knots, span, 1e-5)), x)
+
+
+def _lowess_points(score: Array) -> Array:
+    """Return the levels at which lowess fits; between them, within a hundredth of the range, it interpolates."""
+    near = _NEAR * np.ptp(score)
+    farthest = np.searchsorted(score, score + near, side="right") - 1
+    following = np.maximum(farthest, np.arange(1, score.size + 1)).tolist()
+    chosen = [0]
+    while chosen[-1] < score.size - 1:
+        chosen.append(following[chosen[-1]])
+    return np.array(chosen)
+
+
+def _cell_borders(sample: Outcomes, span: float) -> Array:
+    """Return the vertices of loess's cells, which are halved until each holds at most a fifth of a window."""
+    score, cumulative = sample.score, sample.cumulative
+    most = max(np.floor(cumulative[-1] * span * _CELL_SHARE), 1)
+    # As in R's loess: a margin around the range, also where all scores are equal.
+    margin = _MARGIN * max(np.ptp(score), np.abs(score[[0, -1]]).max() * 1e-3 + 1e-30)
+    low, high = score[0] - margin, score[-1] + margin
+    borders = [low, high]
+    cells = [(0.0, cumulative[-1], low, high)]
+    while cells:
+        before, end, left, right = cells.pop()
+        if end - before <= most:
+            continue
+        level = _middle(sample, before, end)
+        if level is None or score[level] in (left, right):
+            continue
+        borders.append(score[level])
+        cells.append((before, cumulative[level], left, score[level]))
+        cells.append((cumulative[level], end, score[level], right))
+    return np.array(sorted(borders))
+
+
+def _middle(sample: Outcomes, before: float, end: float) -> int | None:
+    """Return the level that halves the rows from `before` to `end` without splitting a tie."""
+    cumulative = sample.cumulative
+    middle = np.floor((before + 1 + end) / 2)  # counted from 1, as R does
+    level = int(np.searchsorted(cumulative, middle - 1e-9))
+    if cumulative[level] <= middle + 1e-9:
+        return level
+    # A tie around the middle goes to one side: to the nearer of its ends, upwards if both are equally near.
+    below = cumulative[level] - sample.total[level]
+    can_go_up, can_go_down = cumulative[level] < end, below > before
+    if can_go_up and can_go_down:
+        return level if cumulative[level] - middle <= middle - below else level - 1
+    if can_go_up:
+        return level
+    return level - 1 if can_go_down else None
+
+
+def _kernel(sample: Outcomes, x: Array, radius: Array) -> Array:
+    """Return tricube weights (1 − (distance/radius)³)³, a row for each x."""
+    near = sample.score - x[:, None]
+    np.abs(near, out=near)
+    with np.errstate(over="ignore"):
+        near /= np.where(radius > 0, radius, _SMALLEST)[:, None]
+    np.minimum(near, 1, out=near)
+    kernel = _cube(1 - _cube(near))
+    # If the only level within reach is at the border of the window, its weight is 0: take the nearest level.
+    none = kernel.max(axis=1) == 0
+    kernel[none] = near[none] <= near[none].min(axis=1, keepdims=True)
+    return kernel
+
+
+def _cube(values: Array) -> Array:
+    """Cube by multiplication, which is much faster than powers of arrays."""
+    return values * values * values
+
+
+def _local_lines(sample: Outcomes, x: Array, radius: Array) -> Array:
+    """Return the matrix that maps positives at each level to values of local lines at each x.
+
+    The value of a weighted line at x is Σ kernel·(1 + (score − centre)·(x − centre)/variance)·y, with kernel weights
+    that sum to 1 over rows.
+    """
+    kernel = _kernel(sample, x, radius)
+    kernel /= (kernel @ sample.total)[:, None]
+    centre = kernel @ sample.expected
+    offset = sample.score - centre[:, None]
+    spread = (offset * offset * kernel) @ sample.total
+    sloped = spread > _FLAT * np.ptp(sample.score) ** 2 + _ROUNDING
+    slope = np.divide(x - centre, spread, out=np.zeros_like(x), where=sloped)
+    offset *= slope[:, None]
+    offset += 1
+    kernel *= offset
+    return kernel
+
+
+def _local_parabolas(sample: Outcomes, x: Array, radius: Array) -> Array:
+    """Return the matrix that maps positives at each level to values, then slopes, of local parabolas."""
+    values, slopes = [], []
+    kernels_at_x = _kernel(sample, x, radius)
+    for centre, reach, kernel in zip(x, radius, kernels_at_x, strict=True):
+        scale = reach or 1.0
+        root = np.sqrt(kernel * sample.total)
+        inside = np.flatnonzero(root)
+        offset = (sample.score[inside] - centre) / scale
+        columns = root[inside, None] * np.column_stack([np.ones(inside.size), offset, offset**2])
+        # Rows 0 and 1 of the pseudo-inverse: value and slope at the centre. Directions that the few distinct scores
+        # do not determine are dropped, as in R.
+        solved = np.zeros((2, root.size))
+        solved[:, inside] = np.linalg.pinv(columns, rcond=1e-12)[:2] * np.sqrt(kernel[inside] / sample.total[inside])
+        values.append(solved[0])
+        with np.errstate(over="ignore"):
+            slopes.append(solved[1] / scale)
+    return np.array(values + slopes)
+
+
+def _radius(sample: Outcomes, x: Array, span: float, rounding: float) -> Array:
+    """Return the distance within which each x has the share `span` of the rows."""
+    score, cumulative = sample.score, sample.cumulative
+    wanted = span * cumulative[-1]
+    if (sample.total == np.floor(sample.total)).all():
+        wanted = max(np.floor(wanted + rounding), 1.0)
+    wanted *= 1 - 1e-12  # rows that suffice exactly must not fail by rounding
+
+    def last(first: Array) -> Array:
+        """Return the last levels of windows that begin at given levels and hold enough rows."""
+        return np.searchsorted(cumulative, cumulative[first] - sample.total[first] + wanted)
+
+    # A window moves right with its first level. By bisection: the first window whose middle is right of x. The
+    # narrowest window around x is this one or the one before it.
+    low = np.zeros(x.size, np.intp)
+    high = np.full(x.size, np.searchsorted(cumulative, cumulative[-1] - wanted, side="right"))
+    most = high.copy()
+    while (low < high).any():
+        middle = (low + high) // 2
+        is_right = score[middle] + score[last(middle)] >= 2 * x
+        low = np.where(is_right, low, middle + 1)
+        high = np.where(is_right, middle, high)
+    before, after = np.maximum(low - 1, 0), np.minimum(low, most)
+    reach_before = np.maximum(x - score[before], score[last(before)] - x)
+    reach_after = np.maximum(x - score[after], score[last(after)] - x)
+    return np.minimum(reach_before, reach_after)
+
+
+# Logistic regression
+
+_MOST_STEPS = 100  # Newton steps, each of which doubles the correct digits: no fit that exists takes more
+_MOST_STEPS_AT_ONCE = 25  # Newton steps for samples that are fitted together
+_MOST_CHANGE = 4.0  # log-odds in one step: beyond, the quadratic approximation is not valid
+_LAST_GAIN = 1e-11  # gain in likelihood per row of the last step: the next one would gain its square
+_SURE_GAIN = 1e-6  # below, a full step always gains: log-odds change by about a thousandth
+
+
+@dataclass(frozen=True, eq=False)
+class LogisticFit:
+    """Coefficients, their covariance, and whether Newton's method converged."""
+
+    coefficients: Array
+    covariance: Array
+    converged: bool
+
+    @property
+    def errors(self) -> list[float]:
+        """Standard errors of the coefficients, if the model holds."""
+        return np.sqrt(np.diag(self.covariance)).tolist()
+
+
+@np.errstate(over="ignore", invalid="ignore")  # a step that overflows is halved
+def fit_logistic(
+    columns: Sequence[Array],
+    pos: Array,
+    total: Array,
+    *,
+    offset: Array | float = 0.0,
+    start: Array | None = None,
+    ridge: float = 0.0,
+) -> LogisticFit:
+    """Fit the log-odds of the positives among `total` rows as a linear function of columns.
+
+    Parameters
+    ----------
+    columns : p arrays of k
+    pos, total : arrays of k counts, whole or not
+    offset : array of k, optional
+        Added to the log-odds.
+    start : array of p, optional
+        Initial coefficients; near the solution one step is taken over all levels.
+    ridge : float
+        Penalty on the squares of the coefficients.
+    """
+    beta = np.zeros(len(columns)) if start is None else start
+    penalty = ridge * np.eye(beta.size)
+    hessian = np.eye(beta.size)
+    rarer = min(pos.sum(), (total - pos).sum())
+    data = (columns, pos, total, offset, ridge)
+    likelihood = None  # of `beta`, where the last step computed it
+    for _ in range(_MOST_STEPS):
+        chance = expit(_linear(beta, columns, offset))
+        gradient, hessian = _derivatives(columns, pos - total * chance, total * chance * (1 - chance))
+        gradient, hessian = gradient - ridge * beta, hessian + penalty
+        step = np.linalg.lstsq(hessian, gradient, rcond=None)[0]
+        gain = gradient @ step
+        if gain <= _LAST_GAIN * rarer:
+            return LogisticFit(beta + step, np.linalg.pinv(hessian), converged=True)
+        if gain <= _SURE_GAIN * rarer:
+            likelihood = None
+        else:
+            before = log_likelihood(beta, *data) if likelihood is None else likelihood
+            likelihood = log_likelihood(beta + step, *data)
+            while likelihood < before and np.abs(step).max() > 1e-12:
+                step = step / 2
+                likelihood = log_likelihood(beta + step, *data)
+        beta = beta + step
+    return LogisticFit(beta, np.linalg.pinv(hessian), converged=False)
+
+
+def fit_many(columns: Array, pos: Array, total: Array, *, start: Array, ridge: float) -> Array:
+    """Return the coefficients for many samples of labels of the same rows, one sample per row.
+
+    Newton's method on all at once, from a start that is near most; the few that do not converge are fitted one by
+    one.
+    """
+    beta = np.tile(start, (len(pos), 1))
+    size = start.size
+    penalty = ridge * np.eye(size)
+    products = (columns[:, None, :] * columns[None, :, :]).reshape(size * size, -1).T
+    open_rows = np.arange(len(pos))
+    for _ in range(_MOST_STEPS_AT_ONCE):
+        chance = expit(beta[open_rows] @ columns)
+        gradient = (pos[open_rows] - total * chance) @ columns.T - ridge * beta[open_rows]
+        hessian = ((total * chance * (1 - chance)) @ products).reshape(-1, size, size) + penalty
+        step = np.linalg.solve(hessian, gradient[:, :, None])[:, :, 0]
+        longest = np.abs(step @ columns).max(axis=1)
+        beta[open_rows] += step * np.minimum(1, _MOST_CHANGE / np.maximum(longest, _MOST_CHANGE))[:, None]
+        gain = np.einsum("ij,ij->i", gradient, step)
+        open_rows = open_rows[gain > _LAST_GAIN * total.sum()]
+        if not open_rows.size:
+            return beta
+    for row in open_rows:
+        beta[row] = fit_logistic(list(columns), pos[row], total, ridge=ridge).coefficients
+    return beta
+
+
+def log_likelihood(
+    beta: Array, columns: Sequence[Array], pos: Array, total: Array, offset: Array | float = 0.0, ridge: float = 0.0
+) -> float:
+    """Return the log-likelihood of coefficients minus the penalty."""
+    linear = _linear(beta, columns, offset)
+    return float(pos @ linear - total @ np.logaddexp(0, linear) - ridge * (beta @ beta) / 2)
+
+
+def _linear(beta: Array, columns: Sequence[Array], offset: Array | float) -> Array:
+    total = np.asarray(offset, dtype=np.float64)
+    for weight, column in zip(beta, columns, strict=True):
+        total = total + weight * column
+    return total
+
+
+def _derivatives(columns: Sequence[Array], residual: Array, weight: Array) -> tuple[Array, Array]:
+    """Return gradient and (negative) Hessian, without stacking copies of all columns."""
+    gradient = np.array([column @ residual for column in columns])
+    hessian = np.empty((len(columns), len(columns)))
+    for i, column in enumerate(columns):
+        weighted = weight * column
+        for j in range(i + 1):
+            hessian[i, j] = hessian[j, i] = weighted @ columns[j]
+    return gradient, hessian
+
+
+# Cox recalibration
+
+_RECALIBRATION_GROUPS = 4096  # groups of neighbouring probabilities: two coefficients need no more
+
+
+@dataclass(frozen=True)
+class CoxCalibration(Result):
+    """Calibration in the large, intercept and slope.
+
+    Attributes
+    ----------
+    in_the_large : float
+        Intercept where the slope is held at 1; 0 when as many events happen as were predicted, above 0 when more do.
+    intercept, slope : float
+        Of the joint fit; 0 and 1 for a calibrated model. A slope below 1 means probabilities that are too extreme.
+    in_the_large_error, intercept_error, slope_error : float
+        Their standard errors.
+    """
+
+    in_the_large: float
+    intercept: float
+    slope: float
+    in_the_large_error: float
+    intercept_error: float
+    slope_error: float
+
+    def interval(self, name: str, level: float = 0.95) -> tuple[float, float]:
+        """Return the Wald interval of "in_the_large", "intercept" or "slope"."""
+        value = getattr(self, name)
+        reach = normal_quantile(level) * getattr(self, f"{name}_error")
+        return value - reach, value + reach
+
+
+@contract
+def cox_calibration(
+    y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
+) -> CoxCalibration:
+    """Compute calibration in the large, calibration intercept and slope, by logistic recalibration.
+
+    Parameters
+    ----------
+    y_true, y_score, model, pos_label, sample_weight : data of one model
+        Labels and scores, Predictions, ThresholdCounts, OperatingPoint, bins or a sketch; see `rocscope.sample`.
+
+    Returns
+    -------
+    CoxCalibration
+        NaN where the fit does not exist: all scores equal (slope), or a score of 0 that happened or of 1 that did
+        not. The slope is infinite where the probabilities separate the classes.
+
+    Raises
+    ------
+    OneClassError
+        If one class is missing.
+    ScoreError
+        If a score is not a probability.
+
+    Notes
+    -----
+    logit P(y = 1) = a + b·logit(p). Scores of 0 and 1 that proved right fit for any a and b > 0 and are left out.
+
+    References
+    ----------
+    Cox 1958, "Two further applications of a model for binary regression", Biometrika 45:562–565. Van Calster et al.
+    2016, "A calibration hierarchy for risk models", J. Clin. Epidemiol. 74:167–176.
+
+    Examples
+    --------
+    Twice the odds that were predicted, at both probabilities:
+
+    >>> from rocscope import ThresholdCounts
+    >>> cox = cox_calibration(ThresholdCounts([0.5, 0.2], [20, 10], [10, 20]))
+    >>> round(cox.slope, 6), round(cox.intercept, 4), round(float(np.exp(cox.intercept)), 3)
+    (1.0, 0.6931, 2.0)
+    """
+    sample = outcomes(
+        y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight, inference="Cox calibration"
+    )
+    sample.require_both_classes("logistic recalibration")
+
+    # Scores of 0 and 1 have infinite logits: if one proved wrong, no fit exists; if all proved right, drop them.
+    uncertain = (sample.score > 0) & (sample.score < 1)
+    wrong = np.where(sample.score <= 0, sample.pos, sample.neg)[~uncertain].any()
+    if wrong or not uncertain.any():
+        return CoxCalibration(nan, nan, nan, nan, nan, nan)
+    kept = sample if uncertain.all() else sample.where(uncertain)
+    if kept.prevalence in (0, 1):
+        shift = inf if kept.prevalence else -inf
+        return CoxCalibration(shift, nan, nan, nan, nan, nan)
+
+    groups = kept.pooled(_RECALIBRATION_GROUPS)
+    large = _fit_recalibration(groups, kept, with_slope=False)
+    slope = _slope_of_separated(kept)
+    if slope is not None:
+        return CoxCalibration(float(large.coefficients[0]), nan, slope, large.errors[0], nan, nan)
+    both = _fit_recalibration(groups, kept, with_slope=True)
+    return CoxCalibration(*large.coefficients.tolist(), *both.coefficients.tolist(), *large.errors, *both.errors)
+
+
+def _fit_recalibration(groups: Outcomes, sample: Outcomes, *, with_slope: bool) -> LogisticFit:
+    """Fit grouped rows first, so that only one Newton step uses all levels."""
+
+    def fit(part: Outcomes, start: Array | None) -> LogisticFit:
+        log_odds, one = logit(part.score), np.ones_like(part.score)
+        if with_slope:
+            return fit_logistic([one, log_odds], part.pos, part.total, start=start)
+        return fit_logistic([one], part.pos, part.total, offset=log_odds, start=start)
+
+    rough = fit(groups, None)
+    return rough if groups is sample else fit(sample, rough.coefficients)
+
+
+def _slope_of_separated(sample: Outcomes) -> float | None:
+    """Return the slope of separated classes: ±infinity, NaN for a single level; None if they overlap."""
+    pos, neg = np.flatnonzero(sample.pos), np.flatnonzero(sample.neg)
+    positives_above, positives_below = pos[0] >= neg[-1], pos[-1] <= neg[0]
+    if positives_above and positives_below:
+        return nan
+    if positives_above:
+        return inf
+    return -inf if positives_below else None
+
+
+# Logistic spline
+
+CERTAINTY = 1e-9
+"""Probabilities are clipped to this distance from 0 and 1 where a logit must be finite."""
+
+_SPLINE_GROUPS = 2048  # groups of neighbouring probabilities: a few knots need no more
+_SPLINE_POINTS = 256  # points of the drawn curve: more than one in two pixels of a plot
+_RIDGE = 1e-9  # per row, so that a spline of too few rows still has a solution
+
+# Quantiles at which knots are placed: Harrell 2015, table 2.3.
+_KNOTS = {
+    3: (0.10, 0.50, 0.90),
+    4: (0.05, 0.35, 0.65, 0.95),
+    5: (0.05, 0.275, 0.50, 0.725, 0.95),
+    6: (0.05, 0.23, 0.41, 0.59, 0.77, 0.95),
+    7: (0.025, 0.1833, 0.3417, 0.50, 0.6583, 0.8167, 0.975),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class SplineFit:
+    """A logistic spline: evaluation points `x`, and its columns at the levels and at `x`."""
+
+    outcomes: Outcomes
+    x: Array
+    columns: Array
+    columns_at_x: Array
+
+    def values(self, pos: Array) -> Array:
+        """Return the curve at `x` for positives at each level; rows of a matrix are separate samples."""
+        start = self._fit.coefficients
+        coefficients = fit_many(self.columns, np.atleast_2d(pos), self.outcomes.total, start=start, ridge=self._ridge)
+        return np.reshape(expit(coefficients @ self.columns_at_x), (*pos.shape[:-1], -1))
+
+    def limits(self, level: float) -> tuple[Array, Array]:
+        """Return Wald limits of the curve at `x` on the log-odds scale.
+
+        The covariance is a sandwich H⁻¹·V·H⁻¹, so that rows of unequal weight count as their effective number.
+        """
+        sample = self.outcomes
+        beta = self._fit.coefficients
+        penalty = self._ridge * np.eye(len(self.columns))
+        chance = expit(beta @ self.columns)
+        information = sample.total * chance * (1 - chance)
+        inverse = np.linalg.inv((self.columns * information) @ self.columns.T + penalty)
+        noise = information * sample.total / np.maximum(sample.effective, 1e-300)
+        covariance = inverse @ ((self.columns * noise) @ self.columns.T + penalty) @ inverse
+        error = np.sqrt(np.einsum("ij,ik,kj->j", self.columns_at_x, covariance, self.columns_at_x).clip(0))
+        centre = beta @ self.columns_at_x
+        reach = normal_quantile(level) * error
+        return expit(centre - reach), expit(centre + reach)
+
+    @property
+    def _ridge(self) -> float:
+        return _RIDGE * self.outcomes.n
+
+    @cached_property
+    def _fit(self) -> LogisticFit:
+        return fit_logistic(list(self.columns), self.outcomes.pos, self.outcomes.total, ridge=self._ridge)
+
+
+def spline_fit(sample: Outcomes, knots: int) -> SplineFit:
+    """Prepare a restricted cubic spline with `knots` knots at Harrell's quantiles, linear beyond the outer two.
+
+    References
+    ----------
+    Harrell 2015, Regression Modeling Strategies, 2nd ed., §2.4.5.
+    """
+    if knots not in _KNOTS:
+        raise InputError("knots", expected="a whole number from 3 to 7", got=repr(knots))
+    groups = sample.pooled(_SPLINE_GROUPS, ends=1)
+    levels = _clipped_logit(groups.score)
+    knot = np.unique(groups.quantile(levels, _KNOTS[knots]))
+    size = groups.score.size
+    few = groups.score[np.linspace(0, size - 1, min(size, _SPLINE_POINTS)).astype(int)]
+    x = np.unique(np.concatenate([few, np.linspace(few[0], few[-1], _SPLINE_POINTS)]))
+    at_x = _spline_columns(_clipped_logit(x), knot, levels)
+    return SplineFit(groups, x, _spline_columns(levels, knot, levels), at_x)
+
+
+def _clipped_logit(score: Array) -> Array:
+    return logit(score.clip(CERTAINTY, 1 - CERTAINTY))
+
+
+def _spline_columns(log_odds: Array, knot: Array, levels: Array) -> Array:
+    """Return 1, the logit and the spline columns; fewer if there are too few distinct levels or knots.
+
+    With u₊ = max(u, 0), the column of knot tⱼ is
+    (x − tⱼ)₊³ − (x − t₋₂)₊³·(t₋₁ − tⱼ)/(t₋₁ − t₋₂) + (x − t₋₁)₊³·(t₋₂ − tⱼ)/(t₋₁ − t₋₂), over the squared range to
+    the power 3/2.
+    """
+    columns = [np.ones_like(log_odds)]
+    if levels[-1] > levels[0]:
+        columns.append((log_odds - levels[0]) / (levels[-1] - levels[0]))
+    if knot.size >= 3 and levels.size > knot.size:
+        before, last = knot[-2], knot[-1]
+        cube_before = np.maximum(log_odds - before, 0) ** 3
+        cube_last = np.maximum(log_odds - last, 0) ** 3
+        for position in knot[:-2]:
+            cube = np.maximum(log_odds - position, 0) ** 3
+            bend = cube - cube_before * (last - position) / (last - before)
+            bend = bend + cube_last * (before - position) / (last - before)
+            columns.append(bend / (last - knot[0]) ** 3)
+    return np.array(columns)
