@@ -591,7 +591,7 @@ class BinnedCalibrationCurve(CalibrationCurve):
         """
         level = check.check_level(level)
         check.check_choice("method", method, _BIN_METHODS)
-        bins = self._fit
+        bins: Any = self._fit
         used = bins.total > 0
         level_of_bin = level ** (1 / used.sum()) if simultaneous else level
         share, trials = bins.share[used], bins.effective[used]
