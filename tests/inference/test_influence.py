@@ -9,8 +9,9 @@ from sklearn import metrics as sk
 
 import rocscope as rs
 from rocscope.inference import statistics as smooth
+from rocscope.inference.estimate import normal_quantile, t_quantile
 from rocscope.inference.influence_estimates import values_of_rows
-from rocscope.inference.proportions import wilson_of
+from rocscope.inference.proportions import wilson_interval
 
 CONTEXT = rs.Context(cost_fp=1, cost_fn=4)
 AT_A_THRESHOLD = ["tpr", "fpr", "precision", "npv", "accuracy", "balanced_accuracy", "f_score", "mcc", "kappa", "lift"]
@@ -235,7 +236,7 @@ def test_rates_at_a_rate_are_shares_of_as_many_rows_as_their_variance_says():
         found = rs.inference.estimate_of(counts, statistic)
         assert found.method == "Wilson"
         variance = found.value * (1 - found.value) / found.standard_error**2
-        low, high = wilson_of(found.value, variance, 0.95, 1e9)
+        low, high = wilson_interval(found.value, variance, t_quantile(normal_quantile(0.95), 1e9))
         assert (found.low, found.high) == pytest.approx((low, high), abs=0.02)
         assert found.low <= low < high <= found.high
     perfect = rs.inference.estimate_of(rs.ThresholdCounts([2, 1], [30, 0], [0, 90]), smooth.tpr_at(0.1))

@@ -10,7 +10,8 @@ import rocscope as rs
 from rocscope.core.counts import OperatingPoint
 from rocscope.figures.registry import FIGURES
 from rocscope.inference import estimate_of, statistics
-from rocscope.inference.proportions import SHARES, rate_intervals, share_of, wilson_of
+from rocscope.inference.estimate import normal_quantile, t_quantile
+from rocscope.inference.proportions import SHARES, rate_intervals, share_of, wilson_interval
 
 RANGES = dict.fromkeys(("youden", "mcc", "kappa", "markedness"), (-1.0, 1.0))
 RANGES |= dict.fromkeys(("lr_positive", "lr_negative", "odds_ratio", "lift"), (0.0, inf))
@@ -92,7 +93,9 @@ def test_groups_and_weights_are_worth_what_their_variance_says():
     held = np.count_nonzero(of)
     variance = 40 / 39 * (1 - 1 / held) ** 2 * ((without - share) ** 2).sum()
     worth = min(share * (1 - share) / variance, of.sum())
-    assert (found.low, found.high) == pytest.approx(wilson_of(share, worth, 0.95, 39 / 2))
+    assert (found.low, found.high) == pytest.approx(
+        wilson_interval(share, worth, t_quantile(normal_quantile(0.95), 39 / 2))
+    )
     assert found.standard_error == pytest.approx(variance**0.5)
 
 

@@ -808,8 +808,8 @@ def _areas(folds: FoldCurves, kind: Kind, level: float) -> Areas | None:
     if kind == "roc":  # whose areas have intervals of their own
         pooled_rows = areas.sample_of_rows(folds.predictions)
         by_fold = areas.sample_of_rows(folds.defined_rows, folds="mean")
-        pooled = areas.estimate(pooled_rows, 0, "auto", level)
-        return Areas(_AREAS[kind], pooled, areas.estimate(by_fold, 0, "auto", level))
+        pooled = areas.estimate_area(pooled_rows, 0, "auto", level)
+        return Areas(_AREAS[kind], pooled, areas.estimate_area(by_fold, 0, "auto", level))
     n = folds.predictions.n
     of_all = np.array([folds.pooled.area()])
     pooled_area = mean(of_all[None], level)

@@ -1,15 +1,20 @@
-"""Placements and the covariance of AUCs: DeLong, with groups, weights and folds, in O(n log n).
+"""The area under the ROC curve: its variance, its interval, and differences of areas.
 
-The placement of a row is the share of the other class that it is ranked right against, a tie counting one half; the
-AUC is the mean placement of either class. How placements vary within the classes is how the AUC varies.
+The placement of a row is the share of the other class that it is ranked right against, a tie counting one half. The AUC
+is the mean placement of either class, so that its variance is that of two means (DeLong): V = S₁₀/P + S₀₁/N, with the
+variances S of the placements in P positives and N negatives. In the words of `rocscope.inference.variance` each class
+is a stratum, and a row moves the area by its residual placement times its share of the class. Groups that hold both
+classes are one stratum (Obuchowski).
+
+A symmetric interval AUC ± z·√V covers too rarely if the area is large or rows are few: an area of 1 has V = 0. So the
+area is treated as a share of N = A(1 − A)/V trials with Wilson's interval, and V is shrunk towards a prior where few
+rows determine it (`effective_size`). Differences of two areas combine both intervals (MOVER) with Welch's t
+(`AreaDifference`).
+
+The order of the file: effective size, areas with their covariance, intervals, differences, comparisons.
 """
-# MERGED-DOC: """auc_interval: the AUC with a confidence interval.
-#
-# Whether the scores of folds are on one scale, so that pooling them means what one takes it to mean.
-# """
-# MERGED-DOC: """Differences of two areas with small-sample intervals, tests of all pairs, and the omnibus test."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import combinations
@@ -28,39 +33,39 @@ from rocscope._base.radix import levels_of_rows
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.predictions import Predictions
 from rocscope.errors import InputError, OneClassError, warn
-from rocscope.inference.estimate import (
-    FEW_FOR_LIMIT,
-    FEW_RESAMPLED,
-    FEW_ROWS,
-    FEW_WEIGHTED,
-    SHRUNK,
-    Adjust,
-    Comparison,
-    Comparisons,
-    Estimate,
-    Hypothesis,
-    Omnibus,
-    compare_each_two,
-    few,
-    few_groups,
-    max_t,
-    of_differences,
-    unseen,
-)
-from rocscope.inference.proportions import logit, normal_quantile, wald
+from rocscope.inference import estimate as results
+from rocscope.inference.estimate import Comparison, Comparisons, Estimate, Hypothesis, Omnibus
+from rocscope.inference.proportions import logit, wald, wilson_interval
 from rocscope.inference.variance import OverFolds, RowLevels, Stratum, Units, WeightKind, require_whole, units_of
 from rocscope.sample import Sample, sample_of
 
-_LEAST_PRIOR, _PRIOR = 0.25, 2.0  # rows that the prior weighs: always, and where no row tells anything
-_ROUNDING = 1e-12  # what rounding leaves of an area of 0 or 1, and of a variance of 0
+# Weight of the prior for the variance of placements, in rows: always, and in addition where no row tells anything. Both
+# were found by a search over the designs of docs/guide/intervals.md; see `effective_size`.
+_LEAST_PRIOR, _PRIOR = 0.25, 2.0
+_ROUNDING = 1e-12  # what rounding leaves of an area of 0 or 1, and, relative to all, of a variance of 0
+
+
+# Effective size
 
 
 @dataclass(frozen=True)
 class EffectiveSize:
     """An area with the precision of a share of `trials` trials, and the degrees of freedom of that number.
 
-    `informative` is the number of rows that determine how much placements vary; `smallest` that of the smaller class,
-    which should be at least `least`; `groups` is how many groups of equal size these are worth.
+    Parameters
+    ----------
+    auc : float
+    trials, df : float
+    informative : float
+        Number of rows that determine how much placements vary.
+    smallest : float
+        Effective rows, or groups, of the smaller class.
+    units : str
+        "rows" or "groups".
+    groups : float, optional
+        Effective number of groups.
+    least : float
+        What `smallest` should be at least.
 
     Examples
     --------
@@ -75,7 +80,7 @@ class EffectiveSize:
     smallest: float
     units: str = "rows"
     groups: float | None = None
-    least: float = FEW_ROWS
+    least: float = results.FEW_ROWS
 
     @property
     def variance(self) -> float:
@@ -85,29 +90,27 @@ class EffectiveSize:
     @property
     def reason(self) -> str:
         """Why the interval is not reliable; empty if it is."""
-        if self.units == "groups" and (reason := few_groups(self.groups)):
+        reason = results.few_groups(self.groups) if self.units == "groups" else ""
+        if reason:
             return reason
         if self.smallest < self.least:
             return f"fewer than {self.least} {self.units} of a class ({self.smallest:g})"
-        if self.informative < SHRUNK:
+        if self.informative < results.SHRUNK:
             return f"only {self.informative:.2g} {self.units} tell how much the ranks vary"
-        above, (low, high) = max(self.auc, 1 - self.auc), self.interval(0.95)
+        low, high = self.interval(0.95)
         reach = self.auc - low if self.auc >= 0.5 else high - self.auc
-        rare = unseen(self.smallest, above, reach, self.units)
-        return rare + "; method='sure' allows for that" * (bool(rare) and self.units == "rows")
+        reason = results.unseen_last_ranks(self.smallest, max(self.auc, 1 - self.auc), reach, self.units)
+        if reason and self.units == "rows":
+            reason += "; method='sure' allows for that"
+        return reason
 
     def interval(self, level: float) -> tuple[float, float]:
         """Return Wilson's interval for N trials with a t quantile."""
-        return self.interval_at(float(special.stdtrit(self.df, (1 + level) / 2)))
+        return self.interval_at(results.t_quantile(results.normal_quantile(level), self.df))
 
     def interval_at(self, quantile: float) -> tuple[float, float]:
         """Return Wilson's interval for a given number of standard errors on each side."""
-        auc, n, q = self.auc, self.trials, quantile
-        centre = auc + q * q / (2 * n)
-        reach = q * sqrt(auc * (1 - auc) / n + (q / (2 * n)) ** 2)
-        scale = 1 + q * q / n
-        low, high = (centre - reach) / scale, (centre + reach) / scale
-        return (0.0 if auc == 0 else max(low, 0.0)), (1.0 if auc == 1 else min(high, 1.0))
+        return wilson_interval(self.auc, self.trials, quantile)
 
 
 def effective_size(auc: float, strata: Sequence[Stratum], model: int, variance: float) -> EffectiveSize:
@@ -144,63 +147,73 @@ def effective_size(auc: float, strata: Sequence[Stratum], model: int, variance: 
     Louis & Slud 2019, J. Surv. Stat. Methodol. 7:334–364 (Wilson on an effective size). The shrinkage is our own.
     """
     if len(strata) == 1:
-        return _of_groups(auc, strata[0], model, variance)
+        return _size_of_groups(auc, strata[0], model, variance)
     sizes = [stratum.effective_units for stratum in strata]
     smallest = min(sizes)
-    spread, prior = auc * (1 - auc), _prior(auc, *sizes)
-    known = [_known(stratum, auc, model) for stratum in strata]
-    weights = [_weight(k, stratum.effective_df) for k, stratum in zip(known, strata, strict=True)]
-    shares = [_share(stratum, model, spread) if k else 0.0 for stratum, k in zip(strata, known, strict=True)]
-    parts = [(k * d + c * prior) / (k + c) / s for k, d, c, s in zip(known, shares, weights, sizes, strict=True)]
-    total = sum(parts)
-    df = total**2 / sum(v**2 / (stratum.effective_df + c) for v, c, stratum in zip(parts, weights, strata, strict=True))
-    observed = [d / s for d, s in zip(shares, sizes, strict=True)]
-    informative = sum(v * k for v, k in zip(observed, known, strict=True)) / sum(observed) if any(observed) else 0.0
-    return EffectiveSize(auc, smallest if _is_end(auc) else 1 / total, df, informative, smallest)
+    prior = _prior_share(auc, *sizes)
+    binomial = auc * (1 - auc)  # B, the largest variance of placements with this mean
+    total, denominator = 0.0, 0.0
+    observed, observed_rows = 0.0, 0.0
+    for stratum, size in zip(strata, sizes, strict=True):
+        informative = _informative_rows(stratum, auc, model)  # k
+        share = 0.0  # d
+        if informative and binomial > 0:
+            share = min(1.0, stratum.variance(model) * size / binomial)
+        weight = _prior_weight(informative, stratum.effective_df)  # c
+        part = (informative * share + weight * prior) / (informative + weight) / size  # v = d*/s
+        total += part
+        denominator += part**2 / (stratum.effective_df + weight)
+        observed += share / size
+        observed_rows += share / size * informative
+    # Mean of the informative rows of both classes, weighted by what each contributes to the variance.
+    informative = observed_rows / observed if observed else 0.0
+    trials = smallest if _is_end(auc) else 1 / total
+    return EffectiveSize(auc, trials, total**2 / denominator, informative, smallest)
 
 
-def _of_groups(auc: float, stratum: Stratum, model: int, variance: float) -> EffectiveSize:
-    holding = stratum.groups_of_class
-    smallest = min(holding)
+def _size_of_groups(auc: float, stratum: Stratum, model: int, variance: float) -> EffectiveSize:
+    """Return the effective number of trials of an area from groups that hold both classes."""
+    groups, df, smallest = stratum.effective_units, stratum.effective_df, min(stratum.groups_of_class)
     if _is_end(auc):
-        return EffectiveSize(auc, smallest, stratum.effective_df + 1, 0.0, smallest, "groups", stratum.effective_units)
-    known = 0.0 if isnan(variance) else min(stratum.effective_df, _by_kurtosis(stratum, model))
-    weight = _weight(known, stratum.effective_df)
-    prior = _prior(auc, *holding) * sum(1 / held for held in holding)
-    observed = variance / (auc * (1 - auc)) if known else 0.0
-    trials = (known + weight) / (known * observed + weight * prior)
-    return EffectiveSize(auc, trials, stratum.effective_df + weight, known, smallest, "groups", stratum.effective_units)
+        return EffectiveSize(auc, smallest, df + 1, 0.0, smallest, "groups", groups)
+    informative = 0.0 if isnan(variance) else min(df, _rows_by_kurtosis(stratum, model))
+    weight = _prior_weight(informative, df)
+    prior = _prior_share(auc, *stratum.groups_of_class) * sum(1 / held for held in stratum.groups_of_class)
+    observed = variance / (auc * (1 - auc)) if informative else 0.0
+    trials = (informative + weight) / (informative * observed + weight * prior)
+    return EffectiveSize(auc, trials, df + weight, informative, smallest, "groups", groups)
 
 
-def _weight(known: float, df: float) -> float:
+def _prior_weight(informative: float, df: float) -> float:
     """Return the prior's weight in rows."""
-    return _LEAST_PRIOR + _PRIOR * sqrt(1 - known / df if known else 1.0)
+    return _LEAST_PRIOR + _PRIOR * sqrt(1 - informative / df if informative else 1.0)
 
 
 def _is_end(auc: float) -> bool:
     return min(auc, 1 - auc) <= _ROUNDING
 
 
-def _prior(auc: float, m: float, n: float) -> float:
+def _prior_share(auc: float, m: float, n: float) -> float:
+    """Return the prior variance of placements, relative to that of a binomial with the same mean."""
+    # 1/3 is that of uniform placements, at an area of one half. Near an area of 1, where few rows of either class are
+    # ranked wrong, it is max(m, n)/(m + n).
     g = (2 * auc - 1) ** 4
     return (1 - g) / 3 + g * max(m, n) / (m + n)
 
 
-def _share(stratum: Stratum, model: int, spread: float) -> float:
-    """Variance of placements relative to the maximum given their mean."""
-    return min(1.0, stratum.variance(model) * stratum.effective_units / spread) if spread > 0 else 0.0
-
-
-def _known(stratum: Stratum, auc: float, model: int) -> float:
-    """Number of rows that determine the variance of placements; 0 if none do."""
+def _informative_rows(stratum: Stratum, auc: float, model: int) -> float:
+    """Return the number of rows that determine the variance of placements; 0 if none do."""
     if stratum.df <= 0 or stratum.inner_units is None:
         return 0.0
-    inside = stratum.inner_units[int(auc < 0.5), model]
-    return min(stratum.effective_df, inside, _by_kurtosis(stratum, model))
+    inner = stratum.inner_units[0, model] if auc >= 0.5 else stratum.inner_units[1, model]
+    return min(stratum.effective_df, inner, _rows_by_kurtosis(stratum, model))
 
 
-def _by_kurtosis(stratum: Stratum, model: int) -> float:
-    """Number of normal observations whose variance would be known as precisely; 0 without variation."""
+def _rows_by_kurtosis(stratum: Stratum, model: int) -> float:
+    """Return the number of normal observations with as precise a variance; 0 without variation.
+
+    The variance of a sample variance is proportional to (kurtosis − 1)/u, and to 2/u for normal observations.
+    """
     squares = stratum.moves[:, model] ** 2
     second, fourth = stratum.total(squares), stratum.total(squares**2)
     if second <= _ROUNDING**2:
@@ -242,17 +255,21 @@ class AucSample:
             size = effective_size(float(self.auc[model]), self.strata, model, variance)
         if len(self.strata) == 1 or self.covariance_of_units is None or not variance > 0:
             return size
-        given = sum(stratum.variance(model) for stratum in self.strata)  # as if weights were not estimated
-        if isnan(given):  # of a single row
+        # Estimated weights: the strata hold the rows with their weights taken as given, so scale their effective size
+        # by what estimating the weights does to the variance.
+        variance_given_weights = sum(stratum.variance(model) for stratum in self.strata)
+        if isnan(variance_given_weights):  # for a class of one row
             return size
-        return replace(size, trials=size.trials * given / variance, least=FEW_WEIGHTED)
+        trials = size.trials * variance_given_weights / variance
+        return replace(size, trials=trials, least=results.FEW_WEIGHTED)
 
-    def alike(self, first: int, second: int) -> bool:
-        """Whether two models rank all rows alike, so that their areas are always equal."""
-        if any((stratum.moves[:, first] != stratum.moves[:, second]).any() for stratum in self.strata):
-            return False
-        one, other = (levels_of_rows(self.scores[model])[1] for model in (first, second))
-        return np.array_equal(one, other)
+    def ranks_equal(self, first: int, second: int) -> bool:
+        """Return whether two models rank all rows in the same order, so that their areas are always equal."""
+        for stratum in self.strata:
+            if (stratum.moves[:, first] != stratum.moves[:, second]).any():
+                return False
+        level_of_first = levels_of_rows(self.scores[first])[1]
+        return np.array_equal(level_of_first, levels_of_rows(self.scores[second])[1])
 
 
 def placements(positive: NDArray[np.bool_], score: Array, weight: Array | None = None) -> Array:
@@ -277,24 +294,23 @@ def sample_of_counts(counts: ThresholdCounts, model: str = "score", note: str = 
     require_whole(pos, neg)
     n_pos, n_neg = counts.n_pos, counts.n_neg
     auc = counts.pairs().auc()
-    above = (counts.tn + (counts.tn + neg)) / (2 * n_neg)
-    below = ((counts.tp - pos) + counts.tp) / (2 * n_pos)
-    strata = tuple(
-        Stratum((placed - auc)[:, None] / n, times, n, n - 1, n, _inside(placed[:, None], times))
-        for placed, times, n in ((above, pos, n_pos), (below, neg, n_neg))
-    )
-    return AucSample((model,), np.array([auc]), strata, n_pos, n_neg, counts.n, note)
+    # Placements by level: the negatives below a positive, and the positives above a negative; ties count one half.
+    of_pos = (counts.tn + (counts.tn + neg)) / (2 * n_neg)
+    of_neg = ((counts.tp - pos) + counts.tp) / (2 * n_pos)
+    positives = Stratum((of_pos - auc)[:, None] / n_pos, pos, n_pos, n_pos - 1, n_pos, _inner_units(of_pos, pos))
+    negatives = Stratum((of_neg - auc)[:, None] / n_neg, neg, n_neg, n_neg - 1, n_neg, _inner_units(of_neg, neg))
+    return AucSample((model,), np.array([auc]), (positives, negatives), n_pos, n_neg, counts.n, note)
 
 
 def auc_sample(
     sample: Sample, *, groups: Any = None, folds: OverFolds | None = None, weights: WeightKind = "auto"
 ) -> AucSample:
     """Return the AUC of one model and its variance, from rows if available."""
-    given = not (groups is None or groups is False)
+    has_groups = not (groups is None or groups is False)
     if folds is not None:
         check.check_text("folds", folds)
-    if given or folds == "mean":
-        sample.require_rows("groups" if given else "folds='mean'")
+    if has_groups or folds == "mean":
+        sample.require_rows("groups" if has_groups else "folds='mean'")
     if sample.rows is None:
         return sample_of_counts(sample.counts, sample.name)
     with np.errstate(under="ignore"):
@@ -315,69 +331,68 @@ def sample_of_rows(
         model = predictions.models[0]
         return sample_of_counts(predictions.counts(model), model, units.note)
     auc, placed = _placed(units)
-    residual = placed - auc if units.fold is None else placed - auc[units.fold]
-    return _of_placements(units, auc if units.fold is None else auc.mean(axis=0), placed, residual)
-
-
-def _of_placements(units: Units, auc: Array, placed: Array, residual: Array) -> AucSample:
+    if units.fold is None:
+        residual = placed - auc
+    else:
+        residual = placed - auc[units.fold]  # about the fold's own area
+        auc = auc.mean(axis=0)
     if units.group is None:  # Obuchowski's variance of groups has no such factor
         residual = residual * units.leave_one_out_factor()[:, None]
-    strata = tuple(
-        replace(
-            units.stratum_of_rows(residual[rows], rows), inner_units=_inside(placed[rows], units.frequency_of(rows))
-        )
-        for rows in units.classes
-    )
-    names, scores = tuple(units.scores), tuple(units.scores.values())
-    holding = (strata[0].units, strata[1].units) if units.group is None else units.groups_of_class()
+
+    strata = []
+    for rows in units.classes:
+        inner = _inner_units(placed[rows], units.frequency_of(rows))
+        strata.append(replace(units.stratum_of_rows(residual[rows], rows), inner_units=inner))
+    scores = tuple(units.scores.values())
+    of_class = (strata[0].units, strata[1].units) if units.group is None else units.groups_of_class()
+    sample = AucSample(tuple(units.scores), auc, tuple(strata), *of_class, units.n, units.note, scores=scores)
+
     if units.weighting is not None:
         moves = np.empty_like(residual)
         for rows in units.classes:
             moves[rows] = residual[rows] * units.share(rows)[:, None]
-        whole = replace(units.stratum_of_all(moves), groups_of_class=holding)
-        own = strata if units.group is None else (whole,)
-        return AucSample(names, auc, own, *holding, units.n, units.note, whole.covariance, scores)
+        stratum = replace(units.stratum_of_all(moves), groups_of_class=of_class)
+        used = sample.strata if units.group is None else (stratum,)
+        return replace(sample, strata=used, covariance_of_units=stratum.covariance)
     if units.group is None:
-        return AucSample(names, auc, strata, *holding, units.n, units.note, scores=scores)
-    parts = [units.stratum_of_groups(residual[rows], rows) for rows in units.classes]
-    k = units.n_groups
-    worth = min(k, _worth(np.bincount(units.group, units.row_weights)))
-    whole = Stratum(parts[0].moves + parts[1].moves, None, k, k - 1, worth, groups_of_class=holding)
-    return AucSample(names, auc, (whole,), *holding, units.n, units.note, _obuchowski(parts, whole), scores)
+        return sample
+
+    # Obuchowski (1997), eq. 3–6: both classes' variances over the groups that hold them, and twice the covariance of
+    # the classes within groups. Weights are multiplied within groups.
+    positives, negatives = (units.stratum_of_groups(residual[rows], rows) for rows in units.classes)
+    groups = units.n_groups
+    weight_of_group = np.bincount(units.group, units.row_weights)
+    kish = float(weight_of_group.sum()) ** 2 / float(weight_of_group @ weight_of_group)
+    moves = positives.moves + negatives.moves
+    stratum = Stratum(moves, None, groups, groups - 1, min(groups, kish), groups_of_class=of_class)
+    cross = positives.moves.T @ negatives.moves
+    covariance = positives.covariance + negatives.covariance + stratum.scale * (cross + cross.T)
+    return replace(sample, strata=(stratum,), covariance_of_units=covariance)
 
 
-def _worth(sizes: Array) -> float:
-    """Return how many groups of equal size are worth as many of these sizes (Kish)."""
-    return float(sizes.sum()) ** 2 / float(sizes @ sizes)
-
-
-def _obuchowski(parts: list[Stratum], whole: Stratum) -> Array:
-    """Obuchowski (1997), eq. 3–6, for m models; weights are multiplied within groups."""
-    cross = parts[0].moves.T @ parts[1].moves
-    return parts[0].covariance + parts[1].covariance + whole.scale * (cross + cross.T)
-
-
-def _inside(placed: Array, times: Array | None) -> Array:
-    """Return, for each model, the number of rows with placements below 1 and above 0."""
-    masks = placed < 1 - _ROUNDING, placed > _ROUNDING
-    return np.array([mask.sum(axis=0) if times is None else times @ mask for mask in masks])
+def _inner_units(placed: Array, frequency: Array | None) -> Array:
+    """Return, for each model, the number of rows with placements below 1, and above 0."""
+    placed = placed.reshape(len(placed), -1)
+    below_one, above_zero = placed < 1 - _ROUNDING, placed > _ROUNDING
+    if frequency is None:
+        return np.array([below_one.sum(axis=0), above_zero.sum(axis=0)])
+    return np.array([frequency @ below_one, frequency @ above_zero])
 
 
 def _placed(units: Units) -> tuple[Array, Array]:
     """Return the AUCs (per fold, if there are folds), and the placement of each row as a share."""
+    placed = np.empty((units.positive.size, len(units.scores)))
     if units.fold is not None:
-        placed = np.empty((units.positive.size, len(units.scores)))
-        aucs = []
-        for mask, part in units.folds():
-            auc, placed[mask] = _placed(part)
-            aucs.append(auc)
-        return np.array(aucs), placed
-    weight, amount = units.weight, units.row_weights
+        areas = []
+        for mask, fold in units.folds():
+            area, placed[mask] = _placed(fold)
+            areas.append(area)
+        return np.array(areas), placed
+    weight, row_weights = units.weight, units.row_weights
     positives, negatives = units.classes
-    n_pos, n_neg = amount[positives].sum(), amount[negatives].sum()
+    n_pos, n_neg = row_weights[positives].sum(), row_weights[negatives].sum()
     opponents = np.where(units.positive, 2 * n_neg, 2 * n_pos)
     auc = np.empty(len(units.scores))
-    placed = np.empty((units.positive.size, len(units.scores)))
     for j, score in enumerate(units.scores.values()):
         twice = placements(units.positive, score, weight)
         right = twice[positives].sum() if weight is None else twice[positives] @ weight[positives]
@@ -397,7 +412,7 @@ def warn_where_folds_differ(predictions: Predictions | None, pooled: AucSample, 
         return
     try:
         within = sample_of_rows(predictions.select(models=list(pooled.models)), folds="mean")
-    except OneClassError:  # a fold without an area of its own has nothing to say here
+    except OneClassError:  # a fold of one class has no area to compare with
         return
     for index, model in enumerate(pooled.models):
         size = pooled.size(index)
@@ -408,14 +423,21 @@ def warn_where_folds_differ(predictions: Predictions | None, pooled: AucSample, 
             )
 
 
+# Intervals
+
 Method = Literal["auto", "logit", "delong", "newcombe", "sure"]
 
 METHODS = ("auto", "logit", "delong", "newcombe", "sure")
 _NAMES = {"logit": "DeLong on the logit scale", "delong": "DeLong", "newcombe": "Newcombe's score interval"}
-# Of the width of "auto", by which an interval by name may end short of it. By simulation of 13 designs: with a
-# twentieth, nine in ten intervals of DeLong are flagged that cover 93 to 95 %; with a seventh, some that cover 90 %.
+
+# Share of the width of the interval of "auto" by which another interval may end short of it. By simulation of 13
+# designs: with a twentieth, nine in ten intervals of DeLong are flagged that cover 93 to 95 %; with a seventh, some
+# that cover 90 % are not flagged.
 _MOST_SHORT = 0.1
 _NEXT_TO_A_ROOT = 1e-12  # an area of 0 or 1 solves its own equation; the end of the interval is the other root
+_TINY = 1e-15  # least distance from 0 and 1 at which the bound of "sure" is evaluated
+
+_solve: Callable[..., float] = optimize.brentq  # pyright takes its result for a tuple
 
 
 @answering
@@ -482,7 +504,7 @@ def auc_interval(
     covariance of the two classes within a group (Obuchowski); for the mean over K folds ΣVₖ/K², with the variances of
     all folds' placements about their own area taken together. Ties count one half. O(n log n).
 
-    "auto": see `rocscope.inference.areas.placements`. Where "logit" or "delong" have no variance (an AUC of 0 or 1,
+    "auto": see `rocscope.inference.areas.effective_size`. Where "logit" or "delong" have no variance (an AUC of 0 or 1,
     one positive, all scores tied) its interval takes their place, and the method says so.
 
     Newcombe's interval solves (A − θ)² = z²·V(θ), where V(θ) = θ(1−θ)(1 + h·((1−θ)/(2−θ) + θ/(1+θ)))/(P·N) and
@@ -522,10 +544,10 @@ def auc_interval(
     data = sample_of(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
     sample = auc_sample(data, groups=groups, folds=folds, weights=weights)
     warn_where_folds_differ(data.rows, sample, folds)
-    return estimate(sample, 0, method, level)
+    return estimate_area(sample, 0, method, level)
 
 
-def estimate(sample: AucSample, index: int, method: Method, level: float) -> Estimate:
+def estimate_area(sample: AucSample, index: int, method: Method, level: float) -> Estimate:
     """Return the AUC of one model of a sample with its interval."""
     auc, size = float(sample.auc[index]), sample.size(index)
     variance = float(sample.covariance[index, index])
@@ -538,7 +560,8 @@ def estimate(sample: AucSample, index: int, method: Method, level: float) -> Est
         )
     error = sqrt(variance) if variance > 0 else nan
     if method == "sure":
-        ends, name = _sure(auc, _pairs(sample), level), f"Chernoff–Hoeffding for {_pairs(sample):g} pairs"
+        pairs = _independent_pairs(sample)
+        ends, name = _sure(auc, pairs, level), f"Chernoff–Hoeffding for {pairs:g} pairs"
     elif method == "newcombe":
         ends, error, name = newcombe(auc, sample.n_pos, sample.n_neg, level), nan, _NAMES[method]
     elif method == "auto" or not variance > 0:
@@ -550,21 +573,31 @@ def estimate(sample: AucSample, index: int, method: Method, level: float) -> Est
     else:
         ends = (wald if method == "delong" else logit)(auc, error, level)
         name = _NAMES[method]
-    name = ", ".join(part for part in (name, sample.note) if part)
-    return Estimate(auc, *ends, level, name, sample.n, error, _doubt(method, sample.note, size, ends, level))
+    reason = _reason_of_area(method, sample.note, size, ends, level)
+    return Estimate(auc, *ends, level, results.joined(name, sample.note), sample.n, error, reason)
 
 
-def _doubt(method: Method, note: str, size: EffectiveSize, ends: tuple[float, float], level: float) -> str:
+def _reason_of_area(method: Method, note: str, size: EffectiveSize, ends: tuple[float, float], level: float) -> str:
     """Return why an interval is not reliable; empty if it is."""
     if method == "sure":
         return ""
     if size.reason or method == "auto":
         return size.reason
-    few_groups = "" if size.groups is None else few(size.groups, FEW_FOR_LIMIT, "groups of equal size")
-    doubt = few_groups or few(size.smallest, FEW_RESAMPLED, f"{size.units} of a class") or short_of(size, ends, level)
-    if method == "newcombe" and note and not doubt:
+    # The other methods rest on the limit theorem, and need more rows and groups than "auto".
+    reason = "" if size.groups is None else results.few(size.groups, results.FEW_FOR_LIMIT, "groups of equal size")
+    reason = reason or results.few(size.smallest, results.FEW_RESAMPLED, f"{size.units} of a class")
+    reason = reason or short_of(size, ends, level)
+    if method == "newcombe" and note and not reason:
         return "Newcombe's interval takes rows for independent and equal; method='auto' does not"
-    return doubt
+    return reason
+
+
+def _independent_pairs(sample: AucSample) -> float:
+    """Return how many pairs of a positive and a negative share no row."""
+    if sample.note or len(sample.strata) == 1:
+        hint = "method='auto' allows for weights, groups and folds"
+        raise InputError("method='sure'", expected="independent rows", got=sample.note, hint=hint)
+    return min(sample.n_pos, sample.n_neg)
 
 
 def short_of(size: EffectiveSize, ends: tuple[float, float], level: float) -> str:
@@ -573,14 +606,6 @@ def short_of(size: EffectiveSize, ends: tuple[float, float], level: float) -> st
     if max(ends[0] - low, high - ends[1]) <= _MOST_SHORT * (high - low):
         return ""
     return f"ends short of the interval of auc_interval(method='auto'), {low:.4g} to {high:.4g}"
-
-
-def _pairs(sample: AucSample) -> float:
-    """Return how many pairs of a positive and a negative share no row."""
-    if sample.note or len(sample.strata) == 1:
-        hint = "method='auto' allows for weights, groups and folds"
-        raise InputError("method='sure'", expected="independent rows", got=sample.note, hint=hint)
-    return min(sample.n_pos, sample.n_neg)
 
 
 def _sure(auc: float, pairs: float, level: float) -> tuple[float, float]:
@@ -595,12 +620,14 @@ def _sure(auc: float, pairs: float, level: float) -> tuple[float, float]:
     most = log(2 / (1 - level)) / pairs
 
     def excess(theta: float) -> float:
+        """Return the Kullback–Leibler divergence of the observed area from an area, less its bound."""
         return float(special.rel_entr(auc, theta) + special.rel_entr(1 - auc, 1 - theta)) - most
 
-    solve: Any = optimize.brentq
-    tiny = 1e-15
-    low = solve(excess, tiny, auc) if auc > tiny and excess(tiny) > 0 else 0.0
-    high = solve(excess, auc, 1 - tiny) if auc < 1 - tiny and excess(1 - tiny) > 0 else 1.0
+    low, high = 0.0, 1.0
+    if auc > _TINY and excess(_TINY) > 0:
+        low = _solve(excess, _TINY, auc)
+    if auc < 1 - _TINY and excess(1 - _TINY) > 0:
+        high = _solve(excess, auc, 1 - _TINY)
     return low, high
 
 
@@ -619,21 +646,23 @@ def newcombe(auc: float, n_pos: float, n_neg: float, level: float) -> tuple[floa
     >>> newcombe(1.0, 10, 20, 0.95)
     (0.848..., 1.0)
     """
-    z_squared = normal_quantile(level) ** 2
+    z_squared = results.normal_quantile(level) ** 2
 
     def excess(theta: float) -> float:
         return (auc - theta) ** 2 - z_squared * newcombe_variance(theta, n_pos, n_neg)
 
-    solve: Any = optimize.brentq
-    low = 0.0 if auc == 0 else solve(excess, 0.0, min(auc, 1 - _NEXT_TO_A_ROOT), xtol=1e-14)
-    high = 1.0 if auc == 1 else solve(excess, max(auc, _NEXT_TO_A_ROOT), 1.0, xtol=1e-14)
+    low = 0.0 if auc == 0 else _solve(excess, 0.0, min(auc, 1 - _NEXT_TO_A_ROOT), xtol=1e-14)
+    high = 1.0 if auc == 1 else _solve(excess, max(auc, _NEXT_TO_A_ROOT), 1.0, xtol=1e-14)
     return low, high
 
 
-_SMALL, _LARGE = 20, 50  # rows of a class with which even equal areas want all the care, and none
-_LARGEST = 1e8  # quantile that stands for all beyond: probabilities of few degrees of freedom have none
-_UNTOLD, _TOLD = 6.0, 12.0  # rows that tell how much ranks vary: too few, and enough
-_SUREST = 37.0  # normal quantile beyond which probabilities are 0 to double precision
+# Differences
+
+# How cautious an interval of a difference is; see `AreaDifference`.
+_MIN_INFORMATIVE_ROWS, _ENOUGH_INFORMATIVE_ROWS = 6.0, 12.0  # MOVER's limits up to the first, Welch's from the second
+_SMALL_CLASS, _LARGE_CLASS = 20, 50  # rows of a class up to which equal areas want full caution, and from which none
+
+_LARGEST_Z = 37.0  # normal quantile from which on tail probabilities are 0 in double precision
 
 
 @dataclass(frozen=True)
@@ -682,16 +711,28 @@ class AreaDifference:
         if self.variance > 0:
             return sqrt(self.variance)
         a, b = self.first.variance, self.second.variance
-        return sqrt(max(a + b - 2 * self.correlation * sqrt(a * b), 0.0)) or nan
+        return _distance(sqrt(a), sqrt(b), self.correlation) or nan
 
     @property
     def reason(self) -> str:
         """Why the interval is not reliable; empty if it is."""
         return self.first.reason or self.second.reason
 
+    @property
+    def informative(self) -> float:
+        """Number of rows that determine how much the ranks of both models vary."""
+        return min(self.first.informative, self.second.informative)
+
+    @property
+    def caution(self) -> float:
+        """Weight of MOVER's limits relative to Welch's: 1 if few rows determine the variance of ranks."""
+        if isnan(self.variance):
+            return 1.0
+        return _decrease(self.informative, _MIN_INFORMATIVE_ROWS, _ENOUGH_INFORMATIVE_ROWS)
+
     def interval(self, level: float) -> tuple[float, float]:
         """Return the interval, clipped to ±1."""
-        z = float(special.ndtri((1 + level) / 2))
+        z = results.normal_quantile(level)
         return self._low(z), self._high(z)
 
     def p_above(self, null: float) -> float:
@@ -702,81 +743,77 @@ class AreaDifference:
         """Return the one-sided p-value of the test that the difference is below `null`."""
         return _p_value(lambda z: -self._high(z), -self.value, -null)
 
-    @property
-    def caution(self) -> float:
-        """Weight of MOVER's limits relative to Welch's: 1 if few rows determine the variance of ranks."""
-        informative = min(self.first.informative, self.second.informative)
-        return 1.0 if isnan(self.variance) else float(np.clip((_TOLD - informative) / (_TOLD - _UNTOLD), 0, 1))
-
     def _low(self, z: float) -> float:
-        a, b = self._reaches(z)
-        return max(self.value - self._reach(z, _apart(b[0], a[1], self.correlation), self.value), -1.0)
+        _, first_above = self._reaches(self.first, z)
+        second_below, _ = self._reaches(self.second, z)
+        mover = _distance(second_below, first_above, self.correlation)
+        return max(self.value - self._half_width(z, mover, self.value), -1.0)
 
     def _high(self, z: float) -> float:
-        a, b = self._reaches(z)
-        return min(self.value + self._reach(z, _apart(b[1], a[0], self.correlation), -self.value), 1.0)
+        first_below, _ = self._reaches(self.first, z)
+        _, second_above = self._reaches(self.second, z)
+        mover = _distance(second_above, first_below, self.correlation)
+        return min(self.value + self._half_width(z, mover, -self.value), 1.0)
 
-    def _reach(self, z: float, mover: float, to_zero: float) -> float:
-        """Return the half-width of the interval on one side, given the signed distance of 0 on that side."""
-        welch = self._welch(z)
-        more = self.caution * max(mover - welch, 0.0)
+    @staticmethod
+    def _reaches(size: EffectiveSize, z: float) -> tuple[float, float]:
+        """Return how far the interval of one area reaches below and above it."""
+        low, high = size.interval_at(results.t_quantile(z, size.df))
+        return size.auc - low, high - size.auc
+
+    def _half_width(self, z: float, mover: float, to_zero: float) -> float:
+        """Return the half-width on one side: w of Welch, widened towards m of MOVER.
+
+        Parameters
+        ----------
+        z : float
+        mover : float
+            m.
+        to_zero : float
+            Distance of a difference of 0 on that side; negative if it lies on the other side.
+        """
+        welch = 0.0 if isnan(self.variance) else results.t_quantile(z, self.df) * sqrt(self.variance)
+        more = self.caution * max(mover - welch, 0.0)  # c·(m − w)
         if to_zero <= 0 or not self.variance > 0:
             return welch + more
-        least = welch + self._caution_at_zero * more
+        smallest = min(self.first.smallest, self.second.smallest)
+        least = welch + _decrease(smallest, _SMALL_CLASS, _LARGE_CLASS) * more
         more -= least - welch
+        # The half-width h solves h = least + more·|L/D| for the end L = D − h, where the weight |L/D| is at most 1:
+        # first for an end on this side of 0, then for one past it.
         if least <= to_zero:
             return to_zero * (least + more) / (to_zero + more)
-        beyond = least - to_zero
-        return to_zero + min(beyond / (1 - more / to_zero) if more < to_zero else inf, beyond + more)
-
-    @property
-    def _caution_at_zero(self) -> float:
-        smallest = min(self.first.smallest, self.second.smallest)
-        return float(np.clip((_LARGE - smallest) / (_LARGE - _SMALL), 0, 1))
-
-    def _welch(self, z: float) -> float:
-        return 0.0 if isnan(self.variance) else student(z, self.df) * sqrt(self.variance)
-
-    def _reaches(self, z: float) -> list[tuple[float, float]]:
-        found = []
-        for size in (self.first, self.second):
-            low, high = size.interval_at(student(z, size.df))
-            found.append((size.auc - low, high - size.auc))
-        return found
+        past_zero = least - to_zero
+        if more < to_zero:
+            return to_zero + min(past_zero / (1 - more / to_zero), past_zero + more)
+        return to_zero + past_zero + more
 
 
-def student(z: float, df: float) -> float:
-    """Return the t quantile with the tail probability of a normal one.
-
-    Examples
-    --------
-    >>> student(1.959963984540054, 10)
-    2.228...
-    """
-    quantile = z if df == inf else -float(special.stdtrit(df, special.ndtr(-z)))
-    return quantile if abs(quantile) < _LARGEST else _LARGEST
+def _decrease(amount: float, few_rows: float, enough: float) -> float:
+    """Return a weight that falls from 1 with few rows to 0 with enough of them."""
+    return min(max((enough - amount) / (enough - few_rows), 0.0), 1.0)
 
 
-def _apart(one: float, other: float, correlation: float) -> float:
+def _distance(one: float, other: float, correlation: float) -> float:
+    """Return √(a² + b² − 2ρab): the spread of a difference of two estimates."""
     return sqrt(max(one**2 + other**2 - 2 * correlation * one * other, 0.0))
 
 
-def _p_value(low: Any, value: float, null: float) -> float:
+def _p_value(low: Callable[[float], float], value: float, null: float) -> float:
     """Return the level at which the lower limit of a one-sided interval equals the null value."""
     if value <= null:
         return 0.5 if value == null else 1.0
-    if low(_SUREST) >= null:
+    if low(_LARGEST_Z) >= null:
         return 0.0
-    solve: Any = optimize.brentq
-    return float(special.ndtr(-solve(lambda z: low(z) - null, 0.0, _SUREST, xtol=1e-10)))
+    return float(special.ndtr(-_solve(lambda z: low(z) - null, 0.0, _LARGEST_Z, xtol=1e-10)))
 
 
 def paired_difference(sample: AucSample, i: int, j: int) -> AreaDifference:
     """Return the difference of two models on the same rows."""
     first, second = sample.size(i), sample.size(j)
     covariance = sample.covariance
-    both = float(covariance[i, i] * covariance[j, j])
-    correlation = float(np.clip(covariance[i, j] / sqrt(both), -1, 1)) if both > 0 else 0.0
+    product = float(covariance[i, i] * covariance[j, j])
+    correlation = float(np.clip(covariance[i, j] / sqrt(product), -1, 1)) if product > 0 else 0.0
     variance = max(float(covariance[i, i] + covariance[j, j] - 2 * covariance[i, j]), 0.0)
     if len(sample.strata) == 1:
         return AreaDifference(first, second, correlation, variance, sample.strata[0].effective_df)
@@ -803,9 +840,6 @@ def satterthwaite(parts: list[float], df: list[float]) -> float:
     return max(1.0, total**2 / sum(part**2 / d for part, d in zip(parts, df, strict=True)))
 
 
-_ROUNDING_of_differences = 1e-12  # relative: what rounding leaves of a variance of 0
-
-
 def all_equal(sample: AucSample) -> Omnibus | None:
     """Return the omnibus test of three or more models; None for two.
 
@@ -826,124 +860,116 @@ def all_equal(sample: AucSample) -> Omnibus | None:
     if m < 3:
         return None
     sizes = [sample.size(i) for i in range(m)]
-    reason = next((size.reason for size in sizes if size.reason), "")
+    reasons = [size.reason for size in sizes if size.reason]
     pairs = [paired_difference(sample, i, j) for i, j in combinations(range(m), 2)]
-    varies = _ROUNDING_of_differences * float(np.trace(sample.covariance))
+    varies = _ROUNDING * float(np.trace(sample.covariance))
     df_error = min((pair.df for pair in pairs if pair.variance > varies), default=1.0)
-    statistic, q = _hotelling(sample.auc, sample.covariance)
-    left = df_error - q + 1
+    statistic, rank = _hotelling(sample.auc, sample.covariance)
+    df_left = df_error - rank + 1
     method = "DeLong's covariance, F"
-    f = statistic * left / (df_error * q) if q else 0.0
-    p_value = float(special.fdtrc(q, left, f)) if q and left > 0 else np.nan
-    if min(size.informative for size in sizes) < FEW_FOR_LIMIT or isnan(p_value):
+    f = statistic * df_left / (df_error * rank) if rank else 0.0
+    p_value = float(special.fdtrc(rank, df_left, f)) if rank and df_left > 0 else np.nan
+    if min(size.informative for size in sizes) < results.FEW_FOR_LIMIT or isnan(p_value):
         p = np.array([2 * min(pair.p_above(0.0), pair.p_below(0.0), 0.5) for pair in pairs])
-        most_different = float(max_t(p, of_differences(sample.covariance), one_sided=False).min())
+        covariance = results.covariance_of_differences(sample.covariance)
+        most_different = float(results.max_t(p, covariance, one_sided=False).min())
         p_value = most_different if isnan(p_value) else max(p_value, most_different)
         method += ", no surer than the most different pair"
-    return Omnibus(f, q, left, p_value, method, reason)
+    return Omnibus(f, rank, df_left, p_value, method, reasons[0] if reasons else "")
 
 
 def _hotelling(auc: Array, covariance: Array) -> tuple[float, int]:
     """Return d′S⁻d for the differences from the first model, and the rank of S; models that rank alike add nothing."""
     contrast = np.column_stack([-np.ones(auc.size - 1), np.eye(auc.size - 1)])
-    difference, spread = contrast @ auc, contrast @ covariance @ contrast.T
+    difference = contrast @ auc
+    spread = contrast @ covariance @ contrast.T
     if not np.isfinite(spread).all():
         return 0.0, 0
+    # The pseudo-inverse: only directions in which differences vary by more than rounding.
     values, vectors = np.linalg.eigh(spread)
-    kept = values > _ROUNDING_of_differences * max(float(np.trace(covariance)), 0.0)
-    return float(((vectors[:, kept].T @ difference) ** 2 / values[kept]).sum()), int(kept.sum())
+    kept = values > _ROUNDING * max(float(np.trace(covariance)), 0.0)
+    projected = vectors[:, kept].T @ difference
+    return float((projected**2 / values[kept]).sum()), int(kept.sum())
 
 
-DifferenceMethod = Literal["auto", "delong"]
+# Comparisons
 
 DIFFERENCE_METHODS = ("auto", "delong")
-_NAMES_OF_DIFFERENCES = {False: "Welch t of placements", True: "Welch t of placements and MOVER of Wilson intervals"}
 
 
 def compare_areas(
-    samples: AucSample | Mapping[str, AucSample], hypothesis: Hypothesis, adjust: Adjust, method: str
+    samples: AucSample | Mapping[str, AucSample], hypothesis: Hypothesis, adjust: results.Adjust, method: str
 ) -> Comparisons:
     """Compare the areas of models on the same rows, or of one model per sample."""
-    own: Method = "logit" if method == "delong" else "auto"
+    interval: Method = "logit" if method == "delong" else "auto"
     level = hypothesis.level
     if isinstance(samples, AucSample):
-        estimates = {name: estimate(samples, i, own, level) for i, name in enumerate(samples.models)}
-        paired = partial(_paired, samples, hypothesis, method)
-        return compare_each_two("AUC", estimates, samples.covariance, paired, adjust, all_equal(samples))
-    estimates = {name: estimate(sample, 0, own, level) for name, sample in samples.items()}
+        estimates = {name: estimate_area(samples, i, interval, level) for i, name in enumerate(samples.models)}
+        paired = partial(_compare_paired, samples, hypothesis, method)
+        return results.compare_each_two("AUC", estimates, samples.covariance, paired, adjust, all_equal(samples))
+    estimates = {name: estimate_area(sample, 0, interval, level) for name, sample in samples.items()}
     covariance = np.diag([sample.covariance[0, 0] for sample in samples.values()])
-    unpaired = partial(_unpaired, list(samples.items()), hypothesis, method)
-    return compare_each_two("AUC", estimates, covariance, unpaired, adjust)
+    unpaired = partial(_compare_unpaired, list(samples.items()), hypothesis, method)
+    return results.compare_each_two("AUC", estimates, covariance, unpaired, adjust)
 
 
-def _compare(
-    first: str, second: str, found: AreaDifference, hypothesis: Hypothesis, n: float, design: str
-) -> Comparison:
-    """Test a difference of areas by inverting its interval."""
-    method = f"{_NAMES_OF_DIFFERENCES[found.caution > 0]}, {design}"
-    ends, reason = found.interval(hypothesis.level), found.reason
-    difference = Estimate(found.value, *ends, hypothesis.level, method, n, found.standard_error, reason)
-    p_value = hypothesis.judge(found.p_above, found.p_below)
-    tail = p_value / 2 if hypothesis.aim == "two-sided" else p_value
-    statistic = -float(special.ndtri(tail))
-    if hypothesis.alternative == "less" or (hypothesis.aim == "two-sided" and found.value < 0):
-        statistic = -statistic
-    return hypothesis.comparison(first, second, difference, statistic, p_value, method)
-
-
-def _paired(sample: AucSample, hypothesis: Hypothesis, method: str, i: int, j: int) -> Comparison:
-    design = ", ".join(part for part in ("paired", sample.note) if part)
+def _compare_paired(sample: AucSample, hypothesis: Hypothesis, method: str, i: int, j: int) -> Comparison:
     first, second = sample.models[i], sample.models[j]
-    if sample.alike(i, j):
-        return _same(first, second, hypothesis, sample.n)
-    found = paired_difference(sample, i, j)
-    _warn_without_variance(found, first, second)
-    if method == "delong" and found.variance > 0:
-        name, error = f"DeLong, {design}", sqrt(found.variance)
-        difference = hypothesis.wald(found.value, error, sample.n, name, bound=1)
-        return hypothesis.compare(first, second, replace(difference, reason=_doubt_of_differences(found)), method=name)
-    return _compare(first, second, found, hypothesis, sample.n, design)
+    if sample.ranks_equal(i, j):
+        name = "the scores rank all rows alike"
+        difference = Estimate(0.0, 0.0, 0.0, hypothesis.level, name, sample.n, 0.0)
+        p_value = hypothesis.judge(lambda null: float(null >= 0), lambda null: float(null <= 0))
+        return hypothesis.comparison(first, second, difference, 0.0, p_value, name)
+    difference = paired_difference(sample, i, j)
+    design = results.joined("paired", sample.note)
+    return _compare_pair(difference, (first, second), hypothesis, method, sample.n, design, inf)
 
 
-def _same(first: str, second: str, hypothesis: Hypothesis, n: float) -> Comparison:
-    """Two models that rank all rows alike, so that their areas are always equal."""
-    name = "the scores rank all rows alike"
-    difference = Estimate(0.0, 0.0, 0.0, hypothesis.level, name, n, 0.0)
-    p_value = hypothesis.judge(lambda null: float(null >= 0), lambda null: float(null <= 0))
-    return hypothesis.comparison(first, second, difference, 0.0, p_value, name)
-
-
-def _unpaired(
+def _compare_unpaired(
     samples: Sequence[tuple[str, AucSample]], hypothesis: Hypothesis, method: str, i: int, j: int
 ) -> Comparison:
-    (first, a), (second, b) = samples[i], samples[j]
-    design, n = ", ".join(part for part in ("unpaired", a.note) if part), a.n + b.n
-    found = unpaired_difference(a, b)
-    _warn_without_variance(found, first, second)
-    if method == "delong" and found.variance > 0:
-        name, error = f"DeLong, {design}", sqrt(found.variance)
-        sizes = [sample.n_pos + sample.n_neg for sample in (a, b)]
-        df = satterthwaite([float(s.covariance[0, 0]) for s in (a, b)], [size - 1 for size in sizes])
-        difference = hypothesis.wald(found.value, error, n, name, df=df, bound=1)
-        return hypothesis.compare(
-            first, second, replace(difference, reason=_doubt_of_differences(found)), df=df, method=name
-        )
-    return _compare(first, second, found, hypothesis, n, design)
+    first, first_sample = samples[i]
+    second, second_sample = samples[j]
+    difference = unpaired_difference(first_sample, second_sample)
+    # Of DeLong's test, as pROC has it: by Satterthwaite from the numbers of rows.
+    variances = [float(sample.covariance[0, 0]) for sample in (first_sample, second_sample)]
+    df = satterthwaite(variances, [sample.n_pos + sample.n_neg - 1 for sample in (first_sample, second_sample)])
+    design, n = results.joined("unpaired", first_sample.note), first_sample.n + second_sample.n
+    return _compare_pair(difference, (first, second), hypothesis, method, n, design, df)
 
 
-def _warn_without_variance(found: AreaDifference, first: str, second: str) -> None:
-    if not found.variance > 0:
+def _compare_pair(
+    difference: AreaDifference,
+    names: tuple[str, str],
+    hypothesis: Hypothesis,
+    method: str,
+    n: float,
+    design: str,
+    df: float,
+) -> Comparison:
+    """Test a difference of areas: by inverting its interval, or as DeLong's t or z test with `df`."""
+    if not difference.variance > 0:
         warn(
-            f"the variance of the difference of {first!r} and {second!r} is 0 or undefined; its interval is put "
+            f"the variance of the difference of {names[0]!r} and {names[1]!r} is 0 or undefined; its interval is put "
             "together from the intervals of both"
         )
+    elif method == "delong":
+        name = f"DeLong, {design}"
+        reason, informative = difference.reason, difference.informative
+        if not reason and informative < results.FEW_FOR_LIMIT:
+            units = difference.first.units
+            reason = f"only {informative:.2g} {units} tell how much the ranks vary; method='auto' allows for that"
+        shown = hypothesis.wald(difference.value, sqrt(difference.variance), n, name, df=df, bound=1)
+        return hypothesis.compare(*names, replace(shown, reason=reason), df=df, method=name)
 
-
-def _doubt_of_differences(found: AreaDifference) -> str:
-    """Return why DeLong's test is not reliable; empty if it is."""
-    if found.reason:
-        return found.reason
-    informative = min(found.first.informative, found.second.informative)
-    if informative < FEW_FOR_LIMIT:
-        return f"only {informative:.2g} {found.first.units} tell how much the ranks vary; method='auto' allows for that"
-    return ""
+    name = "Welch t of placements and MOVER of Wilson intervals" if difference.caution > 0 else "Welch t of placements"
+    name = f"{name}, {design}"
+    ends = difference.interval(hypothesis.level)
+    shown = Estimate(difference.value, *ends, hypothesis.level, name, n, difference.standard_error, difference.reason)
+    p_value = hypothesis.judge(difference.p_above, difference.p_below)
+    # The statistic is the normal one with the same p-value, and the sign of the difference.
+    two_sided = hypothesis.aim == "two-sided"
+    statistic = -float(special.ndtri(p_value / 2 if two_sided else p_value))
+    if hypothesis.alternative == "less" or (two_sided and difference.value < 0):
+        statistic = -statistic
+    return hypothesis.comparison(*names, shown, statistic, p_value, name)

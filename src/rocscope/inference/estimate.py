@@ -1,14 +1,17 @@
-"""The one rule for `reliable`: how many rows, groups, cases and informative units an interval needs.
+"""Estimates with intervals, comparisons with tests, and the limits below which they are not reliable.
 
-All limits were found by simulation (`make coverage`, docs/coverage.md): with fewer, 95 % intervals that called
-themselves reliable covered less than 93 %; with as many, ordinary samples are hardly ever flagged.
+Every interval of the library is an `Estimate`. Its `reason` says why it may not have its nominal coverage: too few
+rows, groups, cases, or rows that carry information on the variance. The limits are stated once, below. All were found
+by simulation (`make coverage`, docs/coverage.md): with fewer, 95 % intervals that were marked reliable covered less
+than 93 %; with as many, ordinary samples are hardly ever flagged.
+
+A `Hypothesis` is what a test shall show of a difference second − first: that it is not 0, that it exceeds a margin
+(superiority), that it is not below −margin (non-inferiority), or that it is within ±margin (equivalence, by two
+one-sided tests). Several models give one `Comparison` a pair, with p-values adjusted for the number of pairs; all pairs
+together are `Comparisons`.
+
+The order of the file: limits and quantiles, results, multiplicity, hypotheses.
 """
-# MERGED-DOC: """Estimate and Comparison: a value with its interval, and a difference with its test."""
-# MERGED-DOC: """Hypotheses about a difference (superiority, non-inferiority, equivalence), their tests, and
-# multiplicity adjustment.
-#
-# p-values that allow for the number of comparisons made.
-# """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -28,23 +31,26 @@ from rocscope._base.formatting import p_value
 from rocscope.core.result import ComparedByValue, Result, html_table
 from rocscope.errors import ColumnError, InputError
 
-FEW_ROWS = 5  # of a class, or that a share is of
-FEW_WEIGHTED = 8  # rows that a class is worth whose weights are estimated, for an area
-FEW_GROUPS = 10  # groups of equal size, or as many unequal ones as are worth that
-FEW_INFORMATIVE = 4  # rows of a normal sample that would tell a variance as well
-FEW_BEYOND = 2  # rows expected beyond the point that a figure looks at, such as positives above a tpr of .9
-FEW_FOR_LIMIT = 25  # rows that tell a variance, or equal groups, from which on the limit theorem needs no help
-FEW_RESAMPLED = 20  # of a class, for percentiles of a bootstrap, and AUC intervals that no prior helps
-SHRUNK = 3.0  # rows that tell how ranks vary, with fewer of which a prior says more than the data
-FEW_EVENTS = 10  # cases of the rarer class, for calibration; equal rows that large costs are worth; rows with amounts
+# Limits and quantiles
 
-UNSEEN = 3.0  # rows of a class of s that may be ranked last and not have been drawn: a share of 3/s, at 95 %
-MOST_UNSEEN = 2.0  # times the interval's reach, by which these may lower a mean of ranks
+FEW_ROWS = 5  # of a class, or of the denominator of a share
+FEW_WEIGHTED = 8  # effective rows of a class with estimated weights, for an area
+FEW_GROUPS = 10  # groups of equal size, or the effective number of unequal groups
+FEW_INFORMATIVE = 4  # rows of a normal sample whose variance would be known as well
+FEW_BEYOND = 2  # rows expected above the point that a figure looks at, such as positives above a tpr of .9
+FEW_FOR_LIMIT = 25  # informative rows, or equal groups, from which on the central limit theorem is close enough
+FEW_RESAMPLED = 20  # of a class, for percentiles of a bootstrap, and for AUC intervals without a prior
+SHRUNK = 3.0  # informative rows, below which the prior of an area's interval outweighs the data
+FEW_EVENTS = 10  # cases of the rarer class, for calibration; effective rows of large costs; rows with amounts
 
+# If none of s rows of a class shows it, a share of 3/s of the class may still be ranked last, at a confidence of 95 %
+# (the rule of three: (1 − 3/s)^s ≈ 0.05).
+_RULE_OF_THREE = 3.0
+_MOST_LOWERED = 2.0  # by how many times the reach of its interval these may lower a mean of ranks
 
-def joined(*parts: str) -> str:
-    """Return the parts of a method's name that are not empty, separated by commas."""
-    return ", ".join(part for part in parts if part)
+# The t quantile in place of larger ones, which overflow: with few degrees of freedom tail probabilities near 0 have no
+# finite quantile in double precision.
+_LARGEST_QUANTILE = 1e8
 
 
 def few(amount: float, least: float, what: str) -> str:
@@ -63,19 +69,44 @@ def few_groups(amount: float | None) -> str:
     return "" if amount is None or isnan(amount) else few(amount, FEW_GROUPS, "groups of equal size")
 
 
-def unseen(smallest: float, value: float, reach: float, units: str = "rows") -> str:
+def unseen_last_ranks(smallest: float, value: float, reach: float, units: str = "rows") -> str:
     """Return that rows ranked last may be missing, which would lower a mean of ranks to far outside its interval.
 
     Examples
     --------
-    >>> unseen(15, 0.97, 0.1), unseen(50, 0.8, 0.1)
+    >>> unseen_last_ranks(15, 0.97, 0.1), unseen_last_ranks(50, 0.8, 0.1)
     ('', '')
-    >>> unseen(15, 0.99, 0.05)
+    >>> unseen_last_ranks(15, 0.99, 0.05)
     'rows ranked last, one of 5 of a class, may not have been drawn'
     """
-    if UNSEEN / smallest * value <= MOST_UNSEEN * reach:
+    if _RULE_OF_THREE / smallest * value <= _MOST_LOWERED * reach:
         return ""
-    return f"{units} ranked last, one of {smallest / UNSEEN:.0f} of a class, may not have been drawn"
+    return f"{units} ranked last, one of {smallest / _RULE_OF_THREE:.0f} of a class, may not have been drawn"
+
+
+def joined(*parts: str) -> str:
+    """Return the parts of a method's name that are not empty, separated by commas."""
+    return ", ".join(part for part in parts if part)
+
+
+def normal_quantile(level: float) -> float:
+    """Return z for a two-sided interval."""
+    return float(special.ndtri((1 + level) / 2))
+
+
+def t_quantile(z: float, df: float) -> float:
+    """Return Student's t quantile with the tail probability of a normal quantile.
+
+    Examples
+    --------
+    >>> t_quantile(1.959963984540054, 10)
+    2.228...
+    """
+    quantile = z if df == inf else -float(special.stdtrit(df, special.ndtr(-z)))
+    return quantile if abs(quantile) < _LARGEST_QUANTILE else _LARGEST_QUANTILE
+
+
+# Results
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -336,13 +367,15 @@ class Comparisons(Sequence[Comparison], Result):
         return super()._repr_html_() + html_table(rows, ("", "difference", "interval", "p", "adjusted", "reliable"))
 
 
+# Multiplicity
+
 PValueAdjust = Literal["holm", "bh", "none"]
 Adjust = Literal["holm", "bh", "max-t", "none"]
 
 ADJUSTMENTS = ("holm", "bh", "none")
 OF_ESTIMATES = ("holm", "bh", "max-t", "none")
 
-_DRAWS = 100_000  # an adjusted p-value of .05 then has a standard error of .0007
+_DRAWS = 100_000  # of the maximum of several normal statistics; an adjusted p of .05 then has a standard error of .0007
 
 
 @contract
@@ -378,16 +411,19 @@ def adjust_p_values(p_values: Any, method: PValueAdjust = "holm") -> NDArray[np.
     """
     check.check_choice("method", method, ADJUSTMENTS)
     p = check.check_numbers(p_values, "p_values")
-    if not ((p >= 0) & (p <= 1)).all():
-        raise InputError("p_values", expected="numbers from 0 to 1", got=repr(p[~((p >= 0) & (p <= 1))][0].item()))
+    refused = ~((p >= 0) & (p <= 1))  # also NaN
+    if refused.any():
+        raise InputError("p_values", expected="numbers from 0 to 1", got=repr(p[refused][0].item()))
     if method == "none":
         return p
     order = np.argsort(p)
     adjusted = np.empty_like(p)
     if method == "bh":
-        times = p.size / np.arange(1, p.size + 1)  # at least 1, so that no product is rounded below its p-value
-        adjusted[order] = np.minimum.accumulate((p[order] * times)[::-1])[::-1]
+        # Step-up: p₍ᵢ₎·m/i, the smallest from i on. m/i is at least 1, so that no product is rounded below its p-value.
+        factor = p.size / np.arange(1, p.size + 1)
+        adjusted[order] = np.minimum.accumulate((p[order] * factor)[::-1])[::-1]
     else:
+        # Step-down: p₍ᵢ₎·(m − i + 1), the largest up to i.
         adjusted[order] = np.maximum.accumulate(p[order] * np.arange(p.size, 0, -1)).clip(max=1)
     return adjusted
 
@@ -402,22 +438,23 @@ def compare_each_two(
 ) -> Comparisons:
     """Compare each pair of m estimates, by index, with p-values adjusted for all pairs that have one."""
     pairs = [compare(i, j) for i, j in combinations(range(len(estimates)), 2)]
-    adjusted = np.array([pair.p_value for pair in pairs])
-    if (tested := np.flatnonzero(~np.isnan(adjusted))).size:
-        if adjust == "max-t":
-            one_sided = pairs[0].alternative != "two-sided" or pairs[0].test != "difference"
-            both = of_differences(np.nan_to_num(covariance))
-            adjusted[tested] = max_t(adjusted[tested], both[np.ix_(tested, tested)], one_sided)
-        else:
-            adjusted[tested] = adjust_p_values(adjusted[tested], adjust)
-    pairs = [replace(pair, adjusted_p_value=float(p)) for pair, p in zip(pairs, adjusted, strict=True)]
+    p_values = np.array([pair.p_value for pair in pairs])
+    tested = np.flatnonzero(~np.isnan(p_values))
+    if tested.size and adjust == "max-t":
+        one_sided = pairs[0].alternative != "two-sided" or pairs[0].test != "difference"
+        of_pairs = covariance_of_differences(np.nan_to_num(covariance))
+        p_values[tested] = max_t(p_values[tested], of_pairs[np.ix_(tested, tested)], one_sided)
+    elif tested.size:
+        p_values[tested] = adjust_p_values(p_values[tested], adjust)
+    pairs = [replace(pair, adjusted_p_value=float(p)) for pair, p in zip(pairs, p_values, strict=True)]
     return Comparisons(quantity, estimates, covariance, pairs, adjust, omnibus)
 
 
-def of_differences(covariance: Array) -> Array:
+def covariance_of_differences(covariance: Array) -> Array:
     """Return the covariance of the differences of each two of m estimates, in order of `itertools.combinations`."""
-    i, j = np.triu_indices(covariance.shape[0], 1)
-    contrast = np.eye(covariance.shape[0])[j] - np.eye(covariance.shape[0])[i]
+    first, second = np.triu_indices(covariance.shape[0], 1)
+    identity = np.eye(covariance.shape[0])
+    contrast = identity[second] - identity[first]
     return contrast @ covariance @ contrast.T
 
 
@@ -433,18 +470,28 @@ def max_t(p: Array, covariance: Array, one_sided: bool) -> Array:
     ----------
     Westfall & Young 1993, Resampling-Based Multiple Testing; Hothorn, Bretz & Westfall 2008, Biom. J. 50:346–363.
     """
-    spread = np.sqrt(np.where(np.diag(covariance) > 0, np.diag(covariance), 1.0))
+    # Draws of the standardised differences. Their correlation may be singular (m models have m(m − 1)/2 differences),
+    # so that its root comes from eigenvalues and not from Cholesky's decomposition.
+    variance = np.diag(covariance)
+    spread = np.sqrt(np.where(variance > 0, variance, 1.0))
     values, vectors = np.linalg.eigh(covariance / np.outer(spread, spread))
     root = vectors * np.sqrt(values.clip(min=0))
     drawn = np.random.default_rng(0).standard_normal((_DRAWS, root.shape[1])) @ root.T
-    drawn, statistic = (drawn, -special.ndtri(p)) if one_sided else (abs(drawn), -special.ndtri(p / 2))
+    if one_sided:
+        statistic = -special.ndtri(p)
+    else:
+        drawn, statistic = abs(drawn), -special.ndtri(p / 2)
+
+    # Step-down: a pair is compared with the maximum over it and all pairs with larger p-values.
     order = np.argsort(p)
-    largest = np.maximum.accumulate(drawn[:, order[::-1]], axis=1)[:, ::-1]  # of a pair and all of larger p-values
+    largest = np.maximum.accumulate(drawn[:, order[::-1]], axis=1)[:, ::-1]
     reached = (largest >= statistic[order]).mean(axis=0)
     adjusted = np.empty_like(p)
     adjusted[order] = np.maximum.accumulate(np.fmax(reached, p[order]))
     return adjusted
 
+
+# Hypotheses
 
 Alternative = Literal["two-sided", "greater", "less"]
 Test = Literal["difference", "superiority", "noninferiority", "equivalence"]
@@ -505,31 +552,43 @@ class Hypothesis:
     @property
     def nulls(self) -> tuple[float | None, float | None]:
         """Values that the difference should exceed, and stay below; None if not tested."""
-        lower = {"difference": 0.0, "superiority": self.margin}.get(self.test, -self.margin)
-        upper = {"difference": 0.0, "equivalence": self.margin}.get(self.test)
-        return (None if self.alternative == "less" else lower), (None if self.alternative == "greater" else upper)
+        if self.test == "superiority":
+            return self.margin, None
+        if self.test == "noninferiority":
+            return -self.margin, None
+        if self.test == "equivalence":
+            return -self.margin, self.margin
+        above = None if self.alternative == "less" else 0.0
+        below = None if self.alternative == "greater" else 0.0
+        return above, below
 
     def judge(self, above: Callable[[float], float], below: Callable[[float], float]) -> float:
         """Return the p-value, given those of the one-sided tests of being above and below a value."""
         lower, upper = self.nulls
-        found = [p(null) for p, null in ((above, lower), (below, upper)) if null is not None]
-        if self.test == "difference" and len(found) == 2:
-            return min(2 * min(found), 1.0)
-        return max(found)
+        p_values = []
+        if lower is not None:
+            p_values.append(above(lower))
+        if upper is not None:
+            p_values.append(below(upper))
+        if self.test == "difference" and len(p_values) == 2:
+            return min(2 * min(p_values), 1.0)
+        return max(p_values)  # equivalence is shown if both one-sided tests reject
 
     def p_value(self, statistic: float, df: float = inf) -> float:
         """Return the p-value of a normal or t statistic (with `df` degrees of freedom)."""
-        return self.judge(lambda _: _below(-statistic, df), lambda _: _below(statistic, df))
+        return self.judge(lambda _: _lower_tail(-statistic, df), lambda _: _lower_tail(statistic, df))
 
     def compare(self, first: str, second: str, difference: Estimate, *, df: float = inf, method: str) -> Comparison:
         """Test a difference, given its standard error."""
 
         def standardised(null: float) -> float:
-            # Where nothing varies a difference of nothing shows nothing, and any other cannot be judged.
+            # Where nothing varies, a difference of exactly the null value has p = 1, and no other can be judged.
             excess = difference.value - null
             return excess / (difference.standard_error or nan) if excess else 0.0
 
-        p_value = self.judge(lambda null: _below(-standardised(null), df), lambda null: _below(standardised(null), df))
+        p_value = self.judge(
+            lambda null: _lower_tail(-standardised(null), df), lambda null: _lower_tail(standardised(null), df)
+        )
         statistic = min((standardised(null) for null in self.nulls if null is not None), key=abs)
         return self.comparison(first, second, difference, statistic, p_value, method, df)
 
@@ -552,12 +611,11 @@ class Hypothesis:
         self, value: float, standard_error: float, n: float, method: str, *, df: float = inf, bound: float = inf
     ) -> Estimate:
         """Return value ± quantile·se, clipped to ±`bound`."""
-        share = (1 + self.level) / 2
-        reach = float(special.ndtri(share) if isinf(df) else special.stdtrit(df, share)) * standard_error
+        reach = t_quantile(normal_quantile(self.level), df) * standard_error
         low, high = max(value - reach, -bound), min(value + reach, bound)
         return Estimate(value, low, high, self.level, method, n, standard_error)
 
 
-def _below(value: float, df: float) -> float:
+def _lower_tail(value: float, df: float) -> float:
     """Return the normal or Student's t distribution function (with `df` degrees of freedom)."""
     return float(special.ndtr(value) if isinf(df) else special.stdtr(df, value))

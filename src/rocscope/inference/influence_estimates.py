@@ -20,7 +20,7 @@ from rocscope.core.predictions import Predictions, independent_units
 from rocscope.errors import InputError
 from rocscope.figures.influence import PLAIN, SHARE, Linear, Scale, Smooth, Smoothed
 from rocscope.figures.registry import spelled, statistic_named
-from rocscope.inference.areas import satterthwaite, student
+from rocscope.inference.areas import satterthwaite
 from rocscope.inference.estimate import (
     FEW_BEYOND,
     FEW_INFORMATIVE,
@@ -33,9 +33,11 @@ from rocscope.inference.estimate import (
     compare_each_two,
     few,
     few_groups,
-    unseen,
+    normal_quantile,
+    t_quantile,
+    unseen_last_ranks,
 )
-from rocscope.inference.proportions import mover_difference, wilson_of
+from rocscope.inference.proportions import mover_difference, wilson_interval
 from rocscope.inference.variance import OverFolds, RowLevels, Stratum, Units, WeightKind, units_of
 from rocscope.sample import Models, Sample, Samples, sample_of
 
@@ -343,11 +345,11 @@ def estimate(sample: Values, i: int, level: float, scale: Scale) -> Estimate:
     df = sample.freedom(i, min(sample.classes))
     bias = linear.bias / (sample.n if "groups" in sample.note else sample.stratum.effective_units)
     centre, spread = max(value - bias, (value + scale.low) / 2), hypot(error, bias)  # no bias is known better than that
-    low, high = scale.around(centre, student(float(special.ndtri((1 + level) / 2)), df) * spread)
+    low, high = scale.around(centre, t_quantile(normal_quantile(level), df) * spread)
     low, high = min(low, value), max(high, value)
     doubt = _doubt(sample, sample.informative(sample.stratum.moves[:, i]))
     if not doubt and sample.statistic is not None and sample.statistic.of_ranks:
-        doubt = unseen(min(sample.classes), value - scale.low, value - low)
+        doubt = unseen_last_ranks(min(sample.classes), value - scale.low, value - low)
     return Estimate(value, low, high, level, method, sample.n, error, doubt)
 
 
@@ -363,7 +365,7 @@ def _of_counts_smoothed(
     if not plain and error > 0:
         rows = (smoothed.value_and_error(_MANY)[1] / error) ** 2 * _MANY
     df = inf if plain else sample.freedom(i, min(sample.classes))
-    low, high = smoothed.interval(rows, student(float(special.ndtri((1 + level) / 2)), df), scale)
+    low, high = smoothed.interval(rows, t_quantile(normal_quantile(level), df), scale)
     reason = few(rows, FEW_ROWS, "independent rows") or sample.doubt
     return Estimate(value, min(low, value), max(high, value), level, method, sample.n, error, reason)
 
@@ -383,13 +385,13 @@ def _of_share(sample: Values, i: int, level: float, trials: Trials) -> Estimate:
     if not trials.plain and 0 < value < 1 and variance > 0:
         worth = min(value * (1 - value) / variance, inf if linear.fixed else n)
         df = sample.freedom(i, trials.worth)
-    low, high = wilson_of(value, worth, level, df)
+    low, high = wilson_interval(value, worth, t_quantile(normal_quantile(level), df))
     groups = few_groups(sample.stratum.effective_units) if "groups" in sample.note else ""
     reason = groups or few(worth, FEW_ROWS, "independent cases") or ("" if linear.exact else sample.doubt)
     error = sqrt(value * (1 - value) / n) if trials.plain else sqrt(max(variance, 0.0))
     value, low, high, error = value / per, low / per, high / per, error / per
     if linear.place is not None:
-        reach = student(float(special.ndtri(level)), df) * trials.place_error  # one side of a kink alone
+        reach = t_quantile(float(special.ndtri(level)), df) * trials.place_error  # one side of a kink alone
         ends = [linear.place.shifted(by) for by in (-reach, reach)]
         low, high = min(low, *ends), max(high, *ends)
     return Estimate(value, low, high, level, method, n, error, reason)
@@ -480,7 +482,7 @@ class _Difference:
             shown = Estimate(self.value, self.value, self.value, hypothesis.level, method, self.n, 0.0, reason)
             return hypothesis.compare(first, second, shown, df=self.df, method=method)
         df = max(min(self.df, self.informative), FEW_INFORMATIVE)
-        t = student(float(special.ndtri((1 + hypothesis.level) / 2)), df)
+        t = t_quantile(normal_quantile(hypothesis.level), df)
         low, high = self.value - t * self.error, self.value + t * self.error
         doubt = few(self.informative, FEW_INFORMATIVE, "rows tell how much it varies")
         shown = Estimate(self.value, low, high, hypothesis.level, method, self.n, self.error, doubt)

@@ -1,14 +1,20 @@
-"""Confidence intervals of the rates of one operating point.
+"""Binomial proportions: intervals of shares and rates, and tests of two classifiers at their thresholds.
 
-Intervals that counts, standard errors or other intervals say at once.
+A rate of an operating point is a share of cases, such as the tpr, the share of the positives that are called positive.
+If the cases are independent and the threshold was fixed beforehand, it is a binomial proportion; `binomial_limits` has
+the usual intervals. Wilson's, the default, holds all shares p that a score test does not reject, |p̂ − p| ≤
+z·√(p(1 − p)/n); `wilson_limits` is the one place for its formula, also for an effective number of trials (weights,
+groups, areas) and with a t quantile in place of z.
+
+A linear combination of rates gets its interval from those of its parts (MOVER, Zou & Donner 2008).
+
+The order of the file: intervals of a share, rates of an operating point, a joint region of both rates, McNemar's test
+and the comparison of independent error rates, a table of thresholds.
 """
-# MERGED-DOC: """Tests of two classifiers at their thresholds: McNemar (paired), and two independent error rates."""
-# MERGED-DOC: """A table of thresholds: the counts and rates of each, with confidence intervals, to be read or
-# exported."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import hypot, inf, nan, sqrt
+from math import hypot, nan, sqrt
 from typing import Any, Literal
 
 import numpy as np
@@ -20,21 +26,23 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.contract import answering, contract
 from rocscope._base.radix import count_at_least
-from rocscope._base.validation import frame_of
 from rocscope.core.counts import OperatingPoint
 from rocscope.core.predictions import Predictions, require_distinct
 from rocscope.core.result import Result, html_table, jsonable
 from rocscope.errors import ColumnError, InputError, WeightError
-from rocscope.inference.estimate import FEW_ROWS, Alternative, Comparison, Estimate, Hypothesis, Test, few
+from rocscope.inference import estimate as results
+from rocscope.inference.estimate import FEW_ROWS, Comparison, Estimate, Hypothesis, few, normal_quantile
 from rocscope.inference.variance import require_whole
 from rocscope.sample import counts_of, point_of, rows_of
 
 ShareMethod = Literal["wilson", "clopper-pearson", "jeffreys", "wald"]
 
 
-def normal_quantile(level: float) -> float:
-    """Return z for a two-sided interval."""
-    return float(special.ndtri((1 + level) / 2))
+METHODS = ("wilson", "clopper-pearson", "jeffreys", "wald")
+_NAMES = {"wilson": "Wilson", "clopper-pearson": "Clopper–Pearson", "jeffreys": "Jeffreys", "wald": "Wald"}
+
+
+# Intervals of a share
 
 
 def wald(value: float, standard_error: float, level: float) -> tuple[float, float]:
@@ -45,37 +53,36 @@ def wald(value: float, standard_error: float, level: float) -> tuple[float, floa
 
 def logit(value: float, standard_error: float, level: float) -> tuple[float, float]:
     """Return the interval that is symmetric on the logit scale."""
+    # d logit(p)/dp = 1/(p(1 − p))
     reach = normal_quantile(level) * standard_error / (value * (1 - value))
     centre = special.logit(value)
     return float(special.expit(centre - reach)), float(special.expit(centre + reach))
 
 
-def of_share(count: Any, n: Any, method: ShareMethod, level: float) -> tuple[Array, Array]:
-    """Return the interval of a binomial share of n, of numbers or arrays; see `proportion_interval`.
+def wilson_limits(share: Any, trials: Any, quantile: float) -> tuple[Any, Any]:
+    """Return both ends of Wilson's interval, of numbers or arrays; rounding may carry them past 0 or 1.
 
-    Examples
-    --------
-    >>> low, high = of_share([0, 10], 10, "wilson", 0.95)
-    >>> low.round(3), high.round(3)
-    (array([0.   , 0.722]), array([0.278, 1.   ]))
+    Parameters
+    ----------
+    share : float or array
+        p̂, from 0 to 1.
+    trials : float or array
+        n, or the number of independent trials that would give the share's variance.
+    quantile : float
+        z, or a t quantile.
+
+    References
+    ----------
+    Wilson 1927, J. Am. Stat. Assoc. 22:209–212.
     """
-    count, n = np.asarray(count, dtype=np.float64), np.asarray(n, dtype=np.float64)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        if method in ("clopper-pearson", "jeffreys"):
-            shift, tail = (0.5 if method == "jeffreys" else 0.0), (1 - level) / 2
-            low = special.betaincinv(count + shift, n - count + (shift or 1), tail)
-            high = special.betaincinv(count + (shift or 1), n - count + shift, 1 - tail)
-        else:
-            z, share = normal_quantile(level), count / n
-            pull = z * z if method == "wilson" else 0.0
-            centre = (count + pull / 2) / (n + pull)
-            reach = z * np.sqrt(n * share * (1 - share) + pull / 4) / (n + pull)
-            low, high = np.maximum(centre - reach, 0), np.minimum(centre + reach, 1)
-    return np.where(count > 0, low, 0.0), np.where(count < n, high, 1.0)
+    pull = quantile * quantile / trials
+    centre = share + pull / 2
+    reach = (pull * share * (1 - share) + pull * pull / 4) ** 0.5
+    return (centre - reach) / (1 + pull), (centre + reach) / (1 + pull)
 
 
-def wilson_of(share: float, worth: float, level: float, df: float = inf) -> tuple[float, float]:
-    """Return Wilson's interval of a share that is as sure as one of so many independent cases, by t with so many df.
+def wilson_interval(share: float, trials: float, quantile: float) -> tuple[float, float]:
+    """Return Wilson's interval of a share for an effective number of trials; it begins at 0 or ends at 1 exactly.
 
     References
     ----------
@@ -83,74 +90,45 @@ def wilson_of(share: float, worth: float, level: float, df: float = inf) -> tupl
 
     Examples
     --------
-    >>> low, high = wilson_of(0.8, 10, 0.95)
+    >>> low, high = wilson_interval(0.8, 10, normal_quantile(0.95))
     >>> round(low, 4), round(high, 4)
     (0.4902, 0.9433)
     """
-    q = normal_quantile(level) if df == inf else float(special.stdtrit(df, (1 + level) / 2))
-    centre, reach = share + q * q / (2 * worth), q * sqrt(share * (1 - share) / worth + (q / (2 * worth)) ** 2)
-    low, high = ((centre + side * reach) / (1 + q * q / worth) for side in (-1, 1))
+    low, high = wilson_limits(share, trials, quantile)
     return max(low, 0.0) if share > 0 else 0.0, min(high, 1.0) if share < 1 else 1.0
 
 
-def _mover(parts: Sequence[tuple[float, Estimate]]) -> tuple[float, float, float]:
-    """Return a linear combination of independent estimates with its MOVER interval.
-
-    For dependent ones, such as of models on the same rows, it can only be too wide.
-
-    References
-    ----------
-    Zou & Donner 2008, Stat. Med. 27:1693–1702.
+def binomial_limits(count: Any, n: Any, method: ShareMethod, level: float) -> tuple[Array, Array]:
+    """Return the interval of a binomial share of n, of numbers or arrays; see `proportion_interval`.
 
     Examples
     --------
-    >>> first, second = (Estimate(value, value - 3, value + 4, 0.95, "", 1) for value in (10.0, 20.0))
-    >>> _mover([(1, second), (-1, first)])
-    (10.0, 5.0, 15.0)
+    >>> low, high = binomial_limits([0, 10], 10, "wilson", 0.95)
+    >>> low.round(3), high.round(3)
+    (array([0.   , 0.722]), array([0.278, 1.   ]))
     """
-    value = sum(factor * each.value for factor, each in parts)
-    below = (factor * (each.value - (each.low if factor > 0 else each.high)) for factor, each in parts)
-    above = (factor * ((each.high if factor > 0 else each.low) - each.value) for factor, each in parts)
-    return value, value - hypot(*below), value + hypot(*above)
+    count, n = np.asarray(count, dtype=np.float64), np.asarray(n, dtype=np.float64)
+    tail = (1 - level) / 2
+    with np.errstate(invalid="ignore", divide="ignore"):  # no trials, or a beta quantile with a parameter of 0
+        share = count / n
+        if method == "clopper-pearson":
+            low = special.betaincinv(count, n - count + 1, tail)
+            high = special.betaincinv(count + 1, n - count, 1 - tail)
+        elif method == "jeffreys":
+            low = special.betaincinv(count + 0.5, n - count + 0.5, tail)
+            high = special.betaincinv(count + 0.5, n - count + 0.5, 1 - tail)
+        else:
+            z = normal_quantile(level)
+            if method == "wilson":
+                low, high = wilson_limits(share, n, z)
+            else:
+                reach = z * np.sqrt(share * (1 - share) / n)
+                low, high = share - reach, share + reach
+            low, high = np.maximum(low, 0), np.minimum(high, 1)
+    return np.where(count > 0, low, 0.0), np.where(count < n, high, 1.0)
 
 
-def mover_difference(first: Estimate, second: Estimate, method: str, n: float) -> Estimate:
-    """Return the difference second − first of two areas with a MOVER interval, when no variance is available."""
-    value, low, high = _mover([(1, second), (-1, first)])
-    reach = 2 * normal_quantile(first.level)  # 0 at a level that is next to 0
-    standard_error = (high - low) / reach if reach > 0 else nan
-    return Estimate(value, max(low, -1.0), min(high, 1.0), first.level, method, n, standard_error)
-
-
-METHODS = ("wilson", "clopper-pearson", "jeffreys", "wald")
-_NAMES = {"wilson": "Wilson", "clopper-pearson": "Clopper–Pearson", "jeffreys": "Jeffreys", "wald": "Wald"}
-
-SHARES = {
-    "tpr": ("tp", "fn"),
-    "fnr": ("fn", "tp"),
-    "fpr": ("fp", "tn"),
-    "tnr": ("tn", "fp"),
-    "precision": ("tp", "fp"),
-    "npv": ("tn", "fn"),
-    "accuracy": ("tp tn", "fp fn"),
-    "error": ("fp fn", "tp tn"),
-    "prevalence": ("tp fn", "fp tn"),
-    "depth": ("tp fp", "fn tn"),
-}
-"""Rates that are shares of cases: the cells in the numerator, and the others in the denominator."""
-
-
-def share_of(rate: str, tp: Any, fp: Any, fn: Any, tn: Any) -> tuple[Any, Any]:
-    """Return the numerator and the denominator of a rate.
-
-    Examples
-    --------
-    >>> share_of("precision", tp=8, fp=5, fn=2, tn=85)
-    (8, 13)
-    """
-    cells = {"tp": tp, "fp": fp, "fn": fn, "tn": tn}
-    counted, rest = (sum(cells[cell] for cell in names.split()) for names in SHARES[rate])
-    return counted, counted + rest
+of_share = binomial_limits
 
 
 def proportion_interval(
@@ -191,7 +169,83 @@ def proportion_interval(
     if ((count % 1 != 0) | (n % 1 != 0)).any():
         hint = "weighted cases are not binomial trials; use rocscope.bootstrap"
         raise InputError("counts", expected="whole numbers", got="fractions", hint=hint)
-    return of_share(count, n, method, level)
+    return binomial_limits(count, n, method, level)
+
+
+def proportion(count: float, n: float, *, method: ShareMethod = "wilson", level: float = 0.95) -> Estimate:
+    """Return a share of n independent cases with its interval and standard error √(p(1 − p)/n)."""
+    low, high = proportion_interval(count, n, method=method, level=level)
+    if not n:
+        return Estimate(nan, float(low), float(high), level, _NAMES[method], n, nan, "no such case")
+    value = count / n
+    error = sqrt(value * (1 - value) / n)
+    # Clopper & Pearson's interval covers at any number of trials.
+    reason = "" if method == "clopper-pearson" else few(n, FEW_ROWS, "independent cases")
+    return Estimate(value, float(low), float(high), level, _NAMES[method], n, error, reason)
+
+
+def _mover(parts: Sequence[tuple[float, Estimate]]) -> tuple[float, float, float]:
+    """Return a linear combination of independent estimates with its MOVER interval.
+
+    The method of variance estimates recovery: each half-width is √Σ(cᵢ·reachᵢ)² with the reaches of the parts' own
+    intervals on that side. For dependent estimates, such as of models on the same rows, it can only be too wide.
+
+    References
+    ----------
+    Zou & Donner 2008, Stat. Med. 27:1693–1702.
+
+    Examples
+    --------
+    >>> first, second = (Estimate(value, value - 3, value + 4, 0.95, "", 1) for value in (10.0, 20.0))
+    >>> _mover([(1, second), (-1, first)])
+    (10.0, 5.0, 15.0)
+    """
+    value, below, above = 0.0, 0.0, 0.0
+    for factor, estimate in parts:
+        value += factor * estimate.value
+        low, high = (estimate.low, estimate.high) if factor > 0 else (estimate.high, estimate.low)
+        below = hypot(below, factor * (estimate.value - low))
+        above = hypot(above, factor * (high - estimate.value))
+    return value, value - below, value + above
+
+
+def mover_difference(first: Estimate, second: Estimate, method: str, n: float) -> Estimate:
+    """Return the difference second − first of two areas with a MOVER interval, when no variance is available."""
+    value, low, high = _mover([(1, second), (-1, first)])
+    reach = 2 * normal_quantile(first.level)  # 0 at a level that is next to 0
+    standard_error = (high - low) / reach if reach > 0 else nan
+    return Estimate(value, max(low, -1.0), min(high, 1.0), first.level, method, n, standard_error)
+
+
+# Rates of an operating point
+
+SHARES = {
+    "tpr": ("tp", "fn"),
+    "fnr": ("fn", "tp"),
+    "fpr": ("fp", "tn"),
+    "tnr": ("tn", "fp"),
+    "precision": ("tp", "fp"),
+    "npv": ("tn", "fn"),
+    "accuracy": ("tp tn", "fp fn"),
+    "error": ("fp fn", "tp tn"),
+    "prevalence": ("tp fn", "fp tn"),
+    "depth": ("tp fp", "fn tn"),
+}
+"""Rates that are shares of cases: the cells in the numerator, and the others in the denominator."""
+
+
+def share_of(rate: str, tp: Any, fp: Any, fn: Any, tn: Any) -> tuple[Any, Any]:
+    """Return the numerator and the denominator of a rate.
+
+    Examples
+    --------
+    >>> share_of("precision", tp=8, fp=5, fn=2, tn=85)
+    (8, 13)
+    """
+    cells = {"tp": tp, "fp": fp, "fn": fn, "tn": tn}
+    numerator, others = SHARES[rate]
+    counted = sum(cells[cell] for cell in numerator.split())
+    return counted, counted + sum(cells[cell] for cell in others.split())
 
 
 @contract
@@ -246,65 +300,62 @@ def rate_intervals(
     Estimate(0.127, 95 % interval 0.0555 to 0.2647, logit at prevalence 0.01, n=100)
     """
     point = point_of(point)
-    cells = point.tp, point.fp, point.fn, point.tn
-    found = {rate: proportion(*share_of(rate, *cells), method=method, level=level) for rate in SHARES}
+    rates = {}
+    for rate in SHARES:
+        count, n = share_of(rate, point.tp, point.fp, point.fn, point.tn)
+        rates[rate] = proportion(count, n, method=method, level=level)
     if target_prevalence is None:
-        return found
-    if not (check.is_number(target_prevalence) and 0 < target_prevalence < 1):
+        return rates
+    prevalence = target_prevalence
+    if not (check.is_number(prevalence) and 0 < prevalence < 1):
         hint = "write 5 % as 0.05"
-        raise InputError(
-            "target_prevalence", expected="a share between 0 and 1", got=repr(target_prevalence), hint=hint
-        )
-    del found["prevalence"]
+        raise InputError("target_prevalence", expected="a share between 0 and 1", got=repr(prevalence), hint=hint)
+    del rates["prevalence"]
     mirrored = OperatingPoint(point.tn, point.fn, point.fp, point.tp)
-    at_target = {
-        "precision": _predictive_value(point, target_prevalence, level),
-        "npv": _predictive_value(mirrored, 1 - target_prevalence, level),
-    }
-    for name, of_negatives in (("accuracy", "tnr"), ("error", "fpr"), ("depth", "fpr")):
-        of_positives = "fnr" if name == "error" else "tpr"
-        at_target[name] = _mixture(found[of_positives], found[of_negatives], target_prevalence)
-    return found | at_target
-
-
-def proportion(count: float, n: float, *, method: ShareMethod = "wilson", level: float = 0.95) -> Estimate:
-    """Return a share of n independent cases with its interval and standard error √(p(1 − p)/n)."""
-    low, high = proportion_interval(count, n, method=method, level=level)
-    value = count / n if n else nan
-    error = sqrt(value * (1 - value) / n) if n else nan
-    reason = "" if method == "clopper-pearson" else few(n, FEW_ROWS, "independent cases")
-    return Estimate(value, float(low), float(high), level, _NAMES[method], n, error, reason if n else "no such case")
+    rates["precision"] = _predictive_value(point, prevalence, level)
+    rates["npv"] = _predictive_value(mirrored, 1 - prevalence, level)
+    rates["accuracy"] = _mixture(rates["tpr"], rates["tnr"], prevalence)
+    rates["error"] = _mixture(rates["fnr"], rates["fpr"], prevalence)
+    rates["depth"] = _mixture(rates["tpr"], rates["fpr"], prevalence)
+    return rates
 
 
 def _predictive_value(point: OperatingPoint, prevalence: float, level: float) -> Estimate:
-    """Share of true among positive predictions, at a prevalence."""
+    """Return the share of true among positive predictions, at a prevalence."""
     z = normal_quantile(level)
     name = f"logit at prevalence {prevalence:g}"
     if not (point.n_pos and point.n_neg):
         return Estimate(nan, 0.0, 1.0, level, name, point.n, reason="no such case")
+    true_alarms, false_alarms = prevalence * point.tpr, (1 - prevalence) * point.fpr
+    alarms = true_alarms + false_alarms
+    value = true_alarms / alarms if alarms else nan
+
+    # logit PPV = logit π + log(tpr/fpr); by the delta method its variance is (1 − tpr)/tp + (1 − fpr)/fp in counts.
     cells = np.array([point.tp, point.fp, point.fn, point.tn], dtype=np.float64)
-    hits, alarms = prevalence * point.tpr, (1 - prevalence) * point.fpr
-    value = hits / (hits + alarms) if hits + alarms else nan
     if not cells.all():
-        cells += z * z / 2
+        cells += z * z / 2  # Mercaldo, Lau & Zhou's adjusted interval, after Agresti & Coull
         name += ", adjusted for empty cells"
     tp, fp, fn, tn = cells
     tpr, fpr = tp / (tp + fn), fp / (fp + tn)
     centre = special.logit(prevalence) + np.log(tpr / fpr)
     reach = z * sqrt((1 - tpr) / tp + (1 - fpr) / fp)
     low, high = special.expit(centre - reach), special.expit(centre + reach)
-    low, high = float(np.fmin(low, value)), float(np.fmax(high, value))
+    low, high = float(np.fmin(low, value)), float(np.fmax(high, value))  # which the adjustment may leave outside
     reason = few(min(point.n_pos, point.n_neg), FEW_ROWS, "independent cases")
     return Estimate(value, low, high, level, name, point.n, reason=reason)
 
 
 def _mixture(of_positives: Estimate, of_negatives: Estimate, prevalence: float) -> Estimate:
-    """Share of cases at a prevalence, from both classes' rates and their intervals."""
-    a, b = of_positives, of_negatives
-    value, low, high = _mover([(prevalence, a), (1 - prevalence, b)])
-    name = f"{a.method} at prevalence {prevalence:g} (MOVER)"
-    low, high = float(np.fmax(low, 0)), float(np.fmin(high, 1))
-    return Estimate(value, low, high, a.level, name, a.n + b.n, reason=a.reason or b.reason)
+    """Return a share of cases at a prevalence, from both classes' rates and their intervals."""
+    value, low, high = _mover([(prevalence, of_positives), (1 - prevalence, of_negatives)])
+    low, high = float(np.fmax(low, 0)), float(np.fmin(high, 1))  # NaN of a class without cases becomes 0 to 1
+    name = f"{of_positives.method} at prevalence {prevalence:g} (MOVER)"
+    n = of_positives.n + of_negatives.n
+    reason = of_positives.reason or of_negatives.reason
+    return Estimate(value, low, high, of_positives.level, name, n, reason=reason)
+
+
+# Both rates of a threshold
 
 
 @dataclass(frozen=True, repr=False)
@@ -376,6 +427,8 @@ def joint_region(point: OperatingPoint, *, method: ShareMethod = "clopper-pearso
     return JointRegion(rates["fpr"], rates["tpr"], level, _NAMES[method])
 
 
+# Tests of two classifiers at their thresholds
+
 Thresholds = float | Mapping[str, float]
 McNemar = Literal["mid-p", "exact", "asymptotic"]
 
@@ -387,7 +440,7 @@ def mcnemar(
     *,
     among: Literal["all", "positives", "negatives"] = "all",
     method: McNemar = "mid-p",
-    alternative: Alternative = "two-sided",
+    alternative: results.Alternative = "two-sided",
     level: float = 0.95,
 ) -> Comparison:
     """Test whether the second of two classifiers is correct more often than the first on the same rows (McNemar).
@@ -445,67 +498,76 @@ def mcnemar(
         hint = "choose them: predictions.select(models=[first, second])"
         raise InputError("models to compare", expected="two", got=f"{len(predictions.models)}", hint=hint)
     require_distinct(predictions, "McNemar's test")
-    weight = _whole_weights(predictions)
-    rows = {"all": np.ones(len(predictions), bool), "positives": predictions.y_true, "negatives": ~predictions.y_true}
-    right = [predicted == predictions.y_true for predicted in predict(predictions, thresholds).values()]
-    n = int(weight[rows[among]].sum())
+    positive, weight = predictions.y_true, predictions.sample_weight
+    if weight is None:
+        weight = np.ones(len(predictions), np.int64)
+    elif (weight % 1).any():
+        raise WeightError("McNemar's test", expected="whole weights, numbers of equal rows", got="fractions")
+    weight = weight.astype(np.int64)
+
+    rows = np.ones(len(predictions), bool)
+    if among == "positives":
+        rows = positive
+    elif among == "negatives":
+        rows = ~positive
+    predicted = predict(predictions, thresholds).values()
+    first_right, second_right = (decision == positive for decision in predicted)
+    n = int(weight[rows].sum())
     if not n:
         raise InputError("McNemar's test", expected=f"rows among {among}", got="none")
-    only_second = int(weight[rows[among] & right[1] & ~right[0]].sum())
-    only_first = int(weight[rows[among] & right[0] & ~right[1]].sum())
-    p_value = _discordance(only_second, only_first, method, alternative)
-    z = normal_quantile(level)
+    only_second = int(weight[rows & second_right & ~first_right].sum())
+    only_first = int(weight[rows & first_right & ~second_right].sum())
+    p_value = _discordance(only_second, only_first, method, hypothesis)
+
+    # Bonett & Price: Wald's interval of paired shares, with one more row that only the second, and one that only the
+    # first has right.
     gain, loss = (only_second + 1) / (n + 2), (only_first + 1) / (n + 2)
     error = sqrt((gain + loss - (gain - loss) ** 2) / (n + 2))
-    low, high = max(gain - loss - z * error, -1.0), min(gain - loss + z * error, 1.0)
+    reach = normal_quantile(level) * error
+    low, high = max(gain - loss - reach, -1.0), min(gain - loss + reach, 1.0)
     difference = Estimate((only_second - only_first) / n, low, high, level, "Bonett–Price", n, error)
     first, second = predictions.models
     name = f"McNemar, {method}" + ("" if among == "all" else f", {among}")
-    return Comparison(first, second, difference, float(only_second), p_value, name, hypothesis.alternative)
-
-
-def _whole_weights(predictions: Predictions) -> Array:
-    weight = predictions.sample_weight
-    if weight is None:
-        return np.ones(len(predictions), np.int64)
-    if (weight % 1).any():
-        raise WeightError("McNemar's test", expected="whole weights, numbers of equal rows", got="fractions")
-    return weight.astype(np.int64)
+    return hypothesis.comparison(first, second, difference, float(only_second), p_value, name)
 
 
 def predict(predictions: Predictions, thresholds: Thresholds | None) -> dict[str, NDArray[np.bool_]]:
     """Return each model's positive predictions; thresholds are compared exactly."""
-    own = predictions.decisions
-    cut = {} if thresholds is None else check.by_name(thresholds, predictions.models)
-    missing = [model for model in predictions.models if model not in (own if thresholds is None else cut)]
+    models = predictions.models
+    given = predictions.decisions if thresholds is None else check.by_name(thresholds, models)
+    missing = [model for model in models if model not in given]
     if missing:
         hint = "models that bring no decisions need one" if thresholds is None else ""
-        expected = f"one for each of {predictions.models}"
+        expected = f"one for each of {models}"
         raise ColumnError("thresholds", expected=expected, got=f"none for {missing}", hint=hint)
-    return {model: _at_least(predictions, model, cut[model]) if cut else own[model] for model in predictions.models}
+    if thresholds is None:
+        return {model: given[model] for model in models}
+    return {model: _at_least(predictions, model, given[model]) for model in models}
 
 
 def _at_least(predictions: Predictions, model: str, threshold: float) -> NDArray[np.bool_]:
+    # Compare with the lowest score that reaches the threshold: the same rows for scores of any type, without rounding.
     score, levels = predictions.scores[model], predictions.counts(model).threshold
     reached = count_at_least(levels, threshold)
     return score >= levels[reached - 1] if reached else np.zeros(score.size, bool)
 
 
-def _discordance(only_second: int, only_first: int, method: McNemar, alternative: Alternative) -> float:
+def _discordance(only_second: int, only_first: int, method: McNemar, hypothesis: Hypothesis) -> float:
+    """Return the p-value of discordant rows, which are heads and tails of a fair coin if both models are as good."""
     total = only_second + only_first
     if not total:
         return 1.0
     if method == "asymptotic":
-        return Hypothesis(alternative).p_value((only_second - only_first) / sqrt(total))
-    also = 1 if method == "mid-p" else 0  # half of what is seen counts: the mean of the tails with and without it
+        return hypothesis.p_value((only_second - only_first) / sqrt(total))
 
-    def tail(seen: int) -> float:
-        return float(special.bdtrc([seen - 1, seen - 1 + also], total, 0.5).mean())
+    def tail(observed: int) -> float:
+        """Return P(X ≥ observed); mid-p is its mean with P(X > observed), so that half of P(X = observed) counts."""
+        exact = float(special.bdtrc(observed - 1, total, 0.5))
+        if method == "exact":
+            return exact
+        return (exact + float(special.bdtrc(observed, total, 0.5))) / 2
 
-    upper, lower = tail(only_second), tail(only_first)
-    if alternative == "two-sided":
-        return float(min(2 * min(upper, lower), 1.0))
-    return float(upper if alternative == "greater" else lower)
+    return hypothesis.judge(lambda _: tail(only_second), lambda _: tail(only_first))
 
 
 @contract
@@ -513,8 +575,8 @@ def compare_errors(
     first: OperatingPoint,
     second: OperatingPoint,
     *,
-    alternative: Alternative = "two-sided",
-    test: Test = "difference",
+    alternative: results.Alternative = "two-sided",
+    test: results.Test = "difference",
     margin: float = 0.0,
     level: float = 0.95,
 ) -> Comparison:
@@ -558,6 +620,8 @@ def compare_errors(
     return hypothesis.compare("first", "second", difference, method=name)
 
 
+# A table of thresholds
+
 _CELLS = ("tp", "fp", "fn", "tn")
 _RATES = ("tpr", "tnr", "precision", "npv")
 _MOST_SHOWN = 20  # rows in a notebook: a choice
@@ -591,7 +655,7 @@ class ThresholdTable(Result):
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """Return one row a threshold, as a frame of "pandas", "polars" or "pyarrow", which write CSV or Excel."""
-        return frame_of(self.columns, backend)
+        return check.frame_of(self.columns, backend)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the table, safe for JSON."""
@@ -654,15 +718,16 @@ def threshold_table(
     require_whole(counts.pos, counts.neg)
     level = check.check_level(level)
     if thresholds is None:
-        cut, cells = counts.threshold, [getattr(counts, cell) for cell in _CELLS]
+        threshold = counts.threshold
+        cells = [np.asarray(getattr(counts, cell)) for cell in _CELLS]
     else:
-        cut = check.check_numbers(thresholds, "thresholds")
-        points = [counts.at(each) for each in cut.tolist()]
+        threshold = check.check_numbers(thresholds, "thresholds")
+        points = [counts.at(value) for value in threshold.tolist()]
         cells = [np.array([getattr(point, cell) for point in points]) for cell in _CELLS]
-    columns = {"threshold": np.asarray(cut), **dict(zip(_CELLS, map(np.asarray, cells), strict=True))}
+    columns = {"threshold": np.asarray(threshold), **dict(zip(_CELLS, cells, strict=True))}
     for rate in _RATES:
-        counted, n = share_of(rate, *cells)
-        low, high = proportion_interval(counted, n, method=method, level=level)
-        columns |= {rate: metrics.METRICS[rate](*cells), f"{rate}_low": low, f"{rate}_high": high}
+        columns[rate] = metrics.METRICS[rate](*cells)
+        low, high = proportion_interval(*share_of(rate, *cells), method=method, level=level)
+        columns |= {f"{rate}_low": low, f"{rate}_high": high}
     columns["youden"] = metrics.youden(*cells)
     return ThresholdTable({name: check.read_only(column) for name, column in columns.items()}, level, method)
