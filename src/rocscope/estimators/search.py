@@ -24,7 +24,7 @@ from rocscope.figures.influence import Smooth
 from rocscope.figures.registry import at, known, spelled, statistic_named
 from rocscope.inference.estimate import Estimate
 from rocscope.inference.expected_costs import sample_of_means
-from rocscope.inference.influence_estimates import estimate, values_of_rows
+from rocscope.inference.influence_estimates import estimate_value, values_of_rows
 
 _PARTS, _DRAWS = (
     10,
@@ -279,7 +279,12 @@ def _by_ranking(predictions: Predictions, *, smooth: Smooth) -> _Judged:
     found = values_of_rows(predictions, smooth, groups=None, folds=None, weights="auto")
     moves, times = _moves(found.stratum.moves, found.stratum.frequency)
     return _Judged(
-        found.values, moves, times, found.stratum.scale, {}, cache(lambda i: estimate(found, i, 0.95, smooth.scale))
+        found.values,
+        moves,
+        times,
+        found.stratum.scale,
+        {},
+        cache(lambda i: estimate_value(found, i, 0.95, smooth.scale)),
     )
 
 

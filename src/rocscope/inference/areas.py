@@ -36,7 +36,16 @@ from rocscope.errors import InputError, OneClassError, warn
 from rocscope.inference import estimate as results
 from rocscope.inference.estimate import Comparison, Comparisons, Estimate, Hypothesis, Omnibus
 from rocscope.inference.proportions import logit, wald, wilson_interval
-from rocscope.inference.variance import OverFolds, RowLevels, Stratum, Units, WeightKind, require_whole, units_of
+from rocscope.inference.variance import (
+    OverFolds,
+    RowLevels,
+    Stratum,
+    Units,
+    WeightKind,
+    require_whole,
+    satterthwaite,
+    units_of,
+)
 from rocscope.sample import Sample, sample_of
 
 # Weight of the prior for the variance of placements, in rows: always, and in addition where no row tells anything. Both
@@ -437,7 +446,7 @@ _MOST_SHORT = 0.1
 _NEXT_TO_A_ROOT = 1e-12  # an area of 0 or 1 solves its own equation; the end of the interval is the other root
 _TINY = 1e-15  # least distance from 0 and 1 at which the bound of "sure" is evaluated
 
-_solve: Callable[..., float] = optimize.brentq  # pyright takes its result for a tuple
+_solve: Any = optimize.brentq  # pyright takes its result for a tuple
 
 
 @answering
@@ -830,14 +839,6 @@ def unpaired_difference(first: AucSample, second: AucSample) -> AreaDifference:
     df = satterthwaite(parts, [stratum.effective_df for sample in (first, second) for stratum in sample.strata])
     variance = float(first.covariance[0, 0] + second.covariance[0, 0])
     return AreaDifference(first.size(0), second.size(0), 0.0, variance, df)
-
-
-def satterthwaite(parts: list[float], df: list[float]) -> float:
-    """Return Satterthwaite's degrees of freedom of a sum of variances, at least 1."""
-    total = sum(parts)
-    if not total > 0:
-        return 1.0
-    return max(1.0, total**2 / sum(part**2 / d for part, d in zip(parts, df, strict=True)))
 
 
 def all_equal(sample: AucSample) -> Omnibus | None:

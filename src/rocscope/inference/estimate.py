@@ -440,12 +440,15 @@ def compare_each_two(
     pairs = [compare(i, j) for i, j in combinations(range(len(estimates)), 2)]
     p_values = np.array([pair.p_value for pair in pairs])
     tested = np.flatnonzero(~np.isnan(p_values))
-    if tested.size and adjust == "max-t":
+    if not tested.size:
+        adjusted = p_values[tested]
+    elif adjust == "max-t":
         one_sided = pairs[0].alternative != "two-sided" or pairs[0].test != "difference"
         of_pairs = covariance_of_differences(np.nan_to_num(covariance))
-        p_values[tested] = max_t(p_values[tested], of_pairs[np.ix_(tested, tested)], one_sided)
-    elif tested.size:
-        p_values[tested] = adjust_p_values(p_values[tested], adjust)
+        adjusted = max_t(p_values[tested], of_pairs[np.ix_(tested, tested)], one_sided)
+    else:
+        adjusted = adjust_p_values(p_values[tested], adjust)
+    p_values[tested] = adjusted
     pairs = [replace(pair, adjusted_p_value=float(p)) for pair, p in zip(pairs, p_values, strict=True)]
     return Comparisons(quantity, estimates, covariance, pairs, adjust, omnibus)
 

@@ -29,7 +29,6 @@ from rocscope.inference import estimate as results
 from rocscope.inference.estimate import Comparison, Comparisons, Estimate, Hypothesis
 from rocscope.inference.proportions import Thresholds, predict
 from rocscope.inference.variance import (
-    WEIGHTS,
     WeightKind,
     frequencies_of,
     moves_of_mean,
@@ -99,7 +98,6 @@ def sample_of_means(
     predictions: Predictions, values: Array, target_prevalence: float | None, groups: Any, weights: WeightKind
 ) -> MeanSample:
     """Return the means of the columns of `values`, with classes weighted to a target prevalence."""
-    check.check_choice("weights", weights, WEIGHTS)
     positive, weighting = predictions.y_true, predictions.weighting
     weight = np.ones(len(predictions)) if predictions.sample_weight is None else predictions.sample_weight
     frequency = frequencies_of(weight, weighting, weights, positive, *predictions.scores.values())

@@ -534,7 +534,7 @@ def mcnemar(
 def predict(predictions: Predictions, thresholds: Thresholds | None) -> dict[str, NDArray[np.bool_]]:
     """Return each model's positive predictions; thresholds are compared exactly."""
     models = predictions.models
-    given = predictions.decisions if thresholds is None else check.by_name(thresholds, models)
+    given: Mapping[str, Any] = predictions.decisions if thresholds is None else check.by_name(thresholds, models)
     missing = [model for model in models if model not in given]
     if missing:
         hint = "models that bring no decisions need one" if thresholds is None else ""

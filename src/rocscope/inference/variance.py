@@ -33,7 +33,7 @@ Kish 1965, Survey Sampling; MacKinnon & White 1985, J. Econometrics 29:305–325
 Methodol. 28:169–181 (clusters).
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import frexp, inf, nan
@@ -126,6 +126,7 @@ def frequencies_of(
     With estimated weights it is the user's own weights, by which the estimated ones are multiplied, that may be
     frequencies. `columns` are the labels and scores, see `is_frequency`.
     """
+    check.check_choice("weights", kind, WEIGHTS)
     if weighting is not None:
         weight = weighting.base
         if weight is not None and weighting.index is not None:
@@ -271,6 +272,14 @@ def stratum_of_moves(
     frequency = frequency[counted]
     units = float(frequency.sum())
     return Stratum(moves[counted] / frequency[:, None], frequency, units, units - 1, min(effective_units, units))
+
+
+def satterthwaite(variances: Sequence[float], df: Sequence[float]) -> float:
+    """Return Satterthwaite's degrees of freedom (Σv)²/Σ(v²/df) of a sum of independent variances, at least 1."""
+    total = sum(variances)
+    if not total > 0:
+        return 1.0
+    return max(1.0, total**2 / sum(part**2 / d for part, d in zip(variances, df, strict=True)))
 
 
 # Estimated weights
@@ -559,7 +568,6 @@ def units_of(
     predictions: Predictions, *, groups: Any = None, folds: OverFolds | None = None, weights: WeightKind = "auto"
 ) -> Units:
     """Return the rows with positive weight, with their weights, groups and folds."""
-    check.check_choice("weights", weights, WEIGHTS)
     if folds is not None:
         check.check_choice("folds", folds, ("pooled", "mean"))
     unit = independent_units(predictions, groups)

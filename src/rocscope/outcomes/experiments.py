@@ -21,7 +21,7 @@ from rocscope.core.result import Result, number
 from rocscope.errors import InputError
 from rocscope.figures.influence import PLAIN
 from rocscope.inference.estimate import FEW_EVENTS, Adjust, Comparisons, Estimate, Hypothesis, few
-from rocscope.inference.influence_estimates import Values, compare_values, estimate
+from rocscope.inference.influence_estimates import Values, compare_values, estimate_value
 from rocscope.inference.proportions import mover_difference, proportion
 from rocscope.inference.variance import RowLevels, stratum_of_moves
 from rocscope.outcomes.verification import ShareWeights
@@ -407,7 +407,8 @@ class Experiment(Result):
         code = None if self.groups is None else check.check_groups(self.groups, "groups", self.n)
         stratum = stratum_of_moves(total, code, None, self.n)
         note = note if code is None else f"{stratum.units:g} groups"
-        return Values(names, values, stratum, self.n, note, shortage=self._shortage)
+        grouped = code is not None
+        return Values(names, values, stratum, self.n, note, shortage=self._shortage, grouped=grouped)
 
     @property
     def _shortage(self) -> str:
@@ -421,7 +422,7 @@ class Experiment(Result):
         trial, (values, moves) = self._figures(kind, name)
         contacted, gained = trial.curve(self.scores[name], kind)
         sample = self._values(("area", "coefficient", "effect"), values, moves)
-        figures = [estimate(sample, i, check.check_level(level), PLAIN) for i in range(3)]
+        figures = [estimate_value(sample, i, check.check_level(level), PLAIN) for i in range(3)]
         if isnan(values[1]):
             figures[1] = replace(figures[1], reason="responses other than 0 and 1 have no perfect ranking")
         return UpliftCurve(kind, name, contacted, gained, *figures)

@@ -524,7 +524,7 @@ def _mean(values: list[Values], weight: Array) -> Values:
     value = sum((w * each.values for w, each in zip(weight, values, strict=True)), np.zeros(len(first.models)))
     moves = sum((w * each.stratum.moves for w, each in zip(weight, values, strict=True)), np.zeros(last.moves.shape))
     stratum = Stratum(moves, last.frequency, last.units, last.df, min(each.stratum.effective_units for each in values))
-    return Values(first.models, value, stratum, first.n, values[-1].note)
+    return Values(first.models, value, stratum, first.n, values[-1].note, grouped=values[-1].grouped)
 
 
 @contract

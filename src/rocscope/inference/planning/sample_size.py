@@ -19,8 +19,9 @@ from rocscope._base.arrays import Array
 from rocscope._base.contract import contract
 from rocscope.core.result import Result
 from rocscope.errors import InputError
-from rocscope.inference.areas import sample_of_rows, satterthwaite
+from rocscope.inference.areas import sample_of_rows
 from rocscope.inference.proportions import ShareMethod, logit, normal_quantile, proportion_interval
+from rocscope.inference.variance import satterthwaite
 from rocscope.sample import rows_of
 
 
