@@ -541,7 +541,7 @@ def predict(predictions: Predictions, thresholds: Thresholds | None) -> dict[str
         expected = f"one for each of {models}"
         raise ColumnError("thresholds", expected=expected, got=f"none for {missing}", hint=hint)
     if thresholds is None:
-        return {model: given[model] for model in models}
+        return {model: predictions.decisions[model] for model in models}
     return {model: _at_least(predictions, model, given[model]) for model in models}
 
 
