@@ -355,17 +355,17 @@ def _sample(model: str, data: Any, name: str, pos_label: Any) -> Sample:
         return Sample(model, kind, data, model_name(data.models, model if len(data.models) > 1 else None))
     if isinstance(data, CountsSketch):
         data = data.binned()
-    elif isinstance(data, OperatingPoint):
+    if isinstance(data, CumulativeCounts):
+        return Sample(model, kind, data.attained if data.holds_levels else data)
+    if isinstance(data, OperatingPoint):
         data = ThresholdCounts.from_point(data)
     elif hasattr(data, "as_point"):
         data = ThresholdCounts.from_point(data.as_point(pos_label))
-    if isinstance(data, BySegment):
+    if isinstance(data, ThresholdCounts | BySegment):
         return Sample(model, kind, data)
     if isinstance(data, Mapping):  # models of segments, as `read_sketch(segment=)` returns them
         raise InputError(name, expected=ANYTHING, got=kind, hint=SEGMENTS)
-    if not isinstance(data, CumulativeCounts):
-        raise refusal(name, ANYTHING, data, "of labels and scores make Predictions(y_true, y_score)")
-    return Sample(model, kind, data.attained if data.holds_levels else data)
+    raise refusal(name, ANYTHING, data, "of labels and scores make Predictions(y_true, y_score)")
 
 
 def _is_whole(data: Any) -> bool:
@@ -373,8 +373,9 @@ def _is_whole(data: Any) -> bool:
 
 
 def _is_labels(data: Any) -> bool:
-    is_column = isinstance(data, list | tuple) or hasattr(data, "__array__") or library_of(data) is not None
-    return is_column and not _is_whole(data)
+    if _is_whole(data):
+        return False
+    return isinstance(data, list | tuple) or hasattr(data, "__array__") or library_of(data) is not None
 
 
 def _is_context(value: Any) -> bool:
@@ -393,7 +394,7 @@ def _require_scores(y_true: Any, y_score: Any, model: str | None) -> None:
 
 def _require_alone(counted: Any, y_score: Any, pos_label: Any, sample_weight: Any) -> None:
     parts: list[Any] = list(counted.values()) if isinstance(counted, Mapping) else [counted]
-    if any(hasattr(part, "as_point") for part in parts):
+    if pos_label is not None and any(hasattr(part, "as_point") for part in parts):
         pos_label = None
     rows = {"y_score": y_score, "pos_label": pos_label, "sample_weight": sample_weight}
     for name in (name for name, column in rows.items() if column is not None):

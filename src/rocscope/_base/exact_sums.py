@@ -29,30 +29,6 @@ _LEAST_TOTAL = 1e-100  # products of two such totals, and of their inverses, sta
 _AT_ONCE = 256  # sums found in one pass: 4 MB of integers
 
 
-def running(counts: Array) -> Array:
-    """Return running sums, starting at 0; for float weights, with the rounding error of each sum.
-
-    So no sum is off by more than its last digit, and none is below the one before it.
-
-    Examples
-    --------
-    >>> running(np.array([1e17, 1.0, 15.0])).tolist()
-    [0.0, 1e+17, 1e+17, 1.0000000000000002e+17]
-    """
-    sums = np.zeros(counts.size + 1, counts.dtype)
-    if counts.dtype.kind == "f" and counts.size >= kernels.SMALL:
-        kernels.weights.running(counts, sums[1:])
-        return sums
-    counts.cumsum(out=sums[1:])
-    if counts.dtype.kind == "f":
-        before, after = sums[:-1], sums[1:]
-        part = after - before
-        rest = before - (after - part)
-        rest += counts - part
-        after += np.cumsum(rest)
-    return sums
-
-
 def is_moderate(total: float) -> bool:
     """Whether products of sums up to a total stay within the range of floats."""
     return total == 0 or _LEAST_TOTAL < total < 1 / _LEAST_TOTAL

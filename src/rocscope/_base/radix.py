@@ -7,13 +7,12 @@ Sorted keys of rows: a score's ordered bits and its label in each (see `kernels.
 BucketParts of rows by score, for a sort on all cores: about as many rows in each, so that a cache holds one.
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate, pairwise
 from time import perf_counter
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -63,30 +62,6 @@ def encode(scores: Array) -> Array:
 def without_signed_zeros(scores: Array) -> Array:
     """Return scores with -0.0 replaced by 0.0."""
     return scores + scores.dtype.type(0) if scores.dtype.kind == "f" else scores
-
-
-def count_at_least(threshold: Array, cut: float) -> int:
-    """Count the levels whose score is at least `cut`; the comparison is exact, without rounding `cut` to their type."""
-    dtype = threshold.dtype
-    if dtype.kind == "f":
-        lowest, highest = float(np.finfo(dtype).min), float(np.finfo(dtype).max)
-    else:
-        lowest, highest = np.iinfo(dtype).min, np.iinfo(dtype).max
-    if cut > highest:
-        return 0
-    if cut <= lowest:
-        return threshold.size
-    below = cast(int, np.searchsorted(threshold[::-1], least_from(cut, dtype), side="left"))
-    return threshold.size - int(below)
-
-
-def least_from(cut: float, dtype: np.dtype[Any]) -> Any:
-    """Return the smallest value of a type that is not below `cut`, which lies within its range."""
-    smallest = dtype.type(cut if dtype.kind == "f" else math.ceil(cut))
-    if smallest.item() < cut:
-        with np.errstate(under="ignore"):  # the number after 0 is meant to be tiny
-            smallest = np.nextafter(smallest, dtype.type(math.inf))
-    return smallest
 
 
 def after_infinity(scores: Array) -> Array:

@@ -92,6 +92,8 @@ class Context(Result):
         InputError
             If it is a campaign whose capacity or fixed cost would be ignored.
         """
+        if isinstance(context, cls):
+            return context
         if getattr(context, "capacity", None) is not None or getattr(context, "fixed_cost", 0):
             hint = "choose and plan_campaign allow for both; campaign.context leaves them out"
             expected = "a Context, or a Campaign without capacity and fixed cost"
@@ -197,16 +199,19 @@ class Context(Result):
         return {cell: getattr(self, f"cost_{cell}") for cell in CELLS}
 
     @cached_property
+    def _exact_costs(self) -> dict[str, Fraction]:
+        """The costs as the decimals that they are written as."""
+        return {cell: decimal(cost) for cell, cost in self.costs.items()}
+
+    @cached_property
     def false_alarm_cost(self) -> Fraction:
         """Extra cost of predicting a negative case positive, cost_fp − cost_tn."""
-        costs = self.costs
-        return decimal(costs["fp"]) - decimal(costs["tn"])
+        return self._exact_costs["fp"] - self._exact_costs["tn"]
 
     @cached_property
     def miss_cost(self) -> Fraction:
         """Extra cost of predicting a positive case negative, cost_fn − cost_tp."""
-        costs = self.costs
-        return decimal(costs["fn"]) - decimal(costs["tp"])
+        return self._exact_costs["fn"] - self._exact_costs["tp"]
 
     @property
     def cost_ratio(self) -> float:
@@ -312,7 +317,7 @@ class Context(Result):
         Fraction(199, 1000)
         """
         tp, fp, fn, tn = (Fraction(getattr(point, cell)) for cell in CELLS)
-        cost = {cell: decimal(each) for cell, each in self.costs.items()}
+        cost = self._exact_costs
         positives, negatives = cost["tp"] * tp + cost["fn"] * fn, cost["fp"] * fp + cost["tn"] * tn
         if self.target_prevalence is None:
             return (positives + negatives) / (tp + fp + fn + tn)

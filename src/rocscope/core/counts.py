@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from rocscope import metrics
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array, ranks_there
-from rocscope._base.exact_sums import UNIT, Sums, is_moderate, running, scale_of
+from rocscope._base.exact_sums import UNIT, Sums, is_moderate, scale_of
 from rocscope._base.public_names import reach
-from rocscope._base.radix import count_at_least, without_signed_zeros
-from rocscope.core.ranking import Levels, Pairs, Ranking, collapse, rank
+from rocscope._base.radix import without_signed_zeros
+from rocscope.core.ranking import Levels, Pairs, Ranking, collapse, count_at_least, rank, running_sums
 from rocscope.core.result import ComparedByValue, Result, html_table, jsonable, number
 from rocscope.errors import InputError, OneClassError, ScoreError, ShapeError, WeightError
 
@@ -465,7 +465,7 @@ class ThresholdCounts(CumulativeCounts):
         """Counts that increase wherever `cumulative` does, even by less than rounded sums show."""
         if not self._ranking.weighted:
             return super().climbs
-        return running((self.pos > 0).astype(np.intp)), running((self.neg > 0).astype(np.intp))
+        return running_sums((self.pos > 0).astype(np.intp)), running_sums((self.neg > 0).astype(np.intp))
 
     def whole(self, index: Array) -> Sums:
         """Return true and false positives at increasing points of `cumulative`, as integers in multiples of `unit`."""

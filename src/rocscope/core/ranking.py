@@ -21,7 +21,8 @@ from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from math import ceil, inf
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +30,7 @@ from numpy.typing import NDArray
 from rocscope import kernels
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Ties, in_threads
-from rocscope._base.exact_sums import Sums, add_up, condensed, dot, rounded, running, whole_sums
+from rocscope._base.exact_sums import Sums, add_up, condensed, dot, rounded, whole_sums
 from rocscope._base.radix import KINDS, KeyPart, decode, encode, sorted_keys, sorted_rows, without_signed_zeros
 
 _PAIRS = "_pairs"
@@ -189,6 +190,54 @@ class Ranking:
         return tp[-1].item(), fp[-1].item()
 
 
+def running_sums(counts: Array) -> Array:
+    """Return running sums, starting at 0; for float weights, with the rounding error of each sum.
+
+    So no sum is off by more than its last digit, and none is below the one before it.
+
+    Examples
+    --------
+    >>> running_sums(np.array([1e17, 1.0, 15.0])).tolist()
+    [0.0, 1e+17, 1e+17, 1.0000000000000002e+17]
+    """
+    sums = np.zeros(counts.size + 1, counts.dtype)
+    if counts.dtype.kind == "f" and counts.size >= kernels.SMALL:
+        kernels.weights.running_sums(counts, sums[1:])
+        return sums
+    counts.cumsum(out=sums[1:])
+    if counts.dtype.kind == "f":
+        before, after = sums[:-1], sums[1:]
+        part = after - before
+        rest = before - (after - part)
+        rest += counts - part
+        after += np.cumsum(rest)
+    return sums
+
+
+def count_at_least(threshold: Array, cut: float) -> int:
+    """Count the levels whose score is at least `cut`; the comparison is exact, without rounding `cut` to their type."""
+    dtype = threshold.dtype
+    if dtype.kind == "f":
+        lowest, highest = float(np.finfo(dtype).min), float(np.finfo(dtype).max)
+    else:
+        lowest, highest = np.iinfo(dtype).min, np.iinfo(dtype).max
+    if cut > highest:
+        return 0
+    if cut <= lowest:
+        return threshold.size
+    below = cast(int, np.searchsorted(threshold[::-1], least_from(cut, dtype), side="left"))
+    return threshold.size - int(below)
+
+
+def least_from(cut: float, dtype: np.dtype[Any]) -> Any:
+    """Return the smallest value of a type that is not below `cut`, which lies within its range."""
+    smallest = dtype.type(cut if dtype.kind == "f" else ceil(cut))
+    if smallest.item() < cut:
+        with np.errstate(under="ignore"):  # the number after 0 is meant to be tiny
+            smallest = np.nextafter(smallest, dtype.type(inf))
+    return smallest
+
+
 @dataclass(frozen=True)
 class Vertices:
     """Further facts of levels that are steps between points of a longer curve."""
@@ -216,7 +265,7 @@ class Levels(Ranking):
 
     @cached_property
     def _cumulative(self) -> tuple[Array, Array]:
-        return self.vertices.cumulative if self.vertices else (running(self.pos), running(self.neg))
+        return self.vertices.cumulative if self.vertices else (running_sums(self.pos), running_sums(self.neg))
 
     def cumulative(self) -> tuple[Array, Array]:
         return self._cumulative
@@ -226,8 +275,8 @@ class Levels(Ranking):
             tp, fp = self.vertices.whole
             return rounded([tp[-1] - count for count in tp]), rounded([fp[-1] - count for count in fp])
         # Summed from below: total minus sum would lose the small weights at low scores.
-        fn = running(self.pos[::-1])[::-1]
-        tn = running(self.neg[::-1])[::-1]
+        fn = running_sums(self.pos[::-1])[::-1]
+        tn = running_sums(self.neg[::-1])[::-1]
         fn[0], tn[0] = self.totals()
         return fn, tn
 

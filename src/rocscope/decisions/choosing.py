@@ -1,10 +1,24 @@
-"""Find the thresholds of all models that satisfy constraints, and the best of them by a criterion."""
-# MERGED-DOC: """choose: select model and threshold for a context, by a criterion, under constraints."""
+"""Choose the model and threshold of lowest expected cost, or the best by a criterion, under constraints.
+
+Every threshold of a model is a point in ROC space. In a context (prevalence and costs) points of equal expected cost
+lie on parallel lines, the iso-performance lines; the cheapest point is where one of them touches the upper convex hull
+of all models' points. `choose` therefore takes four steps:
+
+1. make the hull of all models (`model_hull.Hull`);
+2. find the touching point (`geometry.touching`). Accuracy and Youden's index are costs in another context, so they
+   touch the hull as well; other criteria and constraints look at every threshold;
+3. compute the expected cost of that point and of the alternatives: the best threshold of all, everybody positive,
+   nobody positive, and the default threshold;
+4. return them as a `Decision`.
+
+The file has this order: `choose`, `ChoiceProblem` with one method for each kind of choice, the thresholds that satisfy
+constraints, and the notes. Whatever only an interval or a plot needs is made when it is asked for.
+"""
 
 from __future__ import annotations  # so that help() shows the short names of types
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -12,149 +26,32 @@ from typing import Any
 
 import numpy as np
 
+from rocscope import geometry
 from rocscope._base import validation as check
-from rocscope._base.arrays import Array
 from rocscope._base.contract import answering
-from rocscope.core.context import Context, decimal
+from rocscope.core.context import CELLS, Context, decimal
 from rocscope.core.counts import CumulativeCounts, OperatingPoint
 from rocscope.curves.profit_curve import Campaign
+from rocscope.decisions import sampling_model as sampling
 from rocscope.decisions.constraints import Constraint, Criterion, Function, at_mix, constraints_of, criterion_of
-from rocscope.decisions.decision import Decision
+from rocscope.decisions.decision import Decision, Question
 from rocscope.decisions.model_hull import Hull, UncertainContext, hull_of
-from rocscope.decisions.randomized import (
-    HullVertex,
-    RandomizedRule,
-    Review,
-    Reviewing,
-    SlopeRanges,
-    slope_ranges,
-    third_action,
-)
-from rocscope.decisions.sampling_model import (
-    PricedRows,
-    RowCostModel,
-    SamplingModel,
-    as_given,
-    limit_of,
-    model_of_hull,
-    model_of_rows,
-)
+from rocscope.decisions.randomized import RandomizedRule, Review, Reviewing, third_action
 from rocscope.errors import InexactCountsError, InfeasibleError, InputError
-from rocscope.geometry import Choices, ConvexCombination, TangentPoint, touching, touching_within
+from rocscope.geometry import Choices, ConvexCombination, TangentPoint
 from rocscope.sample import Labels, Models, Samples, Scores, samples_of, with_context
 
-_TIE = 1e-13  # relative: values that differ by less are equal but for the rounding of a few operations
-_DESCRIBED = 5  # ties that are named: a choice
-
-
-@dataclass(frozen=True)
-class Admissible:
-    """The admissible thresholds of each model; models without any are left out."""
-
-    choices: tuple[Choices, ...]
-
-    @cached_property
-    def slope_ranges(self) -> SlopeRanges:
-        """Which of them can ever have the lowest cost, and for which slopes."""
-        return slope_ranges(self.choices)
-
-    def highest(self, criterion: Criterion, target_prevalence: float | None) -> list[HullVertex]:
-        """Return the best choice by a criterion, followed by equally good ones."""
-        goodness = [criterion.goodness(at_mix(each.cells, target_prevalence)) for each in self.choices]
-        best = max(values.max() for values in goodness)
-        if best == -np.inf:
-            raise InputError(f"criterion {criterion.name!r} is not defined at any threshold that may be chosen")
-        enough = best - _TIE * max(1.0, abs(best)) if np.isfinite(best) else best
-        tied = [
-            _vertex(each, index)
-            for each, values in zip(self.choices, goodness, strict=True)
-            for index in np.flatnonzero(values >= enough)[:_DESCRIBED].tolist()
-        ]
-        return sorted(tied, key=lambda vertex: vertex.point.depth)
-
-    @staticmethod
-    def value_at(criterion: Criterion, point: OperatingPoint, target_prevalence: float | None) -> float:
-        """Return the value of a criterion at one point."""
-        cells = tuple(np.array([getattr(point, name)]) for name in ("tp", "fp", "fn", "tn"))
-        return float(np.asarray(criterion.value(*at_mix(cells, target_prevalence)))[0])  # pyright: ignore[reportArgumentType]
-
-
-def _vertex(choices: Choices, index: int) -> HullVertex:
-    return HullVertex(choices.model, choices.point(index), negated=choices.negated)
-
-
-def admissible(
-    hull: Hull, constraints: tuple[Constraint, ...], target_prevalence: float | None, population: float | None
-) -> Admissible:
-    """Return the thresholds of a hull's models that satisfy all constraints.
-
-    Raises
-    ------
-    InfeasibleError
-        If there is none; it says how close any comes.
-    """
-    every = hull.every_choice
-
-    def value(constraint: Constraint, choices: Choices) -> Array:
-        return constraint.value(choices.cells, target_prevalence, population, len(every))
-
-    kept = []
-    for choices in every:
-        allowed = np.ones(choices.index.size, dtype=bool)
-        for constraint in constraints:
-            allowed &= constraint.admits(choices.cells, target_prevalence, population, len(every))
-        if allowed.all():
-            kept.append(choices)
-        elif allowed.any():
-            kept.append(choices.take(np.flatnonzero(allowed)))
-    if not kept:
-        raise _infeasible(every, constraints, value)
-    return Admissible(tuple(kept))
-
-
-def _infeasible(
-    every: Sequence[Choices], constraints: tuple[Constraint, ...], value: Callable[[Constraint, Choices], Array]
-) -> InfeasibleError:
-    subject = "no threshold of any model satisfies " + " and ".join(map(str, constraints))
-    hints = []
-    for constraint in constraints:
-        others = [other for other in constraints if other is not constraint]
-        closest = _closest(every, constraint, others, value)
-        if closest:
-            reached, choices, index = closest
-            under = f"with {' and '.join(map(str, others))} " if others else ""
-            extreme = "highest" if ">" in constraint.relation else "lowest"
-            threshold = choices.point(index).threshold
-            hints.append(
-                f"{under}the {extreme} {constraint.quantity}{constraint.surely} is {reached:.6g} "
-                f"({choices.model} at {threshold:.6g})"
-            )
-    return InfeasibleError(subject, hint="; ".join(hints) or "even one constraint less leaves none")
-
-
-def _closest(
-    every: Sequence[Choices],
-    constraint: Constraint,
-    others: list[Constraint],
-    value: Callable[[Constraint, Choices], Array],
-) -> tuple[float, Choices, int] | None:
-    """Return the value closest to one constraint's bound where the others hold, and its threshold."""
-    found: tuple[float, Choices, int] | None = None
-    for choices in every:
-        values = np.asarray(value(constraint, choices), dtype=np.float64).copy()
-        for other in others:
-            values[~other.holds(value(other, choices))] = np.nan
-        index = constraint.closest(values)
-        if index is None:
-            continue
-        candidate = (float(values[index]), choices, index)
-        if found is None or constraint.is_closer(candidate[0], found[0]):
-            found = candidate
-    return found
-
-
 DEFAULT_THRESHOLD = 0.5
-_ROUNDED = 1e-12  # relative: a cost lower by less is the same but for rounding
+
+MIN_COST = criterion_of("min_cost")
+ACCURACY = criterion_of("accuracy")
+
+# Relative differences of a criterion below this are due to rounding: a few operations in float64, each off by 1e-16.
+TIE = 1e-13
+# A randomised rule is reported if it is cheaper by more than this share of the cost; less is rounding.
+ROUNDING = 1e-12
+# Ties that are named for each model: more would not be read.
+MOST_TIES_SHOWN = 5
 
 
 @answering
@@ -257,172 +154,342 @@ def choose(
     >>> choose(tied, subject_to="cases <= 2", randomized=True).point
     OperatingPoint(tp=1.5, fp=0.5, fn=2.5, tn=3.5, threshold=2)
     """
-    given, context = with_context(models, y_score, context, pos_label=pos_label, sample_weight=sample_weight)
+    data, context = with_context(models, y_score, context, pos_label=pos_label, sample_weight=sample_weight)
+    question = Question(context, criterion, subject_to, population, randomized, review)
+
+    # A campaign is a context with a population, a capacity (a constraint on it) and a fixed cost.
     campaign = context if isinstance(context, Campaign) else None
     if campaign is not None:
-        context, population = campaign.context, _population(campaign, population)
+        context = campaign.context
         randomized = randomized or (campaign.capacity is not None and criterion is None and not subject_to)
-    if population is not None:
-        check.check_number(population, "population", "a number of cases above 0", above=0)
-    data = given if isinstance(given, Hull) else samples_of(given)
-    priced = _priced(data, context, {"randomized": randomized, "review": review is not None})
-    across = data if isinstance(data, Hull) else hull_of(data)
-    certain, notes = (priced.context, priced.notes) if priced else _certain(context, across)
-    rule = criterion_of(("accuracy" if context is None else "min_cost") if criterion is None else criterion)
-    constraints = (*constraints_of(subject_to, certain), *_capacity(campaign))
-    if any(each.level is not None for each in constraints):
-        _require_independent(across)
-    task = _Task(across, certain, rule, constraints, population, priced, randomized)
+    population = _population(campaign, population)
+    samples = data.samples if isinstance(data, Hull) else samples_of(data)
+    priced = None
+    if context is not None and not isinstance(context, UncertainContext):
+        context = Context.given(context)
+        if context.columns:
+            asked = {"randomized": randomized, "review": review is not None}
+            priced = _priced_rows(None if isinstance(data, Hull) else samples, context, asked)
+    hull = data if isinstance(data, Hull) else hull_of(samples)
+
+    certain, notes = _certain_context(context, hull)
+    if priced is not None:
+        notes = priced.notes
+    rule = ACCURACY if context is None else MIN_COST
+    if criterion is not None:
+        rule = criterion_of(criterion)
+    constraints: tuple[Constraint, ...] = ()
+    if not isinstance(subject_to, tuple) or subject_to:
+        constraints = constraints_of(subject_to, certain)
+    if campaign is not None and campaign.capacity is not None:
+        constraints = (*constraints, Constraint.capacity(campaign.capacity))
+    if any(constraint.level is not None for constraint in constraints):
+        _require_independent_rows(hull)
+    problem = ChoiceProblem(question, hull, certain, rule, constraints, population, priced, randomized)
+
     if review is not None:
         if not isinstance(review, Review):
             raise InputError("review", expected="a Review", got=check.shown(review))
-        return task.decision(task.with_review(review, criterion in (None, "min_cost") and not randomized), notes)
-    found = task.decision(task.randomize() if randomized else task.choose(), (*notes, *task.left_open()))
-    return found if campaign is None else _worthwhile(found, campaign, task)
+        if constraints or randomized or criterion not in (None, "min_cost"):
+            raise InputError("review", expected="no criterion, constraint or lot beside it", got="one")
+        return problem.decision(problem.best_with_review(review), notes)
+    choice = problem.best_randomized() if randomized else problem.best_threshold()
+    decision = problem.decision(choice, (*notes, *problem.notes_on_bins()))
+    return decision if campaign is None else _unless_too_costly(decision, campaign, problem)
 
 
-def _population(campaign: Campaign, population: float | None) -> float | None:
-    if population not in (None, campaign.population):
-        got = f"{population:g} beside a Campaign of {campaign.population:g}"
-        raise InputError("population", expected="none beside a Campaign, which names its own", got=got)
-    limited = campaign.capacity is not None or campaign.fixed_cost
-    return campaign.population if limited else population
+def _population(campaign: Campaign | None, population: float | None) -> float | None:
+    """Return the number of cases that constraints and costs refer to: a campaign's, if that limits or charges it."""
+    if campaign is not None:
+        if population not in (None, campaign.population):
+            got = f"{population:g} beside a Campaign of {campaign.population:g}"
+            raise InputError("population", expected="none beside a Campaign, which names its own", got=got)
+        if campaign.capacity is not None or campaign.fixed_cost:
+            population = campaign.population
+    if population is not None:
+        check.check_number(population, "population", "a number of cases above 0", above=0)
+    return population
 
 
-def _capacity(campaign: Campaign | None) -> tuple[Constraint, ...]:
-    """Return the capacity of a campaign as a constraint."""
-    limited = campaign is not None and campaign.capacity is not None
-    return (Constraint.capacity(campaign.capacity),) if limited else ()  # pyright: ignore[reportOptionalMemberAccess, reportArgumentType]
-
-
-def _worthwhile(found: Decision, campaign: Campaign, task: _Task) -> Decision:
-    """Return the decision if it gains more than its campaign's fixed cost; otherwise acting on nobody."""
-    saved = (found.treat_none_cost - found.expected_cost) * campaign.population
-    if not campaign.fixed_cost or saved > campaign.fixed_cost:
-        return found
-    note = f"acting would bring {saved:.6g}, which does not pay the fixed cost of {campaign.fixed_cost:.6g}"
-    nobody = replace(task, constraints=(*task.constraints, Constraint.capacity(0)), randomized=False)
-    return nobody.decision(nobody.choose(), (note,))
-
-
-def _require_independent(across: Hull) -> None:
-    rows = [across.samples.rows, *(sample.rows for sample in across.samples.values())]
-    if any(each is not None and (each.grouped or each.repeated) for each in rows):
-        hint = "leave the level out, or the groups if each row stands for itself"
-        raise InputError("constraint with a level", expected="independent rows", got="rows in groups", hint=hint)
-
-
-def _certain(context: Context | Campaign | UncertainContext | None, across: Hull) -> tuple[Context, tuple[str, ...]]:
-    """Return the context for an uncertain one, with notes."""
-    if not isinstance(context, UncertainContext):
-        return Context.given(context), ()
-    mean = context.mean
-    saved = across.expected_cost(mean) - across.expected_cost(context)
-    return mean, (f"decided at the mean of {context!r}; to know the context first would save {saved:.4g} per case",)
-
-
-def _priced(
-    data: Samples | Hull, context: Context | Campaign | UncertainContext | None, asked: dict[str, bool]
-) -> PricedRows | None:
-    """Return the rows with their own costs if the context names columns."""
-    if isinstance(context, UncertainContext) or not (context := Context.given(context)).columns:
-        return None
-    for name in (name for name, is_asked in asked.items() if is_asked):
-        raise InputError(name, expected="costs that are the same in every row", got=repr(context))
-    rows = None if isinstance(data, Hull) else data.shared_rows
+def _priced_rows(samples: Samples | None, context: Context, asked: dict[str, bool]) -> sampling.PricedRows:
+    """Return the rows with their own costs; raise for what only has an answer if all rows have the same costs."""
+    for name, is_asked in asked.items():
+        if is_asked:
+            raise InputError(name, expected="costs that are the same in every row", got=repr(context))
+    rows = None if samples is None else samples.shared_rows
     if rows is None:
         expected = "costs that are the same in every row, or rows (Predictions) with the columns that it names"
         hint = "rocscope.decisions.in_money(predictions, context) gives rows in money, which anything takes"
         raise InputError("context", expected=expected, got=repr(context), hint=hint)
-    return PricedRows(rows, context)
+    return sampling.PricedRows(rows, context)
+
+
+def _require_independent_rows(hull: Hull) -> None:
+    """Raise for rows in groups: the exact binomial limits of constraints with a level hold for independent rows."""
+    tables = [hull.samples.rows, *(sample.rows for sample in hull.samples.values())]
+    for rows in tables:
+        if rows is not None and (rows.grouped or rows.repeated):
+            hint = "leave the level out, or the groups if each row stands for itself"
+            raise InputError("constraint with a level", expected="independent rows", got="rows in groups", hint=hint)
+
+
+def _certain_context(context: Context | UncertainContext | None, hull: Hull) -> tuple[Context, tuple[str, ...]]:
+    """Return the context to choose in, and a note if it stands for an uncertain one."""
+    if not isinstance(context, UncertainContext):
+        return Context.given(context), ()
+    # Expected cost is linear in ratio and prevalence, so that the best choice now is the best one at their means.
+    mean = context.mean
+    saved = hull.expected_cost(mean) - hull.expected_cost(context)
+    return mean, (f"decided at the mean of {context!r}; to know the context first would save {saved:.4g} per case",)
+
+
+def _unless_too_costly(decision: Decision, campaign: Campaign, problem: ChoiceProblem) -> Decision:
+    """Return the decision if it gains more than its campaign's fixed cost; otherwise acting on nobody."""
+    saved = (decision.treat_none_cost - decision.expected_cost) * campaign.population
+    if not campaign.fixed_cost or saved > campaign.fixed_cost:
+        return decision
+    note = f"acting would bring {saved:.6g}, which does not pay the fixed cost of {campaign.fixed_cost:.6g}"
+    nobody = replace(problem, constraints=(*problem.constraints, Constraint.capacity(0)), randomized=False)
+    return nobody.decision(nobody.best_threshold(), (note,))
 
 
 @dataclass(frozen=True)
-class _Choice:
-    """The choice and its reasons."""
+class Choice:
+    """A chosen threshold, or rule of several, and its reasons; the fields are those of `Decision`."""
 
     model: str
     point: OperatingPoint
     slopes: tuple[float, float] | None
-    value: float
+    criterion_value: float
     negated: bool = False
     tied: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    lot: RandomizedRule | None = None
+    randomized_rule: RandomizedRule | None = None
     review: Reviewing | None = None
     cost: Fraction | None = None
 
 
 @dataclass(frozen=True)
-class _Task:
-    """One choice problem."""
+class ChoiceProblem:
+    """A question with the data that it is asked of: the hull of all models, and the rows where each has its own costs.
 
+    `context` is certain, `criterion` is one that can be computed, and `constraints` include a campaign's capacity.
+    """
+
+    question: Question
     hull: Hull
     context: Context
     criterion: Criterion
     constraints: tuple[Constraint, ...]
     population: float | None
-    priced: PricedRows | None
+    priced: sampling.PricedRows | None
     randomized: bool
 
-    def choose(self) -> _Choice:
+    # One method for each kind of choice.
+
+    def best_threshold(self) -> Choice:
         """Return the best threshold of all models, among those that satisfy the constraints."""
         if not self.criterion.equivalent:
-            return self._highest(self._admissible())
+            return self._best_by_value()
         if self.priced and self.criterion.name == "min_cost":
-            touch = self.priced.cheapest(self._admissible().choices) if self.constraints else self._cheapest_of_rows
-            return _Choice(touch.choices.model, touch.point, None, math.nan, tied=as_good(touch))
-        context = self.criterion.equivalent(self.context)
-        if not self.constraints:
-            return self._cheapest(context, self.hull.touching(context), self.hull.slope_ranges)
-        options = self._admissible()
-        touch = touching(options.choices, context, self.hull.whole_totals(context))
-        return self._cheapest(context, touch, options.slope_ranges)
+            touch = self._cheapest_for_rows
+            if self.constraints:
+                touch = self.priced.cheapest(self._admissible())
+            return Choice(touch.choices.model, touch.point, None, math.nan, tied=ties(touch))
 
-    def with_review(self, review: Review, alone: bool) -> _Choice:
-        """Return the best model with a review action, and the range of scores to review."""
-        if self.constraints or not alone:
-            raise InputError("review", expected="no criterion, constraint or lot beside it", got="one")
+        # Lowest cost, or a criterion that is a cost in another context: a tangent of the hull.
+        context = self.criterion.equivalent(self.context)
+        if self.constraints:
+            options = self._admissible()
+            touch = geometry.touching(options, context, self.hull.whole_totals(context))
+        else:
+            options = self.hull.choices
+            touch = self._tangent if context is self.context else self.hull.touching(context)
+        chosen, point = touch.choices, touch.point
+        return Choice(
+            model=chosen.model,
+            point=point,
+            slopes=None if context.always_right else geometry.slopes_at(touch, options),
+            criterion_value=self._value(point),
+            negated=chosen.negated,
+            tied=ties(touch),
+            notes=note_if_trivial(context, touch),
+        )
+
+    def _best_by_value(self) -> Choice:
+        """Return the threshold of highest value of a criterion that is not linear in the counts."""
+        options = self._admissible()
+        target = self.context.target_prevalence
+        values = [self.criterion.goodness(at_mix(option.cells, target)) for option in options]
+        highest = max(column.max() for column in values)
+        if highest == -np.inf:
+            name = self.criterion.name
+            raise InputError(f"criterion {name!r} is not defined at any threshold that may be chosen")
+        enough = highest
+        if np.isfinite(highest):
+            enough = highest - TIE * max(1.0, abs(highest))
+        tied: list[TangentPoint] = []
+        for option, column in zip(options, values, strict=True):
+            best = np.flatnonzero(column >= enough)[:MOST_TIES_SHOWN]
+            tied += [TangentPoint(option, index) for index in best.tolist()]
+        # Among equals the one with fewest positive predictions; the sort is stable, so then the model given first.
+        first, *others = sorted(tied, key=lambda touch: touch.point.depth)
+        return Choice(
+            model=first.choices.model,
+            point=first.point,
+            slopes=geometry.slopes_at(first, options),
+            criterion_value=self._value(first.point),
+            negated=first.choices.negated,
+            tied=tuple(in_words(other.choices.label, other.point) for other in others),
+        )
+
+    def best_with_review(self, review: Review) -> Choice:
+        """Return the best model with a review as a third action, and the range of scores to review."""
         prevalence, cases = self._mix
-        limit = None if review.capacity is None else min(decimal(review.capacity) / cases, Fraction(1))
-        every = [choices for choices in self.hull.every_choice if not choices.negated]
-        found = [third_action(each, self.context, review, prevalence, limit) for each in every]
-        best = min(found, key=lambda third: third.cost)
+        limit = None
+        if review.capacity is not None:
+            limit = min(decimal(review.capacity) / cases, Fraction(1))
+        options = [option for option in self.hull.every_choice if not option.negated]
+        plans = [third_action(option, self.context, review, prevalence, limit) for option in options]
+        best = min(plans, key=lambda plan: plan.cost)
         if best.acting.rates == best.looking.rates:
-            worth = f"no case is worth a review at a cost of {review.cost:g}"
-            return replace(self.choose(), notes=("there is no capacity for reviews" if limit == 0 else worth,))
+            note = f"no case is worth a review at a cost of {review.cost:g}"
+            if limit == 0:
+                note = "there is no capacity for reviews"
+            return replace(self.best_threshold(), notes=(note,))
         acting, looking = RandomizedRule.of(best.acting), RandomizedRule.of(best.looking)
-        return _Choice(
+        return Choice(
             model=looking.second.model,
             point=acting.point,
             slopes=None,
-            value=math.nan,
-            lot=acting if acting.randomized else None,
+            criterion_value=math.nan,
+            randomized_rule=acting if acting.randomized else None,
             review=Reviewing(review, looking, limit),
             cost=best.cost,
         )
 
-    def randomize(self) -> _Choice:
+    def best_randomized(self) -> Choice:
         """Return the best randomised rule, or the best threshold if it is as good."""
         try:
             best = self._best_rule()
         except InfeasibleError:
-            self._admissible()  # which says how close any threshold comes
+            self._admissible()  # raises an error that says how close any threshold comes
             raise
         if not best.randomized:
-            return self.choose()
-        rule = RandomizedRule.of(best, self._filled(best))
+            return self.best_threshold()
+
+        # If the rule takes as many cases as a constraint allows, `predict` takes exactly that share of any cases.
+        prevalence, cases = self._mix
+        tpr, fpr = best.rates
+        depth = prevalence * tpr + (1 - prevalence) * fpr
+        at_most = None
+        for constraint in self.constraints:
+            by_cases = constraint.quantity == "cases" and depth * cases == decimal(constraint.bound)
+            by_depth = constraint.quantity == "depth" and depth == decimal(constraint.bound)
+            if by_cases or by_depth:
+                at_most = depth
+        rule = RandomizedRule.of(best, at_most)
         end, point = rule.second, rule.point
-        return _Choice(end.model, point, None, self._value(point), end.negated, lot=rule)
+        return Choice(end.model, point, None, self._value(point), end.negated, randomized_rule=rule)
 
     def _best_rule(self) -> ConvexCombination:
+        """Return the optimum of the linear program over all randomised rules within the constraints."""
         if not self.criterion.equivalent:
             expected = "a criterion that is linear in the counts, such as min_cost, accuracy or youden"
             raise InputError("randomized", expected=expected, got=self.criterion.name)
         context = self.criterion.equivalent(self.context)
         prevalence, cases = self._mix
         bounds = [constraint.straight(prevalence, cases) for constraint in self.constraints]
-        return touching_within(self.hull.every_choice, context, bounds, self.hull.whole_totals(context))
+        return geometry.touching_within(self.hull.every_choice, context, bounds, self.hull.whole_totals(context))
+
+    def _admissible(self) -> tuple[Choices, ...]:
+        try:
+            return admissible(self.hull, self.constraints, self.context.target_prevalence, self.population)
+        except InfeasibleError as error:
+            if not self.hull.holds_levels:
+                message, hint = f"among the ends of score ranges, {error}", "those inside are not known"
+                raise InfeasibleError(message, hint=hint) from error
+            cost = self._cost_if_randomized()
+            if cost is None:
+                raise
+            hint = f"a randomised rule does, at {cost:.6g} per case: pass randomized=True"
+            raise InfeasibleError(str(error), hint=hint) from error
+
+    def _cost_if_randomized(self) -> float | None:
+        """Return the expected cost of the best randomised rule within the constraints; None if there is none."""
+        if self.randomized or self.priced:
+            return None
+        try:
+            point = RandomizedRule.of(self._best_rule()).point
+        except InputError:  # no rule is feasible, or a bound or the criterion is not linear
+            return None
+        # Precision is undefined where nobody is predicted positive: such a rule only seems to keep the bound.
+        cells: Any = tuple(np.array([getattr(point, cell)], np.float64) for cell in CELLS)
+        for constraint in self.constraints:
+            if np.isnan(constraint.value(cells, self.context.target_prevalence, None)).any():
+                return None
+        return float(self.context.exact_cost(point))
+
+    # What the choice costs, and what it is compared with.
+
+    def decision(self, choice: Choice, notes: tuple[str, ...]) -> Decision:
+        """Return the choice with its cost and the costs of the alternatives."""
+        counts, point = self.hull.counts[choice.model], choice.point
+        default = _default_point(counts)
+        everybody = OperatingPoint(point.n_pos, point.n_neg, 0, 0, -math.inf)
+        nobody = OperatingPoint(0, 0, point.n_pos, point.n_neg, math.inf)
+        best = self._cheapest_for_rows if self.priced else self._tangent
+        cost = self._cost(choice.model, point) if choice.cost is None else float(choice.cost)
+        hull_cost = self._cost(best.choices.model, best.point)
+
+        # A constraint can make a randomised rule cheaper than every admissible threshold.
+        randomized_cost = None
+        if self.constraints and choice.randomized_rule is None and cost > hull_cost:
+            randomized_cost = self._cost_if_randomized()
+            if randomized_cost is not None and randomized_cost >= cost - ROUNDING * abs(cost):
+                randomized_cost = None
+        one_level = len(counts) == 1 and counts.holds_levels
+        constant = (f"all scores of {choice.model} are equal: it can only say yes to all or to none",)
+        return Decision(
+            model=choice.model,
+            point=point,
+            context=self.context,
+            expected_cost=cost,
+            default_point=default,
+            default_cost=self._cost(choice.model, default),
+            hull_cost=hull_cost,
+            treat_all_cost=self._cost(choice.model, everybody),
+            treat_none_cost=self._cost(choice.model, nobody),
+            criterion=self.criterion.name,
+            criterion_value=cost if self.criterion.name == "min_cost" else choice.criterion_value,
+            slope_interval=choice.slopes if self.hull.is_exact and not self.priced else None,
+            negated=choice.negated,
+            subject_to=tuple(map(str, self.constraints)),
+            population=self.population,
+            tied=choice.tied,
+            notes=(*choice.notes, *(constant if one_level else ()), *notes),
+            best_cost_interval=None if self.hull.is_exact else self.hull.cost_bounds(self.context),
+            lot=choice.randomized_rule,
+            review=choice.review,
+            lot_cost=randomized_cost,
+            question=self.question,
+            make_sampling_model=lambda: self.sampling_model(choice),
+        )
+
+    def _cost(self, model: str, point: OperatingPoint) -> float:
+        """Return the expected cost per case at a point of a model."""
+        if self.priced:
+            return self.priced.cost(model, point.threshold)
+        return float(self.context.exact_cost(point))
+
+    @cached_property
+    def _tangent(self) -> TangentPoint:
+        return self.hull.touching(self.context)
+
+    @cached_property
+    def _cheapest_for_rows(self) -> TangentPoint:
+        assert self.priced
+        return self.priced.cheapest(self.hull.every_choice)
 
     @property
     def _mix(self) -> tuple[Fraction, Fraction]:
@@ -430,151 +497,58 @@ class _Task:
         n_pos, n_neg = (Fraction(total) for total in self.hull.totals(self.context))
         target = self.context.target_prevalence
         prevalence = n_pos / (n_pos + n_neg) if target is None else decimal(target)
-        return prevalence, n_pos + n_neg if self.population is None else decimal(self.population)
-
-    def _filled(self, best: ConvexCombination) -> Fraction | None:
-        """Return the share of cases that the constraints allow, if a randomised rule fills it."""
-        prevalence, cases = self._mix
-        tpr, fpr = best.rates
-        depth = prevalence * tpr + (1 - prevalence) * fpr
-        limits = {"cases": depth * cases, "depth": depth}
-        filled = (limits.get(each.quantity) == decimal(each.bound) for each in self.constraints)
-        return depth if any(filled) else None
-
-    def _sampling_model(self, choice: _Choice) -> SamplingModel:
-        """Return the sampling model from which the value of the choice on new cases is estimated."""
-        if self.priced:
-            acts = self.priced.acts(choice.model, choice.point.threshold)
-            if self.criterion.name == "min_cost" and not self.constraints:
-                return model_of_rows(RowCostModel(self.priced), acts)
-            why = "constraints and criteria other than cost are taken as given, not as chosen"
-            given = model_of_rows(RowCostModel(self.priced), acts, why)
-            if self.criterion.name == "min_cost":
-                return given
-            return replace(self._resampled(None, self.constraints), row_costs=given.row_costs, fixed=given.fixed)
-        limit, constraints = (None, self.constraints)
-        if self.randomized:
-            limit, constraints = limit_of(constraints, self._mix[1])
-        of_two = choice.lot is not None and choice.lot.first.model != choice.lot.second.model
-        if choice.review or of_two or (choice.lot and limit is None):
-            return as_given(self.context, choice.point, choice.review)
-        return self._resampled(limit, constraints)
-
-    def _resampled(self, limit: float | None, constraints: tuple[Constraint, ...]) -> SamplingModel:
-        return model_of_hull(self.hull, self.criterion, self.context, constraints, self.population, limit)
-
-    def _defined(self, point: OperatingPoint) -> bool:
-        """Return whether all constrained figures are defined; precision is not if nobody is predicted positive."""
-        cells = tuple(np.array([getattr(point, name)], np.float64) for name in ("tp", "fp", "fn", "tn"))
-        values = (each.value(cells, self.context.target_prevalence, None) for each in self.constraints)  # pyright: ignore[reportArgumentType]
-        return not any(np.isnan(value).any() for value in values)
-
-    def _admissible(self) -> Admissible:
-        try:
-            return admissible(self.hull, self.constraints, self.context.target_prevalence, self.population)
-        except InfeasibleError as error:
-            if not self.hull.holds_levels:
-                found, hint = f"among the ends of score ranges, {error}", "those inside are not known"
-            elif (cost := self._cost_if_randomized()) is not None:
-                found, hint = str(error), f"a randomised rule does, at {cost:.6g} per case: pass randomized=True"
-            else:
-                raise
-            raise InfeasibleError(found, hint=hint) from error
-
-    def _cost_if_randomized(self) -> float | None:
-        """Return the expected cost of the best randomised rule within the constraints; None where there is none."""
-        if self.randomized or self.priced:
-            return None
-        try:
-            point = RandomizedRule.of(self._best_rule()).point
-        except InputError:  # none, or bounds or a criterion that are no straight lines
-            return None
-        return float(self.context.exact_cost(point)) if self._defined(point) else None
-
-    def _cheapest(self, context: Context, touch: TangentPoint, slope_ranges: SlopeRanges) -> _Choice:
-        point, chosen = touch.point, touch.choices
-        vertex = None if context.always_right else slope_ranges.find(chosen.model, point, chosen.negated)
-        return _Choice(
-            model=chosen.model,
-            point=point,
-            slopes=(vertex.slope_low, vertex.slope_high) if vertex else None,
-            value=self._value(point),
-            negated=chosen.negated,
-            tied=as_good(touch),
-            notes=trivial(context, touch),
-        )
-
-    def _highest(self, options: Admissible) -> _Choice:
-        (first, *others) = options.highest(self.criterion, self.context.target_prevalence)
-        vertex = options.slope_ranges.find(first.model, first.point, first.negated)
-        slopes = (vertex.slope_low, vertex.slope_high) if vertex else None
-        tied = tuple(described(other.label, other.point) for other in others)
-        return _Choice(first.model, first.point, slopes, self._value(first.point), first.negated, tied)
-
-    def left_open(self) -> tuple[str, ...]:
-        """Return notes if only the ends of score ranges could be compared."""
-        if self.hull.holds_levels:
-            return ()
-        if not self.hull.is_exact:
-            low, high = self.hull.cost_bounds(self.context)
-            return (f"only ends of score ranges were compared: the best cost lies from {low:.6g} to {high:.6g}",)
-        every = self.constraints or not self.criterion.equivalent
-        return ("only ends of score ranges were compared",) if every else ()
+        cases = n_pos + n_neg if self.population is None else decimal(self.population)
+        return prevalence, cases
 
     def _value(self, point: OperatingPoint) -> float:
+        """Return the value of the criterion at a point; NaN for cost, which the decision computes."""
         if self.criterion.name == "min_cost":
             return math.nan
-        return Admissible.value_at(self.criterion, point, self.context.target_prevalence)
+        cells: Any = tuple(np.array([getattr(point, cell)]) for cell in CELLS)
+        value = self.criterion.value(*at_mix(cells, self.context.target_prevalence))
+        return float(np.asarray(value)[0])
 
-    @cached_property
-    def _cheapest_of_rows(self) -> TangentPoint:
-        assert self.priced
-        return self.priced.cheapest(self.hull.every_choice)
+    def notes_on_bins(self) -> tuple[str, ...]:
+        """Return a note if only the ends of score ranges could be compared."""
+        if self.hull.holds_levels:
+            return ()
+        compared = "only ends of score ranges were compared"
+        if not self.hull.is_exact:
+            low, high = self.hull.cost_bounds(self.context)
+            return (f"{compared}: the best cost lies from {low:.6g} to {high:.6g}",)
+        # The bins hold all vertices of the hull: enough for a tangent, but not for constraints or other criteria.
+        every_threshold = self.constraints or not self.criterion.equivalent
+        return (compared,) if every_threshold else ()
 
-    def _costs(self, model: str, point: OperatingPoint, default: OperatingPoint) -> list[float]:
-        """Return the cost per case of a point, the default, the best threshold, everybody and nobody."""
+    # The uncertainty of the choice.
+
+    def sampling_model(self, choice: Choice) -> sampling.SamplingModel:
+        """Return the sampling model from which the cost of the choice on new cases is estimated."""
+        by_cost = self.criterion.name == "min_cost"
         if self.priced:
-            best = self._cheapest_of_rows
-            cuts = [(model, at) for at in (point.threshold, default.threshold, -math.inf, math.inf)]
-            return [
-                self.priced.cost(*cut) for cut in (*cuts[:2], (best.choices.model, best.point.threshold), *cuts[2:])
-            ]
-        everybody = OperatingPoint(point.n_pos, point.n_neg, 0, 0)
-        nobody = OperatingPoint(0, 0, point.n_pos, point.n_neg)
-        points = (point, default, self.hull.best(self.context).point, everybody, nobody)
-        return [float(self.context.exact_cost(each)) for each in points]
+            acted = self.priced.acts(choice.model, choice.point.threshold)
+            row_costs = sampling.RowCostModel(self.priced)
+            if by_cost and not self.constraints:
+                return sampling.model_of_rows(row_costs, acted)
+            reason = "constraints and criteria other than cost are taken as given, not as chosen"
+            as_given = sampling.model_of_rows(row_costs, acted, reason)
+            if by_cost:
+                return as_given
+            # The criterion is estimated by choosing again, the cost with the rule as it was chosen.
+            chosen_again = self._resampled(self.constraints)
+            return replace(chosen_again, row_costs=as_given.row_costs, fixed=as_given.fixed)
 
-    def decision(self, choice: _Choice, notes: tuple[str, ...]) -> Decision:
-        """Return the choice with its cost and the costs of the alternatives."""
-        counts, point = self.hull.counts[choice.model], choice.point
-        default = _default_point(counts)
-        own, standard, least, all_cost, none_cost = self._costs(choice.model, point, default)
-        own = own if choice.cost is None else float(choice.cost)
-        lot = None if choice.lot or own <= least or not self.constraints else self._cost_if_randomized()
-        return Decision(
-            model=choice.model,
-            point=point,
-            context=self.context,
-            expected_cost=own,
-            default_point=default,
-            default_cost=standard,
-            hull_cost=least,
-            treat_all_cost=all_cost,
-            treat_none_cost=none_cost,
-            criterion=self.criterion.name,
-            criterion_value=own if self.criterion.name == "min_cost" else choice.value,
-            slope_interval=choice.slopes if self.hull.is_exact and not self.priced else None,
-            negated=choice.negated,
-            subject_to=tuple(map(str, self.constraints)),
-            population=self.population,
-            tied=choice.tied,
-            notes=(*choice.notes, *constant(choice.model, counts), *notes),
-            best_cost_interval=None if self.hull.is_exact else self.hull.cost_bounds(self.context),
-            lot=choice.lot,
-            review=choice.review,
-            lot_cost=lot if lot is not None and lot < own - _ROUNDED * abs(own) else None,
-            sampling_model=self._sampling_model(choice),
-        )
+        limit, constraints = None, self.constraints
+        if self.randomized:
+            limit, constraints = sampling.limit_of(constraints, self._mix[1])
+        rule = choice.randomized_rule
+        of_two_models = rule is not None and rule.first.model != rule.second.model
+        if choice.review or of_two_models or (rule and limit is None):
+            return sampling.as_given(self.context, choice.point, choice.review)
+        return self._resampled(constraints, limit)
+
+    def _resampled(self, constraints: tuple[Constraint, ...], limit: float | None = None) -> sampling.SamplingModel:
+        return sampling.model_of_hull(self.hull, self.criterion, self.context, constraints, self.population, limit)
 
 
 def _default_point(counts: CumulativeCounts) -> OperatingPoint:
@@ -586,29 +560,84 @@ def _default_point(counts: CumulativeCounts) -> OperatingPoint:
         return counts.at(above[-1].item() if above.size else math.inf)
 
 
-def constant(model: str, counts: CumulativeCounts) -> tuple[str, ...]:
-    """Return a note for a model with a constant score."""
-    one_level = len(counts) == 1 and counts.holds_levels
-    return (f"all scores of {model} are equal: it can only say yes to all or to none",) if one_level else ()
+# Thresholds that satisfy constraints.
 
 
-def trivial(context: Context, touch: TangentPoint) -> tuple[str, ...]:
+def admissible(
+    hull: Hull, constraints: tuple[Constraint, ...], target_prevalence: float | None, population: float | None
+) -> tuple[Choices, ...]:
+    """Return the thresholds of a hull's models that satisfy all constraints, without models that have none.
+
+    Raises
+    ------
+    InfeasibleError
+        If there is none; it says how close any comes.
+    """
+    options = hull.every_choice
+    mix = (target_prevalence, population, len(options))
+    admitted = []
+    for option in options:
+        allowed = np.ones(option.index.size, dtype=bool)
+        for constraint in constraints:
+            allowed &= constraint.admits(option.cells, *mix)
+        if allowed.all():
+            admitted.append(option)
+        elif allowed.any():
+            admitted.append(option.take(np.flatnonzero(allowed)))
+    if admitted:
+        return tuple(admitted)
+
+    # For each constraint, the value closest to its bound where the others hold.
+    hints = []
+    for constraint in constraints:
+        others = [other for other in constraints if other is not constraint]
+        closest, threshold = math.nan, None
+        for option in options:
+            values = np.asarray(constraint.value(option.cells, *mix), dtype=np.float64).copy()
+            for other in others:
+                values[~other.holds(other.value(option.cells, *mix))] = np.nan
+            index = constraint.closest(values)
+            if index is None:
+                continue
+            value = float(values[index])
+            if threshold is None or constraint.is_closer(value, closest):
+                closest, threshold = value, in_words(option.model, option.point(index))
+        if threshold is not None:
+            under = f"with {' and '.join(map(str, others))} " if others else ""
+            extreme = "highest" if ">" in constraint.relation else "lowest"
+            quantity = f"{constraint.quantity}{constraint.surely}"
+            hints.append(f"{under}the {extreme} {quantity} is {closest:.6g} ({threshold})")
+    message = "no threshold of any model satisfies " + " and ".join(map(str, constraints))
+    raise InfeasibleError(message, hint="; ".join(hints) or "even one constraint less leaves none")
+
+
+# Notes.
+
+
+def note_if_trivial(context: Context, touch: TangentPoint) -> tuple[str, ...]:
     """Return a note if one action is optimal for all scores, or would be if it were admissible."""
     always = context.always_right
     if not always:
         return ()
-    stakes = (context.miss_cost, context.false_alarm_cost)
-    if any(stake and rate != (always == "all positive") for stake, rate in zip(stakes, touch.rates, strict=True)):
+    # A rate that is not at its end matters only if that kind of error costs something.
+    end = 1 if always == "all positive" else 0
+    tpr, fpr = touch.rates
+    misses_matter = context.miss_cost and tpr != end
+    false_alarms_matter = context.false_alarm_cost and fpr != end
+    if misses_matter or false_alarms_matter:
         return (f"at these costs {always} would be right, but is not admissible",)
     return (f"trivial: at these costs {always} is right whatever the scores",)
 
 
-def as_good(touch: TangentPoint) -> tuple[str, ...]:
-    """Return the text for choices of equal cost."""
-    labels = ((other, other.choices.label) for other in touch.tied)
-    return tuple(name if other.rates == touch.rates else described(name, other.point) for other, name in labels)
+def ties(touch: TangentPoint) -> tuple[str, ...]:
+    """Return the choices of equal cost as text: the model alone if its rates are equal too."""
+    texts = []
+    for other in touch.tied:
+        name = other.choices.label
+        texts.append(name if other.rates == touch.rates else in_words(name, other.point))
+    return tuple(texts)
 
 
-def described(model: str, point: OperatingPoint) -> str:
+def in_words(model: str, point: OperatingPoint) -> str:
     """Return the text for a model's threshold."""
     return f"{model} at {point.threshold:.6g}"

@@ -170,7 +170,7 @@ def _even(_context: Context) -> Context:
 
 _EXPECTED = "a figure of one threshold of which a high or a low value is good, such as 'accuracy' or 'f1'"
 _EQUIVALENT: dict[str, Callable[[Context], Context]] = {
-    "cost": lambda context: context,
+    "cost": Context.given,
     "accuracy": lambda context: Context(context.target_prevalence),
     # Only the height above the diagonal decides: accuracy if both classes were equally frequent.
     **dict.fromkeys(("youden", "ks", "balanced_accuracy", "macro_average"), _even),

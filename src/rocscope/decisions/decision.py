@@ -1,10 +1,18 @@
-"""Decision: the chosen model and threshold, their cost, and the range of costs in which they stay best."""
+"""Decision: the chosen model and threshold, their cost, and the range of costs in which they stay best.
+
+A decision answers a `Question`. It holds numbers only, so that it can be saved and read; the data that it was made of
+are reached through `Decision.sampling_model`, which an interval needs, as long as the decision is not copied.
+
+The range of slopes m of the iso-performance line in which a choice stays the best is also one of cost ratios and one of
+prevalences, since m = r·(1 − π)/π for the ratio r of the cost of a false alarm to that of a miss, and prevalence π.
+"""
 
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,17 +23,39 @@ from rocscope._base.progress import Progress
 from rocscope.core.context import Context
 from rocscope.core.counts import CumulativeCounts, OperatingPoint
 from rocscope.core.result import html_table, jsonable
+from rocscope.curves.profit_curve import Campaign
 from rocscope.decisions import plan as decision_file
-from rocscope.decisions.constraints import predict, scores_of, size_of
+from rocscope.decisions.constraints import Constraint, Function, predict, scores_of, size_of
 from rocscope.decisions.generalization import ChosenEstimate, CostOrCriterion
+from rocscope.decisions.model_hull import UncertainContext
 from rocscope.decisions.plan import Plan, Promise
-from rocscope.decisions.randomized import HullVertex, RandomizedRule, Reviewing, hashes_of
+from rocscope.decisions.randomized import HullVertex, RandomizedRule, Review, Reviewing, hashes_of
 from rocscope.decisions.sampling_model import SamplingModel, as_given
 from rocscope.decisions.verification.claims import verify
 from rocscope.decisions.verification.findings import Verification
 from rocscope.errors import InputError
 
 Interval = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Question:
+    """What `choose` was asked: its arguments other than the data.
+
+    The same question is asked of other data by ``choose(data, question.context, **question.options)``.
+    """
+
+    context: Context | Campaign | UncertainContext | None = None
+    criterion: str | Function | None = None
+    subject_to: str | Constraint | Sequence[str | Constraint] = ()
+    population: float | None = None
+    randomized: bool = False
+    review: Review | None = None
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The arguments by name, without the context."""
+        return {name: value for name, value in vars(self).items() if name != "context"}
 
 
 @dataclass(frozen=True, repr=False)
@@ -73,8 +103,10 @@ class Decision(Plan):
         Expected cost per case of the best randomised rule, where constraints make that lower.
     review : Reviewing or None
         Which cases are looked at more closely; then `point` holds those that are acted on.
-    sampling_model : SamplingModel or None
-        The data that it was chosen on, which `interval` needs; neither saved nor copied with it.
+    question : Question or None
+        What was asked; None for a decision that was read from a file.
+    make_sampling_model : function without arguments, or None
+        Makes `sampling_model` when it is asked for.
 
     Examples
     --------
@@ -112,10 +144,20 @@ class Decision(Plan):
     lot: RandomizedRule | None = None
     lot_cost: float | None = None
     review: Reviewing | None = None
-    sampling_model: SamplingModel | None = field(default=None, compare=False)
+    question: Question | None = field(default=None, compare=False)
+    make_sampling_model: Callable[[], SamplingModel] | None = field(default=None, compare=False)
 
     def __getstate__(self) -> dict[str, Any]:
-        return vars(self) | {"sampling_model": None}
+        state = vars(self) | {"make_sampling_model": None}
+        state.pop("sampling_model", None)
+        if self.question is not None and callable(self.question.criterion):
+            state["question"] = None  # a function of the user's cannot be pickled in general
+        return state
+
+    @cached_property
+    def sampling_model(self) -> SamplingModel | None:
+        """The data that it was chosen on, which `interval` needs; neither saved nor copied with it."""
+        return None if self.make_sampling_model is None else self.make_sampling_model()
 
     def interval(
         self,
@@ -452,5 +494,6 @@ def at_threshold(
         slope_interval=None,
         tied=(),
         notes=notes,
-        sampling_model=as_given(decision.context, point, None, "the threshold is"),
+        question=None,
+        make_sampling_model=lambda: as_given(decision.context, point, None, "the threshold is"),
     )

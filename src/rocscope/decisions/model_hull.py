@@ -1,10 +1,19 @@
-"""The map of contexts: which choice is best for each pair of cost ratio and prevalence."""
-# MERGED-DOC: """Uncertain contexts: a distribution of cost ratio and prevalence instead of single values."""
-# MERGED-DOC: """The convex hull across models: which models and thresholds can be optimal, and in which contexts."""
-# MERGED-DOC: """H-measure: the share of loss avoided, averaged over a fixed distribution of costs.
-#
-# Distributions of a cost ratio or a prevalence, with what an exact integral over an interval needs.
-# """
+"""The convex hull of several models' ROC curves: which model and threshold is best, and in which contexts.
+
+In a context, the line through all points of equal expected cost has the slope m = r·(1 − π)/π, for the ratio r of the
+cost of a false alarm to that of a miss, and the prevalence π. The best point is the one that the highest of these lines
+touches, so it is a vertex of the upper convex hull. Each vertex is best for a range of slopes, and these ranges tile
+all slopes from infinity to 0 (`geometry.slope_ranges`). Whatever depends on the context follows from them:
+
+- `Hull.best` and `Hull.touching`: the best vertex in one context;
+- `Hull.region_map`: the best vertex for each pair of cost ratio and prevalence;
+- `Hull.expected_cost` in an `UncertainContext`, and `h_measure`: the lowest cost, averaged over a distribution of the
+  ratio or the prevalence. Within the range of one vertex cost is linear in them, so each integral is a sum over the
+  vertices of a probability and a partial expectation, in closed form.
+
+The file has this order: distributions and uncertain contexts, averages over them, the map of contexts, the hull of
+several models, and the H-measure.
+"""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -15,6 +24,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 import numpy as np
 from scipy import special
 
+from rocscope import geometry
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.contract import answering, contract, held_to_contract
@@ -23,128 +33,23 @@ from rocscope.core.counts import CumulativeCounts
 from rocscope.core.result import Result, jsonable
 from rocscope.curves.curve import Curve
 from rocscope.curves.profit_curve import Campaign
-from rocscope.decisions.randomized import HullVertex, RandomizedRule, Review, SlopeRanges, mixture_on, slope_ranges
+from rocscope.decisions.randomized import RandomizedRule, Review, mixture_on
 from rocscope.errors import InexactCountsError, InputError, PairingError
-from rocscope.geometry import (
-    Choices,
-    TangentPoint,
-    all_choices,
-    corners_of,
-    needs_every_threshold,
-    negation,
-    pool,
-    touching,
-)
+from rocscope.geometry import Choices, HullVertex, SlopeRanges, TangentPoint
 from rocscope.sample import Counted, Labels, Models, Samples, Scores, counts_of, samples_of, with_scores
 
-_DECADES, _STEPS = 3, 121  # of cost ratio and odds to either side of 1, and 20 steps a decade: a choice
+# Error of an integral over two uncertain numbers: far below the digits that are printed.
+RELATIVE_ERROR = 1e-10
+
+# The map of contexts shows cost ratios and odds from 1/1000 to 1000, at 20 steps a decade.
+MAP_DECADES = 3
+MAP_STEPS = 121
+
+# Prevalences of samples of the same rows differ by rounding alone, so by less than this.
+SAME_PREVALENCE = 1e-9
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class RegionMap(Result):
-    """Which vertex of a hull is best, over cost ratio and prevalence.
-
-    Made by `Hull.region_map`.
-
-    Attributes
-    ----------
-    cost_ratio : array of r
-        Cost of a false alarm over cost of a miss.
-    prevalence : array of p
-    vertices : tuple of HullVertex
-        Those that have a zone.
-    index : array of shape (p, r)
-        Position in `vertices` of the best one.
-    looked : array of shape (p, r), or None
-        Where a closer look was offered: the share of cases that are worth it, with the model that is best then.
-    """
-
-    _content = ("cost_ratio", "prevalence", "index", "vertices", "looked")
-
-    cost_ratio: Array
-    prevalence: Array
-    vertices: tuple[HullVertex, ...]
-    index: Array
-    looked: Array | None = None
-
-    @property
-    def model(self) -> Array:
-        """Name of the best model, of shape (p, r)."""
-        return np.array([vertex.label for vertex in self.vertices], dtype=object)[self.index]
-
-    @property
-    def threshold(self) -> Array:
-        """Threshold of the best model, of shape (p, r)."""
-        return np.array([vertex.threshold for vertex in self.vertices])[self.index]
-
-    def border(self, vertex: int) -> Array:
-        """Return, for each cost ratio, the prevalence at which a vertex and the next one cost the same.
-
-        Notes
-        -----
-        π = r/(r + m) for the slope m between the two: on a logarithmic axis of odds a straight line.
-        """
-        slope = self.vertices[vertex].slope_low
-        return self.cost_ratio / (self.cost_ratio + slope)
-
-    def __repr__(self) -> str:
-        models = list(dict.fromkeys(self.model.ravel().tolist()))
-        return f"RegionMap({self.cost_ratio.size} cost ratios × {self.prevalence.size} prevalences, models={models})"
-
-
-def region_map(
-    slope_ranges: SlopeRanges, cost_ratio: Any, prevalence: Any, review: Review | None, every: Sequence[Choices]
-) -> RegionMap:
-    """Return the best vertex for each pair, and the share of reviews with `every` model; see `Hull.region_map`."""
-    if cost_ratio is None:
-        cost_ratio = np.logspace(-_DECADES, _DECADES, _STEPS)
-    if prevalence is None:
-        odds = np.logspace(-_DECADES, _DECADES, _STEPS)
-        prevalence = odds / (1 + odds)
-    ratio = check.check_numbers(cost_ratio, "cost_ratio")
-    share = check.check_numbers(prevalence, "prevalence")
-    if not (ratio > 0).all():
-        raise InputError("cost_ratio", expected="finite ratios above 0", got=repr(ratio[:5].tolist()))
-    if review is not None and (not isinstance(review, Review) or review.capacity is not None):
-        raise InputError("review", expected="a Review without a capacity", got=check.shown(review))
-    if not ((share > 0) & (share < 1)).all():
-        raise InputError("prevalence", expected="shares between 0 and 1", got=repr(share[:5].tolist()))
-    slope = ratio * ((1 - share) / share)[:, None]
-    borders = np.array([float(border) for border in slope_ranges.borders])
-    index = np.searchsorted(-borders, -slope, side="left")
-    looked = None if review is None else check.read_only(_looked(every, ratio, share[:, None], review))
-    return RegionMap(
-        check.read_only(ratio), check.read_only(share), slope_ranges.vertices, check.read_only(index), looked
-    )
-
-
-def _looked(every: Sequence[Choices], ratio: Array, prevalence: Array, review: Review) -> Array:
-    """Return the share of cases reviewed with the best model, if a miss costs 1 and a false alarm `ratio`.
-
-    Of each step between two vertices of a model's hull positives are missed, negatives disturbed, or all looked at.
-    """
-    least = looked = None
-    for choices in every:
-        tpr, fpr = (np.diff(rate[corners_of(choices)]) for rate in _rates(choices))
-        cost, share = (np.zeros(np.broadcast_shapes(ratio.shape, prevalence.shape)) for _ in range(2))
-        for up, right in zip(tpr.tolist(), fpr.tolist(), strict=True):
-            positives, negatives = prevalence * up, (1 - prevalence) * right
-            unseen, look = np.minimum(positives, negatives * ratio), review.cost * (positives + negatives)
-            cost += np.minimum(unseen, look)
-            share += np.where(look < unseen, positives + negatives, 0)
-        better = np.ones(cost.shape, bool) if least is None else cost < least
-        least = cost if least is None else np.minimum(cost, least)
-        looked = share if looked is None else np.where(better, share, looked)
-    assert looked is not None
-    return looked
-
-
-def _rates(choices: Choices) -> tuple[Array, Array]:
-    tp, fp, fn, tn = (np.asarray(cell, np.float64) for cell in choices.cells)
-    return tp / (tp + fn), fp / (fp + tn)
-
-
-_RELATIVE_ERROR = 1e-10  # of an integral: far below what is printed
+# Distributions of a cost ratio or a prevalence.
 
 
 @runtime_checkable
@@ -194,499 +99,6 @@ class Uniform:
     def quantile(self, mass: float) -> float:
         """Return the quantile at probability `mass`."""
         return self.low + mass * (self.high - self.low)
-
-
-Uncertain = float | tuple[float, float] | Distribution
-
-
-@held_to_contract
-class UncertainContext:
-    """A context whose cost ratio, prevalence or both are given as distributions.
-
-    Parameters
-    ----------
-    cost_ratio : number, (low, high), Uniform, Beta or LogNormal
-        Cost of a false alarm, where a miss costs 1 and correct predictions nothing.
-    target_prevalence : number, (low, high), Uniform or Beta, optional
-        Share of positives where the classifier will be used; the sample's own when left out.
-
-    Raises
-    ------
-    InputError
-        If a ratio is not above 0 or a prevalence not between 0 and 1.
-
-    Notes
-    -----
-    Ratio and prevalence are taken to be independent. Expected cost is linear in both, so that a choice made now is
-    best where it is best at their means: `mean` is the context that `rocscope.choose` uses. Who may wait until the
-    context is known does better: `Hull.expected_cost` integrates that over the slope intervals of the hull.
-
-    Examples
-    --------
-    >>> from rocscope.decisions import Beta
-    >>> context = UncertainContext(cost_ratio=(0.02, 0.08), target_prevalence=Beta(2, 38))
-    >>> context.mean
-    Context(target_prevalence=0.05, cost_fp=0.05, cost_fn=1, cost_tp=0, cost_tn=0)
-    """
-
-    def __init__(self, *, cost_ratio: Uncertain = 1, target_prevalence: Uncertain | None = None) -> None:
-        self.cost_ratio = _uncertain(cost_ratio, "cost_ratio", math.inf)
-        self.target_prevalence = (
-            None if target_prevalence is None else _uncertain(target_prevalence, "target_prevalence", 1)
-        )
-
-    @property
-    def mean(self) -> Context:
-        """The context with the mean ratio and mean prevalence."""
-        return Context(_mean(self.target_prevalence), cost_fp=_mean(self.cost_ratio), cost_fn=1)
-
-    def __repr__(self) -> str:
-        return f"UncertainContext(cost_ratio={self.cost_ratio!r}, target_prevalence={self.target_prevalence!r})"
-
-
-def _uncertain(given: Any, name: str, limit: float) -> Any:
-    expected = "above 0" if math.isinf(limit) else f"between 0 and {limit:g}"
-    value = Uniform(*given) if isinstance(given, tuple) and len(given) == 2 else given
-    if isinstance(value, Distribution):
-        inside = value.quantile(0) >= 0 and value.quantile(1) <= limit
-    else:
-        inside = 0 < check.check_number(value, name, f"a number, a range or a distribution {expected}") < limit
-    if not inside:
-        raise InputError(name, expected=f"values {expected}", got=repr(given))
-    return value
-
-
-def _mean(value: Any) -> Any:
-    return value.mean if isinstance(value, Distribution) else value
-
-
-@dataclass(frozen=True)
-class Weights:
-    """Weights of both error rates as linear functions of one uncertain number u: constant + rate · u."""
-
-    miss: tuple[float, float]
-    false_alarm: tuple[float, float]
-
-    def at_slope(self, slope: Array) -> Array:
-        """Return the u at which the iso-performance line has a slope."""
-        (miss, miss_rate), (alarm, alarm_rate) = self.miss, self.false_alarm
-        return (slope * miss - alarm) / (alarm_rate - slope * miss_rate)
-
-
-@dataclass(frozen=True)
-class Envelope:
-    """Error rates of a hull's vertices by decreasing slope, and the slopes between them."""
-
-    fnr: Array
-    fpr: Array
-    border: Array
-
-    @classmethod
-    def of(cls, slope_ranges: SlopeRanges) -> "Envelope":
-        """Return the envelope of a hull's vertices."""
-        rates = np.array([(vertex.point.fnr, vertex.point.fpr) for vertex in slope_ranges.vertices])
-        return cls(rates[:, 0], rates[:, 1], np.array([float(border) for border in slope_ranges.borders]))
-
-    def integrate(self, distribution: Distribution, weights: Weights) -> float:
-        """Integrate the cost of the best vertex over one uncertain number, exactly: interval by interval."""
-        falls = weights.false_alarm[1] > 0  # with the slope, from each vertex to the next
-        ends = np.array([math.inf, *weights.at_slope(self.border), -math.inf])
-        if not falls:
-            ends[[0, -1]] = ends[[-1, 0]]
-        mass, moment = (np.abs(np.diff(part(ends))) for part in (distribution.mass_below, distribution.moment_below))
-
-        def expected(line: tuple[float, float]) -> Array:
-            return line[0] * mass + line[1] * moment
-
-        return float(expected(weights.miss) @ self.fnr + expected(weights.false_alarm) @ self.fpr)
-
-
-def adaptive_cost(envelope: Envelope, context: UncertainContext, sample_prevalence: float) -> float:
-    """Return the expected cost per case of using the best vertex for each realised context.
-
-    Notes
-    -----
-    In closed form where one of the two is uncertain. Where both are, over cost ratio in closed form and over
-    prevalence by adaptive quadrature to a relative error of 10⁻¹⁰.
-    """
-    ratio, prevalence = context.cost_ratio, context.target_prevalence
-    if prevalence is None:
-        prevalence = sample_prevalence
-    if not isinstance(prevalence, Distribution):
-        return _over_ratio(envelope, ratio, prevalence)
-    if not isinstance(ratio, Distribution):
-        return envelope.integrate(prevalence, Weights(miss=(0, 1), false_alarm=(ratio, -ratio)))
-
-    from scipy import integrate
-
-    def at_mass(mass: float) -> float:
-        return _over_ratio(envelope, ratio, prevalence.quantile(mass))
-
-    total, _ = integrate.quad(at_mass, 0, 1, epsabs=1e-14, epsrel=_RELATIVE_ERROR, limit=500)
-    return float(total)
-
-
-def _over_ratio(envelope: Envelope, ratio: float | Distribution, prevalence: float) -> float:
-    if isinstance(ratio, Distribution):
-        return envelope.integrate(ratio, Weights(miss=(prevalence, 0), false_alarm=(0, 1 - prevalence)))
-    return float((prevalence * envelope.fnr + (1 - prevalence) * ratio * envelope.fpr).min())
-
-
-_SAME_PREVALENCE = 1e-9  # of samples whose models were scored on the same rows: rounding alone
-
-
-class Hull(Curve):
-    """Upper convex hull of the ROC curves of several models: true-positive (y) against false-positive rate (x).
-
-    Made by `rocscope.hull`.
-
-    Attributes
-    ----------
-    counts : dict from model name to ThresholdCounts or BinnedCounts
-    vertices : tuple of HullVertex
-        From "nobody positive" to "everybody positive", each with its owner, threshold and slope interval. The two
-        corners belong to the first model; any model attains them.
-    negate : bool
-        Whether models were also used with their decisions reversed.
-    samples : Samples
-        The data that it was made of, with their rows where these are known.
-    """
-
-    title = "ROC hull"
-    x_name = "fpr"
-    y_name = "tpr"
-
-    def __init__(
-        self,
-        counts: Mapping[str, CumulativeCounts],
-        choices: tuple[Choices, ...],
-        *,
-        negate: bool,
-        samples: Samples | None = None,
-    ) -> None:
-        self.counts = dict(counts)
-        self.samples = samples_of(self.counts) if samples is None else samples
-        self.negate = negate
-        self._choices = choices
-        self.slope_ranges: SlopeRanges = slope_ranges(choices)
-        self.vertices = self._with_corners()
-        x, y, threshold = ([getattr(v, name) for v in self.vertices] for name in ("fpr", "tpr", "threshold"))
-        super().__init__(x, y, threshold)
-
-    def _with_corners(self) -> tuple[HullVertex, ...]:
-        vertices = list(self.slope_ranges.vertices)
-        first, *others = self.counts
-        nobody, everybody = self._choices[0].point(0), self._choices[0].point(-1)
-        if vertices[0].point.tp or vertices[0].point.fp:
-            vertices.insert(0, HullVertex(first, nobody, math.inf, math.inf, tied=tuple(others)))
-        if vertices[-1].point.fn or vertices[-1].point.tn:
-            vertices.append(HullVertex(first, everybody, 0.0, 0.0, tied=tuple(others)))
-        return tuple(vertices)
-
-    @property
-    def models(self) -> list[str]:
-        """Names of all models, in the order given."""
-        return list(self.counts)
-
-    @property
-    def contenders(self) -> list[str]:
-        """Models that are optimal (or tied) for some slope, other than at a corner."""
-        inner = [v for v in self.vertices if 0 < v.point.tp + v.point.fp < v.point.n]
-        named = {name for vertex in inner for name in (vertex.label, *vertex.tied)}
-        sure = {model for model in self.models if named & {model, f"not {model}"}}
-        return [model for model in self.models if model in sure or self._may_contend(model)]
-
-    def _may_contend(self, model: str) -> bool:
-        """Whether bins of a model may hide a point outside the known hull."""
-        if self.counts[model].holds_hull:
-            return False
-        others = {name: counts.attained for name, counts in self.counts.items()}
-        return model in hull(others | {model: self.counts[model].best_case}).contenders
-
-    @property
-    def is_exact(self) -> bool:
-        """Whether no model can have a point outside this hull; False only for binned counts."""
-        return all(counts.holds_hull for counts in self.counts.values())
-
-    @property
-    def holds_levels(self) -> bool:
-        """Whether every level of every model is known."""
-        return all(counts.holds_levels for counts in self.counts.values())
-
-    @cached_property
-    def outer(self) -> "Hull":
-        """A hull that no model can exceed: this one, unless binned counts leave points unknown."""
-        return self if self.is_exact else hull({name: counts.best_case for name, counts in self.counts.items()})
-
-    @property
-    def area_bounds(self) -> tuple[float, float]:
-        """Bounds of the area under the hull of all thresholds."""
-        return super().area(), Curve.area(self.outer)
-
-    def cost_bounds(self, context: Context | Campaign | None = None) -> tuple[float, float]:
-        """Return bounds of the lowest expected cost over all thresholds of all models."""
-        return self.outer.expected_cost(context), self.expected_cost(context)
-
-    @property
-    def dominated(self) -> list[str]:
-        """Models that are never better than the others and the two trivial decisions, at any prevalence and costs."""
-        return [model for model in self.models if model not in self.contenders]
-
-    @property
-    def prevalence(self) -> float | None:
-        """Share of positives in the sample; None if models have samples with different shares."""
-        shares = [counts.prevalence for counts in self.counts.values()]
-        return shares[0] if max(shares) - min(shares) <= _SAME_PREVALENCE else None
-
-    def totals(self, context: Context) -> tuple[float, float]:
-        """Return the numbers of positives and negatives that determine a context's default prevalence.
-
-        Raises
-        ------
-        PairingError
-            If the models come from samples of different prevalence and the context does not name one.
-        """
-        if context.target_prevalence is None and self.prevalence is None:
-            shares = ", ".join(f"{name}: {counts.prevalence:.4g}" for name, counts in self.counts.items())
-            raise PairingError(
-                "models",
-                expected="samples of one prevalence",
-                got=shares,
-                hint="name the one that counts: Context(target_prevalence=…)",
-            )
-        first = next(iter(self.counts.values()))
-        return first.n_pos, first.n_neg
-
-    def whole_totals(self, context: Context) -> tuple[int, int]:
-        """Return the same as exact integers."""
-        self.totals(context)
-        return next(iter(self.counts.values())).whole_totals
-
-    def best(self, context: Context | Campaign | None = None) -> HullVertex:
-        """Return the vertex of lowest expected cost in a context, or of highest accuracy without one.
-
-        Of equally good points the one with fewest positive predictions is taken, then the model given first. Where a
-        cost of 0 or below rewards false alarms alone, it may be a threshold that is no vertex.
-
-        Raises
-        ------
-        InputError
-            If the context rewards errors of both kinds.
-        PairingError
-            If the models come from samples of different prevalence and the context does not name one.
-        """
-        context = Context.given(context)
-        touch = self.touching(context)
-        point, choices = touch.point, touch.choices
-        for vertex in self.vertices:
-            if (vertex.model, vertex.negated, vertex.point) == (choices.model, choices.negated, point):
-                return vertex
-        slope = context.slope(point.prevalence)
-        equal = tuple(other.choices.label for other in touch.tied if other.rates == touch.rates)
-        return HullVertex(choices.model, point, slope, slope, choices.negated, equal)
-
-    def touching(self, context: Context) -> TangentPoint:
-        """Return where the iso-performance line of a context touches the hull, with all ties."""
-        choices = self._choices if not needs_every_threshold(context) else self.every_choice
-        return touching(choices, context, self.whole_totals(context))
-
-    @property
-    def every_choice(self) -> tuple[Choices, ...]:
-        """All thresholds of all models, and of their negations if allowed."""
-        return tuple(
-            choice
-            for name, counts in self.counts.items()
-            for choice in (
-                all_choices(name, counts),
-                *([negation(name, counts)] if self.negate and len(counts) > 1 else []),
-            )
-        )
-
-    def regions(self) -> tuple[HullVertex, ...]:
-        """Return the best model and threshold for each range of slopes, from steepest to flattest.
-
-        The intervals tile the slopes from infinity to 0; at a border both neighbours cost the same.
-
-        Examples
-        --------
-        >>> from rocscope import ThresholdCounts
-        >>> counts = ThresholdCounts([0.9, 0.6, 0.4], [2, 1, 1], [1, 1, 2])
-        >>> [(v.threshold, v.slope_low, v.slope_high) for v in hull({"a": counts}).regions()]
-        [(inf, 2.0, inf), (0.9, 1.0, 2.0), (0.6, 0.5, 1.0), (-inf, 0.0, 0.5)]
-        """
-        return self.slope_ranges.vertices
-
-    def region_map(self, cost_ratio: Any = None, prevalence: Any = None, *, review: Review | None = None) -> RegionMap:
-        """Return which vertex is best for each pair of cost ratio and prevalence.
-
-        Parameters
-        ----------
-        cost_ratio : array of r ratios above 0, optional
-            Cost of a false alarm over cost of a miss; by default from 1/1000 to 1000.
-        prevalence : array of p shares between 0 and 1, optional
-            By default from 0.001 to 0.999.
-        review : Review, optional
-            A closer look as a third action, at a price in misses and without a capacity: the map then says what share
-            of cases is worth it.
-        """
-        every = [choices for choices in self.every_choice if not choices.negated]
-        return region_map(self.slope_ranges, cost_ratio, prevalence, review, every)
-
-    def expected_cost(self, context: "Context | Campaign | UncertainContext | None" = None) -> float:
-        """Return the expected cost per case of the best vertex for each context.
-
-        In an uncertain context that is the cost of a user who will know the context when the time comes, integrated
-        exactly over the slope intervals; a choice that is made now costs `choose(hull, context).expected_cost`.
-        """
-        if isinstance(context, UncertainContext):
-            n_pos, n_neg = self.totals(context.mean)
-            return adaptive_cost(Envelope.of(self.slope_ranges), context, n_pos / (n_pos + n_neg))
-        context = Context.given(context)
-        return float(context.exact_cost(self.best(context).point))
-
-    def mixture(self, **target: Any) -> RandomizedRule:
-        """Return the random combination of two neighbouring vertices that meets a target; see `decisions.mixture`.
-
-        Parameters
-        ----------
-        fpr, tpr, depth, at_most : float
-            Exactly one of them; `at_most` counts cases of a `population`.
-        population, target_prevalence : float, optional
-
-        Examples
-        --------
-        >>> from rocscope import ThresholdCounts
-        >>> counts = ThresholdCounts([0.9, 0.6, 0.4], [2, 1, 1], [1, 1, 2])
-        >>> hull({"a": counts}).mixture(tpr=0.875)
-        RandomizedRule(0.5 × score≥0.6 of a + 0.5 × everybody, tpr=0.875, fpr=0.75)
-        """
-        return mixture_on(self.vertices, **target)
-
-    def add(self, model: str, counts: Counted) -> "Hull":
-        """Return the hull with one more model, which equals a new computation at the cost of that model alone."""
-        if model in self.counts:
-            raise InputError(f"model {model!r} is in the hull already", hint="give it another name")
-        (added,) = samples_of({model: counts}, name="counts").points().values()
-        more = _choices(model, added, self.negate)
-        return Hull(self.counts | {model: added}, self._choices + more, negate=self.negate)
-
-    @cached_property
-    def _area(self) -> float:
-        return super().area()
-
-    def area(self) -> float:
-        """Return the area under the hull, an upper bound for the AUC of any combination of these models.
-
-        Raises
-        ------
-        InexactCountsError
-            If bins leave it open; see `area_bounds`.
-        """
-        if not self.is_exact:
-            low, high = self.area_bounds
-            hint = "use .area_bounds, or count the rows exactly"
-            raise InexactCountsError("area under the hull", got=f"one from {low:.9g} to {high:.9g}", hint=hint)
-        return self._area
-
-    def columns(self) -> dict[str, Array]:
-        """Return one row per vertex."""
-        return super().columns() | {
-            name: np.array([getattr(vertex, name) for vertex in self.vertices])
-            for name in ("model", "negated", "slope_low", "slope_high")
-        }
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return models and vertices, safe for JSON."""
-        names = ("title", "models", "contenders", "dominated")
-        facts = {name: getattr(self, name) for name in names}
-        area = {"area": self.area()} if self.is_exact else {"area_bounds": self.area_bounds}
-        return jsonable(facts | area | {"vertices": self.vertices})
-
-    def __reduce__(self) -> Any:
-        return partial(hull, negate=self.negate), (self.counts,)
-
-    def _facts(self) -> str:
-        low, high = self.area_bounds
-        area = f"area={low:.6g}" if self.is_exact else f"area from {low:.6g} to {high:.6g}"
-        return f"{area}, {len(self.vertices)} vertices, models={self.contenders}" + (
-            f", dominated={self.dominated}" if self.dominated else ""
-        )
-
-
-@answering
-def hull(
-    models: Models | Labels,
-    y_score: Scores | None = None,
-    *,
-    pos_label: Any = None,
-    sample_weight: Any = None,
-    negate: bool = False,
-) -> Hull:
-    """Compute the convex hull of the ROC curves of one or several models, with the owner of each vertex.
-
-    Parameters
-    ----------
-    models, y_score, pos_label, sample_weight : data of one or several models
-        Predictions, labels and scores, or a mapping of counts or points by model name; see `rocscope.sample`. Ranges of
-        the score give the hull of the points that they tell, and `Hull.outer` what may lie beyond.
-    negate : bool
-        Whether a model below the diagonal may be used with its decisions reversed; such vertices say so.
-
-    Returns
-    -------
-    Hull
-        Vertices with model, threshold and slopes, best first.
-
-    Raises
-    ------
-    OneClassError
-        If a sample holds one class only.
-    InputError
-        If there is no model.
-
-    Notes
-    -----
-    Decided in exact whole numbers for unweighted data. After ranking: one pass over the levels of each model. Models
-    need not come from the same rows; where their samples differ in prevalence, a context has to name one.
-
-    References
-    ----------
-    Provost & Fawcett 2001, "Robust classification for imprecise environments"; Hernández-Orallo 2004, ROC analysis of
-    crisp and soft classifiers.
-
-    Examples
-    --------
-    A valve that is to be opened in 500 of 100,000 cases:
-
-    >>> from rocscope import OperatingPoint
-    >>> valve = hull({
-    ...     "c1": OperatingPoint(tp=300, fp=500, fn=200, tn=99_000),
-    ...     "c2": OperatingPoint(tp=0, fp=0, fn=500, tn=99_500),
-    ...     "c3": OperatingPoint(tp=400, fp=5400, fn=100, tn=94_100),
-    ... })
-    >>> valve
-    Hull(area=0.887136, 4 vertices, models=['c1', 'c3'], dominated=['c2'])
-    >>> valve.best(Context(cost_fp=100, cost_fn=2000)).model
-    'c1'
-    """
-    models = with_scores(models, y_score, pos_label=pos_label, sample_weight=sample_weight)
-    return hull_of(samples_of(models), negate=negate)
-
-
-def hull_of(samples: Samples, *, negate: bool = False) -> Hull:
-    """Return the hull of prepared data."""
-    counts = samples.points()
-    choices = tuple(choice for name, each in counts.items() for choice in _choices(name, each, negate))
-    return Hull(counts, choices, negate=negate, samples=samples)
-
-
-def _choices(model: str, counts: CumulativeCounts, negate: bool) -> tuple[Choices, ...]:
-    """Return the hull of one model, and of its negation if requested."""
-    counts.require_both_classes(f"hull of {model!r}")
-    pooled = all_choices(model, pool(counts.attained))
-    if not negate or len(counts) < 2:  # of a constant score the negation is everybody and nobody, as it is itself
-        return (pooled,)
-    return pooled, negation(model, counts.require_levels(f"hull with {model!r} negated"))
 
 
 @dataclass(frozen=True)
@@ -765,7 +177,647 @@ class LogNormal:
         return self.median * math.exp(self.sigma * float(special.ndtri(mass)))
 
 
-_TRIVIAL = Envelope(fnr=np.array([1.0, 0.0]), fpr=np.array([0.0, 1.0]), border=np.array([1.0]))
+Uncertain = float | tuple[float, float] | Distribution
+
+
+@held_to_contract
+class UncertainContext:
+    """A context whose cost ratio, prevalence or both are given as distributions.
+
+    Parameters
+    ----------
+    cost_ratio : number, (low, high), Uniform, Beta or LogNormal
+        Cost of a false alarm, where a miss costs 1 and correct predictions nothing.
+    target_prevalence : number, (low, high), Uniform or Beta, optional
+        Share of positives where the classifier will be used; the sample's own when left out.
+
+    Raises
+    ------
+    InputError
+        If a ratio is not above 0 or a prevalence not between 0 and 1.
+
+    Notes
+    -----
+    Ratio and prevalence are taken to be independent. Expected cost is linear in both, so that a choice made now is
+    best where it is best at their means: `mean` is the context that `rocscope.choose` uses. Who may wait until the
+    context is known does better: `Hull.expected_cost` integrates that over the slope intervals of the hull.
+
+    Examples
+    --------
+    >>> from rocscope.decisions import Beta
+    >>> context = UncertainContext(cost_ratio=(0.02, 0.08), target_prevalence=Beta(2, 38))
+    >>> context.mean
+    Context(target_prevalence=0.05, cost_fp=0.05, cost_fn=1, cost_tp=0, cost_tn=0)
+    """
+
+    def __init__(self, *, cost_ratio: Uncertain = 1, target_prevalence: Uncertain | None = None) -> None:
+        self.cost_ratio = _uncertain(cost_ratio, "cost_ratio", math.inf)
+        self.target_prevalence = None
+        if target_prevalence is not None:
+            self.target_prevalence = _uncertain(target_prevalence, "target_prevalence", 1)
+
+    @property
+    def mean(self) -> Context:
+        """The context with the mean ratio and mean prevalence."""
+        return Context(_mean(self.target_prevalence), cost_fp=_mean(self.cost_ratio), cost_fn=1)
+
+    def __repr__(self) -> str:
+        return f"UncertainContext(cost_ratio={self.cost_ratio!r}, target_prevalence={self.target_prevalence!r})"
+
+
+def _uncertain(given: Any, name: str, limit: float) -> Any:
+    expected = "above 0" if math.isinf(limit) else f"between 0 and {limit:g}"
+    value = Uniform(*given) if isinstance(given, tuple) and len(given) == 2 else given
+    if isinstance(value, Distribution):
+        inside = value.quantile(0) >= 0 and value.quantile(1) <= limit
+    else:
+        inside = 0 < check.check_number(value, name, f"a number, a range or a distribution {expected}") < limit
+    if not inside:
+        raise InputError(name, expected=f"values {expected}", got=repr(given))
+    return value
+
+
+def _mean(value: Any) -> Any:
+    return value.mean if isinstance(value, Distribution) else value
+
+
+# Averages over a distribution.
+
+
+@dataclass(frozen=True)
+class Weights:
+    """Weights of both error rates as linear functions of one uncertain number u: constant + rate · u."""
+
+    miss: tuple[float, float]
+    false_alarm: tuple[float, float]
+
+    def at_slope(self, slope: Array) -> Array:
+        """Return the u at which the iso-performance line has a slope."""
+        miss, miss_rate = self.miss
+        alarm, alarm_rate = self.false_alarm
+        return (slope * miss - alarm) / (alarm_rate - slope * miss_rate)
+
+
+@dataclass(frozen=True)
+class Envelope:
+    """Error rates of a hull's vertices by decreasing slope, and the slopes between them."""
+
+    fnr: Array
+    fpr: Array
+    border: Array
+
+    @classmethod
+    def of(cls, slope_ranges: SlopeRanges) -> "Envelope":
+        """Return the envelope of a hull's vertices."""
+        fnr = np.array([vertex.point.fnr for vertex in slope_ranges.vertices])
+        fpr = np.array([vertex.point.fpr for vertex in slope_ranges.vertices])
+        return cls(fnr, fpr, np.array([float(border) for border in slope_ranges.borders]))
+
+    def integrate(self, distribution: Distribution, weights: Weights) -> float:
+        """Integrate the cost of the best vertex over one uncertain number u, exactly.
+
+        Notes
+        -----
+        Vertex i is best for u in an interval, over which its cost (a + b·u)·fnr + (c + d·u)·fpr has the integral
+        (a·M + b·E)·fnr + (c·M + d·E)·fpr with the probability M and the partial expectation E of u there.
+        """
+        ends = np.array([math.inf, *weights.at_slope(self.border), -math.inf])
+        # Borders come by decreasing slope. Where false alarms weigh more for larger u, so does u; else it increases.
+        decreasing = weights.false_alarm[1] > 0
+        if not decreasing:
+            ends[[0, -1]] = ends[[-1, 0]]
+        mass = np.abs(np.diff(distribution.mass_below(ends)))
+        moment = np.abs(np.diff(distribution.moment_below(ends)))
+        miss = weights.miss[0] * mass + weights.miss[1] * moment
+        false_alarm = weights.false_alarm[0] * mass + weights.false_alarm[1] * moment
+        return float(miss @ self.fnr + false_alarm @ self.fpr)
+
+
+def adaptive_cost(envelope: Envelope, context: UncertainContext, sample_prevalence: float) -> float:
+    """Return the expected cost per case of using the best vertex for each realised context.
+
+    Notes
+    -----
+    In closed form where one of the two is uncertain. Where both are, over cost ratio in closed form and over
+    prevalence by adaptive quadrature to a relative error of 10⁻¹⁰.
+    """
+    ratio, prevalence = context.cost_ratio, context.target_prevalence
+    if prevalence is None:
+        prevalence = sample_prevalence
+    if not isinstance(prevalence, Distribution):
+        return _cost_at_prevalence(envelope, ratio, prevalence)
+    if not isinstance(ratio, Distribution):
+        return envelope.integrate(prevalence, Weights(miss=(0, 1), false_alarm=(ratio, -ratio)))
+
+    from scipy import integrate
+
+    def at_mass(mass: float) -> float:
+        return _cost_at_prevalence(envelope, ratio, prevalence.quantile(mass))
+
+    total, _ = integrate.quad(at_mass, 0, 1, epsabs=1e-14, epsrel=RELATIVE_ERROR, limit=500)
+    return float(total)
+
+
+def _cost_at_prevalence(envelope: Envelope, ratio: float | Distribution, prevalence: float) -> float:
+    if isinstance(ratio, Distribution):
+        return envelope.integrate(ratio, Weights(miss=(prevalence, 0), false_alarm=(0, 1 - prevalence)))
+    return float((prevalence * envelope.fnr + (1 - prevalence) * ratio * envelope.fpr).min())
+
+
+# The map of contexts.
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RegionMap(Result):
+    """Which vertex of a hull is best, over cost ratio and prevalence.
+
+    Made by `Hull.region_map`.
+
+    Attributes
+    ----------
+    cost_ratio : array of r
+        Cost of a false alarm over cost of a miss.
+    prevalence : array of p
+    vertices : tuple of HullVertex
+        Those that have a zone.
+    index : array of shape (p, r)
+        Position in `vertices` of the best one.
+    looked : array of shape (p, r), or None
+        Where a closer look was offered: the share of cases that are worth it, with the model that is best then.
+    """
+
+    _content = ("cost_ratio", "prevalence", "index", "vertices", "looked")
+
+    cost_ratio: Array
+    prevalence: Array
+    vertices: tuple[HullVertex, ...]
+    index: Array
+    looked: Array | None = None
+
+    @property
+    def model(self) -> Array:
+        """Name of the best model, of shape (p, r)."""
+        return np.array([vertex.label for vertex in self.vertices], dtype=object)[self.index]
+
+    @property
+    def threshold(self) -> Array:
+        """Threshold of the best model, of shape (p, r)."""
+        return np.array([vertex.threshold for vertex in self.vertices])[self.index]
+
+    def border(self, vertex: int) -> Array:
+        """Return, for each cost ratio, the prevalence at which a vertex and the next one cost the same.
+
+        Notes
+        -----
+        π = r/(r + m) for the slope m between the two: on a logarithmic axis of odds a straight line.
+        """
+        slope = self.vertices[vertex].slope_low
+        return self.cost_ratio / (self.cost_ratio + slope)
+
+    def __repr__(self) -> str:
+        models = list(dict.fromkeys(self.model.ravel().tolist()))
+        return f"RegionMap({self.cost_ratio.size} cost ratios × {self.prevalence.size} prevalences, models={models})"
+
+
+def region_map(
+    slope_ranges: SlopeRanges, cost_ratio: Any, prevalence: Any, review: Review | None, options: Sequence[Choices]
+) -> RegionMap:
+    """Return the best vertex for each pair, and the share of reviews of the models in `options`."""
+    decades = np.logspace(-MAP_DECADES, MAP_DECADES, MAP_STEPS)
+    if cost_ratio is None:
+        cost_ratio = decades
+    if prevalence is None:
+        prevalence = decades / (1 + decades)
+    ratio = check.check_numbers(cost_ratio, "cost_ratio")
+    share = check.check_numbers(prevalence, "prevalence")
+    if not (ratio > 0).all():
+        raise InputError("cost_ratio", expected="finite ratios above 0", got=repr(ratio[:5].tolist()))
+    if review is not None and (not isinstance(review, Review) or review.capacity is not None):
+        raise InputError("review", expected="a Review without a capacity", got=check.shown(review))
+    if not ((share > 0) & (share < 1)).all():
+        raise InputError("prevalence", expected="shares between 0 and 1", got=repr(share[:5].tolist()))
+    slope = ratio * ((1 - share) / share)[:, None]
+    borders = np.array([float(border) for border in slope_ranges.borders])
+    index = np.searchsorted(-borders, -slope, side="left")
+    reviewed = None
+    if review is not None:
+        reviewed = check.read_only(_reviewed_share(options, ratio, share[:, None], review))
+    vertices = slope_ranges.vertices
+    return RegionMap(check.read_only(ratio), check.read_only(share), vertices, check.read_only(index), reviewed)
+
+
+def _reviewed_share(options: Sequence[Choices], ratio: Array, prevalence: Array, review: Review) -> Array:
+    """Return the share of cases reviewed with the best model, if a miss costs 1 and a false alarm `ratio`.
+
+    The cases of each step between two vertices of a model's hull are left (which misses the positives), acted on (which
+    disturbs the negatives) or reviewed (which costs the same for each of them), whatever costs least.
+    """
+    shape = np.broadcast_shapes(ratio.shape, prevalence.shape)
+    lowest, reviewed = np.full(shape, np.inf), np.zeros(shape)
+    for option in options:
+        corners = geometry.corners_of(option)
+        tp, fp, fn, tn = (np.asarray(cell, np.float64) for cell in option.cells)
+        rises, runs = np.diff((tp / (tp + fn))[corners]), np.diff((fp / (fp + tn))[corners])
+        cost, share = np.zeros(shape), np.zeros(shape)
+        for rise, run in zip(rises.tolist(), runs.tolist(), strict=True):
+            positives, negatives = prevalence * rise, (1 - prevalence) * run
+            unreviewed = np.minimum(positives, negatives * ratio)
+            looking = review.cost * (positives + negatives)
+            cost += np.minimum(unreviewed, looking)
+            share += np.where(looking < unreviewed, positives + negatives, 0)
+        reviewed = np.where(cost < lowest, share, reviewed)
+        lowest = np.minimum(cost, lowest)
+    return reviewed
+
+
+# The hull of several models.
+
+
+class Hull(Curve):
+    """Upper convex hull of the ROC curves of several models: true-positive (y) against false-positive rate (x).
+
+    Made by `rocscope.hull`.
+
+    Attributes
+    ----------
+    counts : dict from model name to ThresholdCounts or BinnedCounts
+    vertices : tuple of HullVertex
+        From "nobody positive" to "everybody positive", each with its owner, threshold and slope interval. The two
+        corners belong to the first model; any model attains them.
+    negate : bool
+        Whether models were also used with their decisions reversed.
+    samples : Samples
+        The data that it was made of, with their rows where these are known.
+    choices : tuple of Choices
+        The vertices of each model's own hull; with `negate`, also all thresholds of its reversed decisions.
+    """
+
+    title = "ROC hull"
+    x_name = "fpr"
+    y_name = "tpr"
+
+    def __init__(
+        self,
+        counts: Mapping[str, CumulativeCounts],
+        choices: tuple[Choices, ...],
+        *,
+        negate: bool,
+        samples: Samples | None = None,
+    ) -> None:
+        self.counts = dict(counts)
+        self.samples = samples_of(self.counts) if samples is None else samples
+        self.negate = negate
+        self.choices = choices
+
+    # A choice needs only the thresholds in `choices`; vertices and points are made for plots and tables.
+
+    @cached_property
+    def slope_ranges(self) -> SlopeRanges:
+        """The vertices on the rising part of the hull, and the exact slopes between them."""
+        return geometry.slope_ranges(self.choices)
+
+    @cached_property
+    def vertices(self) -> tuple[HullVertex, ...]:
+        """All vertices, from "nobody positive" to "everybody positive"."""
+        vertices = list(self.slope_ranges.vertices)
+        first, *others = self.counts
+        nobody, everybody = self.choices[0].point(0), self.choices[0].point(-1)
+        if vertices[0].point.tp or vertices[0].point.fp:
+            vertices.insert(0, HullVertex(first, nobody, math.inf, math.inf, tied=tuple(others)))
+        if vertices[-1].point.fn or vertices[-1].point.tn:
+            vertices.append(HullVertex(first, everybody, 0.0, 0.0, tied=tuple(others)))
+        return tuple(vertices)
+
+    @cached_property
+    def x(self) -> Array:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """False-positive rate of each vertex."""
+        return check.read_only(np.array([vertex.fpr for vertex in self.vertices]))
+
+    @cached_property
+    def y(self) -> Array:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """True-positive rate of each vertex."""
+        return check.read_only(np.array([vertex.tpr for vertex in self.vertices]))
+
+    @cached_property
+    def threshold(self) -> Array:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Threshold of each vertex."""
+        return check.read_only(np.array([vertex.threshold for vertex in self.vertices]))
+
+    @property
+    def models(self) -> list[str]:
+        """Names of all models, in the order given."""
+        return list(self.counts)
+
+    @property
+    def contenders(self) -> list[str]:
+        """Models that are optimal (or tied) for some slope, other than at a corner."""
+        owners: set[str] = set()
+        for vertex in self.vertices:
+            if 0 < vertex.point.tp + vertex.point.fp < vertex.point.n:
+                owners.update((vertex.label, *vertex.tied))
+        contenders = []
+        for model, counts in self.counts.items():
+            contends = model in owners or geometry.label(model, negated=True) in owners
+            if not contends and not counts.holds_hull:
+                # Bins may hide a point outside the known hull: look at the best that they can hold.
+                others = {name: other.attained for name, other in self.counts.items()}
+                contends = model in hull(others | {model: counts.best_case}).contenders
+            if contends:
+                contenders.append(model)
+        return contenders
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether no model can have a point outside this hull; False only for binned counts."""
+        return all(counts.holds_hull for counts in self.counts.values())
+
+    @property
+    def holds_levels(self) -> bool:
+        """Whether every level of every model is known."""
+        return all(counts.holds_levels for counts in self.counts.values())
+
+    @cached_property
+    def outer(self) -> "Hull":
+        """A hull that no model can exceed: this one, unless binned counts leave points unknown."""
+        if self.is_exact:
+            return self
+        return hull({name: counts.best_case for name, counts in self.counts.items()})
+
+    @property
+    def area_bounds(self) -> tuple[float, float]:
+        """Bounds of the area under the hull of all thresholds."""
+        return super().area(), Curve.area(self.outer)
+
+    def cost_bounds(self, context: Context | Campaign | None = None) -> tuple[float, float]:
+        """Return bounds of the lowest expected cost over all thresholds of all models."""
+        return self.outer.expected_cost(context), self.expected_cost(context)
+
+    @property
+    def dominated(self) -> list[str]:
+        """Models that are never better than the others and the two trivial decisions, at any prevalence and costs."""
+        return [model for model in self.models if model not in self.contenders]
+
+    @property
+    def prevalence(self) -> float | None:
+        """Share of positives in the sample; None if models have samples with different shares."""
+        shares = [counts.prevalence for counts in self.counts.values()]
+        return shares[0] if max(shares) - min(shares) <= SAME_PREVALENCE else None
+
+    def totals(self, context: Context) -> tuple[float, float]:
+        """Return the numbers of positives and negatives that determine a context's default prevalence.
+
+        Raises
+        ------
+        PairingError
+            If the models come from samples of different prevalence and the context does not name one.
+        """
+        if context.target_prevalence is None and self.prevalence is None:
+            shares = ", ".join(f"{name}: {counts.prevalence:.4g}" for name, counts in self.counts.items())
+            raise PairingError(
+                "models",
+                expected="samples of one prevalence",
+                got=shares,
+                hint="name the one that counts: Context(target_prevalence=…)",
+            )
+        first = next(iter(self.counts.values()))
+        return first.n_pos, first.n_neg
+
+    def whole_totals(self, context: Context) -> tuple[int, int]:
+        """Return the same as exact integers."""
+        self.totals(context)
+        return next(iter(self.counts.values())).whole_totals
+
+    def best(self, context: Context | Campaign | None = None) -> HullVertex:
+        """Return the vertex of lowest expected cost in a context, or of highest accuracy without one.
+
+        Of equally good points the one with fewest positive predictions is taken, then the model given first. Where a
+        cost of 0 or below rewards false alarms alone, it may be a threshold that is no vertex.
+
+        Raises
+        ------
+        InputError
+            If the context rewards errors of both kinds.
+        PairingError
+            If the models come from samples of different prevalence and the context does not name one.
+        """
+        context = Context.given(context)
+        touch = self.touching(context)
+        point, choices = touch.point, touch.choices
+        for vertex in self.vertices:
+            if (vertex.model, vertex.negated, vertex.point) == (choices.model, choices.negated, point):
+                return vertex
+        slope = context.slope(point.prevalence)
+        equal = tuple(other.choices.label for other in touch.tied if other.rates == touch.rates)
+        return HullVertex(choices.model, point, slope, slope, choices.negated, equal)
+
+    def touching(self, context: Context) -> TangentPoint:
+        """Return where the iso-performance line of a context touches the hull, with all ties."""
+        choices = self.every_choice if geometry.needs_every_threshold(context) else self.choices
+        return geometry.touching(choices, context, self.whole_totals(context))
+
+    @property
+    def every_choice(self) -> tuple[Choices, ...]:
+        """All thresholds of all models, and of their negations if allowed."""
+        options = []
+        for model, counts in self.counts.items():
+            options.append(geometry.all_choices(model, counts))
+            if self.negate and len(counts) > 1:
+                options.append(geometry.negation(model, counts))
+        return tuple(options)
+
+    def regions(self) -> tuple[HullVertex, ...]:
+        """Return the best model and threshold for each range of slopes, from steepest to flattest.
+
+        The intervals tile the slopes from infinity to 0; at a border both neighbours cost the same.
+
+        Examples
+        --------
+        >>> from rocscope import ThresholdCounts
+        >>> counts = ThresholdCounts([0.9, 0.6, 0.4], [2, 1, 1], [1, 1, 2])
+        >>> [(v.threshold, v.slope_low, v.slope_high) for v in hull({"a": counts}).regions()]
+        [(inf, 2.0, inf), (0.9, 1.0, 2.0), (0.6, 0.5, 1.0), (-inf, 0.0, 0.5)]
+        """
+        return self.slope_ranges.vertices
+
+    def region_map(self, cost_ratio: Any = None, prevalence: Any = None, *, review: Review | None = None) -> RegionMap:
+        """Return which vertex is best for each pair of cost ratio and prevalence.
+
+        Parameters
+        ----------
+        cost_ratio : array of r ratios above 0, optional
+            Cost of a false alarm over cost of a miss; by default from 1/1000 to 1000.
+        prevalence : array of p shares between 0 and 1, optional
+            By default from 0.001 to 0.999.
+        review : Review, optional
+            A closer look as a third action, at a price in misses and without a capacity: the map then says what share
+            of cases is worth it.
+        """
+        options = [option for option in self.every_choice if not option.negated]
+        return region_map(self.slope_ranges, cost_ratio, prevalence, review, options)
+
+    def expected_cost(self, context: "Context | Campaign | UncertainContext | None" = None) -> float:
+        """Return the expected cost per case of the best vertex for each context.
+
+        In an uncertain context that is the cost of a user who will know the context when the time comes, integrated
+        exactly over the slope intervals; a choice that is made now costs `choose(hull, context).expected_cost`.
+        """
+        if isinstance(context, UncertainContext):
+            n_pos, n_neg = self.totals(context.mean)
+            return adaptive_cost(Envelope.of(self.slope_ranges), context, n_pos / (n_pos + n_neg))
+        context = Context.given(context)
+        return float(context.exact_cost(self.best(context).point))
+
+    def mixture(self, **target: Any) -> RandomizedRule:
+        """Return the random combination of two neighbouring vertices that meets a target; see `decisions.mixture`.
+
+        Parameters
+        ----------
+        fpr, tpr, depth, at_most : float
+            Exactly one of them; `at_most` counts cases of a `population`.
+        population, target_prevalence : float, optional
+
+        Examples
+        --------
+        >>> from rocscope import ThresholdCounts
+        >>> counts = ThresholdCounts([0.9, 0.6, 0.4], [2, 1, 1], [1, 1, 2])
+        >>> hull({"a": counts}).mixture(tpr=0.875)
+        RandomizedRule(0.5 × score≥0.6 of a + 0.5 × everybody, tpr=0.875, fpr=0.75)
+        """
+        return mixture_on(self.vertices, **target)
+
+    def add(self, model: str, counts: Counted) -> "Hull":
+        """Return the hull with one more model, which equals a new computation at the cost of that model alone."""
+        if model in self.counts:
+            raise InputError(f"model {model!r} is in the hull already", hint="give it another name")
+        (added,) = samples_of({model: counts}, name="counts").points().values()
+        choices = (*self.choices, *_choices(model, added, self.negate))
+        return Hull(self.counts | {model: added}, choices, negate=self.negate)
+
+    @cached_property
+    def _area(self) -> float:
+        return super().area()
+
+    def area(self) -> float:
+        """Return the area under the hull, an upper bound for the AUC of any combination of these models.
+
+        Raises
+        ------
+        InexactCountsError
+            If bins leave it open; see `area_bounds`.
+        """
+        if not self.is_exact:
+            low, high = self.area_bounds
+            hint = "use .area_bounds, or count the rows exactly"
+            raise InexactCountsError("area under the hull", got=f"one from {low:.9g} to {high:.9g}", hint=hint)
+        return self._area
+
+    def columns(self) -> dict[str, Array]:
+        """Return one row per vertex."""
+        columns = super().columns()
+        for name in ("model", "negated", "slope_low", "slope_high"):
+            columns[name] = np.array([getattr(vertex, name) for vertex in self.vertices])
+        return columns
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return models and vertices, safe for JSON."""
+        names = ("title", "models", "contenders", "dominated")
+        facts = {name: getattr(self, name) for name in names}
+        area = {"area": self.area()} if self.is_exact else {"area_bounds": self.area_bounds}
+        return jsonable(facts | area | {"vertices": self.vertices})
+
+    def __reduce__(self) -> Any:
+        return partial(hull, negate=self.negate), (self.counts,)
+
+    def _facts(self) -> str:
+        low, high = self.area_bounds
+        area = f"area={low:.6g}" if self.is_exact else f"area from {low:.6g} to {high:.6g}"
+        facts = f"{area}, {len(self.vertices)} vertices, models={self.contenders}"
+        return f"{facts}, dominated={self.dominated}" if self.dominated else facts
+
+
+@answering
+def hull(
+    models: Models | Labels,
+    y_score: Scores | None = None,
+    *,
+    pos_label: Any = None,
+    sample_weight: Any = None,
+    negate: bool = False,
+) -> Hull:
+    """Compute the convex hull of the ROC curves of one or several models, with the owner of each vertex.
+
+    Parameters
+    ----------
+    models, y_score, pos_label, sample_weight : data of one or several models
+        Predictions, labels and scores, or a mapping of counts or points by model name; see `rocscope.sample`. Ranges of
+        the score give the hull of the points that they tell, and `Hull.outer` what may lie beyond.
+    negate : bool
+        Whether a model below the diagonal may be used with its decisions reversed; such vertices say so.
+
+    Returns
+    -------
+    Hull
+        Vertices with model, threshold and slopes, best first.
+
+    Raises
+    ------
+    OneClassError
+        If a sample holds one class only.
+    InputError
+        If there is no model.
+
+    Notes
+    -----
+    Decided in exact whole numbers for unweighted data. After ranking: one pass over the levels of each model. Models
+    need not come from the same rows; where their samples differ in prevalence, a context has to name one.
+
+    References
+    ----------
+    Provost & Fawcett 2001, "Robust classification for imprecise environments"; Hernández-Orallo 2004, ROC analysis of
+    crisp and soft classifiers.
+
+    Examples
+    --------
+    A valve that is to be opened in 500 of 100,000 cases:
+
+    >>> from rocscope import OperatingPoint
+    >>> valve = hull({
+    ...     "c1": OperatingPoint(tp=300, fp=500, fn=200, tn=99_000),
+    ...     "c2": OperatingPoint(tp=0, fp=0, fn=500, tn=99_500),
+    ...     "c3": OperatingPoint(tp=400, fp=5400, fn=100, tn=94_100),
+    ... })
+    >>> valve
+    Hull(area=0.887136, 4 vertices, models=['c1', 'c3'], dominated=['c2'])
+    >>> valve.best(Context(cost_fp=100, cost_fn=2000)).model
+    'c1'
+    """
+    models = with_scores(models, y_score, pos_label=pos_label, sample_weight=sample_weight)
+    return hull_of(samples_of(models), negate=negate)
+
+
+def hull_of(samples: Samples, *, negate: bool = False) -> Hull:
+    """Return the hull of prepared data."""
+    counts = samples.points()
+    choices: list[Choices] = []
+    for model, points in counts.items():
+        choices.extend(_choices(model, points, negate))
+    return Hull(counts, tuple(choices), negate=negate, samples=samples)
+
+
+def _choices(model: str, counts: CumulativeCounts, negate: bool) -> tuple[Choices, ...]:
+    """Return the hull of one model, and its negation if requested."""
+    counts.require_both_classes(f"hull of {model!r}")
+    pooled = geometry.all_choices(model, geometry.pool(counts.attained))
+    # Negating a constant score gives everybody and nobody again.
+    if not negate or len(counts) < 2:
+        return (pooled,)
+    return pooled, geometry.negation(model, counts.require_levels(f"hull with {model!r} negated"))
+
+
+# The H-measure.
+
+# Everybody or nobody, whatever the scores: the two ends of the diagonal.
+TRIVIAL = Envelope(fnr=np.array([1.0, 0.0]), fpr=np.array([0.0, 1.0]), border=np.array([1.0]))
 
 
 @contract
@@ -822,20 +874,23 @@ def h_measure(
     """
     counts = counts_of(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
     envelope = Envelope.of(hull(counts).slope_ranges)
-    share, distribution = counts.prevalence, _distribution(counts.prevalence, costs, severity_ratio)
-    # A false alarm costs u and a miss 1 − u.
+    share = counts.prevalence
+    distribution = _cost_distribution(share, costs, severity_ratio)
+    # A false alarm costs u and a miss 1 − u, weighted by the shares of the classes.
     weights = Weights(miss=(share, -share), false_alarm=(0, 1 - share))
-    return 1 - envelope.integrate(distribution, weights) / _TRIVIAL.integrate(distribution, weights)
+    return 1 - envelope.integrate(distribution, weights) / TRIVIAL.integrate(distribution, weights)
 
 
-def _distribution(prevalence: float, costs: Any, severity_ratio: float | None) -> Beta:
+def _cost_distribution(prevalence: float, costs: Any, severity_ratio: float | None) -> Beta:
     if severity_ratio is not None:
         ratio = check.check_number(severity_ratio, "severity_ratio", "a finite number above 0", above=0)
         if costs != "prevalence":
             raise InputError("costs and severity_ratio", expected="one of them", got="both")
         return Beta(2, 1 + 1 / ratio)
-    known = {"prevalence": Beta(1 + prevalence, 2 - prevalence), "symmetric": Beta(2, 2)}
-    distribution = costs if isinstance(costs, Beta) else known.get(costs if isinstance(costs, str) else "")
-    if distribution is None:
-        raise InputError("costs", expected="'prevalence', 'symmetric' or a Beta", got=repr(costs))
-    return distribution
+    if isinstance(costs, Beta):
+        return costs
+    if isinstance(costs, str) and costs == "prevalence":
+        return Beta(1 + prevalence, 2 - prevalence)
+    if isinstance(costs, str) and costs == "symmetric":
+        return Beta(2, 2)
+    raise InputError("costs", expected="'prevalence', 'symmetric' or a Beta", got=repr(costs))

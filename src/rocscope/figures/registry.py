@@ -14,9 +14,9 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.contract import contract
 from rocscope._base.public_names import reach
-from rocscope._base.radix import count_at_least
 from rocscope.core.context import Context, HasContext, decimal
 from rocscope.core.counts import ThresholdCounts
+from rocscope.core.ranking import count_at_least
 from rocscope.errors import InputError
 from rocscope.figures import influence as probabilities
 from rocscope.figures import influence as ranks

@@ -22,11 +22,11 @@ import functools
 import math
 import operator
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,9 +34,10 @@ from numpy.typing import NDArray
 from rocscope import kernels
 from rocscope._base.arrays import Array, in_threads
 from rocscope._base.exact_sums import Sums, is_moderate, rounded, scale_of
-from rocscope.core.context import Context, HasContext
+from rocscope.core.context import Context, HasContext, nearest
 from rocscope.core.counts import CumulativeCounts, OperatingPoint, ThresholdCounts
 from rocscope.core.ranking import Block, Levels, Vertices
+from rocscope.core.result import Result, jsonable
 from rocscope.kernels.weights import LEAST, MARGIN
 
 
@@ -335,6 +336,172 @@ def _without_dents(tp: Array, fp: Array, kept: NDArray[np.intp]) -> NDArray[np.i
         if kept.size > 0.9 * before:
             break
     return kept
+
+
+@dataclass(frozen=True)
+class HullVertex(Result):
+    """A threshold of a model that has the lowest expected cost in some contexts.
+
+    Attributes
+    ----------
+    model : str
+    point : OperatingPoint
+        Its counts and its threshold.
+    slope_low, slope_high : float
+        It is the best choice where the iso-performance line has a slope from `slope_low` up to `slope_high`.
+    negated : bool
+        Whether the model's decisions are reversed: positive iff ``score < threshold``.
+    tied : tuple of str
+        Other models that have a threshold of the same rates.
+
+    Examples
+    --------
+    >>> vertex = HullVertex("A", OperatingPoint(tp=3, fp=1, fn=1, tn=4))
+    >>> vertex.label, vertex.tpr, vertex.fpr
+    ('A', 0.75, 0.2)
+    """
+
+    model: str
+    point: OperatingPoint
+    slope_low: float = 0.0
+    slope_high: float = math.inf
+    negated: bool = False
+    tied: tuple[str, ...] = ()
+
+    @property
+    def threshold(self) -> float:
+        """Predict positive iff ``score >= threshold`` (or below it, if negated)."""
+        return self.point.threshold
+
+    @property
+    def tpr(self) -> float:
+        """True-positive rate."""
+        return self.point.tpr
+
+    @property
+    def fpr(self) -> float:
+        """False-positive rate."""
+        return self.point.fpr
+
+    @property
+    def label(self) -> str:
+        """Name of the model, with "not" if its decisions are reversed."""
+        return label(self.model, self.negated)
+
+    @property
+    def has_zone(self) -> bool:
+        """Whether it is optimal for some slope between 0 and infinity."""
+        return self.slope_low < self.slope_high
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the vertex, safe for JSON (an infinite slope or threshold becomes None)."""
+        names = ("model", "threshold", "negated", "slope_low", "slope_high", "fpr", "tpr", "tied")
+        cells = {name: getattr(self.point, name) for name in ("tp", "fp", "fn", "tn")}
+        return jsonable({name: getattr(self, name) for name in names} | cells)
+
+
+@dataclass(frozen=True)
+class SlopeRanges:
+    """Vertices in order of decreasing slope, and the exact slopes of the segments between them.
+
+    They tile the slopes from infinity to 0: vertex i is best from ``border[i]`` (included: of two equally good
+    choices the one with fewer positive predictions is taken) up to ``border[i - 1]``.
+    """
+
+    vertices: tuple[HullVertex, ...]
+    borders: tuple[Fraction, ...]
+
+
+@dataclass
+class _Corner:
+    """A candidate for a vertex of the hull of several models, in whole numbers on axes common to all of them."""
+
+    x: int
+    y: int
+    order: int
+    position: int
+    tied: list[int] = field(default_factory=list)
+
+
+def slope_ranges(choices: Sequence[Choices]) -> SlopeRanges:
+    """Return the slope ranges of the choices of one or several models.
+
+    Notes
+    -----
+    Exact, whatever the weights, also of models from samples of different size: O(k) for the k thresholds of each model,
+    then O(v log v) for the v vertices of their hulls. Of choices with equal rates the first model owns the vertex.
+    """
+    options = [option.take(corners_of(option)) for option in choices if option.index.size]
+
+    # Multiplied by the least common multiple of the class totals, all rates are whole numbers.
+    all_pos = math.lcm(*(option.counts.whole_totals[0] for option in options))
+    all_neg = math.lcm(*(option.counts.whole_totals[1] for option in options))
+    corners: list[_Corner] = []
+    for order, option in enumerate(options):
+        n_pos, n_neg = option.counts.whole_totals
+        right, up = all_neg // n_neg, all_pos // n_pos
+        points = zip(*option.whole(np.arange(option.index.size)), strict=True)
+        corners += [_Corner(fp * right, tp * up, order, i) for i, (tp, fp) in enumerate(points)]
+
+    # Andrew's monotone chain, from left to right, then from the top, then by model. Points that are not above the last
+    # vertex can never be best: they have more false positives, and no more true ones.
+    corners.sort(key=lambda corner: (corner.x, -corner.y, corner.order, corner.position))
+    chain: list[_Corner] = []
+    for corner in corners:
+        if chain and (corner.x, corner.y) == (chain[-1].x, chain[-1].y):
+            chain[-1].tied.append(corner.order)
+            continue
+        if chain and corner.y <= chain[-1].y:
+            continue
+        while len(chain) > 1 and not _turns_right(chain[-2], chain[-1], corner):
+            chain.pop()
+        chain.append(corner)
+
+    borders = tuple(
+        Fraction((after.y - before.y) * all_neg, (after.x - before.x) * all_pos) for before, after in pairwise(chain)
+    )
+    limits = [math.inf, *map(nearest, borders), 0.0]
+    vertices = []
+    for i, corner in enumerate(chain):
+        owner = options[corner.order]
+        tied = tuple(options[other].label for other in corner.tied)
+        point = owner.point(corner.position)
+        vertices.append(HullVertex(owner.model, point, limits[i + 1], limits[i], owner.negated, tied))
+    return SlopeRanges(tuple(vertices), borders)
+
+
+def _turns_right(a: _Corner, b: _Corner, c: _Corner) -> bool:
+    return (b.y - a.y) * (c.x - b.x) > (c.y - b.y) * (b.x - a.x)
+
+
+def slopes_at(touch: "TangentPoint", choices: Sequence[Choices]) -> tuple[float, float] | None:
+    """Return between which slopes of the iso-performance line no choice is better than a given one.
+
+    None if it is not a vertex of the rising part of their hull, so that no slope makes it the only best one.
+
+    Notes
+    -----
+    The flattest line to any choice on its left is the upper limit, the steepest line to any on its right the lower one:
+    the same as the slopes on both sides of the vertex in `slope_ranges`, without the rest of the hull.
+    """
+    tpr, fpr = touch.rates
+    low, high = Fraction(0), None
+    for option in choices:
+        if not option.index.size:
+            continue
+        n_pos, n_neg = option.counts.whole_totals
+        tp, fp = option.whole(corners_of(option))
+        for hits, alarms in zip(tp, fp, strict=True):
+            rise, run = Fraction(hits, n_pos) - tpr, Fraction(alarms, n_neg) - fpr
+            if run > 0:
+                low = max(low, rise / run)
+            elif run < 0:
+                high = rise / run if high is None else min(high, rise / run)
+            elif rise > 0:
+                return None
+    if high is not None and low >= high:
+        return None
+    return nearest(low), math.inf if high is None else nearest(high)
 
 
 @dataclass(frozen=True)

@@ -25,9 +25,9 @@ from rocscope._base import special
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.contract import answering, contract
-from rocscope._base.radix import count_at_least
 from rocscope.core.counts import OperatingPoint
 from rocscope.core.predictions import Predictions, require_distinct
+from rocscope.core.ranking import count_at_least
 from rocscope.core.result import Result, html_table, jsonable
 from rocscope.errors import ColumnError, InputError, WeightError
 from rocscope.inference import estimate as results

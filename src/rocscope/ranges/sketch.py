@@ -14,10 +14,9 @@ import numpy as np
 from rocscope import kernels
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
-from rocscope._base.exact_sums import running
 from rocscope._base.json_format import Fields, parse, require_version
 from rocscope._base.radix import KeyPart, decode, encode
-from rocscope.core.ranking import SortedKeys, rank
+from rocscope.core.ranking import SortedKeys, rank, running_sums
 from rocscope.core.result import Result, jsonable, number
 from rocscope.errors import InputError, ScoreError, ShapeError, StoredError
 from rocscope.ranges.binned import BinnedCounts, group_sums, product
@@ -284,7 +283,7 @@ class CountsSketch(Result):
         coarsen = self._compiled(kernels.cells.coarsen)
         while True:
             cells = self._cells
-            sums = map(running, (cells.pos, cells.neg))
+            sums = map(running_sums, (cells.pos, cells.neg))
             size = coarsen(*cells.columns(), *sums, *self._shares(), self._light, _GROWTH * self._light)
             self._cells = cells.head(size)
             if size <= most:

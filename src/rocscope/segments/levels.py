@@ -21,9 +21,9 @@ from rocscope import kernels
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array, in_threads
 from rocscope._base.grouping import deal, listed
-from rocscope._base.radix import KINDS, decode, encode, least_from
+from rocscope._base.radix import KINDS, decode, encode
 from rocscope.core.counts import CumulativeCounts, ThresholdCounts
-from rocscope.core.ranking import Levels, collapse, sums_from
+from rocscope.core.ranking import Levels, collapse, least_from, sums_from
 from rocscope.core.result import number
 from rocscope.errors import ScoreError
 
