@@ -26,8 +26,8 @@ from scipy import special
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
-from rocscope._base.formatting import Fields, Format
 from rocscope._base.grouping import deal, listed, numbered
+from rocscope._base.json_format import Fields, Format
 from rocscope.core.context import PARTS
 from rocscope.core.counts import OperatingPoint
 from rocscope.core.predictions import Predictions

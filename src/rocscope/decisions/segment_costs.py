@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
-from rocscope._base.formatting import Fields
+from rocscope._base.json_format import Fields
 from rocscope.core.context import PARTS, Context, costs_of_rows, decimal
 from rocscope.core.predictions import Predictions
 from rocscope.curves.profit_curve import Campaign
