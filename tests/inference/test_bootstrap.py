@@ -2,14 +2,12 @@
 
 import dataclasses
 import itertools
-import sys
 from fractions import Fraction
 from inspect import signature
 from unittest import mock
 
 import numpy as np
 import pytest
-import rocscope.inference.bootstrap
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
@@ -18,9 +16,9 @@ import rocscope as rs
 from inference_cases import cases
 from rocscope._base import progress as _progress
 from rocscope.errors import InputError, OneClassError, RocscopeWarning
+from rocscope.inference import resampling
 from rocscope.inference.resampling import AREAS, Statistic, _acceleration, areas, design_of, leave_one_out, tally_all
 
-resampling = sys.modules["rocscope.inference.bootstrap"]  # the package has the function of that name
 EACH_AUC = Statistic(lambda counts: [rs.auc(each) for each in counts.values()], 1)
 RNG = np.random.default_rng(5)
 LABEL = (np.arange(200) % 4 == 0).astype(int)
