@@ -631,7 +631,7 @@ def promise_of(first: Allocation, cost: float) -> Promise:
 
 
 @dataclass(frozen=True)
-class HeldOut:
+class HeldOutCases:
     """Outcomes that allocations of nine tenths of the cases have among the rest.
 
     Attributes
@@ -663,7 +663,7 @@ class HeldOut:
 
 def held_out_outcomes(
     places: Sequence[Allocation], source: AllocationSource | None, limit: Fraction | None, seed: int
-) -> HeldOut | None:
+) -> HeldOutCases | None:
     """Return the outcomes among held-out cases; None if the data have no separate rows.
 
     Parameters
@@ -708,7 +708,7 @@ def held_out_outcomes(
     if not doubt and smallest < _FEWEST_OF_A_CLASS:
         doubt = f"a class has {smallest:g} rows only, fewer than {_FEWEST_OF_A_CLASS}"
     marginal = 0.0 if limit is None else source.marginal
-    outcomes = HeldOut([(tp, fp) for tp, fp in counts], [], marginal * float(limit or 0), doubt, segment=segment)
+    outcomes = HeldOutCases([(tp, fp) for tp, fp in counts], [], marginal * float(limit or 0), doubt, segment=segment)
     if first.amounts is not None:
         return _with_row_costs(outcomes, first, first.amounts, rows, acted, marginal)
     # Each case pays the marginal value of what it uses of the limit.
@@ -723,8 +723,8 @@ def held_out_outcomes(
 
 
 def _with_row_costs(
-    held_out: HeldOut, plan: Allocation, amounts: RowAmounts, rows: Predictions, acted: Array, marginal: float
-) -> HeldOut:
+    held_out: HeldOutCases, plan: Allocation, amounts: RowAmounts, rows: Predictions, acted: Array, marginal: float
+) -> HeldOutCases:
     """Complete held-out outcomes with the costs of each row, where these differ from row to row."""
     unit = plan.terms.distinct[0]
     # A row was used twice, with weights whose sum is hit + alarm, so that it represents this number of cases.
@@ -783,7 +783,7 @@ def _separate_rows(data: Any) -> Predictions | None:
 
 
 def cost_interval(
-    apparent: float, places: Sequence[Allocation], level: float, held_out: HeldOut | None
+    apparent: float, places: Sequence[Allocation], level: float, held_out: HeldOutCases | None
 ) -> ChosenEstimate:
     """Return the expected total cost over segments, with an interval.
 
@@ -793,7 +793,7 @@ def cost_interval(
         Cost in the sample.
     places : allocations to each action
     level : float
-    held_out : HeldOut or None
+    held_out : HeldOutCases or None
         Outcomes of held-out cases; without them, those of the sample with the thresholds as given.
 
     Notes
