@@ -37,8 +37,8 @@ from .decisions.loading import load_plan as load_plan
 from .decisions.model_hull import hull as hull
 from .decisions.monitoring import monitor as monitor
 from .decisions.randomized import Review as Review
-from .engines.counting import read_counts as read_counts
 from .engines.reading import read as read
+from .engines.reading import read_counts as read_counts
 from .evaluation.evaluating import evaluate as evaluate
 from .evaluation.summary import summary as summary
 from .inference.areas import auc_interval as auc_interval

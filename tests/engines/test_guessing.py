@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import rocscope as rs
 from rocscope.engines.description import MOST_SCORES, Guess, describe, guess, uses_of
+from rocscope.engines.formats import FileLayout
 from rocscope.errors import ColumnError
 
 CLIENT = Path(__file__).parents[2] / "client"
@@ -69,7 +70,7 @@ def test_what_cannot_be_guessed_is_asked_for(columns, missing):
 def test_the_first_rows_of_a_file_do(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text("y;p\n" + "".join(f"{i % 2};0,{i % 90 + 10}\n" for i in range(200)))
-    found = guess(path, rs.engines.sources.file_formats.FileLayout(decimal=","))
+    found = guess(path, FileLayout(decimal=","))
     assert found == Guess("y", ["p"], None, None, ",")
     assert guess(path) == found  # with a point nothing is a score
 
@@ -79,7 +80,7 @@ def test_a_decimal_comma_is_only_tried_where_it_may_be_one(tmp_path):
     path.write_text("y;p\n" + "".join(f"{i % 2};name {i}\n" for i in range(200)))
     for decimal in (None, "."):
         with pytest.raises(ColumnError, match="--score"):
-            guess(path, rs.engines.sources.file_formats.FileLayout(decimal=decimal))
+            guess(path, FileLayout(decimal=decimal))
 
 
 @pytest.fixture(scope="module")

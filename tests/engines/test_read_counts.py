@@ -18,8 +18,7 @@ from rocscope.core.predictions import CountedModels
 from rocscope.engines import formats as file_formats
 from rocscope.engines import row_buffers as spill
 from rocscope.engines import streaming
-from rocscope.engines.counting import memory_limit
-from rocscope.engines.row_buffers import KeyBuffer, SpilledKeys, SpilledRows, pack
+from rocscope.engines.row_buffers import KeyBuffer, SpilledKeys, SpilledRows, memory_limit, pack
 from rocscope.errors import EngineError, InputError, LabelError, RocscopeError
 
 ROWS = 300_000
@@ -185,7 +184,7 @@ def test_a_full_disk_is_an_error_that_says_how_to_go_on(large, temporary, monkey
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             return super().write(content)
 
-    monkeypatch.setattr("rocscope.engines.streaming.Spill", Full)
+    monkeypatch.setattr("rocscope.engines.row_buffers.Spill", Full)
     with pytest.raises(EngineError, match=r"No space left on device; .* set TMPDIR"):
         rs.read_counts(large, label="y", scores="s", memory="1 MB")
 
@@ -296,7 +295,7 @@ def test_folders_name_columns(tmp_path):
     [(["1", "2", "NA"], np.int64), (["1", "2.5", "N/A"], np.float64), (["9223372036854775808", "1"], np.uint64)],
 )
 def test_text_is_of_the_type_that_all_its_values_have(tmp_path, values, kind, monkeypatch):
-    monkeypatch.setattr("rocscope.engines.tables.BATCH_ROWS", 1)
+    monkeypatch.setattr("rocscope.engines.formats.BATCH_ROWS", 1)
     path = tmp_path / "a.csv"
     path.write_text("y,s\n" + "".join(f"{i % 2},{value}\n" for i, value in enumerate([*values, "0"])))
     found = rs.read_counts(path, label="y", scores="s", missing="drop")

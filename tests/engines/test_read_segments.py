@@ -93,7 +93,7 @@ def test_text_segments_however_they_come(tmp_path, kind, source, memory):
         table = table.set_column(2, "g", table["g"].cast(pa.string()))
         words = [word or None for word in words]
     opened = SOURCES[source](table, tmp_path)
-    with mock.patch.object(streaming, "_ROWS_AT_ONCE", 64):
+    with mock.patch.object(streaming, "_ROWS_TO_SORT", 64):
         found = rs.read_counts(opened, label="y", scores="s", segment="g", memory=memory, missing="drop")
     assert list(found) == sorted({word for word in words if word is not None})
     assert found.source.rows_dropped == words.count(None)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from rocscope import Context, ThresholdCounts, choose
 from rocscope.core.ranking import rank
 from rocscope.engines import spark, spark_tasks
-from rocscope.engines.counting import Question
+from rocscope.engines.columns import Question
 from rocscope.engines.spark import Input
 from rocscope.engines.spark_tasks import Layout
 from rocscope.errors import InputError, LabelError, ScoreError, ShapeError, WeightError
@@ -164,7 +164,7 @@ def test_a_score_of_half_the_rows_is_one_entry_of_each_run():
 
 def test_ranges_are_about_even_when_partitions_are_small_or_sorted():
     score = np.sort(np.random.default_rng(0).random(4_000))
-    group = spark._Found(None, 0, "float64", 1, 1, 4_000, 40, [])
+    group = spark.GroupTotals(None, 0, "float64", 1, 1, 4_000, 40, [])
     for size in (40, 1_000):
         runs = [spark_tasks._run(0, rank(part > 0.5, part)) for part in np.split(score, 4_000 // size)]
         samples = [(np.frombuffer(run[4], "float64"), run[3]) for run in runs]

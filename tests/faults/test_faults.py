@@ -29,13 +29,13 @@ pytestmark = pytest.mark.skipif(
 HERE = Path(__file__).parent
 PRELOADED = (
     "rocscope.cli.app", "rocscope.report", "rocscope.inference", "rocscope.calibration", "rocscope.plotting",
-    "rocscope.engines.reading", "rocscope.engines.text_files", "rocscope.engines.tables",
+    "rocscope.engines.reading", "rocscope.engines.opening", "rocscope.engines.tables",
     "duckdb", "pyarrow.parquet", "pyarrow.csv", "pyarrow.feather", "numba", "scipy.stats", "sklearn.isotonic",
     "matplotlib.figure", "rich.table",
 )  # fmt: skip
 FOR_MONITOR = (
     "rocscope.cli.app",
-    "rocscope.engines.text_files",
+    "rocscope.engines.opening",
     "rocscope.decisions.monitoring",
     "pyarrow.csv",
 )

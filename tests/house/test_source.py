@@ -114,7 +114,7 @@ def test_nothing_is_asked_of_unix_alone():
             of_name = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
             used = [f"{node.value.id}.{node.attr}"] if of_name else []
             found |= {(name, asked) for asked in (*imported, *used) if asked in ON_UNIX_ONLY}
-    assert found == {("engines/counting.py", "os.sysconf")}  # which has an answer where it is not known
+    assert found == {("engines/row_buffers.py", "os.sysconf")}  # which has an answer where it is not known
 
 
 def test_text_is_read_in_an_encoding_that_is_named():
@@ -126,4 +126,4 @@ def test_text_is_read_in_an_encoding_that_is_named():
             if method in ("read_text", "write_text") and not any(key.arg == "encoding" for key in node.keywords):
                 found.add((name, ast.unparse(node.func.value)))
     system = {"facts", "Path('/sys/fs/cgroup/memory.max')", "Path('/sys/fs/cgroup/memory.current')"}
-    assert found == {("engines/counting.py", place) for place in system}  # which is ASCII, and on Linux
+    assert found == {("engines/row_buffers.py", place) for place in system}  # which is ASCII, and on Linux

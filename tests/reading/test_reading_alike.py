@@ -9,7 +9,6 @@ import pytest
 from readers import counted
 from reading_cases import WAYS, count_by, make_case, read_by, rule_for
 from rocscope.engines import tables as database
-from rocscope.engines import text_files
 from rocscope.errors import RocscopeError
 
 
@@ -55,8 +54,7 @@ MENDED = (
 def one_database(monkeypatch):
     """One DuckDB reads all files: to start it takes as long as all else that is done with a small one."""
     with duckdb.connect(":memory:", config=dict(database._CONFIG)) as connection:
-        for module in (database, text_files):
-            monkeypatch.setattr(module, "connect", lambda _=(): connection.cursor())
+        monkeypatch.setattr(database, "connect", lambda _=(): connection.cursor())
         yield
 
 

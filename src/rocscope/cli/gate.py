@@ -395,14 +395,14 @@ def _scores(name: str, model: Any, features: "dict[str, Array]", pos_label: str 
     import numpy as np
 
     from rocscope._base.validation import frame_of
-    from rocscope.engines.columns import written
+    from rocscope.engines.columns import parsed_label
     from rocscope.evaluation.fitting import score
 
     classes = list(getattr(model, "classes_", ()))
     if len(classes) != 2:
         got = f"{len(classes)} classes" if classes else f"a {type(model).__name__}"
         raise ModelError(f"model {name!r}", expected="a fitted model of two classes", got=got)
-    label = 1 if pos_label is None else written(pos_label, np.asarray(classes).dtype)
+    label = 1 if pos_label is None else parsed_label(pos_label, np.asarray(classes).dtype)
     if label not in classes:
         raise LabelError("--pos-label", expected=one_of(str(pos_label), list(map(str, classes))), got=repr(pos_label))
     named = getattr(model, "feature_names_in_", None)

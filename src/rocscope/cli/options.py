@@ -19,12 +19,12 @@ from rocscope.engines.formats import (
     NamedColumns,
     find_files,
     first_values,
-    given,
     is_pipe,
     models_of,
     named_columns,
     require_candidate,
     require_columns,
+    require_name,
 )
 from rocscope.errors import InputError, LabelError, one_of
 
@@ -195,7 +195,7 @@ class RowOptions(LayoutOptions):
         if (named := self._named_columns(file)) is None:
             return
         if "label" in needed:
-            given(named, "label", self.label)
+            require_name(named, "label", self.label)
         if "scores" in needed:
             models_of(named, "scores", self.score)
         super().require(file, **(self.roles | {role: [column] for role, column in others.items()}))

@@ -1,29 +1,34 @@
-"""Apply a plan to new cases: arrays, files and folders, frames, relations and cluster tables."""
+"""Apply a plan to new cases: arrays, files and folders, frames, relations and cluster tables.
+
+`Plan.apply` lists the cases to act on, `Plan.outcomes` compares what acting has brought with what the plan expected,
+and `Plan.verify` reads labelled rows. All three are implemented here, because plans cannot import the engines.
+
+A plan names the models that it needs. `_fetch_cases` finds the columns of their scores, checks them, and fetches them
+with identifiers, segments and further columns.
+"""
 
 import csv
 import io
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.atomic_write import write_file
-from rocscope._base.validation import frame_of
 from rocscope.core.predictions import Predictions
 from rocscope.core.result import Result
-from rocscope.decisions.plan import PlanOutcomes, outcomes_of
-from rocscope.engines import columns
-from rocscope.engines.counting import read_counts
-from rocscope.engines.formats import FileLayout, Source, no_rows, require_columns
+from rocscope.decisions.plan import Plan, PlanOutcomes, outcomes_of
+from rocscope.engines import columns, formats
 from rocscope.engines.opening import open_source
-from rocscope.engines.reading import read
-from rocscope.errors import ColumnError, InputError, LabelError, ScoreError, brief
+from rocscope.engines.reading import read, read_counts
+from rocscope.errors import ColumnError, InputError, LabelError, ScoreError, brief, listing
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -35,13 +40,13 @@ class AppliedPlan(Result):
     Attributes
     ----------
     n : int
-        Cases that the plan was applied to.
+        Number of cases that the plan was applied to.
     rows : array
-        Numbers of the rows that are acted on, from 0, best first.
+        Indices of the rows that are acted on, best first.
     columns : dict from name to array
-        The list itself: identifiers (row numbers where there are none) and the columns that were kept; of a plan with
+        The list itself: identifiers (row numbers by default) and the columns that were kept; of a plan with
         reviews or several actions also the action. With `every_row` all cases in their order, the decision about each
-        and, where the label is known, its outcome.
+        and, if the label is known, its outcome.
     note : str
         What was done, in one sentence.
     """
@@ -60,15 +65,14 @@ class AppliedPlan(Result):
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """Return the list as a frame of "pandas", "polars" or "pyarrow"."""
-        return frame_of(self.columns, backend)
+        return check.frame_of(self.columns, backend)
 
     def to_csv(self) -> str:
         """Return the list as the text of a CSV file."""
         text = io.StringIO()
         csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL).writerow(self.columns)
-        csv.writer(text, lineterminator="\n").writerows(
-            zip(*(column.tolist() for column in self.columns.values()), strict=True)
-        )
+        values = [column.tolist() for column in self.columns.values()]
+        csv.writer(text, lineterminator="\n").writerows(zip(*values, strict=True))
         return text.getvalue()
 
     def save(self, path: str | os.PathLike[str], *, force: bool = True) -> Path:
@@ -83,7 +87,7 @@ class AppliedPlan(Result):
 
 
 def apply_plan(
-    plan: Any,
+    plan: Plan,
     source: Any,
     ids: Any = None,
     *,
@@ -99,226 +103,264 @@ def apply_plan(
 ) -> AppliedPlan:
     """Return the list of cases of a source that a plan acts on; see `Plan.apply`."""
     keep = [keep] if isinstance(keep, str) else list(keep)
-    if label is not None and not every_row:
-        raise InputError("label", expected="every_row too: only then outcomes are listed")
-    wanted: list[str] = list(dict.fromkeys([*keep, *([] if label is None else [label])]))
+    if label is not None:
+        if not every_row:
+            raise InputError("label", expected="every_row too: only then outcomes are listed")
+        keep.append(label)
     if isinstance(source, Predictions):
         segment = source.segment if segment is None else segment
         source = dict(source.scores) | dict(source.columns)
     if _is_array(source):
-        source = {plan.needs[0] if plan.needs else "score": check.check_column(source, "source")}
-    with open_source(source, FileLayout(*(layout.get(each) for each in _LAYOUT))) as opened:
-        found = _fetched(plan, opened, ids, segment, scores, wanted, where)
-    chosen = {"scores": found.scores, "ids": found.ids, "random_state": random_state}
-    chosen_in = chosen | ({"segment": found.segment} if plan.by_segment else {})
-    rows = plan.rows(**chosen_in)
-    looked = plan.reviewed(**chosen)
-    note = plan.said(rows.size, found.n) + (f", and review {looked.size:,}" if looked.size else "")
-    every = np.concatenate([rows, looked])
-    shown = np.arange(found.n) if every_row else every
-    listed = {found.name: shown if found.ids is None else np.asarray(found.ids)[shown]}
-    listed |= {name: column[shown] for name, column in found.kept.items()}
+        model = plan.needs[0] if plan.needs else "score"
+        source = {model: check.check_column(source, "source")}
+    cases = _fetch_cases(plan, source, layout, ids, segment, scores, keep, where)
+
+    arguments = {"scores": cases.scores, "ids": cases.ids, "random_state": random_state}
+    arguments_by_segment = arguments | {"segment": cases.segment} if plan.by_segment else arguments
+    acted = plan.rows(**arguments_by_segment)
+    reviewed = plan.reviewed(**arguments)
+    note = plan.said(acted.size, cases.n)
+    if reviewed.size:
+        note += f", and review {reviewed.size:,}"
+
+    rows = np.concatenate([acted, reviewed])
+    listed = np.arange(cases.n) if every_row else rows
+    table = {cases.id_name: listed if cases.ids is None else np.asarray(cases.ids)[listed]}
+    table |= {name: column[listed] for name, column in cases.kept.items()}
     if every_row:
-        decided = _decided(found.n, rows, looked)
-        listed[_free("decision", listed)] = decided
+        decision = np.full(cases.n, "negative")
+        decision[acted] = "positive"
+        decision[reviewed] = "review"
+        table[_unused_name("decision", table)] = decision
         if label is not None:
-            listed[_free("outcome", listed)] = _outcome(decided, *_truth(found.kept[label], label, pos_label))
-    elif looked.size:
-        listed["action"] = np.repeat(["act", "review"], [rows.size, looked.size])
+            positive, known = _truth(cases.kept[label], label, pos_label)
+            # The outcome of a decision, such as "true positive"; empty if the label is unknown or the case is reviewed.
+            is_right = np.where((decision == "positive") == positive, "true ", "false ")
+            outcome = np.where(known & (decision != "review"), np.char.add(is_right, decision), "")
+            table[_unused_name("outcome", table)] = outcome
+    elif reviewed.size:
+        table["action"] = np.repeat(["act", "review"], [acted.size, reviewed.size])
     if plan.several_actions:
-        listed["action"] = plan.assign(**chosen_in)[shown]
-    return AppliedPlan(found.n, every, listed, note)
+        table["action"] = plan.assign(**arguments_by_segment)[listed]
+    return AppliedPlan(cases.n, rows, table, note)
 
 
-def _free(name: str, taken: Mapping[str, Any]) -> str:
-    """Return a name that no column has, as the open page makes it."""
-    return _free(f"{name}_", taken) if name in taken else name
+def _unused_name(name: str, columns: Mapping[str, Any]) -> str:
+    """Return a name that no column has, as the open page forms it."""
+    while name in columns:
+        name += "_"
+    return name
 
 
-def _decided(n: int, rows: Array, looked: Array) -> Array:
-    """Return the decision about each case."""
-    decided = np.full(n, "negative")
-    decided[rows], decided[looked] = "positive", "review"
-    return decided
-
-
-def _outcome(decided: Array, positive: Array, known: Array) -> Array:
-    """Return the outcome of each decision, such as "true positive"; empty where it is not known."""
-    right = np.where((decided == "positive") == positive, "true ", "false ")
-    return np.where(known & (decided != "review"), np.char.add(right, decided), "")
+def _is_array(source: Any) -> bool:
+    """Return whether scores are an array, and not a source of columns."""
+    if isinstance(source, list | tuple):
+        return not source or not isinstance(source[0], str | os.PathLike)
+    has_values = isinstance(source, np.ndarray) or hasattr(source, "__array__") or hasattr(source, "__dlpack__")
+    return has_values and not hasattr(source, "columns")
 
 
 def outcomes(
-    plan: Any, source: Any, ids: Any = None, *, label: str, acted: str | None, pos_label: Any, level: float,
-    scores: Any, segment: Any, where: str | None, random_state: Any, **layout: Any,
-) -> PlanOutcomes:  # fmt: skip
+    plan: Plan,
+    source: Any,
+    ids: Any = None,
+    *,
+    label: str,
+    acted: str | None,
+    pos_label: Any,
+    level: float,
+    scores: Any,
+    segment: Any,
+    where: str | None,
+    random_state: Any,
+    **layout: Any,
+) -> PlanOutcomes:
     """Return what acting by a plan has brought; see `Plan.outcomes`."""
     level = check.check_level(level)
     check.check_text("label", label)
-    wanted = [label, *plan.columns, *([] if acted in (None, "all") else [str(acted)])]
-    with open_source(source, FileLayout(*(layout.get(each) for each in _LAYOUT))) as opened:
-        found = _fetched(plan, opened, ids, segment, scores, wanted, where)
-    chosen = {"scores": found.scores} | ({"segment": found.segment} if plan.by_segment else {})
-    taken, given = _acted(plan, found, chosen | {"ids": found.ids, "random_state": random_state}, acted)
-    positive, known = _truth(found.kept[label], label, pos_label)
-    amounts = {name: _amounts(found.kept[name], name, positive & known) for name in plan.columns}
-    gains = np.asarray(plan.gains(positive, amounts, found.segment, **given), float)
-    return outcomes_of(plan.promise, taken, positive, known, plan.strata(**chosen), gains, level)
+    keep = [label, *plan.columns]
+    if acted not in (None, "all"):
+        keep.append(str(acted))
+    cases = _fetch_cases(plan, source, layout, ids, segment, scores, keep, where)
+
+    # Which cases were acted on, and of a plan of several actions also which action each got.
+    arguments: dict[str, Any] = {"scores": cases.scores}
+    if plan.by_segment:
+        arguments["segment"] = cases.segment
+    choice = {"ids": cases.ids, "random_state": random_state}
+    actions: dict[str, Array] = {}
+    if plan.several_actions:
+        if acted == "all":
+            raise InputError("acted", expected="the column of the action that each case got", got="'all'")
+        action = plan.assign(**arguments, **choice)
+        if acted is not None:
+            action = _actions(cases.kept[acted])
+        actions["action"] = action
+        taken = action != ""
+    elif acted is None:
+        taken = np.zeros(cases.n, bool)
+        taken[plan.rows(**arguments, **choice)] = True
+    elif acted == "all":
+        taken = np.ones(cases.n, bool)
+    else:
+        taken = _truth(cases.kept[acted], acted, None)[0]
+
+    positive, known = _truth(cases.kept[label], label, pos_label)
+    amounts = {name: _amounts(cases.kept[name], name, positive & known) for name in plan.columns}
+    gains = np.asarray(plan.gains(positive, amounts, cases.segment, **actions), float)
+    return outcomes_of(plan.promise, taken, positive, known, plan.strata(**arguments), gains, level)
 
 
-def _acted(plan: Any, found: "_Cases", chosen: dict[str, Any], acted: str | None) -> tuple[Array, dict[str, Array]]:
-    """Return which rows were acted on; of a plan of several actions also which action each got."""
-    if not plan.several_actions:
-        if acted is None:
-            taken = np.zeros(found.n, bool)
-            taken[plan.rows(**chosen)] = True
-            return taken, {}
-        return (np.ones(found.n, bool) if acted == "all" else _truth(found.kept[acted], acted, None)[0]), {}
-    if acted == "all":
-        raise InputError("acted", expected="the column of the action that each case got", got="'all'")
-    action = plan.assign(**chosen)
-    if acted is not None:
-        texts = ["" if each is None else str(each).strip() for each in found.kept[acted].tolist()]
-        action = np.array(["" if each.casefold() in _ABSENT else each for each in texts])
-    return action != "", {"action": action}
-
-
-_TRUTH = {"1": True, "true": True, "0": False, "-1": False, "false": False}
-_ABSENT = ("", "none", "nan", "na", "null", "<na>")
-
-
-def _truth(column: Array, name: str, pos_label: Any) -> tuple[Array, Array]:
-    """Return which rows are positive, and which outcomes are known."""
-    texts = [_text_of(each) for each in column.tolist()]
-    known = np.array([text not in _ABSENT for text in texts], bool)
-    words = _TRUTH if pos_label is None else {text: text == _text_of(pos_label) for text in texts}
-    if strange := [text for text, one in zip(texts, known, strict=True) if one and text not in words]:
-        hint = "name the positive one with pos_label"
-        raise LabelError(f"column {name!r}", expected="0/1, -1/1 or true/false", got=repr(strange[0]), hint=hint)
-    return np.array([one and words[text] for text, one in zip(texts, known, strict=True)], bool), known
-
-
-def _text_of(value: Any) -> str:
-    whole = isinstance(value, float) and value.is_integer()
-    return str(int(value) if whole else value).strip().casefold()
-
-
-def _amounts(column: Array, name: str, needed: Array) -> Array:
-    """Return a column of amounts, which may be missing where none is needed."""
-    found = np.array([np.nan if _text_of(each) in _ABSENT else float(each) for each in column.tolist()])
-    if np.isnan(found[needed]).any():
-        raise InputError(f"column {name!r}", expected="an amount for each positive case", got="a missing value")
-    return np.nan_to_num(found)
-
-
-def labelled(plan: Any, source: Any, *, label: str, scores: Any = None, **columns: Any) -> Any:
-    """Return the rows of a source for `Plan.verify`, or counts of them where it is a table of a cluster."""
+def labelled(plan: Plan, source: Any, *, label: str, scores: Any = None, **columns: Any) -> Any:
+    """Return the rows of a source for `Plan.verify`, or counts of them if it is a table of a cluster."""
     scores = list(plan.models) if scores is None else scores
     if plan.columns:
         columns["columns"] = plan.columns
     if plan.by_segment and columns.get("segment") is None:
         raise InputError("segment", expected="the column of the segments, which the plan needs", got="none")
-    counted = type(source).__module__.startswith("pyspark.") and not plan.columns
-    return (read_counts if counted else read)(source, label=label, scores=scores, **columns)
+    if type(source).__module__.startswith("pyspark.") and not plan.columns:
+        return read_counts(source, label=label, scores=scores, **columns)
+    return read(source, label=label, scores=scores, **columns)
 
 
-_LAYOUT = ("format", "decimal", "delimiter", "encoding", "table")
+# ---- Values of columns that are not scores ----
+
+_TRUTH = {"1": True, "true": True, "0": False, "-1": False, "false": False}
+_ABSENT = ("", "none", "nan", "na", "null", "<na>")
+
+
+def _truth(column: Array, name: str, pos_label: Any) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return which rows are positive, and which outcomes are known."""
+    texts = [_text_of(value) for value in column.tolist()]
+    known = np.array([text not in _ABSENT for text in texts], bool)
+    positive = np.zeros(len(texts), bool)
+    positive_text = None if pos_label is None else _text_of(pos_label)
+    for row in np.flatnonzero(known).tolist():
+        if positive_text is not None:
+            positive[row] = texts[row] == positive_text
+        elif texts[row] in _TRUTH:
+            positive[row] = _TRUTH[texts[row]]
+        else:
+            expected, hint = "0/1, -1/1 or true/false", "name the positive one with pos_label"
+            raise LabelError(f"column {name!r}", expected=expected, got=repr(texts[row]), hint=hint)
+    return positive, known
+
+
+def _text_of(value: Any) -> str:
+    is_whole = isinstance(value, float) and value.is_integer()
+    return str(int(value) if is_whole else value).strip().casefold()
+
+
+def _actions(column: Array) -> Array:
+    """Return the action that each case got; empty if it got none."""
+    texts = ["" if value is None else str(value).strip() for value in column.tolist()]
+    return np.array(["" if text.casefold() in _ABSENT else text for text in texts])
+
+
+def _amounts(column: Array, name: str, needed: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Return a column of amounts, which may be missing where none is needed."""
+    amounts = np.array([np.nan if _text_of(value) in _ABSENT else float(value) for value in column.tolist()])
+    if np.isnan(amounts[needed]).any():
+        raise InputError(f"column {name!r}", expected="an amount for each positive case", got="a missing value")
+    return np.nan_to_num(amounts)
+
+
+# ---- The cases of a source ----
 
 
 @dataclass(frozen=True)
 class _Cases:
-    """The cases of a source: scores, identifiers, segments, and columns to keep."""
+    """The cases of a source: scores, identifiers and their name, segments, and columns to keep."""
 
     n: int
     scores: dict[str, Array]
-    name: str
+    id_name: str
     ids: Any
     segment: Any
     kept: dict[str, Array]
 
 
-def _is_array(source: Any) -> bool:
-    """Whether scores are an array, and not a source of columns."""
-    if isinstance(source, list | tuple):
-        return not source or not isinstance(source[0], str | os.PathLike)
-    known = isinstance(source, np.ndarray) or hasattr(source, "__array__") or hasattr(source, "__dlpack__")
-    return known and not hasattr(source, "columns")
-
-
-def _fetched(
-    plan: Any, source: Source, ids: Any, segment: Any, scores: Any, keep: Sequence[str], where: str | None
+def _fetch_cases(
+    plan: Plan,
+    source: Any,
+    layout: Mapping[str, Any],
+    ids: Any,
+    segment: Any,
+    scores: Any,
+    keep: Sequence[str],
+    where: str | None,
 ) -> _Cases:
-    models = _columns_of(plan, source, scores)
-    named = {"ids": ids, "segment": segment if plan.by_segment else None}
-    if plan.by_segment and segment is None:
-        raise InputError("segment", expected="the column of the segments, which the plan needs", got="none")
-    wanted = {role: column for role, column in named.items() if isinstance(column, str)}
-    require_columns(source, list(models.values()), "scores")
-    for role, column in (*wanted.items(), *(("keep", column) for column in keep)):
-        require_columns(source, [column], role)
-    needed = list(dict.fromkeys([*models.values(), *wanted.values(), *keep])) or list(source.columns)[:1]
-    table = source.fetch(needed, where)
-    if not table.num_rows:
-        raise no_rows(brief(source.origin), where)
-    given = {
-        role: _values(table.column(column), source, column)
-        if isinstance(column, str)
-        else None
-        if column is None
-        else check.check_column(column, role, table.num_rows)
-        for role, column in named.items()
-    }
-    return _Cases(
-        table.num_rows,
-        {model: _scores(source, table, column) for model, column in models.items()} or _nobody(table.num_rows),
-        ids if isinstance(ids, str) else "row" if ids is None else "id",
-        given["ids"],
-        given["segment"],
-        {column: _values(table.column(column), source, column) for column in keep},
-    )
+    """Fetch the columns that a plan needs, and others to keep; `ids` and `segment` are arrays or name columns."""
+    keep = list(dict.fromkeys(keep))
+    file_layout = formats.FileLayout(**{field.name: layout.get(field.name) for field in fields(formats.FileLayout)})
+    with open_source(source, file_layout) as opened:
+        models = _score_columns(plan, opened, scores)
+        if not plan.by_segment:
+            segment = None
+        elif segment is None:
+            raise InputError("segment", expected="the column of the segments, which the plan needs", got="none")
+        roles = [("scores", column) for column in models.values()]
+        roles += [(role, column) for role, column in (("ids", ids), ("segment", segment)) if isinstance(column, str)]
+        roles += [("keep", column) for column in keep]
+        for role, column in roles:
+            formats.require_columns(opened, [column], role)
+        needed = list(dict.fromkeys(column for _, column in roles))
+        # A plan that acts on everybody or nobody may need no column; any tells the number of rows.
+        table = opened.fetch(needed or list(opened.columns)[:1], where)
+        origin = brief(opened.origin)
+        decimal = opened.decimal
+    rows = table.num_rows
+    if not rows:
+        raise formats.no_rows(origin, where)
+    id_name = "row" if ids is None else "id"
+    if isinstance(ids, str):
+        id_name, ids = ids, _values(table.column(ids), origin, ids)
+    elif ids is not None:
+        ids = check.check_column(ids, "ids", rows)
+    if isinstance(segment, str):
+        segment = _values(table.column(segment), origin, segment)
+    elif segment is not None:
+        segment = check.check_column(segment, "segment", rows)
+    scores_of = {model: _scores(table.column(column), origin, column, decimal) for model, column in models.items()}
+    kept = {column: _values(table.column(column), origin, column) for column in keep}
+    return _Cases(rows, scores_of or {"score": np.zeros(rows)}, id_name, ids, segment, kept)
 
 
-def _columns_of(plan: Any, source: Source, scores: Any) -> dict[str, str]:
-    """Return the column of each model that the plan needs."""
-    needs = list(plan.needs)
+def _score_columns(plan: Plan, source: formats.Source, scores: Any) -> dict[str, str]:
+    """Return the column of each model that the plan needs; by default the column has the model's name."""
+    column_of: dict[str, str] = {}
     if isinstance(scores, Mapping):
-        given = {str(model): str(column) for model, column in scores.items()}
+        column_of = {str(model): str(column) for model, column in scores.items()}
     elif not isinstance(scores, str | list | tuple | None):
-        raise InputError(
-            "scores", expected="the name of a column, or a mapping from model to one", got=check.shown(scores)
-        )
-    else:
-        listed = [scores] if isinstance(scores, str) else list(map(str, scores or ()))
-        given = dict(zip(needs, listed, strict=False)) if len(needs) == 1 else {}
-    found: dict[str, str] = {model: given.get(model) or model for model in needs}
-    for model, column in found.items():
-        if column not in source.columns:
-            hint = f"name the column of its scores: {check.listing(list(source.columns))}"
+        expected = "the name of a column, or a mapping from model to one"
+        raise InputError("scores", expected=expected, got=check.shown(scores))
+    elif scores and len(plan.needs) == 1:
+        column_of[plan.needs[0]] = scores if isinstance(scores, str) else str(scores[0])
+    models: dict[str, str] = {}
+    for model in plan.needs:
+        models[model] = column_of.get(model) or model
+        if models[model] not in source.columns:
+            hint = f"name the column of its scores: {listing(list(source.columns))}"
             raise ColumnError(f"scores of model {model!r}", expected="a column of that name", got="none", hint=hint)
-    return found
+    return models
 
 
-def _nobody(size: int) -> dict[str, Array]:
-    """Return placeholder scores if everybody or nobody is acted on."""
-    return {"score": np.zeros(size)}
-
-
-def _scores(source: Source, table: pa.Table, column: str) -> Array:
-    subject = f"score {column!r} of {brief(source.origin)}"
-    found = columns.numbers(table.column(column), subject, ScoreError, decimal=source.decimal)
-    if found.missing is not None:
-        got, hint = check.count_and_first(found.missing, "missing or infinite"), "leave such rows out with where="
+def _scores(column: pa.ChunkedArray, origin: str, name: str, decimal: str) -> Array:
+    subject = f"score {name!r} of {origin}"
+    numbers = columns.numbers(column, subject, ScoreError, decimal=decimal)
+    if numbers.missing is not None:
+        got = check.count_and_first(numbers.missing, "missing or infinite")
+        hint = "leave such rows out with where="
         raise ScoreError(subject, expected="a finite score in every row", got=got, hint=hint)
-    return found.as_scores()
+    return numbers.as_scores()
 
 
-def _values(column: pa.ChunkedArray, source: Source, name: str) -> Array:
+def _values(column: pa.ChunkedArray, origin: str, name: str) -> Array:
     """Return a column without conversion: text stays text, whole numbers stay whole."""
-    if column.null_count == 0 and not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+    is_text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
+    if column.null_count == 0 and not is_text:
         try:
-            return columns.groups(column, f"column {name!r} of {brief(source.origin)}").decoded()
+            return columns.groups(column, f"column {name!r} of {origin}").decoded()
         except (InputError, pa.ArrowException):
             pass
-    values = np.empty(len(column), object)
-    values[:] = column.to_pylist()
-    return values
+    return columns.objects(column)

@@ -1,11 +1,13 @@
-"""Which of two classes is the positive one, as far as names and sizes tell: the twin of the open page's `guess.ts`."""
-# MERGED-DOC: """describe: the content of a source, before anything is computed from it.
-#
-# What each column of a file is for, as far as names and first rows tell: the twin of the open page's `guess.ts`.
-# """
+"""Describe the columns of a source, and guess which of them are the label, the scores and other roles.
+
+`describe` collects facts about every column. `guess` assigns roles from names and the first rows only. It works like
+`guess.ts` of the open page, so that both read a file in the same way; shared cases in the tests keep them equal.
+
+In order: facts, `describe`, roles of columns, and the positive class.
+"""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -13,81 +15,16 @@ from typing import Any, Literal
 import numpy as np
 import pyarrow as pa
 
-from rocscope._base.arrays import Array
 from rocscope._base.contract import contract
 from rocscope.core.result import Result, html_table, jsonable
-from rocscope.engines import columns
-from rocscope.engines.formats import AS_IT_TELLS, MOST_CLASSES, FileFormat, FileLayout, given, require_columns
+from rocscope.engines import columns as column_roles
+from rocscope.engines import formats
+from rocscope.engines.formats import MOST_CLASSES, FileFormat, FileLayout
 from rocscope.engines.opening import open_source
 from rocscope.errors import ColumnError, InputError, RocscopeError, ScoreError, brief, one_of
 
-
-def _words(text: str) -> list[str]:
-    return text.split()
-
-
-POSITIVE_WORDS = _words(
-    """
-    true t yes y ja j oui o si sí sì da tak pos positive positiv + event events case cases present disease
-    diseased ill sick krank abnormal malignant cancer tumor tumour recurrence relapse dead died death
-    deceased fraud fraudulent spam churn churned default defaulted delinquent bought buyer buy purchase
-    purchased convert converted conversion responder responded response click clicked subscribed attack
-    anomaly defect defective
-    """
-)
-ADVERSE_WORDS = _words(
-    """
-    bad poor schlecht mauvais failed failure
-    """
-)
-"""Words for what a model of risk looks for; they count only where no class is named by a word above."""
-NEGATIVE_WORDS = _words(
-    """
-    0 -1 0.0 -1.0 false f no not non none n nein kein keine nej neg negative negativ - absent without free
-    control controls healthy gesund normal benign alive survived genuine legitimate legit ham
-    """
-)
-AMBIGUOUS_WORDS = _words(
-    """
-    good won win winner lost high low pass passed male female left right top
-    """
-)
-"""Words that name the class looked for in one study and the other class in the next."""
-
-
-def likely_positive(classes: Sequence[str]) -> str | None:
-    """Return the class that is likely positive, or None if that must be asked.
-
-    Parameters
-    ----------
-    classes : sequence of str
-        The most frequent first.
-
-    Examples
-    --------
-    >>> likely_positive(["ja", "nein"]), likely_positive(["Good", "Poor"]), likely_positive(["2-Good", "1-Bad"])
-    ('ja', 'Poor', '1-Bad')
-    >>> likely_positive(["no disease", "disease"]), likely_positive(["won", "lost"]), likely_positive(["a", "b"])
-    ('disease', None, 'b')
-    """
-    negative = [each for each in classes if _names(each, NEGATIVE_WORDS)]
-    for words in (POSITIVE_WORDS, ADVERSE_WORDS):
-        found = [each for each in classes if each not in negative and _names(each, words)]
-        if len(found) == 1:
-            return found[0]
-    others = [each for each in classes if each not in negative]
-    if len(others) == 1 and negative:
-        return others[0]
-    return None if any(_names(each, AMBIGUOUS_WORDS) for each in classes) or not classes else classes[-1]
-
-
-def _names(text: str, words: Sequence[str]) -> bool:
-    """Whether a class is named by one of some words: as a whole, or by a word of two letters or more in it."""
-    whole = text.strip().lower()
-    return whole in words or any(len(part) > 1 and part in words for part in re.findall(r"[^\W\d_]+", whole))
-
-
-_AT_ONCE = 8  # columns in memory: few enough for wide data, many enough to parse a CSV file once or twice
+# Columns in memory at a time: few enough for wide data, many enough to parse a CSV file once or twice.
+_COLUMNS_AT_ONCE = 8
 
 
 @dataclass(frozen=True)
@@ -99,13 +36,13 @@ class ColumnFacts(Result):
     name, type : str
         The type as Arrow names it.
     missing, infinite : int
-        Rows without a value, and with an infinite one; all else is about the other rows.
+        Rows without a value, and with an infinite one; all other facts are about the other rows.
     distinct : int or None
-        Number of distinct values; None where there are more than 20 and they are not numbers.
+        Number of distinct values; None if there are more than 20 and they are not numbers.
     tied : float or None
         Share of rows whose value another row has too; for numbers.
     minimum, maximum : number or None
-    classes : dict from value to number of rows, or None where there are more than 20.
+    classes : dict from value to number of rows, or None if there are more than 20.
 
     Examples
     --------
@@ -146,8 +83,13 @@ class ColumnFacts(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the facts, safe for JSON; classes as a list, which keeps 1 and "1" distinct."""
-        classes = self.classes and [{"value": _plain(value), "rows": n} for value, n in self.classes.items()]
-        return super().to_dict() | {"classes": jsonable(classes)}
+        entries: Any = self.classes
+        if self.classes:
+            plain_types = (bool, int, float, str)
+            entries = []
+            for value, rows in self.classes.items():
+                entries.append({"value": value if isinstance(value, plain_types) else str(value), "rows": rows})
+        return super().to_dict() | {"classes": jsonable(entries)}
 
 
 @dataclass(frozen=True, repr=False)
@@ -157,11 +99,11 @@ class Description(Result):
     Attributes
     ----------
     origin : tuple of str
-        The files, or what else holds the rows.
+        The files, or another source of the rows.
     rows : int
     columns : tuple of ColumnFacts
     problems : tuple of str
-        What stands in the way of reading the label and the scores that were named, a sentence each.
+        Reasons why the named label and scores cannot be read, a sentence each.
 
     Examples
     --------
@@ -202,6 +144,12 @@ class Description(Result):
         return html_table(([_cell(getattr(column, head)) for head in heads] for column in self.columns), heads)
 
 
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
 @contract
 def describe(
     source: Any,
@@ -222,8 +170,7 @@ def describe(
     source, where, format, decimal, delimiter, encoding, table : see `rocscope.read`
     label : str, optional
     scores : str or sequence of str, optional
-        Where any column is named, only those that are named are described, and `problems` says what is wrong with
-        them.
+        If any column is named, only the named ones are described, and `problems` lists what is wrong with them.
 
     Returns
     -------
@@ -233,7 +180,7 @@ def describe(
     Raises
     ------
     ColumnError, EngineError, InputError, MissingDependencyError
-        As `rocscope.read` does, but not for what the values are.
+        As `rocscope.read` does, except for values.
 
     Notes
     -----
@@ -248,60 +195,61 @@ def describe(
     ({'no': 1, 'yes': 2}, 0.5)
     """
     models = [scores] if isinstance(scores, str) else list(scores or [])
+    named = models if label is None else [label, *models]
     with open_source(source, FileLayout(format, decimal, delimiter, encoding, table)) as opened:
-        require_columns(opened, [] if label is None else [label], "label")
-        require_columns(opened, models, "score")
-        named = [name for name in [label, *models] if name is not None]
-        names = list(dict.fromkeys(named or (name for name in opened.columns if list(opened.columns).count(name) == 1)))
+        formats.require_columns(opened, [] if label is None else [label], "label")
+        formats.require_columns(opened, models, "score")
+        every_name = list(opened.columns)
+        repeated = [name for name in dict.fromkeys(every_name) if every_name.count(name) > 1]
+        names = list(dict.fromkeys(named)) or [name for name in every_name if name not in repeated]
         facts: list[ColumnFacts] = []
         rows = 0
-        for start in range(0, len(names), _AT_ONCE):
-            part = opened.fetch(names[start : start + _AT_ONCE], where)
+        for start in range(0, len(names), _COLUMNS_AT_ONCE):
+            part = opened.fetch(names[start : start + _COLUMNS_AT_ONCE], where)
             rows = part.num_rows
             facts += [facts_of(name, part.column(name), decimal=opened.decimal) for name in part.column_names]
-    described = Description(opened.origin, rows, tuple(facts))
-    repeated = [name for name in dict.fromkeys(opened.columns) if list(opened.columns).count(name) > 1]
     problems = [f"several columns are named {name!r}" for name in repeated]
-    problems += [] if label is None else _label_problems(described[label])
-    problems += [problem for model in models for problem in _score_problems(described[model])]
+    facts_by_name = {column.name: column for column in facts}
+    if label is not None:
+        problems += _label_problems(facts_by_name[label])
+    for model in models:
+        problems += _score_problems(facts_by_name[model])
     return Description(opened.origin, rows, tuple(facts), tuple(problems))
 
 
 def facts_of(name: str, column: pa.ChunkedArray, *, decimal: str) -> ColumnFacts:
     """Return the facts about a column, or part of it."""
+    kind = str(column.type)
     try:
-        numbers = columns.numbers(column, name, ScoreError, decimal=decimal)
+        numbers = column_roles.numbers(column, name, ScoreError, decimal=decimal)
     except InputError:
-        return _facts_of_names(name, column)
-    values, kind = numbers.values, str(column.type)
-    if numbers.missing is None:
-        return _facts_of_numbers(name, kind, values, 0, 0)
-    infinite = int(np.isinf(values).sum()) if values.dtype.kind == "f" else 0
-    missing = int(numbers.missing.sum()) - infinite
-    return _facts_of_numbers(name, kind, values[~numbers.missing], missing, infinite)
-
-
-def _facts_of_numbers(name: str, kind: str, values: Array, missing: int, infinite: int) -> ColumnFacts:
-    """Count finite values."""
+        return _facts_of_names(name, kind, column)
+    values, missing, infinite = numbers.values, 0, 0
+    if numbers.missing is not None:
+        infinite = int(np.isinf(values).sum()) if values.dtype.kind == "f" else 0
+        missing = int(numbers.missing.sum()) - infinite
+        values = values[~numbers.missing]
     if not values.size:
         return ColumnFacts(name, kind, missing, infinite, distinct=0, tied=0.0, classes={})
-    found, counts = np.unique(values, return_counts=True)
-    few = found.size <= MOST_CLASSES
+    distinct, counts = np.unique(values, return_counts=True)
+    classes = None
+    if distinct.size <= MOST_CLASSES:
+        classes = dict(zip(distinct.tolist(), counts.tolist(), strict=True))
     return ColumnFacts(
         name,
         kind,
         missing,
         infinite,
-        distinct=found.size,
+        distinct=distinct.size,
         tied=1 - int((counts == 1).sum()) / values.size,
-        minimum=found[0].item(),
-        maximum=found[-1].item(),
-        classes=dict(zip(found.tolist(), counts.tolist(), strict=True)) if few else None,
+        minimum=distinct[0].item(),
+        maximum=distinct[-1].item(),
+        classes=classes,
     )
 
 
-def _facts_of_names(name: str, column: pa.ChunkedArray) -> ColumnFacts:
-    kind, missing = str(column.type), column.null_count
+def _facts_of_names(name: str, kind: str, column: pa.ChunkedArray) -> ColumnFacts:
+    missing = column.null_count
     seen: set[Any] = set()
     try:
         for chunk in column.chunks:
@@ -319,8 +267,8 @@ def _label_problems(label: ColumnFacts) -> list[str]:
     bad = label.missing + label.infinite
     problems = [f"label {label.name!r}: {bad} missing or infinite"] if bad else []
     if not label.is_binary:
-        found = "more than 20" if label.distinct is None else label.distinct
-        problems.append(f"label {label.name!r}: expected two classes, got {found}")
+        distinct = "more than 20" if label.distinct is None else label.distinct
+        problems.append(f"label {label.name!r}: expected two classes, got {distinct}")
     return problems
 
 
@@ -329,33 +277,28 @@ def _score_problems(score: ColumnFacts) -> list[str]:
         return [f"score {score.name!r}: expected numbers, got values of type {score.type}"]
     bad = score.missing + score.infinite
     problems = [f"score {score.name!r}: {bad} missing or infinite"] if bad else []
-    return problems + ([f"score {score.name!r}: all values are equal"] if score.distinct == 1 else [])
+    if score.distinct == 1:
+        problems.append(f"score {score.name!r}: all values are equal")
+    return problems
 
 
-def _plain(value: Any) -> Any:
-    return value if isinstance(value, bool | int | float | str) else str(value)
+# ---- Roles of columns ----
 
-
-def _cell(value: Any) -> str:
-    return "" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
-
-
-LABELS = re.compile(
+_LABELS = re.compile(
     r"^(y|y_?true|labels?|target|class|outcome|response|truth|actual|event|status|churn(ed)?|default(ed)?|bought|"
     r"converted)$",
     re.IGNORECASE,
 )
-NOT_SCORES = re.compile(r"^(id|index|row|nr|no|date|time|year|month|day|age)$|(^|[_ ])id$", re.IGNORECASE)
-WEIGHTS = re.compile(r"^(w|weights?|(sample|case|row)_?weights?|freq(uency)?|exposure)$", re.IGNORECASE)
-FOLDS = re.compile(r"^(cv_?)?(folds?|split)$", re.IGNORECASE)
-SEGMENTS = re.compile(
+_NOT_SCORES = re.compile(r"^(id|index|row|nr|no|date|time|year|month|day|age)$|(^|[_ ])id$", re.IGNORECASE)
+_WEIGHTS = re.compile(r"^(w|weights?|(sample|case|row)_?weights?|freq(uency)?|exposure)$", re.IGNORECASE)
+_FOLDS = re.compile(r"^(cv_?)?(folds?|split)$", re.IGNORECASE)
+_SEGMENTS = re.compile(
     r"segment|region|country|channel|site|centre|center|group|category|cohort|gender|^sex$", re.IGNORECASE
 )
 MOST_SCORES = 100
-"""A file with more columns that may be scores has attributes, not models: none is guessed."""
-_TELLING = [("0", "1"), ("-1", "1"), ("false", "true")]
-# Choices: more values are no segments at a glance; of so few rows whole numbers may all differ.
-_FEW_SEGMENTS, _FEW_ROWS = 12, 20
+"""If more columns may be scores, they are attributes, not models, and no score is guessed."""
+_FEW_SEGMENTS = 12  # a choice: more distinct values are no longer segments at a glance
+_FEW_ROWS = 20  # a choice: among so few rows, even whole numbers that are no identifiers may all differ
 
 
 @dataclass(frozen=True)
@@ -371,7 +314,7 @@ class Guess:
 
 def guess(
     source: Any,
-    layout: FileLayout = AS_IT_TELLS,
+    layout: FileLayout = formats.DEFAULT_LAYOUT,
     *,
     label: str | None = None,
     scores: Sequence[str] = (),
@@ -385,9 +328,9 @@ def guess(
     ----------
     source, where : see `rocscope.read`
     layout : FileLayout
-        Where it does not name the decimal mark and no score is found with a point, a comma is tried.
+        If it does not name the decimal mark and no score is found with a point, a comma is tried.
     label, scores, weight, pos_label
-        What is known.
+        Roles that are known.
 
     Raises
     ------
@@ -400,69 +343,160 @@ def guess(
     Guess(label='bought', scores=['model a'], weight=None, pos_label='yes', decimal=None)
     """
     with open_source(source, layout) as opened:
-        names = [name for name in opened.columns if list(opened.columns).count(name) == 1]
-        table = next((batch for piece in opened.stream(names, where).pieces for batch in piece()), None)
-        facts = [] if table is None else [facts_of(name, table[name], decimal=opened.decimal) for name in names]
-        rows = 0 if table is None else table.num_rows
-        known = {label: "label", weight: "weight"} | dict.fromkeys(scores, "score")
-        uses = uses_of(facts, rows, known={name: use for name, use in known.items() if name is not None})
-        by_use = {use: [name for name in names if uses[name] == use] for use in ("label", "weight", "score")}
-        label = given(opened, "label", next(iter(by_use["label"]), None))
-        found = list(scores) or by_use["score"]
-        if not found and opened.decimal == "." and layout.decimal is None:
-            with suppress(RocscopeError):
-                return guess(
-                    source, replace(layout, decimal=","), label=label, weight=weight, pos_label=pos_label, where=where
-                )
-        found = found or [given(opened, "scores", None)]
-    of_label = next((column for column in facts if column.name == label), None)
-    if pos_label is None and of_label is not None and of_label.is_binary:
-        pos_label = _likely_positive(of_label, untyped=bool(opened.decimal))
-    return Guess(label, found, next(iter(by_use["weight"]), None), pos_label, layout.decimal)
+        every_name = list(opened.columns)
+        names = [name for name in every_name if every_name.count(name) == 1]
+        facts, rows = _facts_of_first_rows(opened, names, where)
+        known: dict[str, str] = {}
+        if label is not None:
+            known[label] = "label"
+        if weight is not None:
+            known[weight] = "weight"
+        known |= dict.fromkeys(scores, "score")
+        uses = uses_of(facts, rows, known=known)
+        labels = [name for name in names if uses[name] == "label"]
+        weights = [name for name in names if uses[name] == "weight"]
+        label = formats.require_name(opened, "label", labels[0] if labels else None)
+        models = list(scores) or [name for name in names if uses[name] == "score"]
+        if not models:
+            if opened.decimal == "." and layout.decimal is None:
+                # Numbers with a decimal comma are text by the rules for a point.
+                known_roles = {"label": label, "weight": weight, "pos_label": pos_label}
+                with suppress(RocscopeError):
+                    return guess(source, replace(layout, decimal=","), where=where, **known_roles)
+            formats.require_name(opened, "scores", None)
+    for column in facts:
+        if column.name == label and pos_label is None and column.is_binary:
+            pos_label = _guessed_pos_label(column, untyped=bool(opened.decimal))
+    return Guess(label, models, weights[0] if weights else None, pos_label, layout.decimal)
+
+
+def _facts_of_first_rows(
+    opened: formats.Source, names: Sequence[str], where: str | None
+) -> tuple[list[ColumnFacts], int]:
+    """Return the facts about columns in the first batch of a source, and its number of rows."""
+    for piece in opened.stream(names, where).pieces:
+        for batch in piece():
+            facts = [facts_of(name, batch[name], decimal=opened.decimal) for name in names]
+            return facts, batch.num_rows
+    return [], 0
 
 
 def uses_of(columns: Sequence[ColumnFacts], rows: int, *, known: dict[str, str] | None = None) -> dict[str, str]:
     """Return the role of each column: label, weight, fold, segment, score, or none."""
     uses = dict.fromkeys((column.name for column in columns), "") | (known or {})
 
-    def free(test: Callable[[ColumnFacts], Any]) -> list[ColumnFacts]:
-        return [column for column in columns if not uses[column.name] and test(column)]
-
     def take(use: str, candidates: Iterable[ColumnFacts]) -> None:
-        if use not in uses.values() and (first := next(iter(candidates), None)):
-            uses[first.name] = use
+        """Assign a role that is not taken to the first candidate, if any."""
+        free = [column for column in candidates if not uses[column.name]]
+        if free and use not in uses.values():
+            uses[free[0].name] = use
 
-    binary = free(lambda each: each.classes is not None and each.is_binary)
-    named = [column for column in binary if LABELS.match(column.name)]
-    other = free(lambda each: each.classes and LABELS.match(each.name))
-    take("label", [*named, *filter(tells_positive, binary), *binary, *other])
-    take("weight", free(lambda each: WEIGHTS.match(each.name) and each.minimum is not None and each.minimum >= 0))
-    take("fold", free(lambda each: FOLDS.match(each.name) and each.classes is not None))
-    few = free(lambda each: each.classes is not None and 1 < len(each.classes) <= _FEW_SEGMENTS)
-    take("segment", [column for column in few if SEGMENTS.search(column.name)])
+    with_classes = [column for column in columns if column.classes is not None]
+    binary = [column for column in with_classes if column.is_binary]
+    named = [column for column in with_classes if column.classes and _LABELS.match(column.name)]
+    # Best first: a binary column with the name of a label, with 0 and 1, any other, and a name with other classes.
+    take("label", [column for column in named if column.is_binary])
+    take("label", filter(_determines_positive, binary))
+    take("label", binary)
+    take("label", named)
+    weights = [column for column in columns if column.minimum is not None and column.minimum >= 0]
+    take("weight", [column for column in weights if _WEIGHTS.match(column.name)])
+    take("fold", [column for column in with_classes if _FOLDS.match(column.name)])
+    few = [column for column in with_classes if 1 < len(column.classes or ()) <= _FEW_SEGMENTS]
+    take("segment", [column for column in few if _SEGMENTS.search(column.name)])
     take("segment", [column for column in few if not column.is_number])
     if "score" in uses.values():
         return uses
-    numbers = free(lambda each: each.is_number and (each.distinct or 0) > 2 and not NOT_SCORES.search(each.name))
-    numbers = [column for column in numbers if not (_is_whole(column) and column.distinct == rows > _FEW_ROWS)]
+
+    numbers: list[ColumnFacts] = []
+    for column in columns:
+        is_identifier = _is_whole(column) and column.distinct == rows > _FEW_ROWS
+        varies = column.is_number and (column.distinct or 0) > 2
+        if varies and not (uses[column.name] or is_identifier or _NOT_SCORES.search(column.name)):
+            numbers.append(column)
     fractions = [column for column in numbers if not _is_whole(column)]
-    likely = [column for column in fractions if column.is_probability_like] or fractions or numbers
-    return uses | {column.name: "score" for column in likely if len(likely) <= MOST_SCORES}
+    scores = [column for column in fractions if column.is_probability_like] or fractions or numbers
+    if len(scores) <= MOST_SCORES:
+        uses |= {column.name: "score" for column in scores}
+    return uses
 
 
 def _is_whole(column: ColumnFacts) -> bool:
     return isinstance(column.minimum, int)
 
 
-def tells_positive(label: ColumnFacts) -> bool:
+# ---- The positive class ----
+
+_POSITIVE_WORDS = """
+    true t yes y ja j oui o si sí sì da tak pos positive positiv + event events case cases present disease
+    diseased ill sick krank abnormal malignant cancer tumor tumour recurrence relapse dead died death
+    deceased fraud fraudulent spam churn churned default defaulted delinquent bought buyer buy purchase
+    purchased convert converted conversion responder responded response click clicked subscribed attack
+    anomaly defect defective
+    """
+# Events that a risk model predicts; they count only if no class is named by a positive word.
+_ADVERSE_WORDS = """
+    bad poor schlecht mauvais failed failure
+    """
+_NEGATIVE_WORDS = """
+    0 -1 0.0 -1.0 false f no not non none n nein kein keine nej neg negative negativ - absent without free
+    control controls healthy gesund normal benign alive survived genuine legitimate legit ham
+    """
+# Words for the positive class of one study and the negative class of another.
+_AMBIGUOUS_WORDS = """
+    good won win winner lost high low pass passed male female left right top
+    """
+
+
+def likely_positive(classes: Sequence[str]) -> str | None:
+    """Return the class that is likely positive, or None if the user must say.
+
+    Parameters
+    ----------
+    classes : sequence of str
+        The most frequent first.
+
+    Examples
+    --------
+    >>> likely_positive(["ja", "nein"]), likely_positive(["Good", "Poor"]), likely_positive(["2-Good", "1-Bad"])
+    ('ja', 'Poor', '1-Bad')
+    >>> likely_positive(["no disease", "disease"]), likely_positive(["won", "lost"]), likely_positive(["a", "b"])
+    ('disease', None, 'b')
+    """
+    negative = [name for name in classes if _contains_word(name, _NEGATIVE_WORDS)]
+    others = [name for name in classes if name not in negative]
+    for words in (_POSITIVE_WORDS, _ADVERSE_WORDS):
+        named = [name for name in others if _contains_word(name, words)]
+        if len(named) == 1:
+            return named[0]
+    if len(others) == 1 and negative:
+        return others[0]
+    if not classes or any(_contains_word(name, _AMBIGUOUS_WORDS) for name in classes):
+        return None
+    return classes[-1]  # the least frequent
+
+
+def _contains_word(name: str, words: str) -> bool:
+    """Return whether a class is one of some words, or contains one of two letters or more."""
+    text = name.strip().lower()
+    known = words.split()
+    return text in known or any(len(part) > 1 and part in known for part in re.findall(r"[^\W\d_]+", text))
+
+
+def _determines_positive(label: ColumnFacts) -> bool:
     """Return whether labels determine the positive one: {0, 1}, {-1, 1} or {False, True}."""
     texts = {str(value).lower().removesuffix(".0") for value in label.classes or ()}
-    return any(texts <= set(two) and two[1] in texts for two in _TELLING)
+    return any(texts <= {negative, positive} and positive in texts for negative, positive in _SELF_EXPLANATORY)
 
 
-def _likely_positive(label: ColumnFacts, *, untyped: bool) -> str | None:
-    """Return the class that is likely positive; None where labels determine it, or where it must be asked."""
+_SELF_EXPLANATORY = [("0", "1"), ("-1", "1"), ("false", "true")]
+
+
+def _guessed_pos_label(label: ColumnFacts, *, untyped: bool) -> str | None:
+    """Return the class that is likely positive; None if labels determine it, or if the user must say."""
     classes = label.classes or {}
-    if tells_positive(label) and (untyped or not any(isinstance(value, str) for value in classes)):
+    # In a typed source, "0" and "1" as text do not determine the positive label.
+    if _determines_positive(label) and (untyped or not any(isinstance(value, str) for value in classes)):
         return None
-    return likely_positive([str(value) for value, _ in sorted(classes.items(), key=lambda each: -each[1])])
+    by_frequency = sorted(classes, key=lambda value: -classes[value])
+    return likely_positive([str(value) for value in by_frequency])

@@ -1,4 +1,8 @@
-"""Rank scores on a GPU, with the sort of the array library that holds them."""
+"""Rank scores on a GPU, with the sort of the array library that holds them.
+
+Positives and negatives are sorted separately. Binary search of the one among the other counts pairs, for the area under
+the curve, and the rows above each distinct score, for the levels; only the levels are copied to the host.
+"""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -37,19 +41,22 @@ class DeviceScores(Ranking):
         return self.pos.shape[0], self.neg.shape[0]
 
     def count_pairs(self) -> tuple[float, float]:
-        below, up_to = (self._places(self.neg, self.pos, side).sum().item() for side in ("left", "right"))
+        # For each positive, the negatives below it, and those below or equal.
+        below = self.library.searchsorted(self.neg, self.pos, side="left").sum().item()
+        up_to = self.library.searchsorted(self.neg, self.pos, side="right").sum().item()
         return below, up_to - below
-
-    def _places(self, scores: Any, values: Any, side: str) -> Any:
-        return self.library.searchsorted(scores, values, side=side)
 
     @cached_property
     def _on_host(self) -> Levels:
         values = self.library.unique(self.library.concatenate([self.pos, self.neg]))
-        below = (_host(self._places(scores, values, "left")) for scores in (self.pos, self.neg))
-        tp, fp = (total - each[::-1].astype(np.int64) for total, each in zip(self.totals(), below, strict=True))
         threshold = without_signed_zeros(_host(values)[::-1].astype(self.dtype))
-        return Levels(threshold, np.diff(tp, prepend=0), np.diff(fp, prepend=0))
+        return Levels(threshold, self._rows_at(self.pos, values), self._rows_at(self.neg, values))
+
+    def _rows_at(self, scores: Any, values: Any) -> Array:
+        """Return the number of scores equal to each distinct value, the highest value first."""
+        below = _host(self.library.searchsorted(scores, values, side="left"))
+        at_or_above = scores.shape[0] - below[::-1].astype(np.int64)
+        return np.diff(at_or_above, prepend=0)
 
     def levels(self) -> Levels:
         return self._on_host
@@ -61,28 +68,30 @@ class DeviceScores(Ranking):
 def rank(y_true: Any, y_score: Any) -> DeviceScores | None:
     """Rank labels and scores on their device.
 
-    None where they are not, or where they cannot be used as they are: what then fails states why, from a copy.
+    Return None if they are not on one, or need a conversion. The caller then copies them to the host, where whatever
+    is wrong with them is reported.
     """
     library = ranks_there(y_score)
     if library is None or ranks_there(y_true) is not library or y_true.shape != y_score.shape:
         return None
     if y_score.ndim != 1 or not y_score.shape[0] or getattr(y_true, "device", None) != getattr(y_score, "device", None):
         return None
-    labels, scores = widened(y_true), widened(y_score)
+    labels = widened(y_true)
+    scores = widened(y_score)
     name = type_of(scores)
     if name not in NUMBERS or name == "bool" or ("float" in name and not library.isfinite(scores).all()):
         return None
     positive = labels if type_of(labels) == "bool" else labels == 1
     if not any((positive | (labels == negative)).all() for negative in (0, -1)):
         return None
+    # Not every library sorts or searches float16; float32 holds each of its values.
     wide = _as_float32(scores) if name == "float16" else scores
-    pos, neg = (_sorted(library, wide[rows]) for rows in (positive, ~positive))
-    return DeviceScores(library, pos, neg, np.dtype(name))
+    return DeviceScores(library, _sorted(library, wide[positive]), _sorted(library, wide[~positive]), np.dtype(name))
 
 
 def _sorted(library: Any, values: Any) -> Any:
-    found = library.sort(values)
-    return found[0] if isinstance(found, tuple) else found
+    result = library.sort(values)
+    return result[0] if isinstance(result, tuple) else result  # torch also returns the order
 
 
 def _as_float32(tensor: Any) -> Any:
@@ -90,4 +99,6 @@ def _as_float32(tensor: Any) -> Any:
 
 
 def _host(tensor: Any) -> Array:
-    return tensor.get() if hasattr(tensor, "get") else np.asarray(tensor.cpu() if hasattr(tensor, "cpu") else tensor)
+    if hasattr(tensor, "get"):  # CuPy
+        return tensor.get()
+    return np.asarray(tensor.cpu() if hasattr(tensor, "cpu") else tensor)

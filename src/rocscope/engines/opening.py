@@ -1,53 +1,90 @@
-"""Files as a Source: their formats, and how each is opened.
+"""Open files, streams, data frames and relations as a `Source`; CSV and JSON without rounding whole numbers.
 
-CSV and JSON are opened in `text_files`, each other format in a module of its name.
+`open_source` finds the files of a path, checks that they are what their names say, converts text to UTF-8, and opens
+them by their format. CSV and JSON are opened here, other formats in `tables`.
+
+Text has no types, so they are inferred from every value: after a sample, DuckDB would round a late 0.5 to the whole
+number that the values before it were. A CSV column holds whole numbers, numbers or text; yes, 1 or 2024-05-01 is never
+guessed to be a truth value or a date. DuckDB has no type between BIGINT and DOUBLE for columns of CSV, nor above
+HUGEINT for those of JSON. Therefore a DOUBLE column with numbers from 2^53 on is looked at as text: if all are whole
+they are read as such, and if only some are, float64 must hold those exactly.
+
+In order: any source, files, temporary copies, CSV, JSON, and the relations that infer types.
 """
-# MERGED-DOC: """Open any data as a Source."""
 
 import codecs
+import csv
+import glob
 import os
 import secrets
 import shutil
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
-from importlib import import_module
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import replace
+from functools import partial
+from itertools import chain
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
+import duckdb
+import numpy as np
 import pyarrow as pa
 
+from rocscope._base.arrays import FIRST_ROUNDED, WHOLE_OF_64_BITS
 from rocscope._base.atomic_write import temporary_folder, unfinished
-from rocscope.engines.formats import (
-    AS_IT_TELLS,
-    FALLBACK,
-    FORMATS,
-    LOOKED_AT,
-    FileLayout,
-    Source,
-    encoding_of,
-    find_files,
-    format_of,
-    is_pipe,
-    one_line_errors,
-    refuse_lakes,
-    refuse_other_kinds,
-)
-from rocscope.engines.tables import ArrowColumns
+from rocscope.engines import formats, tables
+from rocscope.engines.formats import FileLayout, Source, Stream, one_line_errors
+from rocscope.engines.tables import Relation, identifier, text
 from rocscope.errors import EngineError, InputError, warn
 
-_TEXT = {"csv": "CSV text", "tsv": "TSV text", "jsonl": "JSON text"}
-_PARQUET = b"PAR1"
-_MAGIC_SUFFIX = {b"\x1f\x8b": ".gz", b"\x28\xb5\x2f\xfd": ".zst"}
+_TEXT_FORMATS = {"csv": "CSV text", "tsv": "TSV text", "jsonl": "JSON text"}
+_PARQUET = b"PAR1"  # the first and the last bytes of every Parquet file
+# Name and first bytes of each compression, by suffix.
+_COMPRESSION = {".gz": ("gzip", b"\x1f\x8b"), ".zst": ("zstd", b"\x28\xb5\x2f\xfd")}
+_COPIED_AT_ONCE = 1 << 20  # bytes
 
 
 @contextmanager
-def open_files(paths: Sequence[str], layout: FileLayout, *, origin: Sequence[str] = ()) -> Iterator[Source]:
-    """Open files of one format; `origin` names them in messages, by default by their paths."""
+def open_source(source: Any, layout: FileLayout = formats.DEFAULT_LAYOUT) -> Iterator[Source]:
+    """Open anything that `read` accepts; an open Source is returned unchanged."""
+    with ExitStack() as stack:
+        name = str(getattr(source, "name", type(source).__name__))
+        if isinstance(source, str | PathLike) and formats.is_pipe(fspath(source)):
+            name = fspath(source)
+            source = stack.enter_context(Path(name).open("rb"))
+        elif isinstance(source, str) and source == "-":
+            if sys.stdin is None:
+                raise EngineError("<stdin>", expected="data on standard input", got="none: it is closed")
+            source, name = sys.stdin.buffer, "<stdin>"
+        if isinstance(source, str | PathLike | list | tuple):
+            places = cast(Sequence[Any], source) if isinstance(source, list | tuple) else [source]
+            paths: list[str] = []
+            for place in places:
+                if not isinstance(place, str | bytes | PathLike):
+                    raise InputError("source", expected="paths of files", got=type(place).__name__)
+                paths += formats.find_files(os.fsdecode(place), layout.format)
+            formats.refuse_lakes(paths)
+            yield stack.enter_context(_open_files(paths, tuple(paths), layout))
+        elif callable(getattr(source, "read", None)):
+            if layout.format is None:
+                hint = f"give format= {' | '.join(formats.FORMATS)}"
+                raise InputError(name, expected="the format of a stream", got="none", hint=hint)
+            path = stack.enter_context(_spooled(source, name))
+            yield stack.enter_context(_open_files([path], (name,), layout))
+        elif isinstance(source, tables.ArrowColumns):
+            yield source
+        else:
+            layout.refuse("what is no file")
+            yield tables.open_mapping(source) if isinstance(source, Mapping) else tables.open_frame(source)
+
+
+@contextmanager
+def _open_files(paths: list[str], origin: tuple[str, ...], layout: FileLayout) -> Iterator[Source]:
+    """Open files of one format, which `origin` names in messages."""
     if not paths:
         raise EngineError("files", expected="at least one", got="none")
-    origin = tuple(origin or paths)
     starts: list[bytes] = []
     for path, name in zip(paths, origin, strict=True):
         with one_line_errors(name), Path(path).open("rb") as file:
@@ -56,100 +93,105 @@ def open_files(paths: Sequence[str], layout: FileLayout, *, origin: Sequence[str
             raise EngineError(f"{name}: the file is empty")
     format = layout.format or _common_format(paths)
     layout.require_meaning(format)
+    for path, name, start in zip(paths, origin, starts, strict=True):
+        if format == "parquet":
+            _require_parquet(path, name, start)
+        elif format in _TEXT_FORMATS:
+            _require_text(path, name, start, _TEXT_FORMATS[format])
     with ExitStack() as stack:
-        for path, name, start in zip(paths, origin, starts, strict=True):
-            if format == "parquet":
-                _require_parquet(path, name, start)
-            elif format in _TEXT:
-                _require_text(Path(path).suffix.lower(), name, start, _TEXT[format])
-        if format in _TEXT:
-            named = zip(paths, origin, strict=True)
-            encodings = [layout.encoding or _guessed(path, name, format) for path, name in named]
-            paths = stack.enter_context(_recoded(paths, origin, encodings))
-        module, opener = _OPENERS[format]
-        yield getattr(import_module(f"rocscope.engines.{module}"), opener)(list(paths), origin, layout)
+        if format in _TEXT_FORMATS:
+            paths = stack.enter_context(_in_utf8(paths, origin, layout.encoding, format))
+        yield _OPENERS[format](paths, origin, layout)
 
 
 def _common_format(paths: Sequence[str]) -> str:
     by_format: dict[str | None, str] = {}
     for path in paths:
-        by_format.setdefault(format_of(Path(path)), path)
+        by_format.setdefault(formats.format_of(Path(path)), path)
     if None in by_format:
-        hint = f"give format= {' | '.join(_OPENERS)}"
+        hint = f"give format= {' | '.join(formats.FORMATS)}"
         raise EngineError(f"{by_format[None]}: the name does not tell the format", hint=hint)
     if len(by_format) > 1:
-        got = " and ".join(f"{known} ({path})" for known, path in by_format.items())
+        got = " and ".join(f"{format} ({path})" for format, path in by_format.items())
         raise EngineError("files", expected="one format", got=got)
-    return next(known for known in by_format if known)
-
-
-@contextmanager
-def spooled(stream: BinaryIO, name: str) -> Iterator[str]:
-    """Copy a stream to a temporary file, yield its path, and remove it at the end."""
-    with _folder() as folder:
-        path = folder / "stream"
-        head = stream.read(4)
-        if not isinstance(head, bytes):
-            raise EngineError(f"{name}: expected a file opened in binary mode", hint="open it with mode 'rb'")
-        path = path.with_suffix(next((suffix for magic, suffix in _MAGIC_SUFFIX.items() if head.startswith(magic)), ""))
-        with one_line_errors(name), path.open("wb") as file:
-            file.write(head)
-            shutil.copyfileobj(stream, file, 1 << 20)
-        yield str(path)
+    return str(next(iter(by_format)))
 
 
 def _require_parquet(path: str, name: str, start: bytes) -> None:
     """Raise EngineError unless a file begins and ends as Parquet files do."""
     if not start.startswith(_PARQUET):
-        refuse_other_kinds(start, name, "a Parquet file")
+        formats.refuse_other_formats(start, name, "a Parquet file")
         raise EngineError(name, expected="a Parquet file", got="other bytes", hint="end its name in .csv if it is text")
     with one_line_errors(name), Path(path).open("rb") as file:
         file.seek(max(len(_PARQUET), Path(path).stat().st_size - len(_PARQUET)))
-        whole = file.read() == _PARQUET
-    if not whole:
+        end = file.read()
+    if end != _PARQUET:
         got = "one whose end is missing"
         raise EngineError(name, expected="a whole Parquet file", got=got, hint="copy or write it again")
 
 
-def _require_text(suffix: str, name: str, start: bytes, expected: str) -> None:
-    """Raise EngineError for a file that is not compressed as its name says, or begins as one of another kind."""
-    magic = next((magic for magic, known in _MAGIC_SUFFIX.items() if known == suffix), None)
-    if magic is None:
-        refuse_other_kinds(start, name, expected)
-    elif not start.startswith(magic):
-        kind = {".gz": "gzip", ".zst": "zstd"}[suffix]
-        raise EngineError(
-            name, expected=f"data compressed by {kind}", got="other bytes", hint=f"take {suffix} off its name"
-        )
+def _require_text(path: str, name: str, start: bytes, expected: str) -> None:
+    """Raise EngineError for a file that is not compressed as its name says, or has the signature of another format."""
+    suffix = Path(path).suffix.lower()
+    if suffix not in _COMPRESSION:
+        formats.refuse_other_formats(start, name, expected)
+        return
+    compression, signature = _COMPRESSION[suffix]
+    if not start.startswith(signature):
+        hint = f"take {suffix} off its name"
+        raise EngineError(name, expected=f"data compressed by {compression}", got="other bytes", hint=hint)
 
 
-def _guessed(path: str, name: str, format: str) -> str:
-    """Return the encoding of a text file, and warn of one that is not certain."""
-    with one_line_errors(name), pa.input_stream(path, compression="detect") as stream:
-        start = stream.read(LOOKED_AT)
-    encoding = encoding_of(start)
-    if format == "jsonl" and start.startswith(codecs.BOM_UTF8):
-        return "utf-8-sig"  # DuckDB takes the mark for a part of the first value
-    if encoding == FALLBACK:
-        warn(f"{name}: not UTF-8; read as Windows-1252; encoding={FALLBACK!r} (--encoding) says so")
-    return encoding
+# ---- Temporary copies ----
 
 
 @contextmanager
-def _recoded(paths: Sequence[str], origin: Sequence[str], encodings: Sequence[str]) -> Iterator[list[str]]:
-    """Copy files of other encodings to temporary ones in UTF-8, which are removed in the end, and yield all paths."""
+def _spooled(stream: BinaryIO, name: str) -> Iterator[str]:
+    """Copy a stream to a temporary file, yield its path, and remove it at the end."""
+    with _folder() as folder:
+        head = stream.read(4)
+        if not isinstance(head, bytes):
+            raise EngineError(f"{name}: expected a file opened in binary mode", hint="open it with mode 'rb'")
+        path = folder / "stream"
+        for suffix, (_, signature) in _COMPRESSION.items():
+            if head.startswith(signature):
+                path = path.with_suffix(suffix)
+        with one_line_errors(name), path.open("wb") as file:
+            file.write(head)
+            shutil.copyfileobj(stream, file, _COPIED_AT_ONCE)
+        yield str(path)
+
+
+@contextmanager
+def _in_utf8(paths: list[str], origin: Sequence[str], encoding: str | None, format: str) -> Iterator[list[str]]:
+    """Yield paths of text in UTF-8; files of other encodings are copied, and the copies are removed at the end."""
+    encodings: list[str] = []
+    for path, name in zip(paths, origin, strict=True):
+        encodings.append(encoding or _guessed_encoding(path, name, format))
     if set(encodings) <= {"utf-8"}:
-        yield list(paths)
+        yield paths
         return
     with _folder() as folder:
         copies = [folder / str(number) for number in range(len(paths))]
-        for path, name, copy, encoding in zip(paths, origin, copies, encodings, strict=True):
+        for path, name, copy, here in zip(paths, origin, copies, encodings, strict=True):
             with one_line_errors(name), pa.input_stream(path, compression="detect") as source, copy.open("wb") as file:
-                decoder = codecs.getincrementaldecoder(encoding)()
-                while data := source.read(1 << 20):
+                decoder = codecs.getincrementaldecoder(here)()
+                while data := source.read(_COPIED_AT_ONCE):
                     file.write(decoder.decode(data).encode())
                 file.write(decoder.decode(b"", final=True).encode())
         yield [str(copy) for copy in copies]
+
+
+def _guessed_encoding(path: str, name: str, format: str) -> str:
+    """Return the encoding of a text file, and warn if it is uncertain."""
+    with one_line_errors(name), pa.input_stream(path, compression="detect") as stream:
+        start = stream.read(formats.LOOKED_AT)
+    encoding = formats.encoding_of(start)
+    if format == "jsonl" and start.startswith(codecs.BOM_UTF8):
+        return "utf-8-sig"  # DuckDB would take the mark for a part of the first value
+    if encoding == formats.FALLBACK:
+        warn(f"{name}: not UTF-8; read as Windows-1252; encoding={encoding!r} (--encoding) says so")
+    return encoding
 
 
 @contextmanager
@@ -163,53 +205,319 @@ def _folder() -> Iterator[Path]:
         yield folder
 
 
-_OPENERS = {
-    "csv": ("text_files", "open_csv"),
-    "tsv": ("text_files", "open_tsv"),
-    "jsonl": ("text_files", "open_json"),
-    "parquet": ("tables", "open_parquet"),
-    "arrow": ("tables", "open_ipc"),
-    "excel": ("tables", "open_excel"),
-    "duckdb": ("tables", "open_duckdb"),
-    "sqlite": ("tables", "open_sqlite"),
-}
-"""The module and function that open each format; modules are loaded on first use."""
+# ---- CSV ----
+
+# Types of CSV columns, each of which holds the values of those before it.
+_CSV_TYPES = ("BIGINT", "DOUBLE", "VARCHAR")
+_SAMPLE = 10_000  # rows from which types are guessed; a wrong guess is noticed and costs a second pass
+_DIALECT = "quote = '\"', escape = '\"', header = true, skip = 0, comment = ''"
 
 
-@contextmanager
-def open_source(source: Any, layout: FileLayout = AS_IT_TELLS) -> Iterator[Source]:
-    """Open anything that `read` accepts; an open Source is returned unchanged."""
-    with ExitStack() as stack:
-        name = str(getattr(source, "name", type(source).__name__))
-        if isinstance(source, str | PathLike) and is_pipe(fspath(source)):
-            name = fspath(source)
-            source = stack.enter_context(Path(name).open("rb"))
-        elif isinstance(source, str) and source == "-":
-            if sys.stdin is None:
-                raise EngineError("<stdin>", expected="data on standard input", got="none: it is closed")
-            source, name = sys.stdin.buffer, "<stdin>"
-        if isinstance(source, str | PathLike | list | tuple):
-            places = cast(Sequence[Any], source) if isinstance(source, list | tuple) else [source]
-            found = [path for place in places for path in find_files(_path(place), layout.format)]
-            refuse_lakes(found)
-            yield stack.enter_context(open_files(found, layout))
-        elif callable(getattr(source, "read", None)):
-            if layout.format is None:
-                hint = f"give format= {' | '.join(FORMATS)}"
-                raise InputError(name, expected="the format of a stream", got="none", hint=hint)
-            path = stack.enter_context(spooled(source, name))
-            yield stack.enter_context(open_files([path], layout, origin=[name]))
-        elif isinstance(source, ArrowColumns):
-            yield source
-        else:
-            from rocscope.engines import tables as frames
+def open_csv(paths: list[str], origin: tuple[str, ...], layout: FileLayout) -> Source:
+    """Open CSV files with a common header, split by the delimiter that yields most columns."""
+    columns, delimiter, line_end = _header(paths[0], origin[0], layout.delimiters)
+    for path, name in zip(paths, origin, strict=True):
+        columns_here = _header(path, name, delimiter)[0]
+        if columns_here != columns:
+            raise EngineError(f"{name}: expected the columns of {origin[0]}, {columns}, got {columns_here}")
+    connection = tables.connect(paths)
+    mark = text(layout.decimal_mark)
+    dialect = f"delim = {text(delimiter)}, decimal_separator = {mark}, {_DIALECT}, {_file_options(paths)}"
+    if line_end == "\r\n" and any("\n" in column for column in columns):
+        # DuckDB would take the line break in a column name for the end of rows.
+        dialect += ", new_line = '\\r\\n'"
 
-            layout.refuse("what is no file")
-            yield frames.open_mapping(source) if isinstance(source, Mapping) else frames.open_frame(source)
+    def types_by_sample(sample: int) -> dict[str, str]:
+        """Return the type of each column that holds the values of all files; -1 samples all rows."""
+        by_file = []
+        for path, name in zip(paths, origin, strict=True):
+            by_file.append(_csv_types(connection, path, name, dialect, len(columns), sample))
+        return {column: max((types[column] for types in by_file), key=_CSV_TYPES.index) for column in by_file[0]}
+
+    guess = types_by_sample(_SAMPLE)
+    with one_line_errors(origin[0]):
+        return TextRelation(
+            origin,
+            connection,
+            lambda types: f"FROM read_csv({tables.file_list(paths)}, {types}, {dialect})",
+            guess,
+            types=lambda: types_by_sample(-1),
+            columns=columns,
+            decimal=layout.decimal_mark,
+        )
 
 
-def _path(place: Any) -> str:
+def open_tsv(paths: list[str], origin: tuple[str, ...], layout: FileLayout) -> Source:
+    """Open tab-separated files."""
+    return open_csv(paths, origin, replace(layout, delimiter="\t"))
+
+
+def _header(path: str, name: str, delimiters: str) -> tuple[list[str], str, str]:
+    """Return the fields of the first row, the delimiter that yields most of them, and the line ending."""
+    with one_line_errors(name), pa.input_stream(path, compression="detect") as stream:
+        start = codecs.getincrementaldecoder("utf-8-sig")().decode(stream.read(formats.LOOKED_AT))
     try:
-        return os.fsdecode(place)
-    except TypeError:
-        raise InputError("source", expected="paths of files", got=type(place).__name__) from None
+        fields, delimiter, line_end = formats.header(start, delimiters)
+    except csv.Error as error:
+        raise EngineError(f"{name}: the first row cannot be read as column names, {error}") from None
+    if not fields:
+        raise EngineError(f"{name}: expected column names in the first row, got an empty one")
+    return fields, delimiter, line_end
+
+
+def _csv_types(
+    connection: duckdb.DuckDBPyConnection, path: str, name: str, dialect: str, width: int, sample: int
+) -> dict[str, str]:
+    """Return DuckDB's type for each column, guessed from a number of rows (-1: all)."""
+    candidates = ", ".join(map(text, _CSV_TYPES))
+    options = f"{dialect}, auto_type_candidates = [{candidates}], sample_size = {sample}"
+    file = text(glob.escape(path))
+    with one_line_errors(name):
+        try:
+            rows = connection.sql(f"SELECT Columns FROM sniff_csv({file}, {options})").fetchall()
+        except duckdb.Error:
+            # Reading every field as text fails with the line and the reason, which a search for types does not report.
+            as_text = _declared(dict.fromkeys(map(str, range(width)), "VARCHAR"))
+            connection.sql(f"SELECT count(*) FROM read_csv([{file}], {as_text}, {dialect})").fetchall()
+            raise
+    return {column["name"]: column["type"] for column in rows[0][0]}
+
+
+# ---- JSON ----
+
+_WHOLE = ("BIGINT", "UBIGINT", "HUGEINT")
+
+
+def open_json(paths: list[str], origin: tuple[str, ...], _layout: FileLayout) -> Source:
+    """Open files with one JSON object per line, or one array of objects."""
+    connection = tables.connect(paths)
+    schemas: list[dict[str, str]] = []
+    for path, name in zip(paths, origin, strict=True):
+        with one_line_errors(name):
+            options = f"sample_size = -1, {_file_options([path])}"
+            relation = connection.sql(f"FROM read_json({tables.file_list([path])}, {options})")
+            schemas.append(dict(zip(relation.columns, map(str, relation.types), strict=True)))
+    types, conflicts = _merged(schemas, origin)
+    files, options = tables.file_list(paths), _file_options(paths)
+    with one_line_errors(origin[0]):
+        return TextRelation(
+            origin,
+            connection,
+            lambda types: f"FROM read_json({files}, format = 'auto', {types}, {options})",
+            types,
+            conflicts=conflicts,
+        )
+
+
+def _merged(schemas: Sequence[dict[str, str]], origin: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:
+    """Return a type for each column that fits all files, and the columns without one."""
+    types: dict[str, str] = {}
+    conflicts: dict[str, str] = {}
+    for column in dict.fromkeys(chain.from_iterable(schemas)):
+        lacking = [name for name, schema in zip(origin, schemas, strict=True) if column not in schema]
+        kinds = {schema[column] for schema in schemas if column in schema}
+        if lacking:
+            conflicts[column] = f"{lacking[0]}: no column {column!r}, which other files have"
+        elif len(kinds) > 1 and not kinds <= {*_WHOLE, "DOUBLE"}:
+            conflicts[column] = f"column {column!r}: expected one type in all files, got {' and '.join(sorted(kinds))}"
+        if len(kinds) == 1:
+            types[column] = kinds.pop()
+        elif "DOUBLE" in kinds:
+            types[column] = "DOUBLE"
+        else:
+            types[column] = "HUGEINT" if kinds <= set(_WHOLE) else "JSON"
+    return types, conflicts
+
+
+# ---- Relations of text ----
+
+
+def _file_options(paths: Sequence[str]) -> str:
+    """Return options for reading files as they are, whatever their names contain."""
+    # No folder named like a column may replace its values.
+    options = "hive_partitioning = false"
+    # DuckDB overlooks the suffix of a compression if the name contains a question mark.
+    kinds = {_COMPRESSION.get(Path(path).suffix.lower(), ("uncompressed",))[0] for path in paths}
+    return f"{options}, compression = {text(kinds.pop())}" if len(kinds) == 1 else options
+
+
+def _declared(types: Mapping[str, str]) -> str:
+    """Return the arguments that declare the type of each column."""
+    columns = ", ".join(f"{text(name)}: {text(kind)}" for name, kind in types.items())
+    return f"auto_detect = false, columns = {{{columns}}}"
+
+
+class GuessedRelation(Relation):
+    """Columns with types guessed from the first rows; WrongGuessError if a later row differs.
+
+    A row differs if a whole number is not written in the usual way, or is one that float64 would round.
+    """
+
+    def stream(self, names: Sequence[str], where: str | None = None) -> Stream:
+        """Return the named columns in batches."""
+        unchecked = super().stream(names, where)
+
+        def checked(piece: Callable[[], Generator[pa.Table]]) -> Generator[pa.Table]:
+            try:
+                with closing(piece()) as batches:
+                    for table in batches:
+                        if any(map(_has_large, table.columns)):
+                            raise formats.WrongGuessError
+                        yield table
+            except EngineError:
+                raise formats.WrongGuessError from None
+
+        return replace(unchecked, pieces=[partial(checked, piece) for piece in unchecked.pieces])
+
+
+class TextRelation(Relation):
+    """A relation whose types were inferred from text.
+
+    Parameters
+    ----------
+    origin, connection, columns, conflicts, decimal : see `Relation`
+    query : function that returns the query for arguments that declare types
+    guess : mapping from column to type, inferred from the first rows
+    types : function that returns the types inferred from all rows, called on first use; the guess by default
+    """
+
+    def __init__(
+        self,
+        origin: tuple[str, ...],
+        connection: duckdb.DuckDBPyConnection,
+        query: Callable[[str], str],
+        guess: Mapping[str, str],
+        *,
+        types: Callable[[], Mapping[str, str]] | None = None,
+        columns: Sequence[str] | None = None,
+        conflicts: Mapping[str, str] | None = None,
+        decimal: str = "",
+    ) -> None:
+        self._run = connection.sql
+        self._query = query
+        self._guess = guess
+        self._types = dict(guess)
+        self._types_of_all_rows = types
+        self._are_inferred = types is None
+        self._decimal_columns: set[str] = set()  # known to hold no hexadecimal numbers
+        relation = self._declare(guess)
+        super().__init__(origin, relation, columns=columns, conflicts=conflicts, decimal=decimal, connection=connection)
+
+    def guessed(self, names: Sequence[str]) -> GuessedRelation | None:
+        """Return the named columns with guessed types, if all are numeric."""
+        if self._types_of_all_rows is None or len(self._sql_name) < len(self.columns):
+            return None
+        kinds = {name: self._guess[self._sql_name[name]] for name in names if name in self._sql_name}
+        if not set(kinds.values()) <= {"BIGINT", "DOUBLE"}:
+            return None
+        types = {name: "VARCHAR" if kind == "BIGINT" else kind for name, kind in self._guess.items()}
+        projected: list[str] = []
+        for name, kind in kinds.items():
+            value = column = identifier(self._sql_name[name])
+            if kind == "BIGINT":
+                # Whole numbers are read as text; one that is not written as DuckDB would write it is a wrong guess.
+                whole = f"TRY_CAST({column} AS BIGINT)"
+                value = f"CASE WHEN {whole}::VARCHAR IS DISTINCT FROM {column} THEN error('') ELSE {whole} END"
+            projected.append(f"{value} AS {identifier(name)}")
+        with one_line_errors(self.origin[0]):
+            relation = self._declare(types).project(", ".join(projected))
+        return GuessedRelation(
+            self.origin, relation, columns=list(kinds), decimal=self.decimal, connection=self._connection
+        )
+
+    def fetch(self, names: Sequence[str], where: str | None = None) -> pa.Table:
+        """Return the named columns of rows that satisfy the SQL condition `where`, in order."""
+        self._infer_types(names)
+        table = super().fetch(names, where)
+        large = [name for name in names if _has_large(table.column(name))]
+        return super().fetch(names, where) if self._widen(large) else table
+
+    def stream(self, names: Sequence[str], where: str | None = None) -> Stream:
+        """Return the same rows in batches of known types."""
+        self._infer_types(names)
+        fractions = [name for name in names if self._types[self._sql_name[name]] == "DOUBLE"]
+        if fractions:
+            query = ", ".join(f"max(abs({identifier(self._sql_name[name])}))" for name in fractions)
+            with one_line_errors(self.origin[0]):
+                largest = self._relation.aggregate(query).fetchall()[0]
+            large = []
+            for name, value in zip(fractions, largest, strict=True):
+                if value is not None and value >= FIRST_ROUNDED:
+                    large.append(name)
+            self._widen(large)
+        return super().stream(names, where)
+
+    def _declare(self, types: Mapping[str, str]) -> duckdb.DuckDBPyRelation:
+        return self._run(self._query(_declared(types)))
+
+    def _retype(self, columns: Sequence[str], kind: str) -> None:
+        self._types |= dict.fromkeys(columns, kind)
+        self._relation = self._declare(self._types)
+
+    def _infer_types(self, names: Sequence[str]) -> None:
+        """Infer types from all rows, and read columns as text where DuckDB takes 0x1A for 26 or 0b11 for 3."""
+        if not self._are_inferred and self._types_of_all_rows is not None:
+            self._types = dict(self._types_of_all_rows())
+            self._relation = self._declare(self._types)
+            self._are_inferred = True
+        if not self.decimal:  # JSON has no such numbers
+            return
+        columns = {self._sql_name[name] for name in names if name in self._sql_name} - self._decimal_columns
+        whole = [column for column in columns if self._types.get(column) == "BIGINT"]
+        if not whole:
+            return
+        query = ", ".join(f"bool_or(regexp_matches({identifier(column)}, '[xXbB]'))" for column in whole)
+        with one_line_errors(self.origin[0]):
+            as_text = self._declare(self._types | dict.fromkeys(whole, "VARCHAR"))
+            has_letters = as_text.aggregate(query).fetchall()[0]
+        self._decimal_columns |= set(whole)
+        hexadecimal = [column for column, letters in zip(whole, has_letters, strict=True) if letters]
+        if hexadecimal:
+            self._retype(hexadecimal, "VARCHAR")
+
+    def _widen(self, names: Sequence[str]) -> bool:
+        """Read columns with large numbers as integers if all are whole, and return whether any is."""
+        whole = [self._sql_name[name] for name in names if self._holds_whole_numbers(name)]
+        if whole:
+            self._retype(whole, "HUGEINT")
+        return bool(whole)
+
+    def _holds_whole_numbers(self, name: str) -> bool:
+        """Return whether all numbers of a column are whole; raise if only some are and float64 would round one."""
+        column = self._sql_name[name]
+        value = f"nullif(trim(CAST({identifier(column)} AS VARCHAR)), '')"
+        whole = f"regexp_full_match({value}, '[+-]?[0-9]+')"
+        huge = f"TRY_CAST({value} AS HUGEINT)"
+        # float64 holds a whole number exactly if it survives the way there and back.
+        exact = f"coalesce(TRY_CAST(TRY_CAST({value} AS DOUBLE) AS HUGEINT) = {huge}, false)"
+        all_whole = f"bool_and({whole} AND {huge} IS NOT NULL) FILTER ({value} IS NOT NULL)"
+        rounded = f"min({value}) FILTER ({whole} AND NOT {exact})"
+        as_text = self._types | {column: "VARCHAR" if self.decimal else "JSON"}
+        with one_line_errors(self.origin[0]):
+            is_whole, example = self._declare(as_text).aggregate(f"{all_whole}, {rounded}").fetchall()[0]
+        if example is not None and not is_whole:
+            subject = f"{self.origin[0]}: column {name!r}"
+            hint = "write it with a point or an exponent if it is not exact"
+            raise EngineError(subject, expected=WHOLE_OF_64_BITS, got=example, hint=hint)
+        return bool(is_whole)
+
+
+def _has_large(column: pa.ChunkedArray) -> bool:
+    """Return whether a column of floats holds numbers that float64 rounds."""
+    if not pa.types.is_float64(column.type):
+        return False
+    filled = column.fill_null(0.0) if column.null_count else column
+    # `to_numpy` of a chunked array would load pandas.
+    return any((np.abs(np.from_dlpack(chunk)) >= FIRST_ROUNDED).any() for chunk in filled.chunks)
+
+
+_OPENERS: dict[str, Callable[[list[str], tuple[str, ...], FileLayout], Source]] = {
+    "csv": open_csv,
+    "tsv": open_tsv,
+    "jsonl": open_json,
+    "parquet": tables.open_parquet,
+    "arrow": tables.open_ipc,
+    "excel": tables.open_excel,
+    "duckdb": tables.open_duckdb,
+    "sqlite": tables.open_sqlite,
+}

@@ -1,49 +1,36 @@
-"""read: predictions from files, streams, data frames and relations."""
+"""Read predictions, or count them, from files, streams, data frames, relations and cluster tables.
 
-from collections.abc import Callable, Mapping, Sequence
+`read` keeps the rows; `read_counts` keeps only positives and negatives by distinct score. For the latter each kind of
+source has an engine, a function `count(source, question)` that returns a `CountedModels`: `spark`, `sql` for relations
+and tables of a database, and `streaming` for everything else.
+"""
+
+from collections.abc import Callable, Sequence
+from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.contract import contract
-from rocscope.core.predictions import Predictions, Provenance
-from rocscope.engines import columns
-from rocscope.engines.columns import (
-    MISSING,
-    Column,
-    Proba,
-    Role,
-    class_predictions,
-    positives,
-    probability_columns,
-    roles_of_columns,
-    roles_of_numbers,
-    roles_of_scores,
-)
-from rocscope.engines.formats import (
-    AS_IT_TELLS,
-    FileFormat,
-    FileLayout,
-    Scores,
-    Source,
-    models_of,
-    no_complete_rows,
-    no_rows,
-    require_columns,
-)
+from rocscope._base.progress import Progress, reporting
+from rocscope.core.context import Context
+from rocscope.core.predictions import CountedModels, Predictions, Provenance
+from rocscope.engines import columns as column_roles
+from rocscope.engines import formats
+from rocscope.engines.columns import Column, Proba, Role
+from rocscope.engines.formats import FileFormat, FileLayout, Scores, Source
 from rocscope.engines.opening import open_source
 from rocscope.errors import InputError, ScoreError, brief
 from rocscope.outcomes.time_to_event import at_horizon
+from rocscope.segments.segmented_counts import SegmentedCounts
 
 if TYPE_CHECKING:
     from rocscope.multiclass.predictions import MulticlassPredictions
 
-
-_MISSING = (*MISSING, "segment")
+_MISSING = (*column_roles.MISSING, "segment")
 _PREDICTIONS_ARGUMENT = {"weight": "sample_weight", "fold": "fold", "segment": "segment", "groups": "groups"}
 
 
@@ -193,25 +180,37 @@ def read(
     """
     check.check_choice("missing", missing, _MISSING)
     layout = FileLayout(format, decimal, delimiter, encoding, table)
-    several = proba is not None or predicted is not None
+    others = {"weight": weight, "fold": fold, "segment": segment, "groups": groups}
+    several_classes = proba is not None or predicted is not None
     with open_source(source, layout) as opened:
-        roles = roles_of_columns(opened, label, weight=weight, fold=fold, segment=segment, groups=groups)
-        if several:
-            _refuse_two_class_options(scores=scores, pos_label=pos_label, columns=columns)
-            roles += _roles_of_classes(opened, proba, predicted, taken=(label, weight, fold, segment, groups))
+        roles = column_roles.roles_of_columns(opened, label, **others)
+        if several_classes:
+            for name, value in (("scores", scores), ("pos_label", pos_label), ("columns", columns)):
+                if value is not None:
+                    expected = "none with proba= or predicted=, which are for any number of classes"
+                    raise InputError(name, expected=expected)
+            roles += _roles_of_classes(opened, proba, predicted, taken=(label, *others.values()))
         else:
-            roles += roles_of_scores(opened, scores) + roles_of_numbers(columns)
-        found, others = _fetch(opened, roles, where, missing)
-    labels = next(role for role in roles if role.argument == "label")
-    if several:
-        proba_of, predicted_of = _by_model(found)
-        options = {"classes": classes, "normalize": normalize}
-        return class_predictions(found[labels].decoded(), proba_of, predicted_of, **options, **others)
+            roles += column_roles.roles_of_scores(opened, scores) + column_roles.roles_of_numbers(columns)
+        by_role, arguments = _fetch(opened, roles, where, missing)
+    labels = by_role[roles[0]]
+    if several_classes:
+        proba_of: dict[str, dict[str, Array]] = {}
+        predicted_of: dict[str, Array] = {}
+        for role, column in by_role.items():
+            if role.model is not None and role.cls is not None:
+                proba_of.setdefault(role.model, {})[role.cls] = column.values
+            elif role.argument == "predicted":
+                predicted_of[str(role.model)] = column.decoded()
+        return column_roles.class_predictions(
+            labels.decoded(), proba_of, predicted_of, classes=classes, normalize=normalize, **arguments
+        )
+    subject = roles[0].subject(opened)
     return Predictions(
-        positives(found[labels], pos_label, labels.subject(opened), untyped=bool(opened.decimal)),
-        {role.model: column.values for role, column in found.items() if role.model is not None},
-        columns={role.column: column.values for role, column in found.items() if role.argument == "columns"},
-        **others,
+        column_roles.positives(labels, pos_label, subject, untyped=bool(opened.decimal)),
+        {role.model: column.values for role, column in by_role.items() if role.model is not None},
+        columns={role.column: column.values for role, column in by_role.items() if role.argument == "columns"},
+        **arguments,
     )
 
 
@@ -256,39 +255,16 @@ def read_at_horizon(
     """
     check.check_choice("missing", missing, _MISSING)
     with open_source(source, layout or FileLayout()) as opened:
-        given = {"weight": weight, "segment": segment, "groups": groups}
-        roles = roles_of_numbers([time, event]) + roles_of_scores(opened, scores)
-        roles += [Role(argument, column) for argument, column in given.items() if column is not None]
-        found, others = _fetch(opened, roles, where, missing)
-    numbers = {role.column: column.values for role, column in found.items() if role.argument == "columns"}
-    models = {role.model: column.values for role, column in found.items() if role.model is not None}
-    read_from = others.pop("source")
-    preds = at_horizon(numbers[time], numbers[event], models, horizon, competing=competing, **others)
-    preds.source = read_from
+        roles = column_roles.roles_of_numbers([time, event]) + column_roles.roles_of_scores(opened, scores)
+        others = {"weight": weight, "segment": segment, "groups": groups}
+        roles += [Role(argument, column) for argument, column in others.items() if column is not None]
+        by_role, arguments = _fetch(opened, roles, where, missing)
+    numbers = {role.column: column.values for role, column in by_role.items() if role.argument == "columns"}
+    models = {role.model: column.values for role, column in by_role.items() if role.model is not None}
+    provenance = arguments.pop("source")
+    preds = at_horizon(numbers[time], numbers[event], models, horizon, competing=competing, **arguments)
+    preds.source = provenance
     return preds
-
-
-def _fetch(
-    opened: Source, roles: Sequence[Role], where: str | None, missing: str
-) -> tuple[dict[Role, Column], dict[str, Any]]:
-    """Return the complete rows of the columns of some roles, and further arguments of Predictions."""
-    for role in roles:
-        require_columns(opened, [role.column], role.argument)
-    table = opened.fetch(list(dict.fromkeys(role.column for role in roles)), where)
-    if not table.num_rows:
-        raise no_rows(brief(opened.origin), where)
-    found = {role: role.convert(opened, table) for role in roles}
-    if missing == "segment":
-        found |= {role: column.or_none() for role, column in found.items() if role.argument == "segment"}
-    rows = table.num_rows
-    del table
-    found, dropped = _complete(opened, found, drop=missing == "drop")
-    others: dict[str, Any] = {
-        _PREDICTIONS_ARGUMENT[role.argument]: column.decoded()
-        for role, column in found.items()
-        if role.argument in _PREDICTIONS_ARGUMENT
-    }
-    return found, others | {"source": Provenance(opened.origin, rows, dropped, where)}
 
 
 def _roles_of_classes(
@@ -297,47 +273,171 @@ def _roles_of_classes(
     """Return the columns of class probabilities and of predicted classes."""
     roles = []
     if proba is not None:
-        by_model = probability_columns(list(source.columns), proba, taken)
-        roles += [Role("proba", column, model, cls) for model, by in by_model.items() for cls, column in by.items()]
+        for model, by_class in column_roles.probability_columns(list(source.columns), proba, taken).items():
+            roles += [Role("proba", column, model, cls) for cls, column in by_class.items()]
     if predicted is not None:
-        roles += [
-            Role("predicted", column, model) for model, column in models_of(source, "predicted", predicted).items()
-        ]
+        models = formats.models_of(source, "predicted", predicted)
+        roles += [Role("predicted", column, model) for model, column in models.items()]
     return roles
 
 
-def _refuse_two_class_options(**given: Any) -> None:
-    for name, value in given.items():
-        if value is not None:
-            raise InputError(name, expected="none with proba= or predicted=, which are for any number of classes")
+def _fetch(
+    opened: Source, roles: Sequence[Role], where: str | None, missing: str
+) -> tuple[dict[Role, Column], dict[str, Any]]:
+    """Return the complete rows of the columns of some roles, and further arguments of Predictions."""
+    for role in roles:
+        formats.require_columns(opened, [role.column], role.argument)
+    table = opened.fetch(list(dict.fromkeys(role.column for role in roles)), where)
+    rows = table.num_rows
+    origin = brief(opened.origin)
+    if not rows:
+        raise formats.no_rows(origin, where)
+    by_role: dict[Role, Column] = {}
+    for role in roles:
+        column = role.convert(opened, table)
+        as_segment = missing == "segment" and role.argument == "segment"
+        by_role[role] = column.or_none() if as_segment else column
+    # Arrow's copy of the rows is freed before NumPy copies the complete ones.
+    del table
+
+    complete = np.ones(rows, np.bool_)
+    for role, column in by_role.items():
+        if column.missing is not None:
+            if missing != "drop":
+                raise role.incomplete(opened, check.count_and_first(column.missing, "missing or infinite"))
+            complete &= ~column.missing
+    kept = int(complete.sum())
+    if not kept:
+        raise formats.no_complete_rows(origin, rows)
+    if kept < rows:
+        by_role = {role: column.keep(complete) for role, column in by_role.items()}
+
+    arguments: dict[str, Any] = {"source": Provenance(opened.origin, rows, rows - kept, where)}
+    for role, column in by_role.items():
+        if role.argument in _PREDICTIONS_ARGUMENT:
+            arguments[_PREDICTIONS_ARGUMENT[role.argument]] = column.decoded()
+    return by_role, arguments
 
 
-def _by_model(found: Mapping[Role, Column]) -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
-    proba: dict[str, dict[str, Any]] = {}
-    predicted: dict[str, Any] = {}
-    for role, column in found.items():
-        if role.model is not None and role.cls is not None:
-            proba.setdefault(role.model, {})[role.cls] = column.values
-        elif role.argument == "predicted":
-            predicted[str(role.model)] = column.decoded()
-    return proba, predicted
+@contract
+def read_counts(
+    source: Any,
+    *,
+    label: str | None = None,
+    scores: Scores | None = None,
+    weight: str | None = None,
+    where: str | None = None,
+    segment: str | None = None,
+    pos_label: Any = None,
+    missing: Literal["error", "drop"] = "error",
+    format: FileFormat | None = None,
+    decimal: Literal[".", ","] | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    table: str | None = None,
+    memory: int | str | None = None,
+    progress: Progress = None,
+    tol: float | None = None,
+    context: Context | None = None,
+) -> CountedModels | SegmentedCounts:
+    """Count positives and negatives by distinct score, for each model, without keeping the rows.
+
+    Parameters
+    ----------
+    source, label, scores, weight, where, pos_label, missing : see `rocscope.read`
+    format, decimal, delimiter, encoding, table : see `rocscope.read`
+    segment : str, optional
+        Column of groups that are counted apart.
+    memory : int or str, optional
+        What ranked rows may take, in bytes or as in ``"2 GB"``; half of what is free by default. Beyond it they go to
+        a temporary file and stay there, part by part, as long as the counts are used. The rest takes some 300 MB.
+    progress : bool, None or function
+        None or True: after a second a bar on stderr, where that is a terminal, with rows, rows a second and the time
+        left; False: none; a function is called now and then with (rows done, rows in all or None where not known).
+    tol : float, optional
+        For tables of a database and lazy frames with very many distinct scores: count them in ranges that leave at
+        most this much of the AUC open, as `BinnedCounts`. Other sources are counted exactly, whatever it is.
+
+    context : Context, optional
+        Costs; at least one is the name of a column: rows are counted in money, as
+        `rocscope.decisions.in_money` describes it. A target prevalence takes a first pass, which adds up the
+        classes. A Spark DataFrame takes none.
+
+    Returns
+    -------
+    dict from model to ThresholdCounts
+        Its ``.source`` states where the rows came from and how many were left out.
+    SegmentedCounts, or a dict from model to it where there are several, where `segment` is given
+        A mapping from segment to ThresholdCounts, and arrays by segment; see `rocscope.segments.SegmentedCounts`.
+
+    Raises
+    ------
+    ColumnError, EngineError, LabelError, ScoreError, WeightError, InputError, MissingDependencyError
+        As `rocscope.read` does. EngineError also where there is no room for the temporary file.
+
+    Notes
+    -----
+    Exact: the counts equal those of `rocscope.read`, scores keep their type, and no row is kept but as what is sorted.
+    For each model that is one integer a row as wide as the score, 4 bytes for float32; with `weight`, score and
+    weight, and three times as much while they are ranked. Parquet files are read by Arrow, group of rows by group of
+    rows on all cores; other files, and any with `where`, by DuckDB.
+
+    The temporary file (in ``TMPDIR``) has no name, so that nothing is left of it however the process ends. Scores of
+    which there are many in the first rows are counted there without taking any room. From counts on disk, areas, hulls,
+    single points and summaries are computed in passes over the file; arrays such as ``.tp`` are made in memory.
+
+    See docs/guide/engines/large-files.md for time and memory.
+
+    A Spark DataFrame is counted on its cluster, in one shuffle. A model of more than 100,000 distinct scores comes back
+    from there as `BinnedCounts` whose area, hull and choices by cost are exact.
+
+    Examples
+    --------
+    >>> rows = {"y": [1, 1, 0, 1, 0], "a": [0.9, 0.6, 0.4, 0.4, 0.2], "region": ["n", "n", "s", "s", "n"]}
+    >>> read_counts(rows, label="y", scores="a")
+    {'a': ThresholdCounts(n_pos=3, n_neg=2, levels=4)}
+    >>> read_counts(rows, label="y", scores="a", segment="region")["s"]
+    ThresholdCounts(n_pos=1, n_neg=1, levels=1)
+    """
+    from rocscope.engines import row_buffers, streaming
+
+    check.check_choice("missing", missing, column_roles.MISSING)
+    limit = None if memory is None else row_buffers.memory_limit(memory)
+    if context is not None:
+        # Costs that are the same for all rows apply to counts of rows; only row costs are counted in money.
+        context = Context.given(context)
+        if not context.columns:
+            expected = "a cost that is a column of the rows"
+            hint = "counts of rows take any other: choose(counts, context)"
+            raise InputError("context", expected=expected, got=repr(context), hint=hint)
+    if _is_spark(source):
+        from rocscope.engines.spark import count
+    elif type(source).__name__ == "DuckDBPyRelation":
+        from rocscope.engines.sql import count_relation as count
+    elif _is_lazy(source):
+        from rocscope.engines.sql import count
+    else:
+        count = streaming.count
+    with reporting(progress, streaming.progress_title(source), "rows") as report:
+        layout = FileLayout(format, decimal, delimiter, encoding, table)
+        question = column_roles.Question(
+            label, scores, weight, where, segment, pos_label, missing, layout, limit, report, tol, context
+        )
+        return count(source, question)
 
 
-def _complete(source: Source, found: dict[Role, Column], *, drop: bool) -> tuple[dict[Role, Column], int]:
-    """Return the rows without missing or infinite values, and the number of others, which must be allowed."""
-    complete: NDArray[np.bool_] | None = None
-    for role, column in found.items():
-        if column.missing is None:
-            continue
-        if not drop:
-            raise role.incomplete(source, check.count_and_first(column.missing, "missing or infinite"))
-        complete = ~column.missing if complete is None else complete & ~column.missing
-    if complete is None:
-        return found, 0
-    if not complete.any():
-        raise no_complete_rows(brief(source.origin), complete.size)
-    kept = {role: column.keep(complete) for role, column in found.items()}
-    return kept, complete.size - int(complete.sum())
+def _is_spark(source: Any) -> bool:
+    return type(source).__module__.startswith("pyspark.sql.") and type(source).__name__ == "DataFrame"
+
+
+def _is_lazy(source: Any) -> bool:
+    """Return whether rows are stored or computed elsewhere, so that counting there is cheaper than fetching them."""
+    if isinstance(source, str | PathLike | list | tuple):
+        return False
+    import narwhals as nw
+
+    narwhal = nw.from_native(source, pass_through=True)
+    return isinstance(narwhal, nw.LazyFrame) and narwhal.implementation is not nw.Implementation.DUCKDB
 
 
 def add_column(
@@ -347,7 +447,7 @@ def add_column(
     score: str,
     name: str,
     where: str | None = None,
-    layout: FileLayout = AS_IT_TELLS,
+    layout: FileLayout = formats.DEFAULT_LAYOUT,
 ) -> pa.Table:
     """Return all columns of a source and a last one computed from the scores.
 
@@ -374,12 +474,12 @@ def add_column(
     {'m': [1, 2], 'half': [0.5, 1.0]}
     """
     with open_source(source, layout) as opened:
-        require_columns(opened, [score], "score")
+        formats.require_columns(opened, [score], "score")
         if name in opened.columns:
             raise InputError(f"{brief(opened.origin)} has a column {name!r} already", hint="choose another name")
         table = opened.fetch(list(dict.fromkeys(opened.columns)), where)
         subject = f"score {score!r} of {brief(opened.origin)}"
-        scores = columns.numbers(table.column(score), subject, ScoreError, decimal=opened.decimal)
+        scores = column_roles.numbers(table.column(score), subject, ScoreError, decimal=opened.decimal)
     if scores.missing is not None:
         got = check.count_and_first(scores.missing, "missing or infinite")
         raise ScoreError(subject, expected="a finite value in every row", got=got)

@@ -1,45 +1,108 @@
-"""External sort: rows that exceed the memory limit are partitioned by score on disk and ranked part by part.
+"""Buffers of streamed rows: sort keys in memory, and an external sort on disk above the memory limit.
 
-They go to one temporary file that has no name (or loses it at once), so that nothing is left over, however
-the process ends. The system frees it with the last reference to the counts, or with the process.
+A buffer holds the rows of one model. Few rows stay columns, so that no compiler is loaded for them. Many unweighted
+rows become *keys*: one integer that holds the score's bits above the label, so that sorting integers ranks the rows.
+Keys of lower scores (the lower half) and of upper scores are separate arrays, as `kernels.parts.pack` writes them. Many
+weighted rows are kept as scores and signed weights, negative for negatives.
+
+Keys are sorted on all cores, in place, however many arrays they came in. Each array, or piece of a large one, is dealt
+into the same hundreds of ranges of the score, by one thread or another. A range is then gathered from all arrays,
+sorted by digits in a cache, and written back. That reads and writes memory twice, whatever the size, assumes nothing
+about the processor, and takes no more room than a range per thread.
+
+Above the memory limit, rows are partitioned by score on disk and ranked part by part: an external sort. They go to one
+temporary file that has no name (or loses it at once), so that nothing is left over, however the process ends. The
+system frees it with the last reference to the counts, or with the process.
+
+In order: the memory limit, the temporary file, rows partitioned on disk, their rankings, sorting in memory, buffers.
 """
-# MERGED-DOC: """Buffers of the streamed rows of one model, which are sorted in parts and ranked at the end.
-#
-# Few rows stay columns, so that no compiler is loaded for them. Many unweighted rows are keys of one
-# integer each, in the arrays of the batches, which are sorted in place; many weighted ones are scores and signed
-# weights.
-#
-# Columns of rows as they come in, kept in few large arrays.
-#
-# Sorting whole numbers on all cores, in place, however many arrays they came in.
-#
-# Each array, or piece of a large one, is brought into the same hundreds of parts, by one thread or another. A part
-# then
-# is put together from all arrays, sorted by digits in a cache, and written back. That reads and writes memory twice,
-# whatever the size, asks nothing of the processor, and takes no more room than a part a thread.
-# """
 
+import os
+import re
 import tempfile
 import threading
 import weakref
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rocscope import kernels
+from rocscope._base import radix
 from rocscope._base.arrays import Array, in_threads, pieces_of
 from rocscope._base.atomic_write import temporary_folder
-from rocscope._base.radix import KINDS, BucketParts, KeyPart, encode, runs_of_parts, sort_pieces
-from rocscope.core.ranking import Block, Ranking, SortedKeys, WeightedRows, key_parts, rank, scan_parts
-from rocscope.errors import EngineError
+from rocscope._base.radix import KeyPart
+from rocscope.core import ranking
+from rocscope.core.ranking import Ranking
+from rocscope.errors import EngineError, InputError
 
-_PARTS = 64  # ranges of the score that rows on disk are parted into at once
-_SAMPLES = 64  # scores of a piece, which tell where a range is cut
-_LEAST_PART = 1 << 16  # bytes: smaller parts cost a system call each and save no memory
+# ---- The memory limit ----
+
+SHARE = 0.5
+"""Share of the free memory that rows may take by default."""
+
+_UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
+_LEAST_LIMIT = 1 << 20  # bytes: every machine has a megabyte
+_UNKNOWN = 4 << 30  # bytes assumed to be free if the system does not report them: a choice
+
+
+def memory_limit(memory: int | str | None) -> int:
+    """Parse a memory limit: a number of bytes, a text such as "2 GB", or None for half of the free memory.
+
+    Examples
+    --------
+    >>> memory_limit("1.5 GB") == 3 * 2**29
+    True
+    """
+    if memory is None:
+        return max(int(_free_memory() * SHARE), _LEAST_LIMIT)
+    limit = memory
+    if isinstance(memory, str):
+        parts = re.fullmatch(r"([\d.]+)\s*([kmgt]?)(?:i?b)?", memory.strip(), re.IGNORECASE)
+        if parts is not None:
+            with suppress(ValueError):  # two decimal points
+                limit = int(float(parts[1]) * _UNITS[parts[2].lower()])
+    if isinstance(limit, bool) or not isinstance(limit, int) or limit <= 0:
+        raise InputError("memory", expected="bytes, or a text such as '2 GB'", got=repr(limit))
+    return limit
+
+
+def _free_memory() -> int:
+    """Return the bytes available without swapping: the lower of the machine's and the container's."""
+    machine, container = _free_in_machine(), _free_in_container()
+    if machine is None:
+        return _UNKNOWN if container is None else container
+    return machine if container is None else min(machine, container)
+
+
+def _free_in_machine() -> int | None:
+    facts = Path("/proc/meminfo")
+    if facts.exists():
+        line = re.search(r"MemAvailable:\s*(\d+) kB", facts.read_text())
+        if line is not None:
+            return int(line[1]) * 1024
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return None
+
+
+def _free_in_container() -> int | None:
+    """Return what the limit of a control group leaves; None without a limit."""
+    try:
+        most = Path("/sys/fs/cgroup/memory.max").read_text().strip()
+        used = Path("/sys/fs/cgroup/memory.current").read_text().strip()
+    except OSError:
+        return None
+    return max(int(most) - int(used), 0) if most.isdigit() and used.isdigit() else None
+
+
+# ---- The temporary file ----
 
 
 @dataclass(frozen=True)
@@ -91,10 +154,17 @@ class Spill:
         with self._lock:
             self._file.seek(extent.offset)
             while left:
-                done = self._file.readinto(left)
-                if not done:
+                size = self._file.readinto(left)
+                if not size:
                     raise EngineError(f"temporary file in {self._folder}: it is shorter than what was written to it")
-                left = left[done:]
+                left = left[size:]
+
+
+# ---- Rows partitioned on disk ----
+
+_PARTS_ON_DISK = 64  # ranges of the score that rows on disk are partitioned into at once
+_SAMPLES = 64  # scores sampled from a piece, to find where to cut
+_LEAST_PART = 1 << 16  # bytes: smaller parts cost a system call each and save no memory
 
 
 @dataclass
@@ -126,28 +196,27 @@ class SpilledPart:
     def load(self, spill: Spill) -> list[Array]:
         """Load the columns."""
         columns = [np.empty(self.rows, dtype) for dtype in self.dtypes]
-        self._each(spill.read, columns)
+        self._transfer(spill.read, columns)
         return columns
 
     def store(self, spill: Spill, columns: list[Array]) -> None:
         """Overwrite the columns with others of the same size."""
-        self._each(spill.rewrite, columns)
+        self._transfer(spill.rewrite, columns)
 
-    def _each(self, use: Callable[[Extent, Array], None], columns: list[Array]) -> None:
-        """Iterate over the pieces of the file with their rows of a column."""
+    def _transfer(self, read_or_write: Callable[[Extent, Array], None], columns: list[Array]) -> None:
         for extents, column in zip(zip(*self.pieces, strict=True), columns, strict=True):
-            done = 0
+            start = 0
             for extent in extents:
-                size = extent.nbytes // column.itemsize
-                use(extent, column[done : done + size])
-                done += size
+                end = start + extent.nbytes // column.itemsize
+                read_or_write(extent, column[start:end])
+                start = end
 
 
 class PartitionedRows:
-    """Rows partitioned by code.
+    """Rows partitioned by code, an integer in the order of the scores.
 
-    What is written must be sorted, and the first column tells the code. Where to part is decided by what is written
-    first; a score that is frequent there is a part of its own, which takes no room.
+    Rows must be written sorted, and their first column determines the code. The first rows written determine where to
+    cut; a score that is frequent there becomes a part of its own, whose rows are only counted and take no room.
     """
 
     def __init__(self, spill: Spill, dtypes: tuple[Any, ...], low: int, high: int, cuts: Array | None = None) -> None:
@@ -183,7 +252,7 @@ class PartitionedRows:
         """Append sorted rows."""
         codes = self.codes(columns[0])
         if not self._parts:
-            self._parts = self._parts_between(codes[np.linspace(0, codes.size - 1, _PARTS).astype(np.intp)])
+            self._parts = self._parts_between(codes[_evenly(codes.size, _PARTS_ON_DISK)])
         starts = np.searchsorted(codes, np.array([part.low for part in self._parts], codes.dtype))
         for part, start, end in zip(self._parts, starts, [*starts[1:], codes.size], strict=True):
             if start == end:
@@ -191,7 +260,8 @@ class PartitionedRows:
             piece = [column[start:end] for column in columns]
             if part.is_level:
                 pos, neg = self.count(piece)
-                part.pos, part.neg = part.pos + pos, part.neg + neg
+                part.pos += pos
+                part.neg += neg
             else:
                 part.pieces.append(tuple(self.spill.write(column) for column in piece))
 
@@ -202,7 +272,7 @@ class PartitionedRows:
         while self._parts:
             part = self._parts.pop()
             if part.nbytes > limit:
-                parts += self._parted(part, limit).ranked(limit)
+                parts += self._partitioned(part, limit).ranked(limit)
             elif part.pieces:
                 part.store(self.spill, self.sort(part.load(self.spill)))
                 parts.append(part)
@@ -210,31 +280,37 @@ class PartitionedRows:
                 parts.append(part)
         return parts
 
-    def _parted(self, part: SpilledPart, limit: int) -> "PartitionedRows":
+    def _partitioned(self, part: SpilledPart, limit: int) -> "PartitionedRows":
+        """Partition the rows of a part that is larger than the limit."""
         samples = [self._sample(extents[0]) for extents in part.pieces]
         codes = np.sort(self.codes(np.concatenate(samples)))
-        cuts = codes[np.linspace(0, codes.size - 1, _PARTS).astype(np.intp)].tolist()
-        middle = (part.low + part.high + 1) // 2  # so that parts become smaller whatever the sample is
-        parted = type(self)(self.spill, self._dtypes, part.low, part.high, np.array([*cuts, middle], object))
+        cuts = codes[_evenly(codes.size, _PARTS_ON_DISK)].tolist()
+        # The middle is a cut too, so that parts become smaller whatever the sample is.
+        middle = (part.low + part.high + 1) // 2
+        rows_of_part = type(self)(self.spill, self._dtypes, part.low, part.high, np.array([*cuts, middle], object))
         at_once = max(limit // 4 // sum(dtype.itemsize for dtype in self._dtypes), 1)
         for extents in part.pieces:
             rows = extents[0].nbytes // self._dtypes[0].itemsize
             for start in range(0, rows, at_once):
                 size = min(at_once, rows - start)
-                piece = tuple(
-                    Extent(extent.offset + start * dtype.itemsize, size * dtype.itemsize)
-                    for extent, dtype in zip(extents, self._dtypes, strict=True)
-                )
-                parted.write(*SpilledPart(part.low, part.high, self._dtypes, [piece]).load(self.spill))
-        return parted
+                piece = []
+                for extent, dtype in zip(extents, self._dtypes, strict=True):
+                    piece.append(Extent(extent.offset + start * dtype.itemsize, size * dtype.itemsize))
+                rows_of_part.write(*SpilledPart(part.low, part.high, self._dtypes, [tuple(piece)]).load(self.spill))
+        return rows_of_part
 
     def _sample(self, extent: Extent) -> Array:
         dtype = self._dtypes[0]
         rows = extent.nbytes // dtype.itemsize
-        out = np.empty(min(_SAMPLES, rows), dtype)
-        for i, row in enumerate(np.linspace(0, rows - 1, out.size).astype(np.intp).tolist()):
-            self.spill.read(Extent(extent.offset + row * dtype.itemsize, dtype.itemsize), out[i : i + 1])
-        return out
+        sample = np.empty(min(_SAMPLES, rows), dtype)
+        for i, row in enumerate(_evenly(rows, sample.size).tolist()):
+            self.spill.read(Extent(extent.offset + row * dtype.itemsize, dtype.itemsize), sample[i : i + 1])
+        return sample
+
+
+def _evenly(size: int, number: int) -> NDArray[np.intp]:
+    """Return evenly spaced positions, the first and the last included."""
+    return np.linspace(0, size - 1, number).astype(np.intp)
 
 
 class PartitionedKeys(PartitionedRows):
@@ -245,17 +321,19 @@ class PartitionedKeys(PartitionedRows):
     @classmethod
     def like(cls, spill: Spill, parts: Sequence[KeyPart]) -> "PartitionedKeys":
         """Return storage for keys with a distribution like that of given ascending parts."""
-        keys = parts[0].pieces[0].dtype
+        dtype = parts[0].pieces[0].dtype
         ends = np.cumsum([part.size for part in parts])
-        rows = np.linspace(0, ends[-1] - 1, _PARTS).astype(np.intp)
-        inside = np.split(rows, np.searchsorted(rows, ends[:-1]))
-        samples = [
-            part.load()[chosen - end] for part, chosen, end in zip(parts, inside, ends, strict=True) if chosen.size
-        ]
-        cuts = np.concatenate(samples) >> keys.type(1)
-        parted = cls(spill, (keys,), 0, (1 << (keys.itemsize * 8 - 1)) - 1, cuts)
-        parted.high_bit = parts[0].high_bit
-        return parted
+        rows = _evenly(ends[-1], _PARTS_ON_DISK)
+        rows_of_parts = np.split(rows, np.searchsorted(rows, ends[:-1]))
+        samples = []
+        for part, rows_of_part, end in zip(parts, rows_of_parts, ends, strict=True):
+            if rows_of_part.size:
+                samples.append(part.load()[rows_of_part - end])  # counted from the part's end
+        # The label is the lowest bit of a key; without it, the code has one bit less.
+        cuts = np.concatenate(samples) >> dtype.type(1)
+        keys = cls(spill, (dtype,), 0, (1 << (dtype.itemsize * 8 - 1)) - 1, cuts)
+        keys.high_bit = parts[0].high_bit
+        return keys
 
     def codes(self, first: Array) -> Array:
         """Return the codes without labels."""
@@ -273,6 +351,9 @@ class PartitionedKeys(PartitionedRows):
         return columns
 
 
+# ---- Rankings of rows on disk ----
+
+
 @dataclass(frozen=True)
 class _Spilled(Ranking):
     """Levels of parts on disk by decreasing score, one part in memory at a time."""
@@ -285,19 +366,20 @@ class _Spilled(Ranking):
 class SpilledKeys(_Spilled):
     """Unweighted rows on disk."""
 
-    def blocks(self) -> Iterator[Block]:
+    def blocks(self) -> Iterator[ranking.Block]:
         positives = rows = 0
         for spill, part, high_bit in self.parts:
             if part.is_level:
-                positives, rows = positives + part.pos, rows + part.pos + part.neg
+                positives += part.pos
+                rows += part.pos + part.neg
                 code = np.array([part.low], part.dtypes[0]) | high_bit
-                yield Block(code, np.array([positives]), np.array([rows - positives]))
-                continue
-            (keys,) = part.load(spill)
-            positives, rows = yield from scan_parts([(keys, high_bit)], keys.dtype, positives, rows)
+                yield ranking.Block(code, np.array([positives]), np.array([rows - positives]))
+            else:
+                (keys,) = part.load(spill)
+                positives, rows = yield from ranking.scan_parts([(keys, high_bit)], keys.dtype, positives, rows)
 
 
-class SpilledRows(_Spilled, WeightedRows):
+class SpilledRows(_Spilled, ranking.WeightedRows):
     """Weighted rows on disk."""
 
     @property
@@ -308,19 +390,21 @@ class SpilledRows(_Spilled, WeightedRows):
         for spill, part, _ in self.parts:
             if part.is_level:
                 yield np.full(2, part.low, np.uint64), np.array([part.pos, -part.neg])
-                continue
-            codes, signed = part.load(spill)
-            yield codes.astype(np.uint64), signed
+            else:
+                codes, signed_weights = part.load(spill)
+                yield codes.astype(np.uint64), signed_weights
 
 
-_FIRST = 1 << 16  # rows of the first array; each next one has room for as many as there are
+# ---- Sorting in memory ----
+
+_FIRST_ROWS = 1 << 16  # rows of the first array; each next one has room for as many as there are
 _MOST_ROWS = 1 << 23  # rows of one array, so that little is left empty
 
 
 class GrowingRows:
     """Rows stored in arrays that double in size, so that there are few.
 
-    The system gives memory that is asked for at once in large pages, in half the time; what is not filled takes none.
+    The system provides memory requested at once in large pages, in half the time; what is not filled takes none.
     """
 
     def __init__(self) -> None:
@@ -338,98 +422,102 @@ class GrowingRows:
         rows = columns[0].size
         if not rows:
             return
-        if not self._fits(columns):
+        dtypes = [column.dtype for column in columns]
+        has_room = bool(self._last) and self._last[0].size - self._used >= rows
+        if not has_room or [array.dtype for array in self._last] != dtypes:
             self._full += self._filled()
-            room = max(min(max(self._rows, _FIRST), _MOST_ROWS), rows)
-            self._last, self._used = tuple(np.empty(room, column.dtype) for column in columns), 0
+            room = max(min(max(self._rows, _FIRST_ROWS), _MOST_ROWS), rows)
+            self._last = tuple(np.empty(room, dtype) for dtype in dtypes)
+            self._used = 0
         for array, column in zip(self._last, columns, strict=True):
             array[self._used : self._used + rows] = column
         self._used += rows
         self._rows += rows
         self.nbytes += sum(column.nbytes for column in columns)
 
-    def _fits(self, columns: tuple[Array, ...]) -> bool:
-        if not self._last or self._last[0].size - self._used < columns[0].size:
-            return False
-        return all(array.dtype == column.dtype for array, column in zip(self._last, columns, strict=True))
-
     def _filled(self) -> list[tuple[Array, ...]]:
         return [tuple(array[: self._used] for array in self._last)] if self._used else []
 
     def take(self) -> list[tuple[Array, ...]]:
         """Return all rows and clear the buffer."""
-        found = self._full + self._filled()
+        arrays = self._full + self._filled()
         self.__init__()
-        return found
+        return arrays
 
 
 Pieces = tuple[Array, ...]
 
-_FEW = 1 << 17  # numbers that are no parts
-_LARGEST = 1 << 20  # numbers of a part: more do not fit into a cache
-_PARTS_of_row_buffers = 512  # at most, as more are written to at random
-_LEAST_SLICE = 1 << 20  # smaller ones are brought into parts sooner, and put together later
-_SLICES = 256  # at most, into which arrays are cut for the cores to share
+_FEW = 1 << 17  # so few keys are sorted as one part
+_LARGEST = 1 << 20  # keys of a part: more do not fit into a cache
+_MOST_PARTS = 512  # with more parts, memory is written to at random
+_LEAST_SLICE = 1 << 20  # keys: smaller slices are dealt into parts sooner, and gathered later
+_SLICES = 256  # into which arrays are cut at most, for the cores to share
 
 
 def sort(arrays: Sequence[Array], threads: int | None = None) -> list[KeyPart]:
     """Sort keys in place, and return them in ascending parts; equal scores are in one part."""
     total = sum(array.size for array in arrays)
-    most = max(total // _SLICES, _LEAST_SLICE)
-    arrays = [array[rows] for array in arrays for rows in pieces_of(array.size, most)]
     if not total:
         return []
+    most = max(total // _SLICES, _LEAST_SLICE)
+    slices = [array[rows] for array in arrays for rows in pieces_of(array.size, most)]
     if total <= _FEW:
-        return [sort_pieces(arrays, total)]
-    return list(_sort_parted(arrays, min(max(total // _PARTS_of_row_buffers, _FEW), _LARGEST), threads))
+        return [radix.sort_pieces(slices, total)]
+    keys_per_part = min(max(total // _MOST_PARTS, _FEW), _LARGEST)
+    return list(_sort_in_parts(slices, keys_per_part, threads))
 
 
-def _sort_parted(arrays: Sequence[Array], most: int, threads: int | None) -> Iterator[KeyPart]:
-    """Sort in parts of limited size; larger parts are split again unless they hold a single score."""
+def _sort_in_parts(arrays: Sequence[Array], most: int, threads: int | None) -> Iterator[KeyPart]:
+    """Sort in parts of about `most` keys; larger parts are split again unless they hold a single score."""
     total = sum(array.size for array in arrays)
-    parts = _parted(arrays, -(-total // most), threads)
+    buckets = radix.BucketParts.of(arrays, 0, -(-total // most), least_shift=1)
+    dealt = in_threads(lambda array: buckets.deal(array.copy(), None, array), arrays, threads)
+    parts = [part for part in radix.runs_of_parts(dealt) if part]
+    # A single part cannot be split: its keys share all bits but the lowest.
     large = [len(parts) > 1 and sum(piece.size for piece in part) > 2 * most for part in parts]
 
-    def settle(part: Pieces) -> KeyPart:
+    def sort_part(part: Pieces) -> KeyPart:
         if sum(piece.size for piece in part) > 2 * _LARGEST and _is_one_score(part):
-            return _sort_two(part)
-        return sort_pieces(part, total)
+            return _sort_by_label(part)
+        return radix.sort_pieces(part, total)
 
-    small = (part for part, is_large in zip(parts, large, strict=True) if not is_large)
-    settled = iter(in_threads(settle, small, threads))
+    small = [part for part, is_large in zip(parts, large, strict=True) if not is_large]
+    sorted_parts = iter(in_threads(sort_part, small, threads))
     for part, is_large in zip(parts, large, strict=True):
-        yield from _sort_parted(part, most, threads) if is_large else [next(settled)]
-
-
-def _parted(arrays: Sequence[Array], number: int, threads: int | None) -> list[Pieces]:
-    """Partition arrays into the same ascending score ranges, about a given number."""
-    parts = BucketParts.of(arrays, 0, number, least_shift=1)
-
-    dealt = in_threads(lambda array: parts.deal(array.copy(), None, array), arrays, threads)
-    return [part for part in runs_of_parts(dealt) if part]
+        if is_large:
+            yield from _sort_in_parts(part, most, threads)
+        else:
+            yield next(sorted_parts)
 
 
 def _is_one_score(pieces: Sequence[Array]) -> bool:
-    """Whether keys differ only in the lowest bit."""
-    return len({end >> end.dtype.type(1) for piece in pieces for end in (piece.min(), piece.max())}) == 1
-
-
-def _sort_two(pieces: Pieces) -> KeyPart:
-    """Sort the keys of a single score in place."""
+    """Return whether keys differ only in the lowest bit, which is the label."""
     one = pieces[0].dtype.type(1)
-    low = pieces[0][0] & ~one
+    lowest = min(piece.min() for piece in pieces)
+    highest = max(piece.max() for piece in pieces)
+    return lowest >> one == highest >> one
+
+
+def _sort_by_label(pieces: Pieces) -> KeyPart:
+    """Sort the keys of a single score in place: those of negatives, then those of positives."""
+    one = pieces[0].dtype.type(1)
+    negative_key = pieces[0][0] & ~one
     pos = sum(int((piece & one).sum(dtype=np.int64)) for piece in pieces)
-    neg = left = sum(piece.size for piece in pieces) - pos
+    neg = sum(piece.size for piece in pieces) - pos
+    left = neg
     for piece in pieces:
-        n = min(left, piece.size)
-        piece[:n], piece[n:] = low, low | one
-        left -= n
+        size = min(left, piece.size)
+        piece[:size] = negative_key
+        piece[size:] = negative_key | one
+        left -= size
     return KeyPart(pieces, counted=(0, pos * neg, pos, neg))
 
 
-_LEAST_GROWTH = 1 << 16  # numbers by which an array grows at least
-_ROWS_AT_ONCE = 1 << 20  # bounds what converting takes beside the rows to some MB
-_SORTED_APART = 3  # as much memory as columns take while they are sorted by another one
+# ---- Buffers ----
+
+_LEAST_GROWTH = 1 << 16  # rows by which an array grows at least
+_ROWS_AT_ONCE = 1 << 20  # limits the memory for converting rows, besides the rows themselves, to some MB
+_SORT_MEMORY = 3  # times the size of columns that sorting them by another one takes
 _MOST_WAITING = 16  # small arrays that wait before they are joined
 
 
@@ -450,8 +538,8 @@ def pack(positive: NDArray[np.bool_], scores: Array, weight: Array | None) -> Pa
     """Return rows as a buffer takes them; this is the part of the work that any thread can do."""
     if weight is not None:
         kept = weight > 0
-        signed = np.where(positive, weight, -weight)
-        return PackedRows(int(kept.sum()), scores.dtype, True, columns=(scores[kept], signed[kept]))
+        signed_weights = np.where(positive, weight, -weight)
+        return PackedRows(int(kept.sum()), scores.dtype, True, columns=(scores[kept], signed_weights[kept]))
     if scores.size < kernels.SMALL:
         return PackedRows(scores.size, scores.dtype, columns=(scores, positive))
     return _as_keys(positive, scores)
@@ -460,7 +548,7 @@ def pack(positive: NDArray[np.bool_], scores: Array, weight: Array | None) -> Pa
 def _as_keys(positive: NDArray[np.bool_], scores: Array) -> PackedRows:
     bits = scores.view(f"u{scores.itemsize}")
     keys = np.empty_like(bits)
-    border = kernels.parts.pack(bits, positive.view(np.uint8), KINDS[scores.dtype.kind], keys)
+    border = kernels.parts.pack(bits, positive.view(np.uint8), radix.KINDS[scores.dtype.kind], keys)
     return PackedRows(scores.size, scores.dtype, False, keys[:border], keys[border:], int(np.count_nonzero(positive)))
 
 
@@ -468,7 +556,7 @@ class RowBuffer(Protocol):
     """Rows of one model."""
 
     rows: int
-    """How many there are, of a weight above 0."""
+    """Number of rows with a weight above 0."""
 
     @property
     def nbytes(self) -> int:
@@ -488,12 +576,11 @@ class RowBuffer(Protocol):
         ...
 
 
-class _Growing:
+class _GrowingArray:
     """An array that grows in place where the system supports it."""
 
     def __init__(self, dtype: Any) -> None:
         self._array = np.empty(0, dtype)
-        self.dtype = self._array.dtype
         self.size = 0
 
     @property
@@ -509,14 +596,14 @@ class _Growing:
         self.size = needed
 
     def take(self) -> Array:
-        """Return the rows so far, and start again."""
-        array, size = self._array, self.size
-        self._array, self.size = np.empty(0, array.dtype), 0
-        array.resize(size, refcheck=False)
+        """Return the values so far, and start again."""
+        array = self._array
+        array.resize(self.size, refcheck=False)
+        self.__init__(array.dtype)
         return array
 
 
-class _Waiting:
+class _WaitingRows:
     """Columns of the few rows so far."""
 
     def __init__(self) -> None:
@@ -548,7 +635,7 @@ class KeyBuffer:
         self._dtype = dtype
         self._halves = {"upper": GrowingRows(), "lower": GrowingRows()}
         self._n_pos = 0
-        self._waiting = _Waiting()
+        self._waiting = _WaitingRows()
         self._spilled: dict[str, PartitionedKeys] = {}
 
     @property
@@ -557,49 +644,53 @@ class KeyBuffer:
 
     def add(self, packed: PackedRows) -> None:
         self.rows += packed.size
-        if packed.columns:
-            self._waiting.add(packed.columns)
-            if self._waiting.rows < kernels.SMALL:
-                return
-            packed = self._packed_waiting()
-        self._add_keys(packed)
+        if not packed.columns:
+            self._add_keys(packed)
+            return
+        self._waiting.add(packed.columns)
+        if self._waiting.rows >= kernels.SMALL:
+            self._add_waiting()
 
-    def _packed_waiting(self) -> PackedRows:
+    def _add_waiting(self) -> None:
         scores, positive = self._waiting.take()
-        return _as_keys(positive, scores)
+        self._add_keys(_as_keys(positive, scores))
 
     def _add_keys(self, packed: PackedRows) -> None:
+        assert packed.upper is not None and packed.lower is not None
         self._n_pos += packed.n_pos
-        for name, half in self._halves.items():
-            half.add(getattr(packed, name))
+        self._halves["upper"].add(packed.upper)
+        self._halves["lower"].add(packed.lower)
 
     def _sorted(self, *names: str) -> tuple[KeyPart, ...]:
         """Return the keys of both halves in parts by decreasing score, and clear them."""
         halves = {name: sort([keys for (keys,) in self._halves[name].take()]) for name in names}
-        return key_parts(halves.get("upper", []), halves.get("lower", []), self._dtype)
+        return ranking.key_parts(halves.get("upper", []), halves.get("lower", []), self._dtype)
 
     def spill(self, spill: Spill) -> None:
         if self._waiting.rows:
-            self._add_keys(self._packed_waiting())
+            self._add_waiting()
         for name in self._halves:
             parts = list(reversed(self._sorted(name)))
             if parts and name not in self._spilled:
                 self._spilled[name] = PartitionedKeys.like(spill, parts)
-            while parts:
+            while parts:  # whose memory is freed one by one
                 self._spilled[name].write(parts.pop(0).load())
 
     def ranking(self, limit: int) -> Ranking:
         if self._spilled:
             self.spill(next(iter(self._spilled.values())).spill)
-            names = [name for name in ("upper", "lower") if name in self._spilled]
-            parted = [self._spilled[name] for name in names]
-            return SpilledKeys(self._dtype, [(p.spill, part, p.high_bit) for p in parted for part in p.ranked(limit)])
+            ranked = []
+            for name in ("upper", "lower"):
+                if name in self._spilled:
+                    keys = self._spilled[name]
+                    ranked += [(keys.spill, part, keys.high_bit) for part in keys.ranked(limit)]
+            return SpilledKeys(self._dtype, ranked)
         if not any(self._halves.values()):
             scores, positive = self._waiting.take()
-            return rank(positive, scores)
+            return ranking.rank(positive, scores)
         if self._waiting.rows:
-            self._add_keys(self._packed_waiting())
-        return SortedKeys(self._sorted(*self._halves), self._dtype, self._n_pos)
+            self._add_waiting()
+        return ranking.SortedKeys(self._sorted(*self._halves), self._dtype, self._n_pos)
 
 
 class WeightedRowBuffer:
@@ -608,7 +699,7 @@ class WeightedRowBuffer:
     def __init__(self, dtype: np.dtype[Any]) -> None:
         self.rows = 0
         self._dtype = dtype
-        self._columns: list[_Growing] = []
+        self._columns: list[_GrowingArray] = []
         self._spilled: PartitionedRows | None = None
 
     @property
@@ -618,28 +709,25 @@ class WeightedRowBuffer:
     def add(self, packed: PackedRows) -> None:
         self.rows += packed.size
         if not self._columns:
-            self._columns = [_Growing(column.dtype) for column in packed.columns]
+            self._columns = [_GrowingArray(column.dtype) for column in packed.columns]
         for growing, values in zip(self._columns, packed.columns, strict=True):
             growing.extend(values)
-
-    def _take(self) -> Sequence[Array]:
-        return [column.take() for column in self._columns]
 
     def spill(self, spill: Spill) -> None:
         if not self.nbytes:
             return
-        scores, signed = self._take()
+        scores, signed_weights = [column.take() for column in self._columns]
         if self._spilled is None:
-            width = np.dtype(f"u{scores.itemsize}")
-            self._spilled = PartitionedRows(spill, (width, signed.dtype), 0, (1 << (scores.itemsize * 8)) - 1)
+            dtypes = np.dtype(f"u{scores.itemsize}"), signed_weights.dtype
+            self._spilled = PartitionedRows(spill, dtypes, 0, (1 << (scores.itemsize * 8)) - 1)
         for start in range(0, scores.size, _ROWS_AT_ONCE):
             rows = slice(start, start + _ROWS_AT_ONCE)
-            self._spilled.write(*self._spilled.sort([encode(scores[rows]), signed[rows]]))
+            self._spilled.write(*self._spilled.sort([radix.encode(scores[rows]), signed_weights[rows]]))
 
     def ranking(self, limit: int) -> Ranking:
         if self._spilled is not None:
             self.spill(self._spilled.spill)
-            parts = self._spilled.ranked(limit // _SORTED_APART)
+            parts = self._spilled.ranked(limit // _SORT_MEMORY)
             return SpilledRows(self._dtype, [(self._spilled.spill, part, 0) for part in parts])
-        scores, signed = self._take()
-        return rank(signed > 0, scores, np.abs(signed))
+        scores, signed_weights = [column.take() for column in self._columns]
+        return ranking.rank(signed_weights > 0, scores, np.abs(signed_weights))

@@ -1,16 +1,15 @@
-"""Check the columns of a Spark DataFrame, and translate its errors into one line."""
-# MERGED-DOC: """Exact counts of a Spark DataFrame in one shuffle, without a row on the driver.
-#
-# 1. Every partition ranks its rows, a million at a time, into sorted *runs* of levels, so that equal scores meet
-# before
-#    anything moves, and a level with half of all rows is one entry of each run. Runs are kept on the executors'
-# disks,
-#    so that the source is evaluated once; the driver gets a few hundred scores of each, and what the labels were.
-# 2. With these the driver shares out the range of each model's scores, and the runs are split at the borders.
-# 3. The shuffle: each range's pieces meet in one partition, which merges them and bins them without losing a vertex
-# of
-#    the hull or a pair of the area. The driver strings the bins together.
-# """
+"""Exact counts of a Spark DataFrame in one shuffle, without a row on the driver.
+
+1. Every partition ranks its rows, a million at a time, into sorted *runs* of levels, so that equal scores meet before
+   anything is sent, and a level with half of all rows is one entry of each run. Runs are kept on the executors' disks,
+   so that the source is evaluated once; the driver gets a few hundred scores of each, and the labels that occur.
+2. With these the driver splits each model's scores into ranges, and the runs are cut at the borders.
+3. The shuffle: each range's pieces meet in one partition, which merges them and bins them without losing a vertex of
+   the hull or a pair of the area. The driver concatenates the bins.
+
+The tasks of the workers are in `spark_tasks`. In order: the columns of a question, counting, and Spark itself:
+settings, Arrow functions and errors.
+"""
 
 import pickle
 import re
@@ -26,25 +25,27 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from rocscope import errors
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope.core.predictions import CountedModels, Provenance
-from rocscope.engines import columns, streaming
+from rocscope.engines import columns, formats, streaming
 from rocscope.engines import spark_tasks as tasks
-from rocscope.engines.columns import incomplete
-from rocscope.engines.counting import BY_ROWS, Question
-from rocscope.engines.formats import Stream, condense, given, models_of, no_complete_rows, no_rows, require_columns
+from rocscope.engines.columns import Question
 from rocscope.engines.spark_tasks import Facts, Group, Layout
 from rocscope.engines.tables import ArrowColumns
-from rocscope.errors import EngineError, InputError, LabelError, MissingDependencyError, ScoreError, WeightError
 from rocscope.ranges.binned import BinnedCounts
 from rocscope.segments.by_segment import of_segments
 from rocscope.segments.segmented_counts import SegmentedCounts
 
 ORIGIN = "Spark DataFrame"
+ROW_COSTS_HINT = (
+    "make what is at stake a weight and whether acting gains the label, or read the rows with rocscope.read"
+)
 
-_changing = threading.Lock()  # or one thread would restore what another one had set for a while
+# ---- The columns of a question ----
 
+# NumPy's type for each type of numbers in Spark.
 _NUMBERS = {
     "boolean": "uint8",
     "tinyint": "int8",
@@ -64,9 +65,8 @@ _SEGMENTS = {
     "bigint": pa.int64(),
     "date": pa.date32(),
 }
-_DECIMAL = re.compile(r"decimal\((\d+),(-?\d+)\)")
-_EXACT_DIGITS = 15  # of decimals that stay distinct, and in order, as float64
-_LONG_DIGITS = 18  # 10¹⁸ < 2⁶³: whole numbers that a bigint holds
+_EXACT_DIGITS = 15  # decimals of so many digits stay distinct, and in order, as float64
+_LONG_DIGITS = 18  # whole numbers of so many digits fit a bigint: 10^18 < 2^63
 
 _HINTS = {
     "vector": "take one element out first: pyspark.ml.functions.vector_to_array(column)[1]",
@@ -77,22 +77,14 @@ _HINTS = {
 
 
 @dataclass(frozen=True)
-class SparkColumns:
-    """Column names of a DataFrame."""
-
-    columns: list[str]
-    origin: tuple[str, ...] = (ORIGIN,)
-
-
-@dataclass(frozen=True)
 class Input:
     """The columns used, with the names that workers use, and how to read them.
 
     Attributes
     ----------
-    models : mapping from model to the name of the type of its scores in NumPy
-    segment : name of the type of the segments in Spark, or None
-    columns : mapping from what the workers call a column to what its owner calls it
+    models : mapping from model to NumPy's name of the type of its scores
+    segment : Spark's name of the type of the segments, or None
+    columns : mapping from the workers' name of a column to the user's
     """
 
     frame: Any
@@ -103,7 +95,12 @@ class Input:
 
     def subject(self, name: str) -> str:
         """Return a column's name for messages."""
-        return f"{name.rstrip('0123456789')} {self.columns[name]!r} of {ORIGIN}"
+        return f"{_role_of(name)} {self.columns[name]!r} of {ORIGIN}"
+
+
+def _role_of(name: str) -> str:
+    """Return the role of a column by the workers' name: that of `score0` is a score."""
+    return name.rstrip("0123456789")
 
 
 def open_input(frame: Any, question: Question) -> Input:
@@ -112,55 +109,57 @@ def open_input(frame: Any, question: Question) -> Input:
 
     if question.where is not None:
         frame = frame.filter(question.where)
-    types = frame.dtypes
-    named = SparkColumns([name for name, _ in types])
-    models = models_of(named, "scores", question.scores)
-    columns = {"label": given(named, "label", question.label)}
-    columns |= {f"score{i}": column for i, column in enumerate(models.values())}
-    columns |= {name: str(getattr(question, name)) for name in ("weight", "segment") if getattr(question, name)}
-    for name, column in columns.items():
-        require_columns(named, [column], name.rstrip("0123456789"))
-    kinds = {name: dict(types)[column] for name, column in columns.items()}
-    wanted = {name: _type_of(name, columns[name], kind) for name, kind in kinds.items()}
-    selected = [
-        functions.col("`{}`".format(column.replace("`", "``"))).cast(wanted[name]).alias(name)
-        for name, column in columns.items()
-    ]
-    segment = wanted.get("segment")
+    types = dict(frame.dtypes)
+    named = formats.NamedColumns((ORIGIN,), [name for name, _ in frame.dtypes])
+    models = formats.models_of(named, "scores", question.scores)
+    column_of = {"label": formats.require_name(named, "label", question.label)}
+    for number, column in enumerate(models.values()):
+        column_of[f"score{number}"] = column
+    if question.weight:
+        column_of["weight"] = str(question.weight)
+    if question.segment:
+        column_of["segment"] = str(question.segment)
+    for name, column in column_of.items():
+        formats.require_columns(named, [column], _role_of(name))
+    kinds = {name: _type_of(_role_of(name), column, types[column]) for name, column in column_of.items()}
+    selected = []
+    for name, column in column_of.items():
+        quoted = "`{}`".format(column.replace("`", "``"))
+        selected.append(functions.col(quoted).cast(kinds[name]).alias(name))
+    segment = kinds.get("segment")
     layout = Layout(
         models=len(models),
-        weighted="weight" in columns,
+        weighted="weight" in column_of,
         segment=None if segment is None else _SEGMENTS[segment],
         pos_label=question.pos_label,
         drop=question.missing == "drop",
     )
-    dtypes = {model: _NUMBERS[wanted[f"score{i}"]] for i, model in enumerate(models)}
-    return Input(frame.select(*selected), layout, dtypes, segment, columns)
+    dtypes = {model: _NUMBERS[kinds[f"score{number}"]] for number, model in enumerate(models)}
+    return Input(frame.select(*selected), layout, dtypes, segment, column_of)
 
 
-def _type_of(name: str, column: str, kind: str) -> str:
+def _type_of(role: str, column: str, kind: str) -> str:
     """Return the type in which workers receive a column: its own, except for decimals that fit another type exactly."""
-    role = name.rstrip("0123456789")
-    family = re.split(r"[(<]", kind)[0]
     exact = _without_decimals(kind)
-    allowed, expected, error = {
-        "label": ((*_NUMBERS, "string", "date"), "numbers, text or truth values", LabelError),
-        "score": (_NUMBERS, "numbers of at most 64 bits", ScoreError),
-        "weight": (_WHOLE, "whole numbers, which are counted exactly", WeightError),
-        "segment": (_SEGMENTS, "text, whole numbers or dates", InputError),
-    }[role]
-    if exact in allowed:
-        return exact
-    hint = _HINTS.get(family, "")
-    if role == "weight" and exact in _NUMBERS:
-        hint = "scale them to whole numbers and cast to bigint"
-    elif role == "segment":
+    hint = _HINTS.get(re.split(r"[(<]", kind)[0], "")
+    if role == "label":
+        allowed, expected, error = (*_NUMBERS, "string", "date"), "numbers, text or truth values", errors.LabelError
+    elif role == "score":
+        allowed, expected, error = _NUMBERS, "numbers of at most 64 bits", errors.ScoreError
+    elif role == "weight":
+        allowed, expected, error = _WHOLE, "whole numbers, which are counted exactly", errors.WeightError
+        if exact in _NUMBERS:
+            hint = "scale them to whole numbers and cast to bigint"
+    else:
+        allowed, expected, error = _SEGMENTS, "text, whole numbers or dates", errors.InputError
         hint = "cast it to string first"
-    raise error(f"{role} {column!r} of {ORIGIN}", expected=expected, got=f"values of type {kind}", hint=hint)
+    if exact not in allowed:
+        raise error(f"{role} {column!r} of {ORIGIN}", expected=expected, got=f"values of type {kind}", hint=hint)
+    return exact
 
 
 def _without_decimals(kind: str) -> str:
-    decimal = _DECIMAL.fullmatch(kind)
+    decimal = re.fullmatch(r"decimal\((\d+),(-?\d+)\)", kind)
     if decimal is None:
         return kind
     digits, places = int(decimal[1]), int(decimal[2])
@@ -169,33 +168,258 @@ def _without_decimals(kind: str) -> str:
     return "double" if places > 0 and digits <= _EXACT_DIGITS else kind
 
 
+# ---- Counting ----
+
+MOST_LEVELS = 100_000
+"""A model with more distinct scores than this (per segment) is returned in bins."""
+MOST_BINS = 2_000
+"""Approximate number of bins, besides those that end at a hull vertex."""
+MOST_GROUPS = 10_000
+"""Maximum of models times segments for counting on the workers; above, one sort on the driver is faster."""
+FEW_GROUPS = 100
+"""With more groups, each of which costs the workers a millisecond, small data are fetched to the driver."""
+MOST_VALUES = 4 * 10**7
+"""Maximum number of values, in all columns, of small data."""
+
+_LEVELS_PER_RANGE = 2**20  # distinct scores that one task ranks: some tens of MB
+_MOST_LEVELS_IN_ALL = 10**7  # of all models, that the driver holds
+_ROWS_PER_BATCH = 16  # of runs and pieces, which may have megabytes each
+_BATCH = "spark.sql.execution.arrow.maxRecordsPerBatch"
+_MOST_WEIGHT = 2.0**62  # the sum of two such totals fits 64 bits
+
+
+def count(source: Any, question: Question) -> CountedModels | SegmentedCounts:
+    """Answer a question about a Spark DataFrame."""
+    memory_hint = "Spark's own settings say what a worker may use"
+    question.refuse(ORIGIN, memory=memory_hint, context=ROW_COSTS_HINT)
+    with one_line_errors():
+        require_running(source)
+        data = open_input(source, question)
+        if not _suits_driver(data):
+            return answer(data, question, source.sparkSession)
+        rows = fetched(data)
+    return streaming.count(rows, question)
+
+
+def _suits_driver(data: Input) -> bool:
+    """Return whether columns should be fetched to the driver, given the numbers of rows and groups."""
+    if data.layout.segment is None:
+        return False
+    from pyspark.sql import functions
+
+    counts = functions.approx_count_distinct("segment"), functions.count(functions.lit(1))
+    segments, rows = data.frame.agg(*counts).collect()[0]
+    groups = segments * len(data.models)
+    return groups > MOST_GROUPS or (groups > FEW_GROUPS and rows * len(data.columns) <= MOST_VALUES)
+
+
+def answer(data: Input, question: Question, session: Any) -> CountedModels | SegmentedCounts:
+    """Count columns whose types have been checked."""
+    from pyspark import StorageLevel
+
+    columns_of_runs = dict(tasks.RUN)
+    if data.layout.segment is not None:
+        columns_of_runs = {"segment": data.layout.segment} | columns_of_runs
+    runs = map_arrow(data.frame, partial(tasks.rank_rows, layout=data.layout), columns_of_runs)
+    runs = runs.persist(StorageLevel.DISK_ONLY)  # takes no memory from what the user has cached
+    try:
+        facts, totals = _survey(runs, data)
+        _check(facts, data, question.pos_label)
+        question.progress(facts.rows, facts.rows)
+        by_group = _count_groups(runs, totals, session)
+    finally:
+        runs.unpersist()
+    where = None if question.where is None else str(question.where)
+    return _named(by_group, totals, data, Provenance((ORIGIN,), facts.rows, facts.dropped, where))
+
+
+@dataclass(frozen=True)
+class GroupTotals:
+    """Totals of the runs of one model in one segment.
+
+    Attributes
+    ----------
+    entries, most : number of levels of all runs, and of the longest
+    samples : scores of each run, and its number of levels
+    """
+
+    segment: Any
+    model: int
+    dtype: str
+    n_pos: int
+    n_neg: int
+    entries: int
+    most: int
+    samples: list[tuple[Array, float]]
+
+
+def _survey(runs: Any, data: Input) -> tuple[Facts, list[GroupTotals]]:
+    """Rank the rows, and return the facts and totals of each group, by segment and model."""
+    names = ["model", "n_pos", "n_neg", "levels", "sample", "facts"]
+    if "segment" in runs.columns:
+        names.insert(0, "segment")
+    facts = Facts()
+    by_group: dict[tuple[Any, int], list[Any]] = {}
+    for run in runs.select(*names).collect():
+        if run.facts is not None:
+            facts.add(pickle.loads(run.facts))
+        else:
+            segment = run.segment if data.segment else None
+            by_group.setdefault((segment, run.model), []).append(run)
+    dtypes = list(data.models.values())
+    totals: list[GroupTotals] = []
+    for segment, model in sorted(by_group):
+        runs_of_group = by_group[segment, model]
+        dtype = dtypes[model]
+        totals.append(
+            GroupTotals(
+                segment,
+                model,
+                dtype,
+                n_pos=sum(run.n_pos for run in runs_of_group),
+                n_neg=sum(run.n_neg for run in runs_of_group),
+                entries=sum(run.levels for run in runs_of_group),
+                most=max(run.levels for run in runs_of_group),
+                samples=[(np.frombuffer(run.sample, dtype), run.levels) for run in runs_of_group],
+            )
+        )
+    return facts, totals
+
+
+def _check(facts: Facts, data: Input, pos_label: Any) -> None:
+    """Raise for data that `rocscope.read` would refuse."""
+    if not facts.rows:
+        raise formats.no_rows(ORIGIN)
+    for name, rows in facts.bad.items():
+        if rows and not data.layout.drop:
+            got = f"{rows} of {facts.rows} missing or infinite"
+            raise columns.incomplete(_role_of(name), data.subject(name), got)
+    if facts.dropped == facts.rows:
+        raise formats.no_complete_rows(ORIGIN, facts.rows)
+    if data.layout.weighted:
+        subject = data.subject("weight")
+        if facts.negative:
+            raise errors.WeightError(subject, expected="weights of at least 0", got=f"{facts.negative} negative")
+        if not 0 < facts.weight <= _MOST_WEIGHT:
+            expected = "whole numbers that sum to at least 1 and at most 2^62"
+            raise errors.WeightError(subject, expected=expected, got=f"{facts.weight:.6g}")
+    are_numbers = all(isinstance(label, int | float) for label in facts.labels)
+    labels = np.array(facts.labels, dtype=None if are_numbers else object)
+    if are_numbers:
+        pos_label = columns.parsed_label(pos_label, labels.dtype)
+    check.check_labels(labels, pos_label, data.subject("label"))
+
+
+def _count_groups(runs: Any, totals: Sequence[GroupTotals], session: Any) -> list[list[BinnedCounts]]:
+    """Return the bins of the ranges of each group."""
+    groups = _assigned(totals)
+    by_segment: dict[Any, dict[int, Group]] = {}
+    for group, group_totals in zip(groups, totals, strict=True):
+        by_segment.setdefault(group_totals.segment, {})[group_totals.model] = group
+    pieces = map_arrow(runs, partial(tasks.cut_runs, groups=by_segment), tasks.PIECE)
+    places = int(groups[-1].places[-1]) + 1
+    # Older Spark assigns partitions by hash, which may be less even.
+    by_id = getattr(pieces, "repartitionById", None)
+    placed = pieces.repartition(places, "place") if by_id is None else by_id(places, "place")
+    binned = map_arrow(placed, partial(tasks.bin_ranges, groups=groups), tasks.BINS)
+    by_group: list[list[BinnedCounts]] = [[] for _ in groups]
+    with setting(session, _BATCH, str(_ROWS_PER_BATCH)):
+        for row in binned.collect():
+            by_group[row.group].append(pickle.loads(row.bins))
+    return by_group
+
+
+def _assigned(totals: Sequence[GroupTotals]) -> list[Group]:
+    """Split each group's scores into ranges of similar size, and assign them to partitions in turn."""
+    most_levels = min(MOST_LEVELS, _MOST_LEVELS_IN_ALL // len(totals))
+    groups: list[Group] = []
+    levels_in_place = place = 0
+    for number, group in enumerate(totals):
+        borders = _borders(group)
+        ranges = borders.size + 1
+        places = []
+        for _ in range(ranges):
+            if levels_in_place >= _LEVELS_PER_RANGE:
+                place += 1
+                levels_in_place = 0
+            places.append(place)
+            levels_in_place += group.entries // ranges + 1
+        # A run with more levels already proves that the model has too many.
+        kept_levels = most_levels if group.most <= most_levels else 0
+        sizes = (group.n_pos, group.n_neg, kept_levels, MOST_BINS)
+        groups.append(Group(number, group.dtype, borders, np.array(places), *sizes))
+    return groups
+
+
+def _borders(group: GroupTotals) -> Array:
+    """Return the scores that split a group's entries evenly, estimated from samples."""
+    ranges = -(-group.entries // _LEVELS_PER_RANGE)
+    scores = np.concatenate([sample for sample, _ in group.samples])
+    if ranges == 1:
+        return scores[:0]
+    # Each sampled score stands for an equal share of its run's levels.
+    weight = np.concatenate([np.full(sample.size, levels / sample.size) for sample, levels in group.samples])
+    order = np.argsort(scores)
+    reached = np.cumsum(weight[order])
+    wanted = np.arange(1, ranges) * (reached[-1] / ranges)
+    return np.unique(scores[order][np.searchsorted(reached, wanted)])
+
+
+def _named(
+    by_group: Iterable[list[BinnedCounts]], totals: Sequence[GroupTotals], data: Input, source: Provenance
+) -> CountedModels | SegmentedCounts:
+    """Return the counts by model, or by segment and model."""
+    models = list(data.models)
+    by_segment: dict[Any, dict[str, Any]] = {}
+    for group, bins in zip(totals, by_group, strict=True):
+        counts: Any = BinnedCounts.concatenate(bins, holds_hull=True)
+        if counts.is_exact and len(counts) <= MOST_LEVELS:
+            counts = counts.counts()
+        segment = np.datetime64(group.segment) if data.segment == "date" else group.segment
+        by_segment.setdefault(segment, {})[models[group.model]] = counts
+    if data.segment is None:
+        return CountedModels(by_segment[None], source)
+    return of_segments(by_segment, source)
+
+
+# ---- Spark ----
+
+_changing = threading.Lock()  # otherwise one thread would restore what another has set temporarily
+
+
+@contextmanager
+def _without_pandas_warnings() -> Iterator[None]:
+    """Suppress Spark's warnings about pandas, which is not used."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
+        yield
+
+
 def map_arrow(frame: Any, function: Any, columns: Mapping[str, pa.DataType]) -> Any:
-    """Return `frame.mapInArrow(function)` without Spark's warnings about pandas, which is not used."""
+    """Return `frame.mapInArrow(function)`."""
     from pyspark.sql.pandas.types import from_arrow_type
     from pyspark.sql.types import StructField, StructType
 
     schema = StructType([StructField(name, from_arrow_type(kind)) for name, kind in columns.items()])
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
+    with _without_pandas_warnings():
         return frame.mapInArrow(function, schema)
 
 
 class Fetched(ArrowColumns):
     """Columns fetched to the driver, restricted to the requested rows."""
 
-    def stream(self, names: Sequence[str], where: str | None = None) -> Stream:  # noqa: ARG002 (Spark left only these)
-        """Yield the named columns in batches."""
+    def stream(self, names: Sequence[str], where: str | None = None) -> formats.Stream:  # noqa: ARG002 (Spark filtered)
+        """Return the named columns in batches."""
         return super().stream(names)
 
 
 def fetched(data: Input) -> Fetched:
     """Fetch the columns to the driver."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
+    with _without_pandas_warnings():
         to_arrow = getattr(data.frame, "toArrow", None)  # since Spark 4
         table = to_arrow() if to_arrow else pa.Table.from_batches(data.frame._collect_as_arrow())
-    found = {column: table.column(name) for name, column in data.columns.items()}
-    return Fetched((ORIGIN,), list(found), lambda names: pa.table({name: found[name] for name in names}))
+    by_column = {column: table.column(name) for name, column in data.columns.items()}
+    return Fetched((ORIGIN,), list(by_column), lambda names: pa.table({name: by_column[name] for name in names}))
 
 
 @contextmanager
@@ -213,11 +437,12 @@ def setting(session: Any, name: str, value: str) -> Iterator[None]:
 def require_running(frame: Any) -> None:
     """Raise EngineError if the DataFrame's session has stopped."""
     session = frame.sparkSession
-    connected = getattr(session, "is_stopped", None)
-    stopped = session.sparkContext._jsc is None if connected is None else connected
-    if stopped:
+    is_stopped = getattr(session, "is_stopped", None)  # of a client that is connected to a server
+    if is_stopped is None:
+        is_stopped = session.sparkContext._jsc is None
+    if is_stopped:
         hint = "start a new one and make the DataFrame again"
-        raise EngineError(ORIGIN, expected="a running Spark session", got="one that was stopped", hint=hint)
+        raise errors.EngineError(ORIGIN, expected="a running Spark session", got="one that was stopped", hint=hint)
 
 
 @contextmanager
@@ -225,15 +450,17 @@ def one_line_errors() -> Iterator[None]:
     """Convert Spark's errors to one line."""
     from pyspark.errors import PySparkException
 
-    py4j: Any = sys.modules.get("py4j.protocol")  # a client that is only connected has none
-    errors = (PySparkException, ConnectionError, *([] if py4j is None else [py4j.Py4JError]))
+    raised: tuple[type[Exception], ...] = (PySparkException, ConnectionError)
+    py4j: Any = sys.modules.get("py4j.protocol")  # not loaded by a client that is connected to a server
+    if py4j is not None:
+        raised = (*raised, py4j.Py4JError)
     try:
         yield
     except ImportError as error:
         hint = "pip install 'rocscope[spark]'"
-        raise MissingDependencyError(f"{ORIGIN}: {_condensed(str(error))}", hint=hint) from None
-    except errors as error:
-        raise EngineError(f"{ORIGIN}: {_condensed(str(error))}") from None
+        raise errors.MissingDependencyError(f"{ORIGIN}: {_condensed(str(error))}", hint=hint) from None
+    except raised as error:
+        raise errors.EngineError(f"{ORIGIN}: {_condensed(str(error))}") from None
 
 
 def _condensed(message: str) -> str:
@@ -248,209 +475,16 @@ def _condensed(message: str) -> str:
     """
     lines = [line.strip() for line in message.splitlines() if line.strip()] or ["no message"]
     if any(line.startswith("Traceback") for line in lines):
-        line = next((line for line in reversed(lines) if re.match(r"[\w.]+(Error|Exception|Interrupt)\b", line)), "")
-        missing = re.search(r"No module named '(\w+)", line)
+        # An error in a Python worker: the last line with the name of an exception.
+        raised = [line for line in lines if re.match(r"[\w.]+(Error|Exception|Interrupt)\b", line)]
+        line = raised[-1] if raised else lines[-1]
+        missing = re.search(r"No module named '(\w+)", line) if raised else None
         if missing:
             page = "docs/guide/engines/spark.md"
             return f"its Python workers have no {missing[1]}; see {page} on how to ship rocscope to them"
-        line = line or lines[-1]
     else:
-        line = next((line for line in lines if not line.startswith("An error occurred while calling")), lines[0])
+        own_words = [line for line in lines if not line.startswith("An error occurred while calling")]
+        line = own_words[0] if own_words else lines[0]
     line = re.sub(r"^: (?:[\w$]+\.)+[\w$]+: ", "", line)
     line = re.sub(r"^\[[A-Z_.0-9]+\] ", "", line)
-    return condense(re.sub(r" SQLSTATE: \w{5};?", "", line))
-
-
-MOST_LEVELS = 100_000
-"""A model with more distinct scores than this (per segment) is returned in bins."""
-MOST_BINS = 2_000
-"""Approximate number of bins, besides those that end at a hull vertex."""
-MOST_GROUPS = 10_000
-"""Maximum of models times segments for counting on the workers; beyond, one sort on the driver is faster."""
-FEW_GROUPS, MOST_VALUES = 100, 4 * 10**7
-"""Columns of at most this many values are fetched to the driver, since each group costs workers a millisecond."""
-
-_LEVELS_PER_RANGE = 2**20  # distinct scores that one task ranks: some tens of MB
-_MOST_LEVELS_IN_ALL = 10**7  # of all models, that the driver holds
-_ROWS_PER_BATCH = 16  # of runs and pieces, which may have megabytes each
-_BATCH = "spark.sql.execution.arrow.maxRecordsPerBatch"
-_MOST_WEIGHT = 2.0**62  # so that sums of two such fit 64 bits
-
-
-def count(source: Any, question: Question) -> CountedModels | SegmentedCounts:
-    """Answer a question about a Spark DataFrame."""
-    question.refuse(ORIGIN, memory="Spark's own settings say what a worker may use", context=BY_ROWS)
-    with one_line_errors():
-        require_running(source)
-        data = open_input(source, question)
-        if not _is_fetched(data):
-            return answer(data, question, source.sparkSession)
-        rows = fetched(data)
-    return streaming.count(rows, question)
-
-
-def _is_fetched(data: Input) -> bool:
-    """Return whether columns are fetched to the driver, given the numbers of rows and groups."""
-    if data.layout.segment is None:
-        return False
-    from pyspark.sql import functions
-
-    asked = functions.approx_count_distinct("segment"), functions.count(functions.lit(1))
-    segments, rows = data.frame.agg(*asked).collect()[0]
-    groups = segments * len(data.models)
-    return groups > MOST_GROUPS or (groups > FEW_GROUPS and rows * len(data.columns) <= MOST_VALUES)
-
-
-def answer(data: Input, question: Question, session: Any) -> CountedModels | SegmentedCounts:
-    """Count columns whose types have been checked."""
-    from pyspark import StorageLevel
-
-    kinds = {"segment": data.layout.segment} if data.layout.segment is not None else {}
-    runs = map_arrow(data.frame, partial(tasks.rank_rows, layout=data.layout), kinds | tasks.RUN)
-    runs = runs.persist(StorageLevel.DISK_ONLY)  # takes no memory from what the user has cached
-    try:
-        facts, found = _survey(runs, data)
-        _check(facts, data, question.pos_label)
-        question.progress(facts.rows, facts.rows)
-        by_group = _count_groups(runs, found, session)
-    finally:
-        runs.unpersist()
-    where = None if question.where is None else str(question.where)
-    return _named(by_group, found, data, Provenance((ORIGIN,), facts.rows, facts.dropped, where))
-
-
-@dataclass(frozen=True)
-class _Found:
-    """Totals of the runs of one model in one segment."""
-
-    segment: Any
-    model: int
-    dtype: str
-    n_pos: int
-    n_neg: int
-    entries: int
-    most: int
-    samples: list[tuple[Array, float]]
-
-
-def _survey(runs: Any, data: Input) -> tuple[Facts, list[_Found]]:
-    """Rank the rows, and return the facts and counts of each group, by segment and model."""
-    asked = [name for name in ("segment", *tasks.RUN) if name in runs.columns and name not in ("score", "pos", "neg")]
-    facts = Facts()
-    by_group: dict[tuple[Any, int], list[Any]] = {}
-    for run in runs.select(*asked).collect():
-        if run.facts is not None:
-            facts.add(pickle.loads(run.facts))
-        else:
-            segment = run.segment if data.segment else None
-            by_group.setdefault((segment, run.model), []).append(run)
-    dtypes = list(data.models.values())
-    found = [
-        _Found(
-            segment,
-            model,
-            dtypes[model],
-            n_pos=sum(run.n_pos for run in members),
-            n_neg=sum(run.n_neg for run in members),
-            entries=sum(run.levels for run in members),
-            most=max(run.levels for run in members),
-            samples=[(np.frombuffer(run.sample, dtypes[model]), run.levels) for run in members],
-        )
-        for (segment, model), members in sorted(by_group.items(), key=lambda item: item[0])
-    ]
-    return facts, found
-
-
-def _check(facts: Facts, data: Input, pos_label: Any) -> None:
-    """Raise for data that `rocscope.read` would refuse."""
-    if not facts.rows:
-        raise no_rows(ORIGIN)
-    for name, rows in facts.bad.items():
-        if rows and not data.layout.drop:
-            got = f"{rows} of {facts.rows} missing or infinite"
-            raise incomplete(name.rstrip("0123456789"), data.subject(name), got)
-    if facts.dropped == facts.rows:
-        raise no_complete_rows(ORIGIN, facts.rows)
-    if facts.negative:
-        raise WeightError(data.subject("weight"), expected="weights of at least 0", got=f"{facts.negative} negative")
-    if data.layout.weighted and not 0 < facts.weight <= _MOST_WEIGHT:
-        expected = "whole numbers that sum to at least 1 and at most 2^62"
-        raise WeightError(data.subject("weight"), expected=expected, got=f"{facts.weight:.6g}")
-    _check_labels(facts.labels, pos_label, data.subject("label"))
-
-
-def _check_labels(seen: list[Any], pos_label: Any, subject: str) -> None:
-    labels = np.array(seen, dtype=None if all(isinstance(label, int | float) for label in seen) else object)
-    if labels.dtype != object and isinstance(pos_label, str):
-        pos_label = columns.written(pos_label, labels.dtype)
-    check.check_labels(labels, pos_label, subject)
-
-
-def _count_groups(runs: Any, found: Sequence[_Found], session: Any) -> list[list[BinnedCounts]]:
-    """Return the bins of the ranges of each group."""
-    groups = _shared_out(found)
-    by_segment: dict[Any, dict[int, Group]] = {}
-    for group, facts in zip(groups, found, strict=True):
-        by_segment.setdefault(facts.segment, {})[facts.model] = group
-    pieces = map_arrow(runs, partial(tasks.cut_runs, groups=by_segment), tasks.PIECE)
-    placed = _repartitioned(pieces, int(groups[-1].places[-1]) + 1)
-    binned = map_arrow(placed, partial(tasks.bin_ranges, groups=groups), tasks.BINS)
-    by_group: list[list[BinnedCounts]] = [[] for _ in groups]
-    with setting(session, _BATCH, str(_ROWS_PER_BATCH)):
-        for row in binned.collect():
-            by_group[row.group].append(pickle.loads(row.bins))
-    return by_group
-
-
-def _shared_out(found: Sequence[_Found]) -> list[Group]:
-    """Split each group's scores into ranges of similar size, and assign them to partitions in turn."""
-    kept = min(MOST_LEVELS, _MOST_LEVELS_IN_ALL // len(found))
-    groups: list[Group] = []
-    held = place = 0
-    for number, group in enumerate(found):
-        borders = _borders(group)
-        places = []
-        for _ in range(borders.size + 1):
-            if held >= _LEVELS_PER_RANGE:
-                held, place = 0, place + 1
-            places.append(place)
-            held += group.entries // (borders.size + 1) + 1
-        most_levels = kept if group.most <= kept else 0
-        sizes = (group.n_pos, group.n_neg, most_levels, MOST_BINS)
-        groups.append(Group(number, group.dtype, borders, np.array(places), *sizes))
-    return groups
-
-
-def _borders(group: _Found) -> Array:
-    """Return the scores that split a group's entries evenly, estimated from samples."""
-    ranges = -(-group.entries // _LEVELS_PER_RANGE)
-    scores = np.concatenate([sample for sample, _ in group.samples])
-    if ranges == 1:
-        return scores[:0]
-    weight = np.concatenate([np.full(sample.size, entries / sample.size) for sample, entries in group.samples])
-    order = np.argsort(scores)
-    reached = np.cumsum(weight[order])
-    wanted = np.arange(1, ranges) * (reached[-1] / ranges)
-    return np.unique(scores[order][np.searchsorted(reached, wanted)])
-
-
-def _repartitioned(pieces: Any, places: int) -> Any:
-    """Collect the pieces of each range; older Spark hashes them, which may be less even."""
-    by_id = getattr(pieces, "repartitionById", None)
-    return pieces.repartition(places, "place") if by_id is None else by_id(places, "place")
-
-
-def _named(
-    by_group: Iterable[list[BinnedCounts]], found: Sequence[_Found], data: Input, source: Provenance
-) -> CountedModels | SegmentedCounts:
-    """Return the counts by model, or by segment and model."""
-    models = list(data.models)
-    by_segment: dict[Any, dict[str, Any]] = {}
-    for group, bins in zip(found, by_group, strict=True):
-        whole = BinnedCounts.concatenate(bins, holds_hull=True)
-        few = whole.is_exact and len(whole) <= MOST_LEVELS
-        segment = np.datetime64(group.segment) if data.segment == "date" else group.segment
-        by_segment.setdefault(segment, {})[models[group.model]] = whole.counts() if few else whole
-    if data.segment is None:
-        return CountedModels(by_segment[None], source)
-    return of_segments(by_segment, source)
+    return formats.condense(re.sub(r" SQLSTATE: \w{5};?", "", line))

@@ -1,11 +1,15 @@
-"""Refine ranges of the score: split those that hold both classes, the most important first.
+"""Count rows where they are: by aggregation in a database, a lazy frame or a DuckDB relation.
 
-It asks for counts and never sees rows, so that a database can answer where the rows are.
+`count` answers for tables of a database and lazy frames, through narwhals. Few distinct scores are fetched with their
+sums of positives and negatives. Of very many, with a tolerance, only counts in ranges of scores are fetched: `refine`
+splits the ranges that hold both classes, those with most pairs of unknown order first, until the area under the curve
+is known to within the tolerance. If U pairs of a positive and a negative lie in a common range, the area is uncertain
+by U / (n_pos n_neg).
 
-Questions about ranges of scores, as queries that a database or a lazy frame carries out.
+`count_relation` answers for DuckDB relations: few distinct rows are aggregated, others are streamed.
+
+In order: ranges of scores, questions about ranges as queries, tables, and DuckDB relations.
 """
-# MERGED-DOC: """Counts of a database table or lazy frame by aggregation where the rows are."""
-# MERGED-DOC: """Counts of a DuckDB relation: frequent scores by aggregation, the rest as a stream."""
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -23,14 +27,12 @@ from numpy.typing import NDArray
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.radix import without_signed_zeros
-from rocscope.core.context import CELLS, PARTS, UNIT, Context, below_one, in_parts, weights_of_classes
+from rocscope.core import context as contexts
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.predictions import CountedModels, Provenance
 from rocscope.core.ranking import collapse
-from rocscope.engines import columns, streaming
-from rocscope.engines.columns import Role, roles_of_columns, roles_of_numbers, roles_of_scores
-from rocscope.engines.counting import Question
-from rocscope.engines.formats import no_complete_rows, no_rows, one_line_errors, require_columns
+from rocscope.engines import columns, formats, streaming
+from rocscope.engines.columns import Question, Role
 from rocscope.engines.opening import open_source
 from rocscope.engines.tables import Relation
 from rocscope.errors import EngineError, InputError, RocscopeError, ScoreError, WeightError
@@ -38,11 +40,14 @@ from rocscope.ranges.binned import BinnedCounts
 from rocscope.segments.by_segment import of_segments, of_sums
 from rocscope.segments.segmented_counts import SegmentedCounts
 
+# ---- Ranges of scores ----
+
 MOST_SPANS = 64
 """Ranges per query, each a branch of its condition."""
-_MOST_QUESTIONS = 200  # to the database: each parts ranges in two at least, and scores have 64 bits
+_MOST_QUERIES = 200  # each splits ranges at least in two, and scores have 64 bits
 _MOST_PARTS = 2**18  # of the first grid, before anything is known
 _FINER = 4  # times as many ranges as the tolerance needs, as rows are not spread evenly
+_SMALLEST_TOLERANCE = 1e-9  # as divisor, so that 0 does not ask for infinitely many ranges
 
 
 @dataclass(frozen=True)
@@ -56,7 +61,12 @@ class Span:
     @property
     def step(self) -> float:
         """Width of a part; 0 for single scores."""
-        return 0.0 if self.parts is None else (float(self.high) / 2 - float(self.low) / 2) / self.parts * 2
+        return 0.0 if self.parts is None else _half_width(self.low, self.high) / self.parts * 2
+
+
+def _half_width(low: Any, high: Any) -> float:
+    """Return half of high − low, since the difference of two large floats may overflow."""
+    return float(high) / 2 - float(low) / 2
 
 
 @dataclass(frozen=True)
@@ -65,7 +75,7 @@ class SpanCounts:
 
     Attributes
     ----------
-    span : array of the positions of the spans that they are in
+    span : array of the positions of the spans that contain them
     """
 
     low: Array
@@ -79,8 +89,8 @@ Ask = Callable[[Sequence[Span]], SpanCounts]
 
 
 @dataclass(frozen=True)
-class _Known:
-    """All cells so far by decreasing score, with the grid width each comes from."""
+class _Cells:
+    """All ranges so far by decreasing score, with the width of the grid that each comes from."""
 
     low: Array
     high: Array
@@ -88,18 +98,34 @@ class _Known:
     neg: Array
     step: Array
 
+    @classmethod
+    def of(cls, counts: SpanCounts, spans: Sequence[Span]) -> "_Cells":
+        """Return counted ranges in order."""
+        steps = np.array([span.step for span in spans])[counts.span]
+        return cls(counts.low, counts.high, counts.pos, counts.neg, steps)._sorted()
+
+    def _sorted(self) -> "_Cells":
+        order = np.argsort(self.low, kind="stable")[::-1]
+        return _Cells(self.low[order], self.high[order], self.pos[order], self.neg[order], self.step[order])
+
     @property
-    def gap(self) -> Array:
-        """Number of positive–negative pairs whose order is unknown."""
+    def unordered_pairs(self) -> Array:
+        """Number of pairs of a positive and a negative whose order is unknown, in each range."""
         return np.where(self.low < self.high, self.pos * self.neg.astype(np.float64), 0.0)
 
-    def replaced(self, gone: NDArray[np.bool_], cells: SpanCounts, spans: Sequence[Span]) -> "_Known":
-        steps = np.array([span.step for span in spans])
-        new = (cells.low, cells.high, cells.pos, cells.neg, steps[cells.span])
-        kept = (self.low, self.high, self.pos, self.neg, self.step)
-        columns = [np.concatenate([old[~gone], added]) for old, added in zip(kept, new, strict=True)]
-        order = np.argsort(columns[0], kind="stable")[::-1]
-        return _Known(*(column[order] for column in columns))
+    def replaced(self, removed: NDArray[np.bool_], new: "_Cells") -> "_Cells":
+        """Return the ranges with some replaced by finer ones."""
+
+        def merged(old: Array, added: Array) -> Array:
+            return np.concatenate([old[~removed], added])
+
+        return _Cells(
+            merged(self.low, new.low),
+            merged(self.high, new.high),
+            merged(self.pos, new.pos),
+            merged(self.neg, new.neg),
+            merged(self.step, new.step),
+        )._sorted()
 
 
 def refine(ask: Ask, low: Any, high: Any, *, tol: float, most: int, subject: str) -> BinnedCounts:
@@ -112,111 +138,105 @@ def refine(ask: Ask, low: Any, high: Any, *, tol: float, most: int, subject: str
     low, high : scores
         The lowest and the highest.
     tol : float
-        Width of the interval in which the AUC may lie; 0 for an exact one.
+        Width of the interval that contains the AUC; 0 for an exact one.
     most : int
-        Ranges that may be held, and asked for at a time.
+        Maximum number of ranges to hold, and to ask for at a time.
 
     Raises
     ------
     EngineError
-        If that takes too many of them.
+        If more ranges are needed.
     """
-    parts = max(2, min(most // 2, _MOST_PARTS, int(_FINER / max(tol, 1e-9))))
+    parts = max(2, min(most // 2, _MOST_PARTS, int(_FINER / max(tol, _SMALLEST_TOLERANCE))))
     spans = [Span(low, high, parts if low < high else None)]
-    known = _first(ask(spans), spans)
-    for _ in range(_MOST_QUESTIONS):
-        worst = _worst(known, tol)
+    cells = _Cells.of(ask(spans), spans)
+    for _ in range(_MOST_QUERIES):
+        worst = _worst(cells, tol)
         if not worst.any():
-            return BinnedCounts(known.low, known.high, known.pos, known.neg)
-        gone, spans = _spans(known, worst, most)
-        known = known.replaced(gone, ask(spans), spans)
-        if known.low.size > most:
+            return BinnedCounts(cells.low, cells.high, cells.pos, cells.neg)
+        recounted, spans = _spans(cells, worst, most)
+        cells = cells.replaced(recounted, _Cells.of(ask(spans), spans))
+        if cells.low.size > most:
             break
-    width = known.gap.sum() / (float(known.pos.sum()) * float(known.neg.sum()))
+    width = cells.unordered_pairs.sum() / (float(cells.pos.sum()) * float(cells.neg.sum()))
     raise EngineError(
         subject,
         expected=f"an AUC known to within {tol:g} from {most:,} ranges of scores",
-        got=f"{width:.3g} with {known.low.size:,}",
+        got=f"{width:.3g} with {cells.low.size:,}",
         hint="pass a larger tol= or memory=",
     )
 
 
-def _first(cells: SpanCounts, spans: Sequence[Span]) -> _Known:
-    none = np.empty(0, dtype=cells.low.dtype)
-    counts = np.empty(0, dtype=np.int64)
-    nothing = _Known(none, none, counts, counts, np.empty(0))
-    return nothing.replaced(np.empty(0, dtype=np.bool_), cells, spans)
+def _worst(cells: _Cells, tol: float) -> NDArray[np.bool_]:
+    """Return the ranges to split: those with most unordered pairs, until the others have half of what is allowed."""
+    pairs = cells.unordered_pairs
+    worst = np.zeros(pairs.size, dtype=np.bool_)
+    allowed = tol * float(cells.pos.sum()) * float(cells.neg.sum())
+    if pairs.sum() > allowed:
+        order = np.argsort(pairs)
+        kept = np.searchsorted(np.cumsum(pairs[order]), allowed / 2, side="right")
+        worst[order[kept:]] = True
+    return worst & (pairs > 0)
 
 
-def _worst(known: _Known, tol: float) -> NDArray[np.bool_]:
-    """Return the cells to split: those with most unordered pairs, until the rest is half of what is allowed."""
-    gap = known.gap
-    allowed = tol * float(known.pos.sum()) * float(known.neg.sum())
-    if gap.sum() <= allowed:
-        return np.zeros(gap.size, dtype=np.bool_)
-    order = np.argsort(gap)
-    kept = np.searchsorted(np.cumsum(gap[order]), allowed / 2, side="right")
-    worst = np.zeros(gap.size, dtype=np.bool_)
-    worst[order[kept:]] = True
-    return worst & (gap > 0)
-
-
-def _spans(known: _Known, worst: NDArray[np.bool_], most: int) -> tuple[NDArray[np.bool_], list[Span]]:
-    """Return the spans to recount, within the limit of one query, and the cells that they replace."""
+def _spans(cells: _Cells, worst: NDArray[np.bool_], most: int) -> tuple[NDArray[np.bool_], list[Span]]:
+    """Return the ranges to recount, and the spans of one query that cover them."""
     starts, ends = _covering(worst)
-    gone = _marked(starts, ends, worst.size)
-    by_score = (known.pos[gone] + known.neg[gone]).sum() <= most
+    recounted = _marked(starts, ends, worst.size)
+    by_score = (cells.pos[recounted] + cells.neg[recounted]).sum() <= most
     if not by_score:
-        starts, ends = _heaviest(known, worst)
-        gone = _marked(starts, ends, worst.size)
-    steps = known.step[starts]
-    by_score = by_score or not steps.all()
-    return gone, [
-        _span(known.low[end - 1].item(), known.high[start].item(), None if by_score else step)
-        for start, end, step in zip(starts, ends, steps, strict=True)
-    ]
+        starts, ends = _heaviest(cells, worst)
+        recounted = _marked(starts, ends, worst.size)
+        by_score = not cells.step[starts].all()  # some were counted by score already
+    spans = []
+    for start, end in zip(starts, ends, strict=True):
+        low = cells.low[end - 1].item()
+        high = cells.high[start].item()
+        parts = None
+        if not by_score:
+            # A grid finer than the one that the ranges come from.
+            parts = ceil(_FINER * max(1.0, _half_width(low, high) / cells.step[start] * 2))
+        spans.append(Span(low, high, parts))
+    return recounted, spans
 
 
 def _covering(worst: NDArray[np.bool_]) -> tuple[Array, Array]:
-    """Return runs of cells that cover all the worst ones with as few others as possible."""
+    """Return runs of ranges that cover all the worst ones with as few others as possible."""
     cells = np.flatnonzero(worst)
-    apart = np.diff(cells)
-    borders = np.sort(np.argsort(apart)[::-1][: MOST_SPANS - 1])
-    borders = borders[apart[borders] > 1]
-    return cells[np.concatenate([[0], borders + 1])], cells[np.concatenate([borders, [cells.size - 1]])] + 1
+    distances = np.diff(cells)
+    # Cut where the distance between two of them is largest.
+    cuts = np.sort(np.argsort(distances)[::-1][: MOST_SPANS - 1])
+    cuts = cuts[distances[cuts] > 1]
+    return cells[np.concatenate([[0], cuts + 1])], cells[np.concatenate([cuts, [cells.size - 1]])] + 1
 
 
-def _heaviest(known: _Known, worst: NDArray[np.bool_]) -> tuple[Array, Array]:
-    """Return the runs of neighbouring worst cells with most unordered pairs.
+def _heaviest(cells: _Cells, worst: NDArray[np.bool_]) -> tuple[Array, Array]:
+    """Return the runs of neighbouring worst ranges with most unordered pairs.
 
-    Neighbours from grids of different width stay apart: a common grid would undo the finer one.
+    Neighbours from grids of different width stay separate: a common grid would undo the finer one.
     """
-    breaks = ~worst[:-1] | ~worst[1:] | (known.step[:-1] != known.step[1:])
+    breaks = ~worst[:-1] | ~worst[1:] | (cells.step[:-1] != cells.step[1:])
     starts = np.flatnonzero(np.concatenate([[True], breaks]))
     ends = np.concatenate([starts[1:], [worst.size]])
-    gap = np.where(worst[starts], np.add.reduceat(known.gap, starts), 0.0)
-    runs = np.sort(np.argsort(gap)[::-1][: min(MOST_SPANS, np.count_nonzero(gap))])
+    pairs = np.where(worst[starts], np.add.reduceat(cells.unordered_pairs, starts), 0.0)
+    runs = np.sort(np.argsort(pairs)[::-1][: min(MOST_SPANS, np.count_nonzero(pairs))])
     return starts[runs], ends[runs]
 
 
 def _marked(starts: Array, ends: Array, size: int) -> NDArray[np.bool_]:
+    """Return True for the positions within runs."""
     marks = np.zeros(size + 1, dtype=np.int64)
     marks[starts] += 1
     marks[ends] -= 1
     return np.cumsum(marks[:-1]) > 0
 
 
-def _span(low: Any, high: Any, step: float | None) -> Span:
-    """Return a span to count on a grid finer than `step`, or by score."""
-    if step is None:
-        return Span(low, high, None)
-    return Span(low, high, ceil(_FINER * max(1.0, (float(high) / 2 - float(low) / 2) / step * 2)))
-
+# ---- Questions about ranges as queries ----
 
 LazyRows = nw.LazyFrame[Any]
 
 _WHOLE = (nw.Int8, nw.Int16, nw.Int32, nw.Int64, nw.UInt8, nw.UInt16, nw.UInt32)
-_WIDEST = 2**62  # differences above it do not fit 64 bits in every database
+_WIDEST = 2**62  # larger differences do not fit 64 bits in every database
 
 
 def scores_of(column: pa.ChunkedArray, subject: str) -> Array:
@@ -229,39 +249,33 @@ def totals_by(rows: LazyRows, *keys: str) -> LazyRows:
     return rows.group_by(*keys).agg(nw.col("pos").sum(), nw.col("neg").sum())
 
 
-def extremes(rows: LazyRows) -> tuple[LazyRows, LazyRows]:
-    """Return the queries for the minimum and maximum score."""
-    return rows.select(nw.col("score").min()), rows.select(nw.col("score").max())
-
-
 def count_cells(
     rows: LazyRows, fetch: Callable[[LazyRows], pa.Table], subject: str, spans: Sequence[Span]
 ) -> SpanCounts:
     """Count the rows in spans, by part or by score."""
-    value = _comparable(rows)
+    # Databases compare integers with integers, and other numbers as float64.
+    is_whole = rows.collect_schema()["score"] in _WHOLE
+    value = nw.col("score").cast(nw.Int64 if is_whole else nw.Float64)
     inside = [(value >= span.low) & (value <= span.high) for span in spans]
     if spans[0].parts is None:
-        found = fetch(totals_by(rows.filter(reduce(or_, inside)), "score"))
-        low = high = scores_of(found.column("score"), subject)
-        span = np.zeros(low.size, dtype=np.intp)
+        table = fetch(totals_by(rows.filter(reduce(or_, inside)), "score"))
+        low = high = scores_of(table.column("score"), subject)
+        span_index = np.zeros(low.size, dtype=np.intp)
     else:
+        # Parts are numbered through all spans. The highest score of a span falls into a part of its own: parts + 1.
         starts = np.cumsum([0, *(span.parts + 1 for span in spans if span.parts is not None)])
         cell = nw.lit(-1)
         for start, span, condition in zip(starts.tolist(), spans, inside, strict=False):
             cell = nw.when(condition).then(_part(value, span) + start).otherwise(cell)
-        cells = rows.with_columns(cell=cell, highest=nw.col("score")).filter(nw.col("cell") >= 0).group_by("cell")
-        sums = (nw.col("pos").sum(), nw.col("neg").sum())
-        found = fetch(cells.agg(*sums, nw.col("score").min(), nw.col("highest").max()))
-        low, high = (scores_of(found.column(name), subject) for name in ("score", "highest"))
-        span = np.searchsorted(starts, found.column("cell").to_numpy(), side="right") - 1
-    pos, neg = (found.column(name).to_numpy().astype(np.int64) for name in ("pos", "neg"))
-    return SpanCounts(low, high, pos, neg, span)
-
-
-def _comparable(rows: LazyRows) -> nw.Expr:
-    """Return the score in the type used for comparisons: integers unchanged, others as float64."""
-    whole = rows.collect_schema()["score"] in _WHOLE
-    return nw.col("score").cast(nw.Int64 if whole else nw.Float64)
+        cells = rows.with_columns(cell=cell, highest=nw.col("score")).filter(nw.col("cell") >= 0)
+        ends = nw.col("score").min(), nw.col("highest").max()
+        table = fetch(cells.group_by("cell").agg(nw.col("pos").sum(), nw.col("neg").sum(), *ends))
+        low = scores_of(table.column("score"), subject)
+        high = scores_of(table.column("highest"), subject)
+        span_index = np.searchsorted(starts, table.column("cell").to_numpy(), side="right") - 1
+    pos = table.column("pos").to_numpy().astype(np.int64)
+    neg = table.column("neg").to_numpy().astype(np.int64)
+    return SpanCounts(low, high, pos, neg, span_index)
 
 
 def _part(value: nw.Expr, span: Span) -> nw.Expr:
@@ -278,58 +292,85 @@ def _part(value: nw.Expr, span: Span) -> nw.Expr:
     return (share * span.parts).cast(nw.Int64)
 
 
+# ---- Tables of a database, and lazy frames ----
+
 MOST_LEVELS = 10_000_000
 """Distinct scores of a model that are fetched, unless `memory` is given."""
-_BYTES_A_LEVEL = 64  # of memory, for what comes back of a score: the score, two counts and what Arrow adds
+_BYTES_PER_LEVEL = 64  # of a fetched score: the score, two counts and Arrow's overhead
 _MOST_CLASSES = 1_000  # labels or segments that are fetched; a choice: each segment is counted by a query of its own
 _LARGEST = float(np.finfo(np.float64).max)
 
 
 @dataclass(frozen=True)
 class _Table:
-    """A lazy frame, or a database table as one."""
+    """A lazy frame, or a database table as one, and the question about it."""
 
-    frame: nw.LazyFrame[Any]
+    frame: LazyRows
     origin: tuple[str, ...]
     schema: nw.Schema
+    question: Question
+    roles: Sequence[Role]
 
     @property
     def columns(self) -> list[str]:
         """The names of the columns."""
         return self.schema.names()
 
-    def fetch(self, frame: nw.LazyFrame[Any]) -> pa.Table:
+    @property
+    def scores(self) -> list[tuple[str, Role]]:
+        """Score columns with internal names, since some databases truncate long names."""
+        roles = [role for role in self.roles if role.argument == "score"]
+        return [(f"score{number}", role) for number, role in enumerate(roles)]
+
+    def role(self, argument: str) -> Role | None:
+        """Return the only column with a role, if any."""
+        for role in self.roles:
+            if role.argument == argument:
+                return role
+        return None
+
+    def fetch(self, rows: LazyRows) -> pa.Table:
         """Execute a query."""
-        with one_line_errors(self.origin[0]):
-            return frame.collect("pyarrow").to_native()
+        with formats.one_line_errors(self.origin[0]):
+            return rows.collect("pyarrow").to_native()
+
+    @property
+    def most_levels(self) -> int:
+        """Number of distinct scores that may be fetched."""
+        memory = self.question.memory
+        return MOST_LEVELS if memory is None else max(2, memory // _BYTES_PER_LEVEL)
+
+    def fetch_levels(self, rows: LazyRows, role: Role, *keys: str) -> pa.Table:
+        """Return sums by score, unless they exceed the memory limit."""
+        most = self.most_levels
+        table = self.fetch(totals_by(rows, *keys, "score").head(most + 1))
+        if table.num_rows > most:
+            hint = "pass tol=1e-6 for ranges of scores with a sure AUC to within that, or a larger memory="
+            raise EngineError(role.subject(self), expected=f"at most {most:,} distinct scores", got="more", hint=hint)
+        return table
 
 
 def count(source: Any, question: Question) -> CountedModels | SegmentedCounts:
     """Answer a question about a lazy frame or a table of a database."""
-    table = _open(source)
-    question.refuse(table.origin[0], where="filter the table itself: table.filter(...)")
-    others = {"weight": question.weight, "segment": question.segment}
-    roles = [*roles_of_columns(table, question.label, **others), *roles_of_scores(table, question.scores)]
-    roles += roles_of_numbers(question.context and question.context.columns)
+    frame = nw.from_native(source).lazy()
+    with formats.one_line_errors("source"):
+        schema = frame.collect_schema()
+    origin = (f"{frame.implementation.value} table",)
+    question.refuse(origin[0], where="filter the table itself: table.filter(...)")
+    roles = question.roles(formats.NamedColumns(origin, schema.names()))
+    table = _Table(frame, origin, schema, question, roles)
     for role in roles:
-        require_columns(table, [role.column], role.argument)
         _check_type(role, table)
     if question.tol is not None and (question.weight is not None or question.context is not None):
         raise InputError("tol", expected="none with weights or money", hint="only whole rows are counted in ranges")
-    rows, dropped = _complete_rows(table, roles, drop=question.missing == "drop")
-    prepared = _prepare(table, roles, question)
+    rows, dropped = _complete_rows(table)
+    prepared = _prepared(table)
     provenance = Provenance(table.origin, rows, dropped)
     question.progress(rows, rows)
-    if question.segment is None:
-        return CountedModels(_by_model(table, prepared, roles, question), provenance)
-    return _by_segment(table, prepared, roles, question, provenance)
-
-
-def _open(source: Any) -> _Table:
-    frame = nw.from_native(source).lazy()
-    with one_line_errors("source"):
-        schema = frame.collect_schema()
-    return _Table(frame, (f"{frame.implementation.value} table",), schema)
+    segment = table.role("segment")
+    if segment is None:
+        return CountedModels(_count_models(table, prepared), provenance)
+    return _count_by_segment(table, prepared, segment, provenance)
 
 
 def _check_type(role: Role, table: _Table) -> None:
@@ -342,8 +383,10 @@ def _check_type(role: Role, table: _Table) -> None:
 
 
 def _is_complete(role: Role, table: _Table) -> nw.Expr:
+    """Return the condition that a value is neither missing nor infinite."""
     column = nw.col(role.column)
-    if not (table.schema[role.column].is_float() or table.schema[role.column] == nw.Decimal):  # PostgreSQL's has NaN
+    kind = table.schema[role.column]
+    if not (kind.is_float() or kind == nw.Decimal):  # decimals of PostgreSQL may be NaN
         return ~column.is_null()
     value = column.cast(nw.Float64)
     return (value >= -_LARGEST) & (value <= _LARGEST) & ~column.is_null()
@@ -353,61 +396,87 @@ def _one_if(condition: nw.Expr) -> nw.Expr:
     return nw.when(condition).then(nw.lit(1, nw.Int64)).otherwise(nw.lit(0, nw.Int64))
 
 
-def _complete_rows(table: _Table, roles: Sequence[Role], *, drop: bool) -> tuple[int, int]:
+def _complete_rows(table: _Table) -> tuple[int, int]:
     """Return the number of rows, and of those to drop, which must be allowed."""
-    complete = [_is_complete(role, table) for role in roles]
-    marks = {f"bad{i}": _one_if(~condition) for i, condition in enumerate(complete)}
-    marks |= {"row": nw.lit(1, nw.Int64), "dropped": _one_if(~reduce(and_, complete))}
+    complete = [_is_complete(role, table) for role in table.roles]
+    marks = {f"bad{number}": _one_if(~condition) for number, condition in enumerate(complete)}
+    marks["row"] = nw.lit(1, nw.Int64)
+    marks["dropped"] = _one_if(~reduce(and_, complete))
     sums = table.fetch(table.frame.select(**marks).select(nw.col(*marks).sum())).to_pylist()[0]
     rows, dropped = int(sums["row"] or 0), int(sums["dropped"] or 0)
     if not rows:
-        raise no_rows(table.origin[0])
-    for i, role in enumerate(roles):
-        if sums[f"bad{i}"] and not drop:
-            raise role.incomplete(table, f"{sums[f'bad{i}']} of {rows} missing or infinite")
+        raise formats.no_rows(table.origin[0])
+    for number, role in enumerate(table.roles):
+        bad = sums[f"bad{number}"]
+        if bad and table.question.missing != "drop":
+            raise role.incomplete(table, f"{bad} of {rows} missing or infinite")
     if dropped == rows:
-        raise no_complete_rows(table.origin[0], rows)
+        raise formats.no_complete_rows(table.origin[0], rows)
     return rows, dropped
 
 
-def _prepare(table: _Table, roles: Sequence[Role], question: Question) -> nw.LazyFrame[Any]:
+def _prepared(table: _Table) -> LazyRows:
     """Return complete rows with positives and negatives to sum, scores and segment, under internal names."""
-    complete = table.frame.filter(reduce(and_, (_is_complete(role, table) for role in roles)))
-    label = roles[0]
-    is_pos = _is_positive(table, complete, label, question.pos_label)
-    weight = next((role for role in roles if role.argument == "weight"), None)
+    complete = table.frame.filter(reduce(and_, (_is_complete(role, table) for role in table.roles)))
+    is_pos = _is_positive(table, complete)
+    one, none = nw.lit(1, nw.Int64), nw.lit(0, nw.Int64)
+    weight = table.role("weight")
     if weight is not None:
         _check_weights(table, complete, weight)
-    one = nw.lit(1, nw.Int64) if weight is None else nw.col(weight.column).cast(nw.Float64)
-    none = nw.lit(0, nw.Int64) if weight is None else nw.lit(0.0)
-    chosen = {
+        one, none = nw.col(weight.column).cast(nw.Float64), nw.lit(0.0)
+    selected = {
         "pos": nw.when(is_pos).then(one).otherwise(none),
         "neg": nw.when(is_pos).then(none).otherwise(one),
     }
-    if question.context is not None:
-        chosen = _in_money(table, complete, chosen, question.context)
-    for name, role in _named_scores(roles):
+    if table.question.context is not None:
+        selected = _in_money(table, complete, selected, table.question.context)
+    for name, role in table.scores:
         column = nw.col(role.column)
-        chosen[name] = _one_if(column) if table.schema[role.column] == nw.Boolean else column
-    segment = next((role for role in roles if role.argument == "segment"), None)
+        selected[name] = _one_if(column) if table.schema[role.column] == nw.Boolean else column
+    segment = table.role("segment")
     if segment is not None:
-        chosen["segment"] = nw.col(segment.column)
-    return complete.select(**chosen)
+        selected["segment"] = nw.col(segment.column)
+    return complete.select(**selected)
+
+
+def _is_positive(table: _Table, complete: LazyRows) -> nw.Expr:
+    """Return the condition that a row is positive, after checking which labels occur."""
+    role = table.roles[0]
+    column = table.fetch(complete.select(label=nw.col(role.column)).unique().head(_MOST_CLASSES)).column("label")
+    labels = columns.labels(column, role.subject(table))
+    positive = columns.positives(labels, table.question.pos_label, role.subject(table))
+    condition = None
+    for value, is_pos in zip(column.to_pylist(), positive, strict=True):
+        if is_pos:
+            equal = nw.col(role.column) == nw.lit(value)
+            condition = equal if condition is None else condition | equal
+    # Without a positive label no row is positive; complete rows have no missing label.
+    return nw.col(role.column).is_null() if condition is None else condition
+
+
+def _check_weights(table: _Table, complete: LazyRows, role: Role) -> None:
+    weight = complete.select(low=nw.col(role.column), total=nw.col(role.column).cast(nw.Float64))
+    sums = table.fetch(weight.select(nw.col("low").min(), nw.col("total").sum())).to_pylist()[0]
+    if sums["low"] < 0:
+        raise WeightError(role.subject(table), expected="weights of at least 0", got=f"{sums['low']}")
+    if not 0 < sums["total"] < inf:
+        raise WeightError(role.subject(table), expected="a finite sum above 0", got=f"{sums['total']:.6g}")
 
 
 def _in_money(
-    table: _Table, complete: nw.LazyFrame[Any], held: dict[str, nw.Expr], context: Context
+    table: _Table, complete: LazyRows, classes: dict[str, nw.Expr], context: contexts.Context
 ) -> dict[str, nw.Expr]:
-    """Return positives and negatives as amounts at stake; see `rocscope.core.row_costs.gains_in_batch`."""
-    amount = {cell: _amount(getattr(context, f"cost_{cell}")) for cell in CELLS}
-    gain = {"pos": amount["fn"] - amount["tp"], "neg": amount["tn"] - amount["fp"]}
-    factors = (1.0, 1.0)
+    """Return positives and negatives as amounts at stake; see `rocscope.core.context.gains_in_batch`."""
+    gain_of_pos = _amount(context.cost_fn) - _amount(context.cost_tp)
+    gain_of_neg = _amount(context.cost_tn) - _amount(context.cost_fp)
+    factor_of_pos = factor_of_neg = 1.0
     if context.target_prevalence is not None:
-        totals = table.fetch(complete.select(**held).select(nw.col("pos", "neg").sum())).to_pylist()[0]
-        of_classes = weights_of_classes(totals["pos"], totals["neg"], context.target_prevalence)
-        factors = below_one(of_classes)
-    stakes = [gain[part] * held[part] * (UNIT * factor) for part, factor in zip(("pos", "neg"), factors, strict=True)]
-    stake = stakes[0] + stakes[1]  # of which one is 0
+        totals = table.fetch(complete.select(**classes).select(nw.col("pos", "neg").sum())).to_pylist()[0]
+        of_classes = contexts.weights_of_classes(totals["pos"], totals["neg"], context.target_prevalence)
+        factor_of_pos, factor_of_neg = contexts.below_one(of_classes)
+    stake_of_pos = gain_of_pos * classes["pos"] * (contexts.UNIT * factor_of_pos)
+    stake_of_neg = gain_of_neg * classes["neg"] * (contexts.UNIT * factor_of_neg)
+    stake = stake_of_pos + stake_of_neg  # one of them is 0
     return {
         "pos": nw.when(stake > 0).then(stake).otherwise(nw.lit(0.0)),
         "neg": nw.when(stake < 0).then(0 - stake).otherwise(nw.lit(0.0)),
@@ -417,165 +486,127 @@ def _in_money(
 def _amount(cost: float | str) -> nw.Expr:
     """Return a cost in ten-thousandths, as whole numbers where possible."""
     if not isinstance(cost, str):
-        return nw.lit(float(in_parts(np.asarray(cost, np.float64))))
-    parts = nw.col(cost).cast(nw.Float64) * PARTS
+        return nw.lit(float(contexts.in_parts(np.asarray(cost, np.float64))))
+    amount = nw.col(cost).cast(nw.Float64)
+    parts = amount * contexts.PARTS
     whole = parts.round(0)
-    return nw.when(whole / PARTS == nw.col(cost).cast(nw.Float64)).then(whole).otherwise(parts)
+    return nw.when(whole / contexts.PARTS == amount).then(whole).otherwise(parts)
 
 
-def _is_positive(table: _Table, complete: nw.LazyFrame[Any], role: Role, pos_label: Any) -> nw.Expr:
-    """Return the condition that a row is positive, after checking which labels occur."""
-    found = table.fetch(complete.select(label=nw.col(role.column)).unique().head(_MOST_CLASSES))
-    column = found.column("label")
-    labels = columns.labels(column, role.subject(table))
-    positive = columns.positives(labels, pos_label, role.subject(table))
-    values = [value for value, is_pos in zip(column.to_pylist(), positive, strict=True) if is_pos]
-    if not values:
-        return nw.col(role.column).is_null()
-    return reduce(or_, (nw.col(role.column) == nw.lit(value) for value in values))
-
-
-def _check_weights(table: _Table, complete: nw.LazyFrame[Any], role: Role) -> None:
-    weight = complete.select(low=nw.col(role.column), total=nw.col(role.column).cast(nw.Float64))
-    found = table.fetch(weight.select(nw.col("low").min(), nw.col("total").sum())).to_pylist()[0]
-    if found["low"] < 0:
-        raise WeightError(role.subject(table), expected="weights of at least 0", got=f"{found['low']}")
-    if not 0 < found["total"] < inf:
-        raise WeightError(role.subject(table), expected="a finite sum above 0", got=f"{found['total']:.6g}")
-
-
-def _by_segment(
-    table: _Table, prepared: nw.LazyFrame[Any], roles: Sequence[Role], question: Question, source: Provenance
-) -> CountedModels | SegmentedCounts:
-    role = next(role for role in roles if role.argument == "segment")
-    if question.tol is None:
-        sums = {
-            str(score.model): _sums_by_segment(
-                table, prepared.select("segment", "pos", "neg", score=name), role, score, question
-            )
-            for name, score in _named_scores(roles)
-        }
-        return of_sums(sums, source)
-    found = table.fetch(prepared.select("segment").unique().head(_MOST_CLASSES + 1)).column("segment")
-    if len(found) > _MOST_CLASSES:
-        hint = "group them more coarsely"
-        raise InputError(role.subject(table), expected=f"at most {_MOST_CLASSES:,} segments", got="more", hint=hint)
-    names = columns.groups(found, role.subject(table)).decoded()
-    parts = {
-        name: _by_model(table, prepared.filter(nw.col("segment") == nw.lit(value)), roles, question)
-        for name, value in sorted(zip(names.tolist(), found.to_pylist(), strict=True), key=lambda pair: pair[0])
-    }
-    return of_segments(parts, source)
-
-
-def _sums_by_segment(
-    table: _Table, rows: nw.LazyFrame[Any], segment: Role, score: Role, question: Question
-) -> tuple[Array, Array, Array, Array]:
-    """Query segments and scores with their positives and negatives."""
-    levels = _fetch_levels(table, totals_by(rows, "segment", "score"), score, question)
-    names = columns.groups(levels.column("segment"), segment.subject(table)).decoded()
-    kind = np.int64 if question.weight is None and question.context is None else np.float64
-    pos, neg = (levels.column(name).to_numpy().astype(kind) for name in ("pos", "neg"))
-    return names, scores_of(levels.column("score"), score.subject(table)), pos, neg
-
-
-def _fetch_levels(table: _Table, levels: nw.LazyFrame[Any], role: Role, question: Question) -> pa.Table:
-    """Return levels, unless they exceed the memory limit."""
-    most = _most_levels(question)
-    found = table.fetch(levels.head(most + 1))
-    if found.num_rows > most:
-        hint = "pass tol=1e-6 for ranges of scores with a sure AUC to within that, or a larger memory="
-        raise EngineError(role.subject(table), expected=f"at most {most:,} distinct scores", got="more", hint=hint)
-    return found
-
-
-def _most_levels(question: Question) -> int:
-    return MOST_LEVELS if question.memory is None else max(2, question.memory // _BYTES_A_LEVEL)
-
-
-def _named_scores(roles: Sequence[Role]) -> list[tuple[str, Role]]:
-    """Return internal names for score columns, since some databases truncate long names."""
-    return [(f"score{i}", role) for i, role in enumerate(role for role in roles if role.argument == "score")]
-
-
-def _by_model(table: _Table, prepared: nw.LazyFrame[Any], roles: Sequence[Role], question: Question) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for name, role in _named_scores(roles):
+def _count_models(table: _Table, prepared: LazyRows) -> dict[str, ThresholdCounts | BinnedCounts]:
+    counts: dict[str, ThresholdCounts | BinnedCounts] = {}
+    for name, role in table.scores:
         rows = prepared.select("pos", "neg", score=nw.col(name))
-        found[str(role.model)] = _count_one(table, rows, role, question)
-    return found
+        counts[str(role.model)] = _count_model(table, rows, role)
+    return counts
 
 
-def _count_one(
-    table: _Table, rows: nw.LazyFrame[Any], role: Role, question: Question
-) -> ThresholdCounts | BinnedCounts:
+def _count_model(table: _Table, rows: LazyRows, role: Role) -> ThresholdCounts | BinnedCounts:
     """Return the counts of one model, by score or, with `tol`, in score ranges."""
     subject = role.subject(table)
-    if question.tol is not None:
-        low, high = (scores_of(table.fetch(end).column("score"), subject) for end in extremes(rows))
+    tol = table.question.tol
+    if tol is not None:
+        low = scores_of(table.fetch(rows.select(nw.col("score").min())).column("score"), subject)
+        high = scores_of(table.fetch(rows.select(nw.col("score").max())).column("score"), subject)
         ask = partial(count_cells, rows, table.fetch, subject)
-        binned = refine(ask, low.item(), high.item(), tol=question.tol, most=_most_levels(question), subject=subject)
+        binned = refine(ask, low.item(), high.item(), tol=tol, most=table.most_levels, subject=subject)
         return binned.counts() if binned.is_exact else binned
-    levels = _fetch_levels(table, totals_by(rows, "score"), role, question)
+    levels = table.fetch_levels(rows, role)
     score = scores_of(levels.column("score"), subject)
-    pos, neg = (levels.column(name).to_numpy() for name in ("pos", "neg"))
+    pos = levels.column("pos").to_numpy()
+    neg = levels.column("neg").to_numpy()
     order = np.argsort(score, kind="stable")[::-1]
     kept = order[(pos + neg)[order] > 0]
     check.check_some_weight(kept.size > 0)
     return ThresholdCounts.from_ranking(collapse(score[kept], pos[kept], neg[kept]))
 
 
-SAMPLED, MOST_DISTINCT = 100_000, 20_000
-"""Maximum number of distinct rows, among the first, for aggregation; with more, streaming is faster."""
+def _count_by_segment(
+    table: _Table, prepared: LazyRows, segment: Role, source: Provenance
+) -> CountedModels | SegmentedCounts:
+    subject = segment.subject(table)
+    question = table.question
+    if question.tol is None:
+        dtype = np.int64 if question.weight is None and question.context is None else np.float64
+        sums: dict[str, tuple[Array, Array, Array, Array]] = {}
+        for name, role in table.scores:
+            rows = prepared.select("segment", "pos", "neg", score=name)
+            levels = table.fetch_levels(rows, role, "segment")
+            segments = columns.groups(levels.column("segment"), subject).decoded()
+            score = scores_of(levels.column("score"), role.subject(table))
+            pos = levels.column("pos").to_numpy().astype(dtype)
+            neg = levels.column("neg").to_numpy().astype(dtype)
+            sums[str(role.model)] = segments, score, pos, neg
+        return of_sums(sums, source)
+    values = table.fetch(prepared.select("segment").unique().head(_MOST_CLASSES + 1)).column("segment")
+    if len(values) > _MOST_CLASSES:
+        hint = "group them more coarsely"
+        raise InputError(subject, expected=f"at most {_MOST_CLASSES:,} segments", got="more", hint=hint)
+    names = columns.groups(values, subject).decoded()
+    by_segment: dict[Any, dict[str, ThresholdCounts | BinnedCounts]] = {}
+    for name, value in sorted(zip(names.tolist(), values.to_pylist(), strict=True), key=lambda pair: pair[0]):
+        by_segment[name] = _count_models(table, prepared.filter(nw.col("segment") == nw.lit(value)))
+    return of_segments(by_segment, source)
 
 
-def count_of_relation(source: Any, question: Question) -> CountedModels | SegmentedCounts:
+# ---- DuckDB relations ----
+
+SAMPLED = 100_000
+"""First rows of a relation that are looked at before aggregating all."""
+MOST_DISTINCT = 20_000
+"""Maximum number of distinct rows among them; with more, streaming is faster."""
+
+
+def count_relation(source: Any, question: Question) -> CountedModels | SegmentedCounts:
     """Answer a question about a relation."""
     if question.weight is None and question.context is None and question.memory is None:
-        with suppress(RocscopeError):  # streaming tells what is wrong, and in which row
-            found = _added_up(source, question)
-            if found is not None:
-                return found
+        with suppress(RocscopeError):  # streaming reports what is wrong, and in which row
+            counts = _aggregated(source, question)
+            if counts is not None:
+                return counts
     return streaming.count(source, question)
 
 
-def _added_up(source: Any, question: Question) -> CountedModels | SegmentedCounts | None:
+def _aggregated(source: Any, question: Question) -> CountedModels | SegmentedCounts | None:
     """Return one model's counts from a GROUP BY over all columns in use; None if that would be slower."""
     with open_source(source, question.layout) as opened:
         assert isinstance(opened, Relation)
-        label, *segment = roles_of_columns(opened, question.label, segment=question.segment)
-        score, *others = roles_of_scores(opened, question.scores)
-        if others:
+        roles = question.roles(opened)
+        label, score = roles[0], roles[-1]
+        segments = [role for role in roles if role.argument == "segment"]
+        if len(roles) > 2 + len(segments):  # several models
             return None
-        roles = [label, *segment, score]
-        for role in roles:
-            require_columns(opened, [role.column], role.argument)
         names = list(dict.fromkeys(role.column for role in roles))
-        first = opened.different(names, question.where, SAMPLED)
-        if _sizes(first).sum() < SAMPLED or first.num_rows > MOST_DISTINCT:
+        first = opened.distinct(names, question.where, SAMPLED)
+        if _rows_of(first).sum() < SAMPLED or first.num_rows > MOST_DISTINCT:
             return None
         kind = first.schema.field(score.column).type
         if not (pa.types.is_integer(kind) or pa.types.is_float32(kind) or pa.types.is_float64(kind)):
             return None
-        table = opened.different(names, question.where)
-        found = {role: role.convert(opened, table) for role in roles}
-        size, gaps = _sizes(table), [column.missing for column in found.values() if column.missing is not None]
+        table = opened.distinct(names, question.where)
+        by_role = {role: role.convert(opened, table) for role in roles}
+        size = _rows_of(table)
         rows = int(size.sum())
+        gaps = [column.missing for column in by_role.values() if column.missing is not None]
         if gaps:
             complete = ~np.logical_or.reduce(gaps)
             if question.missing != "drop" or not complete.any():
                 return None
-            found, size = {role: column.keep(complete) for role, column in found.items()}, size[complete]
-        positive = columns.positives(found[label], question.pos_label, label.subject(opened))
+            by_role = {role: column.keep(complete) for role, column in by_role.items()}
+            size = size[complete]
+        positive = columns.positives(by_role[label], question.pos_label, label.subject(opened))
     question.progress(rows, rows)
-    source_of = Provenance(opened.origin, rows, rows - int(size.sum()), question.where)
-    levels = without_signed_zeros(found[score].as_scores()), np.where(positive, size, 0), np.where(positive, 0, size)
-    if segment:
-        return of_sums({str(score.model): (found[segment[0]].decoded(), *levels)}, source_of)
-    order = np.argsort(levels[0], kind="stable")[::-1]
-    counts = ThresholdCounts.from_ranking(collapse(*(column[order] for column in levels)))
-    return CountedModels({str(score.model): counts}, source_of)
+    provenance = Provenance(opened.origin, rows, rows - int(size.sum()), question.where)
+    values = without_signed_zeros(by_role[score].as_scores())
+    pos = np.where(positive, size, 0)
+    neg = np.where(positive, 0, size)
+    if segments:
+        return of_sums({str(score.model): (by_role[segments[0]].decoded(), values, pos, neg)}, provenance)
+    order = np.argsort(values, kind="stable")[::-1]
+    counts = ThresholdCounts.from_ranking(collapse(values[order], pos[order], neg[order]))
+    return CountedModels({str(score.model): counts}, provenance)
 
 
-def _sizes(table: pa.Table) -> Any:
+def _rows_of(table: pa.Table) -> NDArray[np.int64]:
+    """Return the number of rows that each distinct row stands for."""
     return table.column(table.num_columns - 1).to_numpy()

@@ -1,10 +1,14 @@
-"""DuckDB restricted to given files: it opens and writes no other file and loads no extension."""
-# MERGED-DOC: """Arrow data as a Source: lazily loaded columns, and Arrow's own file formats."""
-# MERGED-DOC: """Data frames as a Source, through narwhals: pandas, Polars, PyArrow, DuckDB and others."""
-# MERGED-DOC: """Database files of DuckDB and SQLite as a Source: one table or view, opened for reading only."""
-# MERGED-DOC: """Parquet files as a Source: DuckDB fetches and filters; Arrow streams plain columns, which is
-# faster."""
-# MERGED-DOC: """Spreadsheets as a Source: the only non-empty sheet of a file, with column names in its first row."""
+"""Sources of typed columns: DuckDB relations, Parquet and Arrow files, data frames, databases and spreadsheets.
+
+Two classes do most of the work. A `Relation` answers through DuckDB, which evaluates conditions and streams on all
+cores. `ArrowColumns` loads columns on request and uses DuckDB only for the columns of a condition. `ParquetFiles`
+combines both: Arrow streams columns that it reads as DuckDB does, which is faster, and DuckDB does the rest.
+
+DuckDB is restricted: it reads the given files, writes none and loads no extension, so that a condition in SQL can do
+nothing but select rows.
+
+In order: DuckDB, Arrow columns, Parquet files, Arrow files, data frames, database files, spreadsheets.
+"""
 
 import glob
 import sqlite3
@@ -25,19 +29,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from rocscope import errors
 from rocscope._base.arrays import cores, in_threads
 from rocscope._base.grouping import ByName
-from rocscope.engines.formats import (
-    BATCH_ROWS,
-    FileLayout,
-    Source,
-    Stream,
-    mentioned,
-    one_line_errors,
-    partition_keys,
-    stream_table,
-)
-from rocscope.errors import EngineError, InputError, MissingDependencyError, ShapeError, brief, listing, one_of
+from rocscope.engines import formats
+from rocscope.engines.formats import FileLayout, Source, Stream, one_line_errors
+
+# ---- DuckDB ----
 
 _CONFIG = {
     "autoinstall_known_extensions": "false",
@@ -45,6 +43,7 @@ _CONFIG = {
     "python_enable_replacements": "false",  # no Python variable is a table
     "temp_directory": "",
 }
+_OPENED: ContextVar[list[duckdb.DuckDBPyConnection] | None] = ContextVar("opened", default=None)
 
 
 def connect(paths: Sequence[str] = ()) -> duckdb.DuckDBPyConnection:
@@ -52,20 +51,19 @@ def connect(paths: Sequence[str] = ()) -> duckdb.DuckDBPyConnection:
     with one_line_errors("DuckDB"):
         connection = duckdb.connect(":memory:", config=dict(_CONFIG))
         connection.execute("SET enable_progress_bar = false")
+        # Queries name files by escaped paths, as glob patterns; both spellings must be allowed.
         connection.execute("SET allowed_paths = $paths", {"paths": [*paths, *map(glob.escape, paths)]})
         connection.execute("SET enable_external_access = false")
         connection.execute("SET lock_configuration = true")
-    if (opened := _OPENED.get()) is not None:
+    opened = _OPENED.get()
+    if opened is not None:
         opened.append(connection)
     return connection
 
 
-_OPENED: ContextVar[list[duckdb.DuckDBPyConnection] | None] = ContextVar("opened", default=None)
-
-
 @contextmanager
 def interruptible() -> Iterator[Callable[[], None]]:
-    """Yield a function that, from any thread, interrupts the queries of connections that are opened in here.
+    """Yield a function that interrupts, from any thread, the queries of connections opened within the block.
 
     Examples
     --------
@@ -91,7 +89,7 @@ def require_condition(where: str) -> None:
     with one_line_errors(f"where={where!r}"):
         statements = duckdb.extract_statements(f"SELECT 1 WHERE {where}\n")
     if len(statements) != 1:
-        raise EngineError(f"where={where!r}", expected="one condition", got=f"{len(statements)} statements")
+        raise errors.EngineError(f"where={where!r}", expected="one condition", got=f"{len(statements)} statements")
 
 
 def identifier(name: str) -> str:
@@ -104,6 +102,11 @@ def text(value: str) -> str:
     return "'" + value.replace("'", "''") + "'"
 
 
+def file_list(paths: Sequence[str]) -> str:
+    """Return the SQL list of files, in which no character of a path is a wildcard."""
+    return "[" + ", ".join(text(glob.escape(path)) for path in paths) + "]"
+
+
 class Relation:
     """Columns of a DuckDB relation as a Source.
 
@@ -112,13 +115,13 @@ class Relation:
     origin : tuple of str
     relation : duckdb.DuckDBPyRelation
     columns : sequence of str, optional
-        The names as they are written, in the relation's order, where DuckDB had to change some to tell them apart.
+        The names as written, in the relation's order, if DuckDB had to change some to make them unique.
     conflicts : mapping from column name to str, optional
         Columns that cannot be fetched, each with the reason.
     decimal : str
         See `Source`.
     connection : duckdb.DuckDBPyConnection, optional
-        Kept open for as long as the relation, which does not do so itself.
+        Kept open as long as the relation, which does not keep it open itself.
     """
 
     def __init__(
@@ -133,6 +136,7 @@ class Relation:
     ) -> None:
         sql_names = relation.columns
         self.origin = origin
+        # Folders named key=value add columns at the end, which are not among the names of the files.
         self.columns: Sequence[str] = sql_names if columns is None else [*columns, *sql_names[len(columns) :]]
         self.decimal = decimal
         self._relation = relation
@@ -143,120 +147,62 @@ class Relation:
     def fetch(self, names: Sequence[str], where: str | None = None) -> pa.Table:
         """Return the named columns of rows that satisfy the SQL condition `where`, in order."""
         relation = self._project(names, where)
-        with one_line_errors(brief(self.origin)):
+        with one_line_errors(errors.brief(self.origin)):
             return relation.to_arrow_table().rename_columns(list(names))
 
     def stream(self, names: Sequence[str], where: str | None = None) -> Stream:
-        """Yield the same in batches, using all cores."""
+        """Return the same rows in batches, read on all cores."""
         relation = self._project(names, where)
-        with one_line_errors(brief(self.origin)):
+        with one_line_errors(errors.brief(self.origin)):
             schema = relation.limit(0).to_arrow_table().rename_columns(list(names)).schema
         read = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader  # its name before 1.5
 
         def batches() -> Generator[pa.Table]:
-            with one_line_errors(brief(self.origin)), read(BATCH_ROWS) as reader:
+            with one_line_errors(errors.brief(self.origin)), read(formats.BATCH_ROWS) as reader:
                 for batch in reader:
                     yield pa.Table.from_batches([batch]).rename_columns(list(names))
 
         return Stream(schema, [batches])
 
-    def different(self, names: Sequence[str], where: str | None = None, first: int | None = None) -> pa.Table:
+    def distinct(self, names: Sequence[str], where: str | None = None, first: int | None = None) -> pa.Table:
         """Return the distinct rows of the named columns, with their counts as a last column.
 
-        Of the `first` rows only, if that is given.
+        Only the `first` rows are looked at, if that is given.
         """
-        relation, keys = self._filtered(names, where), ", ".join(f"c{i}" for i in range(len(names)))
-        named = ", ".join(f"{identifier(self._sql_name[name])} AS c{i}" for i, name in enumerate(names))
-        with one_line_errors(brief(self.origin)):
-            relation = relation.project(named)
-            some = relation if first is None else relation.limit(first)
-            return some.aggregate(f"{keys}, count(*)", keys).to_arrow_table().rename_columns([*names, ""])
+        keys = [f"c{number}" for number in range(len(names))]
+        columns = [f"{identifier(self._sql_name[name])} AS {key}" for name, key in zip(names, keys, strict=True)]
+        relation = self._filtered(names, where)
+        with one_line_errors(errors.brief(self.origin)):
+            relation = relation.project(", ".join(columns))
+            if first is not None:
+                relation = relation.limit(first)
+            by_key = relation.aggregate(", ".join([*keys, "count(*)"]), ", ".join(keys))
+            return by_key.to_arrow_table().rename_columns([*names, ""])
 
     def holds(self, where: str) -> pa.ChunkedArray:
         """Return whether the SQL condition `where` holds for each row."""
-        self._filtered((), where)  # refuses what is no one condition on single rows
+        self._filtered((), where)  # refuses a text that is not a single condition on single rows
         with one_line_errors(f"where={where!r}"):
             return self._relation.project(f"(({where}\n)::BOOLEAN) IS TRUE").to_arrow_table().column(0)
 
     def _project(self, names: Sequence[str], where: str | None) -> duckdb.DuckDBPyRelation:
         relation = self._filtered(names, where)
         columns = ", ".join(identifier(self._sql_name[name]) for name in names)
-        with one_line_errors(brief(self.origin)):
+        with one_line_errors(errors.brief(self.origin)):
             return relation.project(columns)
 
     def _filtered(self, names: Sequence[str], where: str | None) -> duckdb.DuckDBPyRelation:
-        for name in [*names, *mentioned(self.columns, where or "")]:
+        for name in [*names, *formats.mentioned(self.columns, where or "")]:
             if name in self._conflicts:
-                raise EngineError(self._conflicts[name])
+                raise errors.EngineError(self._conflicts[name])
         if where is None:
             return self._relation
         with one_line_errors(f"where={where!r}"):
-            return self._relation.filter(where)  # parsed as one expression, so it cannot hold a second statement
+            # DuckDB parses the filter as one expression, so it cannot hold a second statement.
+            return self._relation.filter(where)
 
 
-def holds_in(origin: tuple[str, ...], table: pa.Table, where: str) -> pa.ChunkedArray:
-    """Return whether a condition holds for each row of an Arrow table."""
-    connection = connect()
-    with one_line_errors(brief(origin)):
-        relation = connection.from_arrow(table)
-    return Relation(origin, relation, columns=table.column_names, connection=connection).holds(where)
-
-
-def relation_of(
-    paths: Sequence[str], origin: tuple[str, ...], columns: Sequence[str], *, partitioned: bool
-) -> Relation:
-    """Return the rows of all files.
-
-    Parameters
-    ----------
-    paths, origin : their paths, and what messages call them
-    columns : sequence of str
-        Those of the first, as they are written.
-    partitioned : bool
-        Whether folders named key=value add columns.
-    """
-    connection = connect(paths)
-    schemas: list[dict[str, str]] = []
-    for path, name in zip(paths, origin, strict=True):
-        with one_line_errors(name):
-            relation = connection.sql(_parquet([path], partitioned=False))
-            schemas.append(dict(zip(pq.read_schema(path).names, map(str, relation.types), strict=True)))
-    with one_line_errors(origin[0]):
-        relation = connection.sql(_parquet(paths, partitioned=partitioned))
-    conflicts = _conflicts(origin, schemas)
-    if partitioned:
-        conflicts |= _in_names_too(paths, origin, schemas)
-    return Relation(origin, relation, columns=columns, conflicts=conflicts, connection=connection)
-
-
-def _parquet(paths: Sequence[str], *, partitioned: bool) -> str:
-    files = ", ".join(text(glob.escape(path)) for path in paths)
-    return f"FROM read_parquet([{files}], hive_partitioning = {partitioned})"
-
-
-def _in_names_too(paths: Sequence[str], origin: Sequence[str], schemas: Sequence[dict[str, str]]) -> dict[str, str]:
-    """Return the columns that are both in files and in the names of their folders."""
-    keys = partition_keys(paths)
-    return {
-        name: f"{path}: column {name!r} is in this file and, for all, in the names of folders"
-        for path, schema in zip(origin, schemas, strict=True)
-        for name in schema
-        if name.casefold() in keys
-    }
-
-
-def _conflicts(origin: Sequence[str], schemas: Sequence[dict[str, str]]) -> dict[str, str]:
-    """Return the columns whose type differs between files; DuckDB would cast them to the first file's."""
-    conflicts: dict[str, str] = {}
-    for name, expected in schemas[0].items():
-        for path, schema in zip(origin, schemas, strict=True):
-            if name not in conflicts and schema.get(name) != expected:
-                found = f"type {schema[name]}" if name in schema else "none"
-                conflicts[name] = f"{path}: column {name!r} has type {expected} in {origin[0]}, but {found} here"
-    return conflicts
-
-
-_FILE_MAGIC = b"ARROW1"
+# ---- Arrow columns ----
 
 
 class ArrowColumns:
@@ -278,249 +224,27 @@ class ArrowColumns:
 
     def fetch(self, names: Sequence[str], where: str | None = None) -> pa.Table:
         """Return the named columns of rows that satisfy the SQL condition `where`, in order."""
-        used_by_filter = mentioned(self.columns, where or "")
-        with one_line_errors(brief(self.origin)):
+        used_by_filter = formats.mentioned(self.columns, where or "")
+        with one_line_errors(errors.brief(self.origin)):
             table = self._load(list(dict.fromkeys([*names, *used_by_filter])))
         if where is None:
             return table
-        # Only the filter's columns pass through DuckDB, so that the others keep types that it does not know.
-        kept = holds_in(self.origin, table.select(used_by_filter or names[:1]), where)
-        return table.select(list(names)).filter(kept)
+        # Only the filter's columns pass through DuckDB, so that the others keep types that it does not support.
+        filtered = table.select(used_by_filter or names[:1])
+        connection = connect()
+        with one_line_errors(errors.brief(self.origin)):
+            relation = connection.from_arrow(filtered)
+        columns = Relation(self.origin, relation, columns=filtered.column_names, connection=connection)
+        return table.select(list(names)).filter(columns.holds(where))
 
     def stream(self, names: Sequence[str], where: str | None = None) -> Stream:
-        """Yield the same in batches; the data are in memory already."""
-        return stream_table(self.fetch(names, where))
+        """Return the same rows in batches; the data are in memory already."""
+        return formats.stream_table(self.fetch(names, where))
 
 
-class _IpcFiles(ArrowColumns):
-    """Files of Arrow's formats, streamed without loading them."""
+# ---- Parquet files ----
 
-    def __init__(self, origin: tuple[str, ...], columns: Sequence[str], paths: list[str]) -> None:
-        super().__init__(origin, columns, lambda names: _load_all(paths, origin, names))
-        self._paths = paths
-
-    def stream(self, names: Sequence[str], where: str | None = None) -> Stream:
-        """Yield the columns in the files' batches."""
-        wanted = list(dict.fromkeys([*names, *mentioned(self.columns, where or "")]))
-        first = _common_schema(self._paths, self.origin, wanted)
-        pieces = (
-            partial(self._batches, path, name, first, list(names), where)
-            for path, name in zip(self._paths, self.origin, strict=True)
-        )
-        return Stream(pa.schema([first.field(name) for name in names]), pieces)
-
-    def _batches(
-        self, path: str, name: str, first: pa.Schema, names: list[str], where: str | None
-    ) -> Generator[pa.Table]:
-        with one_line_errors(name):
-            for batch in _read_batches(path, first.names):
-                table = pa.Table.from_batches([batch]).select(first.names)
-                kept = ArrowColumns((name,), first.names, table.select).fetch(names, where)
-                for start in range(0, kept.num_rows, BATCH_ROWS):
-                    yield kept.slice(start, BATCH_ROWS)
-
-
-def open_ipc(paths: list[str], origin: tuple[str, ...], _layout: FileLayout) -> Source:
-    """Open files of Arrow's file format (Feather) or stream format."""
-    with one_line_errors(origin[0]):
-        columns = _reader(paths[0]).schema.names
-    return _IpcFiles(origin, columns, paths)
-
-
-def _load_all(paths: Sequence[str], origin: Sequence[str], names: Sequence[str]) -> pa.Table:
-    _common_schema(paths, origin, names)
-    tables: list[pa.Table] = []
-    for path, name in zip(paths, origin, strict=True):
-        with one_line_errors(name):
-            tables.append(_reader(path, _positions(path, names)).read_all().select(list(names)))
-    return pa.concat_tables(tables)
-
-
-def _common_schema(paths: Sequence[str], origin: Sequence[str], names: Sequence[str]) -> pa.Schema:
-    """Return the types of columns, or raise for a file with other types, before reading any."""
-    schemas: list[pa.Schema] = []
-    for path, name in zip(paths, origin, strict=True):
-        with one_line_errors(name):
-            schemas.append(_read_schema(path, names))
-        _require_schema(schemas[0], schemas[-1], origin[0], name)
-    return schemas[0]
-
-
-def _positions(path: str, names: Sequence[str]) -> list[int]:
-    present = _reader(path).schema.names
-    return [present.index(name) for name in names if name in present]
-
-
-def _read_schema(path: str, names: Sequence[str]) -> pa.Schema:
-    schema = _reader(path).schema
-    return pa.schema([schema.field(name) for name in names if name in schema.names])
-
-
-def _read_batches(path: str, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
-    reader = _reader(path, _positions(path, names))
-    if isinstance(reader, pa.RecordBatchFileReader):
-        yield from (reader.get_batch(number) for number in range(reader.num_record_batches))
-    else:
-        yield from reader
-
-
-def _require_schema(first: pa.Schema, here: pa.Schema, first_name: str, name: str) -> None:
-    for field in first:
-        found = f"type {here.field(field.name).type}" if field.name in here.names else "none"
-        if found != f"type {field.type}":
-            raise EngineError(f"{name}: column {field.name!r} has type {field.type} in {first_name}, but {found} here")
-
-
-def _reader(path: str, positions: list[int] | None = None) -> pa.RecordBatchFileReader | pa.RecordBatchStreamReader:
-    options = pa.ipc.IpcReadOptions(included_fields=positions)
-    file = pa.OSFile(path)
-    is_file = file.read(len(_FILE_MAGIC)) == _FILE_MAGIC
-    file.seek(0)
-    return pa.ipc.open_file(file, options=options) if is_file else pa.ipc.open_stream(file, options=options)
-
-
-def open_mapping(columns: Mapping[Any, Any]) -> Source:
-    """Open columns by name: arrays, lists or series."""
-    names = [str(name) for name in columns]
-    by_name = dict(zip(names, columns.values(), strict=True))
-    return ArrowColumns(
-        ("dict of columns",), names, lambda wanted: pa.table({n: _array(by_name[n], n) for n in wanted})
-    )
-
-
-def open_frame(frame: Any) -> Source:
-    """Open a data frame, lazy or not, or a relation."""
-    library = type(frame).__module__.split(".")[0].lstrip("_")
-    origin = (f"{library} {type(frame).__name__}",)
-    duckdb = sys.modules.get("duckdb")
-    if duckdb is not None and isinstance(frame, duckdb.DuckDBPyRelation):
-        return Relation(("DuckDB relation",), frame)
-    with one_line_errors(origin[0]):
-        if (found := _of_snapshot(frame)) is not None:
-            names, load = found
-            return ArrowColumns(origin, names, lambda wanted: load(wanted).select(wanted))
-        narwhal = nw.from_native(frame, pass_through=True)
-        if not isinstance(narwhal, nw.DataFrame | nw.LazyFrame):
-            expected = "a file, folder, glob, '-', open binary file, data frame, relation or dict of columns"
-            raise EngineError("source", expected=expected, got=type(frame).__name__)
-        native_names = narwhal.collect_schema().names()
-    names = [str(name) for name in native_names]  # pandas also takes numbers
-    native = dict(zip(names, native_names, strict=True))
-    return ArrowColumns(origin, names, lambda wanted: _load(narwhal, {name: native[name] for name in wanted}))
-
-
-def _of_snapshot(table: Any) -> tuple[list[str], Callable[[list[str]], pa.Table]] | None:
-    """Return the columns of a Delta Lake or Iceberg table, of a scan or an Arrow dataset, and what reads some of them.
-
-    Those are the rows of one snapshot, which only the library of the table can tell from deleted ones in its files.
-    """
-    if hasattr(table, "to_pyarrow_dataset"):
-        table = table.to_pyarrow_dataset()
-    if hasattr(table, "get_fragments"):
-        return table.schema.names, lambda wanted: table.to_table(columns=wanted)
-    scan = table.scan() if hasattr(table, "metadata_location") else table
-    if hasattr(scan, "projection") and hasattr(scan, "to_arrow"):
-        return [field.name for field in scan.projection().fields], lambda wanted: scan.select(*wanted).to_arrow()
-    return None
-
-
-def _load(frame: nw.DataFrame[Any] | nw.LazyFrame[Any], names: Mapping[str, Any]) -> pa.Table:
-    if isinstance(frame, nw.LazyFrame):
-        schema = frame.collect_schema()
-        wanted = (_without_nan(name) if schema[name] == nw.Decimal else nw.col(name) for name in names.values())
-        frame = frame.select(*wanted).collect("pyarrow")
-    return pa.table({name: frame.get_column(native).to_arrow() for name, native in names.items()})
-
-
-def _without_nan(name: str) -> nw.Expr:
-    """Return a column of decimals whose NaN, as PostgreSQL has them above all numbers, are missing: Arrow has none."""
-    is_number = nw.col(name).cast(nw.Float64) <= sys.float_info.max
-    return nw.when(is_number).then(nw.col(name)).otherwise(nw.lit(None)).alias(name)
-
-
-def _array(values: Any, name: str) -> pa.Array | pa.ChunkedArray:
-    if not isinstance(values, Iterable) or isinstance(values, ByName):
-        raise ShapeError(f"column {name!r}", expected="an array", got=type(values).__name__)
-    series = nw.from_native(values, series_only=True, pass_through=True)
-    if isinstance(series, nw.Series):
-        return series.to_arrow()
-    if isinstance(values, np.ndarray):
-        values = values.astype(values.dtype.newbyteorder("="), copy=False)
-    try:
-        return pa.array(values, from_pandas=True)
-    except OverflowError:  # beyond int64
-        return pa.array(values, pa.uint64(), from_pandas=True)
-
-
-_DUCKDB_TABLES = """
-    SELECT schema_name, table_name FROM duckdb_tables() WHERE database_name = 'file' UNION ALL
-    SELECT schema_name, view_name FROM duckdb_views() WHERE database_name = 'file' AND NOT internal ORDER BY ALL
-"""
-_SQLITE_TABLES = (
-    "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND substr(name, 1, 7) <> 'sqlite_' ORDER BY 1"
-)
-_BATCH = 100_000  # rows of SQLite at a time: some MB of Python's objects
-
-
-def open_duckdb(paths: list[str], origin: tuple[str, ...], layout: FileLayout) -> Source:
-    """Open a table of a DuckDB database; those of other schemas than main are named as "schema.table"."""
-    path = _only(paths)
-    with one_line_errors(origin[0]), Path(path).open("rb") as file:
-        if file.read(12)[8:] != b"DUCK":
-            raise EngineError(origin[0], expected="a DuckDB database", got="other bytes")
-    connection = connect([path, f"{path}.wal"])
-    with one_line_errors(origin[0]):
-        connection.execute(f"ATTACH {text(path)} AS file (READ_ONLY)")
-        found = connection.sql(_DUCKDB_TABLES).fetchall()
-        tables = {name if schema == "main" else f"{schema}.{name}": (schema, name) for schema, name in found}
-        schema, name = tables[_chosen(layout.table, list(tables), origin[0])]
-        relation = connection.sql(f"FROM file.{identifier(schema)}.{identifier(name)}")
-    return Relation(origin, relation, connection=connection)
-
-
-def open_sqlite(paths: list[str], origin: tuple[str, ...], layout: FileLayout) -> Source:
-    """Open a table of a SQLite database by Python's own driver, as DuckDB's is an extension to be downloaded.
-
-    SQLite has a type for each value: a column of whole numbers and others is of floats where these hold all of them,
-    and one of numbers and texts is refused.
-    """
-    place = f"{Path(_only(paths)).absolute().as_uri()}?mode=ro"
-
-    def rows(query: str) -> pa.Table:
-        with one_line_errors(origin[0]), closing(sqlite3.connect(place, uri=True)) as connection:
-            cursor = connection.execute(query)
-            names = [column[0] for column in cursor.description]
-            parts = []
-            while part := cursor.fetchmany(_BATCH):
-                parts.append([*zip(*part, strict=True)])
-            columns = ([value for part in parts for value in part[place]] for place in range(len(names)))
-            return pa.table([pa.array(column) for column in columns], names=names)
-
-    name = _chosen(layout.table, rows(_SQLITE_TABLES)["name"].to_pylist(), origin[0])
-    columns = rows(f"SELECT * FROM {identifier(name)} LIMIT 0").column_names
-    return ArrowColumns(
-        origin, columns, lambda wanted: rows(f"SELECT {', '.join(map(identifier, wanted))} FROM {identifier(name)}")
-    )
-
-
-def _only(paths: Sequence[str]) -> str:
-    if len(paths) > 1:
-        raise InputError("source", expected="one database", got=listing(paths))
-    return paths[0]
-
-
-def _chosen(table: str | None, known: list[str], origin: str) -> str:
-    """Return the name of the table that is asked for, or of the only one."""
-    if table is None and len(known) == 1:
-        return known[0]
-    if table not in known:
-        hint = "name one: table= (--table)" if known else ""
-        expected = f"a table of {origin}: {one_of(table or '', known)}" if known else f"a table in {origin}"
-        raise InputError("table", expected=expected, got="none" if table is None else repr(table), hint=hint)
-    return table
-
-
-_READ_AHEAD = 1 << 18  # bytes of a column; by default a group of rows is read as a whole, however large
+_READ_AHEAD = 1 << 18  # bytes of a column; by default a row group is read as a whole, however large
 
 
 def open_parquet(paths: list[str], origin: tuple[str, ...], _layout: FileLayout) -> Source:
@@ -530,7 +254,7 @@ def open_parquet(paths: list[str], origin: tuple[str, ...], _layout: FileLayout)
             schema = pq.read_schema(paths[0])
         except pa.ArrowException:
             got, hint = "one whose footer cannot be read", "copy or write it again"
-            raise EngineError(origin[0], expected="a whole Parquet file", got=got, hint=hint) from None
+            raise errors.EngineError(origin[0], expected="a whole Parquet file", got=got, hint=hint) from None
         return ParquetFiles(paths, origin, schema)
 
 
@@ -539,9 +263,9 @@ class ParquetFiles:
 
     Parameters
     ----------
-    paths, origin : their paths, and what messages call them
+    paths, origin : the paths, and their names in messages
     schema : pyarrow.Schema
-        That of the first.
+        Schema of the first file.
     """
 
     decimal = ""
@@ -550,13 +274,43 @@ class ParquetFiles:
         self.origin = origin
         self._paths = paths
         self._schema = schema
-        self._partitioned = _are_partitioned(paths, schema.names)
+        self._keys = formats.partition_keys(paths)
+        # Keys that the files hold as columns too do not add any.
+        in_files = self._keys & {name.casefold() for name in schema.names}
+        self._partitioned = bool(self._keys) and not in_files
         self.columns: Sequence[str] = self._relation.columns if self._partitioned else schema.names
 
     @cached_property
-    def _relation(self) -> "Relation":
-        # DuckDB takes as much memory as a batch, and most files are streamed without it.
-        return relation_of(self._paths, self.origin, self._schema.names, partitioned=self._partitioned)
+    def _relation(self) -> Relation:
+        """Return the rows of all files; not until needed, as DuckDB takes as much memory as a batch."""
+        connection = connect(self._paths)
+        schemas: list[dict[str, str]] = []
+        for path, name in zip(self._paths, self.origin, strict=True):
+            with one_line_errors(name):
+                relation = connection.sql(_read_parquet([path], partitioned=False))
+                schemas.append(dict(zip(pq.read_schema(path).names, map(str, relation.types), strict=True)))
+        with one_line_errors(self.origin[0]):
+            relation = connection.sql(_read_parquet(self._paths, partitioned=self._partitioned))
+        conflicts = self._conflicts(schemas)
+        return Relation(self.origin, relation, columns=self._schema.names, conflicts=conflicts, connection=connection)
+
+    def _conflicts(self, schemas: Sequence[dict[str, str]]) -> dict[str, str]:
+        """Return the columns of ambiguous type or value, each with the reason."""
+        conflicts: dict[str, str] = {}
+        # DuckDB would cast a column to the type that it has in the first file.
+        for name, expected in schemas[0].items():
+            for path, schema in zip(self.origin, schemas, strict=True):
+                if name not in conflicts and schema.get(name) != expected:
+                    here = f"type {schema[name]}" if name in schema else "none"
+                    first = self.origin[0]
+                    conflicts[name] = f"{path}: column {name!r} has type {expected} in {first}, but {here} here"
+        if self._partitioned:
+            for path, schema in zip(self.origin, schemas, strict=True):
+                for name in schema:
+                    if name.casefold() in self._keys:
+                        reason = "is in this file and, for all, in the names of folders"
+                        conflicts[name] = f"{path}: column {name!r} {reason}"
+        return conflicts
 
     def fetch(self, names: Sequence[str], where: str | None = None) -> pa.Table:
         """Return the named columns of rows that satisfy the SQL condition `where`, in order."""
@@ -566,8 +320,8 @@ class ParquetFiles:
         """Return the named columns of all rows, read on all cores where Arrow can."""
         if not all(_is_plain(self._schema, name) for name in names):
             return self.fetch(names)
-        found = in_threads(lambda batches: list(batches()), self.stream(names).pieces)
-        tables = list(chain.from_iterable(found))
+        pieces = in_threads(lambda batches: list(batches()), self.stream(names).pieces)
+        tables = list(chain.from_iterable(pieces))
         return pa.concat_tables(tables) if tables else self.fetch(names)
 
     def held(self) -> "HeldFiles":
@@ -579,12 +333,13 @@ class ParquetFiles:
         return self._relation.holds(where)
 
     def stream(self, names: Sequence[str], where: str | None = None) -> Stream:
-        """Yield the same in batches, one per row group."""
+        """Return the same rows in batches, one piece per row group."""
         if where is not None or not all(_is_plain(self._schema, name) for name in names):
             return self._relation.stream(names, where)
         schema = pa.schema([self._schema.field(name) for name in names])
         rows = 0
-        for number in range(len(self._paths)):  # a file that does not fit is named before any is read
+        # All footers are read first, so that a file that does not fit is reported before any row is read.
+        for number in range(len(self._paths)):
             with self._open(number) as file:
                 self._require_types(file.schema_arrow, schema, number)
                 if _has_narrow_deltas(file.metadata, names):
@@ -600,103 +355,352 @@ class ParquetFiles:
         for number in range(len(self._paths)):
             with self._open(number) as file:
                 footer = file.metadata
-            groups = range(footer.num_row_groups)
-            yield from (partial(self._batches, number, footer, group, schema.names) for group in groups)
+            for group in range(footer.num_row_groups):
+                yield partial(self._batches, number, footer, group, schema.names)
 
     def _require_types(self, here: pa.Schema, expected: pa.Schema, number: int) -> None:
         """Raise as DuckDB would, with its type names, if columns differ from those of the first file."""
         types = dict(zip(here.names, here.types, strict=True))
         names = [field.name for field in expected if types.get(field.name) != field.type]
         if names:
-            two = [0, number]
-            files = ParquetFiles([self._paths[i] for i in two], tuple(self.origin[i] for i in two), self._schema)
-            files.fetch(names)
-            raise EngineError(f"{self.origin[number]}: column {names[0]!r} is not of one type in all files")
+            paths = [self._paths[0], self._paths[number]]
+            ParquetFiles(paths, (self.origin[0], self.origin[number]), self._schema).fetch(names)
+            # Types that only Arrow distinguishes pass DuckDB's check.
+            name = self.origin[number]
+            raise errors.EngineError(f"{name}: column {names[0]!r} is not of one type in all files")
 
     def _batches(self, number: int, footer: pq.FileMetaData, group: int, names: list[str]) -> Generator[pa.Table]:
+        size = formats.BATCH_ROWS
         with one_line_errors(self.origin[number]), self._open(number, footer) as file:
-            for batch in file.iter_batches(BATCH_ROWS, row_groups=[group], columns=names, use_threads=False):
+            for batch in file.iter_batches(size, row_groups=[group], columns=names, use_threads=False):
                 yield pa.Table.from_batches([batch]).select(names)
-        if group + cores() >= footer.num_row_groups:  # or the pool keeps what this thread used; more often takes time
+        # Arrow's pool keeps the memory that this thread used. Only the last row groups give it back, which takes time.
+        if group + cores() >= footer.num_row_groups:
             pa.default_memory_pool().release_unused()
 
 
 class HeldFiles(ArrowColumns):
     """Parquet files whose columns stay in memory after first use.
 
-    Of a condition, the files are read for the columns that it names only, by a connection of its own: threads that ask
-    at the same time do not wait for each other.
+    For a condition, the files are read again, but only the columns that it names, and through a connection that
+    is opened for it: threads that ask at the same time do not wait for each other.
     """
 
-    def __init__(self, origin: tuple[str, ...], columns: Sequence[str], anew: Callable[[], ParquetFiles]) -> None:
-        super().__init__(origin, columns, self._once)
-        self._anew = anew
-        self._known: dict[str, pa.ChunkedArray] = {}
+    def __init__(self, origin: tuple[str, ...], columns: Sequence[str], open_again: Callable[[], ParquetFiles]) -> None:
+        super().__init__(origin, columns, self._load_once)
+        self._open_again = open_again
+        self._loaded: dict[str, pa.ChunkedArray] = {}
 
     def fetch(self, names: Sequence[str], where: str | None = None) -> pa.Table:
         """Return the named columns of rows that satisfy the SQL condition `where`, in order."""
         table = super().fetch(names)
         if where is None:
             return table
-        kept = _in_one(self._anew().holds(where))
+        kept = _contiguous(self._open_again().holds(where))
         return pa.table(in_threads(lambda column: column.filter(kept), table.columns), table.column_names)
 
-    def _once(self, names: list[str]) -> pa.Table:
-        new = [name for name in names if name not in self._known]
+    def _load_once(self, names: list[str]) -> pa.Table:
+        new = [name for name in names if name not in self._loaded]
         if new:
-            self._known |= dict(zip(new, map(_in_one, self._anew().load(new).columns), strict=True))
-        return pa.table({name: self._known[name] for name in names})
+            columns = map(_contiguous, self._open_again().load(new).columns)
+            self._loaded |= dict(zip(new, columns, strict=True))
+        return pa.table({name: self._loaded[name] for name in names})
 
 
-def _in_one(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return numbers in contiguous memory, so that they are copied once."""
+def _contiguous(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return numbers in contiguous memory, so that NumPy takes them without a copy."""
     kind = column.type
-    plain = pa.types.is_primitive(kind) and not pa.types.is_null(kind)
-    return pa.chunked_array([column.combine_chunks()], kind) if plain and column.num_chunks > 1 else column
+    if column.num_chunks <= 1 or not pa.types.is_primitive(kind) or pa.types.is_null(kind):
+        return column
+    return pa.chunked_array([column.combine_chunks()], kind)
+
+
+def _read_parquet(paths: Sequence[str], *, partitioned: bool) -> str:
+    return f"FROM read_parquet({file_list(paths)}, hive_partitioning = {partitioned})"
 
 
 def _is_plain(schema: pa.Schema, name: str) -> bool:
-    """Whether DuckDB and Arrow give a column the same type."""
+    """Return whether DuckDB and Arrow give a column the same type."""
     position = schema.get_field_index(name)
     if position < 0:
         return False
     kind = schema.field(position).type
-    checks = (pa.types.is_boolean, pa.types.is_integer, pa.types.is_float32, pa.types.is_float64, pa.types.is_string)
-    return any(check(kind) for check in checks)
+    is_float = pa.types.is_float32(kind) or pa.types.is_float64(kind)
+    return is_float or pa.types.is_boolean(kind) or pa.types.is_integer(kind) or pa.types.is_string(kind)
 
 
 def _has_narrow_deltas(footer: pq.FileMetaData, names: Sequence[str]) -> bool:
-    """Whether columns of 32 bits are written as differences, for which DuckDB takes more bits than Arrow reads."""
+    """Return whether columns of 32 bits are encoded as differences, for which DuckDB takes more bits than Arrow."""
     if not footer.num_row_groups:
         return False
     first = footer.row_group(0)
     places = [place for place in range(first.num_columns) if first.column(place).path_in_schema in names]
-    chunks = (footer.row_group(group).column(place) for group in range(footer.num_row_groups) for place in places)
-    return any(chunk.physical_type == "INT32" and "DELTA_BINARY_PACKED" in chunk.encodings for chunk in chunks)
+    for group in range(footer.num_row_groups):
+        for place in places:
+            chunk = footer.row_group(group).column(place)
+            if chunk.physical_type == "INT32" and "DELTA_BINARY_PACKED" in chunk.encodings:
+                return True
+    return False
 
 
-def _are_partitioned(paths: Sequence[str], columns: Sequence[str]) -> bool:
-    """Whether folders named key=value add columns that the files lack."""
-    keys = partition_keys(paths)
-    return bool(keys) and not keys & {name.casefold() for name in columns}
+# ---- Arrow files ----
 
+_FILE_MAGIC = b"ARROW1"
+
+
+def open_ipc(paths: list[str], origin: tuple[str, ...], _layout: FileLayout) -> Source:
+    """Open files of Arrow's file format (Feather) or stream format."""
+    with one_line_errors(origin[0]):
+        columns = _ipc_reader(paths[0]).schema.names
+    return _IpcFiles(origin, columns, paths)
+
+
+class _IpcFiles(ArrowColumns):
+    """Files of Arrow's formats, streamed without loading them."""
+
+    def __init__(self, origin: tuple[str, ...], columns: Sequence[str], paths: list[str]) -> None:
+        super().__init__(origin, columns, self._load_files)
+        self._paths = paths
+
+    def _load_files(self, names: list[str]) -> pa.Table:
+        self._common_schema(names)
+        tables: list[pa.Table] = []
+        for path, name in zip(self._paths, self.origin, strict=True):
+            with one_line_errors(name):
+                tables.append(_ipc_reader(path, names).read_all().select(names))
+        return pa.concat_tables(tables)
+
+    def stream(self, names: Sequence[str], where: str | None = None) -> Stream:
+        """Return the columns in the files' batches."""
+        wanted = list(dict.fromkeys([*names, *formats.mentioned(self.columns, where or "")]))
+        first = self._common_schema(wanted)
+        pieces = (
+            partial(self._batches, path, name, first.names, list(names), where)
+            for path, name in zip(self._paths, self.origin, strict=True)
+        )
+        return Stream(pa.schema([first.field(name) for name in names]), pieces)
+
+    def _common_schema(self, names: Sequence[str]) -> pa.Schema:
+        """Return the types of columns, or raise for a file with other types, before reading any."""
+        schemas: list[pa.Schema] = []
+        for path, name in zip(self._paths, self.origin, strict=True):
+            with one_line_errors(name):
+                schema = _ipc_reader(path).schema
+                schemas.append(pa.schema([schema.field(column) for column in names if column in schema.names]))
+            for field in schemas[0]:
+                here = f"type {schema.field(field.name).type}" if field.name in schema.names else "none"
+                if here != f"type {field.type}":
+                    there = f"type {field.type} in {self.origin[0]}"
+                    raise errors.EngineError(f"{name}: column {field.name!r} has {there}, but {here} here")
+        return schemas[0]
+
+    def _batches(
+        self, path: str, name: str, wanted: list[str], names: list[str], where: str | None
+    ) -> Generator[pa.Table]:
+        with one_line_errors(name):
+            for batch in _ipc_batches(path, wanted):
+                table = pa.Table.from_batches([batch]).select(wanted)
+                kept = ArrowColumns((name,), wanted, table.select).fetch(names, where)
+                for start in range(0, kept.num_rows, formats.BATCH_ROWS):
+                    yield kept.slice(start, formats.BATCH_ROWS)
+
+
+def _ipc_batches(path: str, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    reader = _ipc_reader(path, names)
+    if isinstance(reader, pa.RecordBatchFileReader):
+        yield from map(reader.get_batch, range(reader.num_record_batches))
+    else:
+        yield from reader
+
+
+def _ipc_reader(path: str, names: Sequence[str] | None = None) -> pa.RecordBatchFileReader | pa.RecordBatchStreamReader:
+    """Open a file of either format for reading the named columns, or all."""
+    positions = None
+    if names is not None:
+        present = _ipc_reader(path).schema.names
+        positions = [present.index(name) for name in names if name in present]
+    options = pa.ipc.IpcReadOptions(included_fields=positions)
+    file = pa.OSFile(path)
+    is_file = file.read(len(_FILE_MAGIC)) == _FILE_MAGIC
+    file.seek(0)
+    return pa.ipc.open_file(file, options=options) if is_file else pa.ipc.open_stream(file, options=options)
+
+
+# ---- Data frames, through narwhals ----
+
+
+def open_mapping(columns: Mapping[Any, Any]) -> Source:
+    """Open columns by name: arrays, lists or series."""
+    by_name = {str(name): values for name, values in columns.items()}
+
+    def load(wanted: list[str]) -> pa.Table:
+        return pa.table({name: _array(by_name[name], name) for name in wanted})
+
+    return ArrowColumns(("dict of columns",), [str(name) for name in columns], load)
+
+
+def _array(values: Any, name: str) -> pa.Array | pa.ChunkedArray:
+    if not isinstance(values, Iterable) or isinstance(values, ByName):
+        raise errors.ShapeError(f"column {name!r}", expected="an array", got=type(values).__name__)
+    series = nw.from_native(values, series_only=True, pass_through=True)
+    if isinstance(series, nw.Series):
+        return series.to_arrow()
+    if isinstance(values, np.ndarray):
+        values = values.astype(values.dtype.newbyteorder("="), copy=False)
+    try:
+        return pa.array(values, from_pandas=True)
+    except OverflowError:  # above the largest int64
+        return pa.array(values, pa.uint64(), from_pandas=True)
+
+
+def open_frame(frame: Any) -> Source:
+    """Open a data frame, lazy or not, or a relation."""
+    if isinstance(frame, duckdb.DuckDBPyRelation):
+        return Relation(("DuckDB relation",), frame)
+    library = type(frame).__module__.split(".")[0].lstrip("_")
+    origin = (f"{library} {type(frame).__name__}",)
+    with one_line_errors(origin[0]):
+        snapshot = _snapshot(frame)
+        if snapshot is not None:
+            names, load = snapshot
+            return ArrowColumns(origin, names, lambda wanted: load(wanted).select(wanted))
+        narwhal = nw.from_native(frame, pass_through=True)
+        if not isinstance(narwhal, nw.DataFrame | nw.LazyFrame):
+            expected = "a file, folder, glob, '-', open binary file, data frame, relation or dict of columns"
+            raise errors.EngineError("source", expected=expected, got=type(frame).__name__)
+        native_names = narwhal.collect_schema().names()
+    # pandas also takes numbers as names.
+    native = {str(name): name for name in native_names}
+
+    def load_columns(wanted: list[str]) -> pa.Table:
+        table = narwhal
+        if isinstance(table, nw.LazyFrame):
+            schema = table.collect_schema()
+            columns = []
+            for name in wanted:
+                is_decimal = schema[native[name]] == nw.Decimal
+                columns.append(_without_nan(native[name]) if is_decimal else nw.col(native[name]))
+            table = table.select(*columns).collect("pyarrow")
+        return pa.table({name: table.get_column(native[name]).to_arrow() for name in wanted})
+
+    return ArrowColumns(origin, [str(name) for name in native_names], load_columns)
+
+
+def _snapshot(table: Any) -> tuple[list[str], Callable[[list[str]], pa.Table]] | None:
+    """Return the columns of a Delta Lake or Iceberg table, of a scan or an Arrow dataset, and a function to read some.
+
+    They are the rows of one snapshot: only the library of the table can tell them from deleted rows in its files.
+    """
+    if hasattr(table, "to_pyarrow_dataset"):
+        table = table.to_pyarrow_dataset()
+    if hasattr(table, "get_fragments"):
+        return table.schema.names, lambda wanted: table.to_table(columns=wanted)
+    scan = table.scan() if hasattr(table, "metadata_location") else table
+    if hasattr(scan, "projection") and hasattr(scan, "to_arrow"):
+        return [field.name for field in scan.projection().fields], lambda wanted: scan.select(*wanted).to_arrow()
+    return None
+
+
+def _without_nan(name: str) -> nw.Expr:
+    """Return decimals with NaN, which PostgreSQL sorts above all numbers and Arrow lacks, as missing."""
+    is_number = nw.col(name).cast(nw.Float64) <= sys.float_info.max
+    return nw.when(is_number).then(nw.col(name)).otherwise(nw.lit(None)).alias(name)
+
+
+# ---- Database files ----
+
+_DUCKDB_TABLES = """
+    SELECT schema_name, table_name FROM duckdb_tables() WHERE database_name = 'file' UNION ALL
+    SELECT schema_name, view_name FROM duckdb_views() WHERE database_name = 'file' AND NOT internal ORDER BY ALL
+"""
+_SQLITE_TABLES = (
+    "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND substr(name, 1, 7) <> 'sqlite_' ORDER BY 1"
+)
+_SQLITE_ROWS = 100_000  # fetched at a time: some MB of Python objects
+
+
+def open_duckdb(paths: list[str], origin: tuple[str, ...], layout: FileLayout) -> Source:
+    """Open a table of a DuckDB database; those of other schemas than main are named as "schema.table"."""
+    path = _only(paths)
+    with one_line_errors(origin[0]), Path(path).open("rb") as file:
+        if file.read(12)[8:] != b"DUCK":
+            raise errors.EngineError(origin[0], expected="a DuckDB database", got="other bytes")
+    connection = connect([path, f"{path}.wal"])
+    with one_line_errors(origin[0]):
+        connection.execute(f"ATTACH {text(path)} AS file (READ_ONLY)")
+        tables = {}
+        for schema, name in connection.sql(_DUCKDB_TABLES).fetchall():
+            tables[name if schema == "main" else f"{schema}.{name}"] = f"{identifier(schema)}.{identifier(name)}"
+        table = tables[_chosen(layout.table, list(tables), origin[0])]
+        relation = connection.sql(f"FROM file.{table}")
+    return Relation(origin, relation, connection=connection)
+
+
+def open_sqlite(paths: list[str], origin: tuple[str, ...], layout: FileLayout) -> Source:
+    """Open a table of a SQLite database by Python's own driver, as DuckDB's is an extension to be downloaded.
+
+    SQLite has a type for each value: a column of whole numbers and others is of floats where these hold all of them,
+    and one of numbers and texts is refused.
+    """
+    place = f"{Path(_only(paths)).absolute().as_uri()}?mode=ro"
+
+    def query(sql: str) -> pa.Table:
+        with one_line_errors(origin[0]), closing(sqlite3.connect(place, uri=True)) as connection:
+            cursor = connection.execute(sql)
+            names = [column[0] for column in cursor.description]
+            columns: list[list[Any]] = [[] for _ in names]
+            while rows := cursor.fetchmany(_SQLITE_ROWS):
+                for column, values in zip(columns, zip(*rows, strict=True), strict=True):
+                    column.extend(values)
+            return pa.table([pa.array(column) for column in columns], names=names)
+
+    name = _chosen(layout.table, query(_SQLITE_TABLES)["name"].to_pylist(), origin[0])
+    table = identifier(name)
+    columns = query(f"SELECT * FROM {table} LIMIT 0").column_names
+    return ArrowColumns(
+        origin, columns, lambda wanted: query(f"SELECT {', '.join(map(identifier, wanted))} FROM {table}")
+    )
+
+
+def _only(paths: Sequence[str]) -> str:
+    if len(paths) > 1:
+        raise errors.InputError("source", expected="one database", got=errors.listing(paths))
+    return paths[0]
+
+
+def _chosen(table: str | None, tables: list[str], origin: str) -> str:
+    """Return the name of the table that is asked for, or of the only one."""
+    if table is None and len(tables) == 1:
+        return tables[0]
+    if table in tables:
+        return table
+    got = "none" if table is None else repr(table)
+    if not tables:
+        raise errors.InputError("table", expected=f"a table in {origin}", got=got)
+    expected = f"a table of {origin}: {errors.one_of(table or '', tables)}"
+    raise errors.InputError("table", expected=expected, got=got, hint="name one: table= (--table)")
+
+
+# ---- Spreadsheets ----
 
 _EXACT = 2**53  # up to which a cell, a float64, holds every whole number
 
 
 def open_excel(paths: list[str], origin: tuple[str, ...], _layout: FileLayout) -> Source:
-    """Open spreadsheets with a common header.
+    """Open the only non-empty sheet of each file, with column names in its first row, which all files share.
 
-    A sheet has types by the cell. A column of numbers is one, of whole numbers where all are; in a column that holds
-    texts too, all cells are what a CSV file would have for them.
+    Cells have types, columns have none. A column of numbers is numeric, and of integers if all numbers are whole; in a
+    column that also holds texts, all cells are what a CSV file would have for them.
     """
     sheets = [_sheet(path, name) for path, name in zip(paths, origin, strict=True)]
     names = [str(cell) for cell in sheets[0][0]]
     for rows, name in zip(sheets, origin, strict=True):
-        if (there := [str(cell) for cell in rows[0]]) != names:
-            raise EngineError(f"{name}: expected the columns of {origin[0]}, {names}, got {there}")
-    cells = [[row[place] for rows in sheets for row in rows[1:]] for place in range(len(names))]
-    arrays = {name: _array_of_excel(column) for name, column in zip(names, cells, strict=True)}
+        names_here = [str(cell) for cell in rows[0]]
+        if names_here != names:
+            raise errors.EngineError(f"{name}: expected the columns of {origin[0]}, {names}, got {names_here}")
+    arrays: dict[str, pa.Array] = {}
+    for place, name in enumerate(names):
+        arrays[name] = _array_of_cells([row[place] for rows in sheets for row in rows[1:]])
     source = ArrowColumns(origin, names, lambda wanted: pa.table({name: arrays[name] for name in wanted}))
     source.decimal = "."
     return source
@@ -708,22 +712,25 @@ def _sheet(path: str, name: str) -> Sequence[Sequence[Any]]:
         from python_calamine import CalamineError, CalamineWorkbook
     except ModuleNotFoundError:
         hint = "pip install 'rocscope[excel]'"
-        raise MissingDependencyError(f"{name}: python-calamine is not installed", hint=hint) from None
+        raise errors.MissingDependencyError(f"{name}: python-calamine is not installed", hint=hint) from None
+    filled: dict[str, Sequence[Sequence[Any]]] = {}
     with one_line_errors(name), Path(path).open("rb") as file:
         try:
             book = CalamineWorkbook.from_filelike(file)
-            found = {sheet: book.get_sheet_by_name(sheet).to_python() for sheet in book.sheet_names}
+            for sheet in book.sheet_names:
+                rows = book.get_sheet_by_name(sheet).to_python()
+                if rows:
+                    filled[sheet] = rows
         except CalamineError as error:
-            raise EngineError(f"{name}: {error}") from None
-    filled = {sheet: rows for sheet, rows in found.items() if rows}
+            raise errors.EngineError(f"{name}: {error}") from None
     if len(filled) != 1:
-        got = listing(list(filled)) if filled else "none"
+        got = errors.listing(list(filled)) if filled else "none"
         hint = "save the one that is meant as a file of its own" if filled else ""
-        raise EngineError(name, expected="one sheet that is not empty", got=got, hint=hint)
+        raise errors.EngineError(name, expected="one sheet that is not empty", got=got, hint=hint)
     return next(iter(filled.values()))
 
 
-def _array_of_excel(cells: Sequence[Any]) -> pa.Array:
+def _array_of_cells(cells: Sequence[Any]) -> pa.Array:
     """Return cells of one type unchanged, with empty ones as missing; mixed types become text."""
     values = [None if cell == "" else cell for cell in cells]
     kinds = {type(value) for value in values if value is not None}
@@ -733,10 +740,10 @@ def _array_of_excel(cells: Sequence[Any]) -> pa.Array:
         return pa.array([None if value is None else float(value) for value in values], pa.float64())
     if len(kinds) == 1 and kinds <= {bool, str, date, datetime}:
         return pa.array(values)
-    return pa.array([None if value is None else _text(value) for value in values], pa.string())
+    return pa.array([None if value is None else _as_text(value) for value in values], pa.string())
 
 
-def _text(value: Any) -> str:
+def _as_text(value: Any) -> str:
     return str(int(value)) if isinstance(value, float) and _is_whole(value) else str(value)
 
 

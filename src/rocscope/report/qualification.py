@@ -34,7 +34,7 @@ from rocscope.core.result import Result, html_table
 from rocscope.curves.rate_curves import auc, precision_recall, roc
 from rocscope.decisions.choosing import choose
 from rocscope.decisions.loading import load_plan
-from rocscope.engines.counting import read_counts
+from rocscope.engines.reading import read_counts
 from rocscope.errors import RocscopeError
 from rocscope.inference.proportions import proportion_interval
 from rocscope.report.model import fingerprint

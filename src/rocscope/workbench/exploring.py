@@ -7,8 +7,7 @@ from typing import Any, Literal
 
 from rocscope.core.context import Context
 from rocscope.core.predictions import Predictions
-from rocscope.engines.columns import Scores
-from rocscope.engines.formats import FileFormat
+from rocscope.engines.formats import FileFormat, Scores
 from rocscope.errors import InputError, MissingDependencyError
 from rocscope.sample import is_segmented, refusal
 from rocscope.workbench.session import DataSource, Session

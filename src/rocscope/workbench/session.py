@@ -22,10 +22,10 @@ from rocscope._base.arrays import in_threads
 from rocscope.core.context import Context
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.predictions import Predictions
-from rocscope.engines.counting import memory_limit, read_counts
 from rocscope.engines.formats import FileLayout, rows_of_files
 from rocscope.engines.opening import open_source
-from rocscope.engines.reading import read
+from rocscope.engines.reading import read, read_counts
+from rocscope.engines.row_buffers import memory_limit
 from rocscope.engines.tables import ParquetFiles, interruptible, require_condition
 from rocscope.errors import EngineError, InputError
 from rocscope.report.model import (
