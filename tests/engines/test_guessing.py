@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import rocscope as rs
 from rocscope.engines.description import MOST_SCORES, Guess, describe, guess, uses_of
 from rocscope.engines.formats import FileLayout
 from rocscope.errors import ColumnError
