@@ -10,7 +10,7 @@ import pytest
 import rocscope as rs
 from rocscope import Context, ThresholdCounts
 from rocscope.decisions import in_money
-from rocscope.engines.columns import Question
+from rocscope.engines.columns import CountRequest
 from rocscope.engines.spark import ROW_COSTS_HINT
 from rocscope.errors import InputError, OneClassError, WeightError
 
@@ -148,4 +148,4 @@ def test_what_cannot_be_counted_in_money_elsewhere_says_so():
     with pytest.raises(InputError, match="tol: expected none with weights or money"):
         rs.read_counts(lazy, label="y", scores="a", context=FRAUD, tol=1e-3)
     with pytest.raises(InputError, match="Spark DataFrame"):
-        Question("y", "a", context=FRAUD).refuse("Spark DataFrame", context=ROW_COSTS_HINT)
+        CountRequest("y", "a", context=FRAUD).refuse("Spark DataFrame", context=ROW_COSTS_HINT)

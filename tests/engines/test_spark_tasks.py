@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from rocscope import Context, ThresholdCounts, choose
 from rocscope.core.ranking import rank
 from rocscope.engines import spark, spark_tasks
-from rocscope.engines.columns import Question
+from rocscope.engines.columns import CountRequest
 from rocscope.engines.spark import Input
 from rocscope.engines.spark_tasks import Layout
 from rocscope.errors import InputError, LabelError, ScoreError, ShapeError, WeightError
@@ -44,7 +44,7 @@ def counted(columns, *, number=3, levels_per_range=2**20, most_levels=100_000, m
     )
     limits = {"_LEVELS_PER_RANGE": levels_per_range, "MOST_LEVELS": most_levels, "MOST_BINS": most_bins}
     with mock.patch.multiple(spark, **limits):
-        return spark.answer(data, Question("label", "score", pos_label=layout["pos_label"]), Session())
+        return spark.answer(data, CountRequest("label", "score", pos_label=layout["pos_label"]), Session())
 
 
 def columns_of(sample):

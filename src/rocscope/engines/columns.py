@@ -7,7 +7,7 @@ Numbers keep their type. Types that NumPy lacks are converted only if no two val
 integers, other decimals of at most 15 digits to float64, and text (of files in which everything is text) to the first
 of int64, uint64 and float64 that every value fits.
 
-In order: `Column`, numbers, labels and groups, positive labels, roles, `Question`, and columns of class probabilities.
+In order: `Column`, numbers, labels and groups, positive labels, roles, `CountRequest`, and class probabilities.
 """
 
 import re
@@ -464,7 +464,7 @@ def roles_of_numbers(columns: Sequence[str] | str | None) -> list[Role]:
 
 
 @dataclass(frozen=True)
-class Question:
+class CountRequest:
     """The arguments of `read_counts` as given.
 
     Attributes
@@ -500,7 +500,7 @@ class Question:
 
         Examples
         --------
-        >>> Question("y", "score", memory=9).refuse("Spark DataFrame", memory="Spark has its own")
+        >>> CountRequest("y", "score", memory=9).refuse("Spark DataFrame", memory="Spark has its own")
         Traceback (most recent call last):
         rocscope.errors.InputError: memory: expected none for a Spark DataFrame, got 9; Spark has its own
         """

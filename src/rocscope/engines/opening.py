@@ -26,9 +26,8 @@ from functools import partial
 from itertools import chain
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
-import duckdb
 import numpy as np
 import pyarrow as pa
 
@@ -38,6 +37,9 @@ from rocscope.engines import formats, tables
 from rocscope.engines.formats import FileLayout, Source, Stream, one_line_errors
 from rocscope.engines.tables import Relation, identifier, text
 from rocscope.errors import EngineError, InputError, warn
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection, DuckDBPyRelation
 
 _TEXT_FORMATS = {"csv": "CSV text", "tsv": "TSV text", "jsonl": "JSON text"}
 _PARQUET = b"PAR1"  # the first and the last bytes of every Parquet file
@@ -266,9 +268,11 @@ def _header(path: str, name: str, delimiters: str) -> tuple[list[str], str, str]
 
 
 def _csv_types(
-    connection: duckdb.DuckDBPyConnection, path: str, name: str, dialect: str, width: int, sample: int
+    connection: "DuckDBPyConnection", path: str, name: str, dialect: str, width: int, sample: int
 ) -> dict[str, str]:
     """Return DuckDB's type for each column, guessed from a number of rows (-1: all)."""
+    import duckdb
+
     candidates = ", ".join(map(text, _CSV_TYPES))
     options = f"{dialect}, auto_type_candidates = [{candidates}], sample_size = {sample}"
     file = text(glob.escape(path))
@@ -384,7 +388,7 @@ class TextRelation(Relation):
     def __init__(
         self,
         origin: tuple[str, ...],
-        connection: duckdb.DuckDBPyConnection,
+        connection: "DuckDBPyConnection",
         query: Callable[[str], str],
         guess: Mapping[str, str],
         *,
@@ -447,7 +451,7 @@ class TextRelation(Relation):
             self._widen(large)
         return super().stream(names, where)
 
-    def _declare(self, types: Mapping[str, str]) -> duckdb.DuckDBPyRelation:
+    def _declare(self, types: Mapping[str, str]) -> "DuckDBPyRelation":
         return self._run(self._query(_declared(types)))
 
     def _retype(self, columns: Sequence[str], kind: str) -> None:

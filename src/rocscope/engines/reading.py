@@ -1,7 +1,7 @@
 """Read predictions, or count them, from files, streams, data frames, relations and cluster tables.
 
 `read` keeps the rows; `read_counts` keeps only positives and negatives by distinct score. For the latter each kind of
-source has an engine, a function `count(source, question)` that returns a `CountedModels`: `spark`, `sql` for relations
+source has an engine, a function `count(source, request)` that returns a `CountedModels`: `spark`, `sql` for relations
 and tables of a database, and `streaming` for everything else.
 """
 
@@ -420,10 +420,10 @@ def read_counts(
         count = streaming.count
     with reporting(progress, streaming.progress_title(source), "rows") as report:
         layout = FileLayout(format, decimal, delimiter, encoding, table)
-        question = column_roles.Question(
+        request = column_roles.CountRequest(
             label, scores, weight, where, segment, pos_label, missing, layout, limit, report, tol, context
         )
-        return count(source, question)
+        return count(source, request)
 
 
 def _is_spark(source: Any) -> bool:

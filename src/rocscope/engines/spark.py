@@ -7,7 +7,7 @@
 3. The shuffle: each range's pieces meet in one partition, which merges them and bins them without losing a vertex of
    the hull or a pair of the area. The driver concatenates the bins.
 
-The tasks of the workers are in `spark_tasks`. In order: the columns of a question, counting, and Spark itself:
+The tasks of the workers are in `spark_tasks`. In order: the columns of a request, counting, and Spark itself:
 settings, Arrow functions and errors.
 """
 
@@ -31,7 +31,7 @@ from rocscope._base.arrays import Array
 from rocscope.core.predictions import CountedModels, Provenance
 from rocscope.engines import columns, formats, streaming
 from rocscope.engines import spark_tasks as tasks
-from rocscope.engines.columns import Question
+from rocscope.engines.columns import CountRequest
 from rocscope.engines.spark_tasks import Facts, Group, Layout
 from rocscope.engines.tables import ArrowColumns
 from rocscope.ranges.binned import BinnedCounts
@@ -43,7 +43,7 @@ ROW_COSTS_HINT = (
     "make what is at stake a weight and whether acting gains the label, or read the rows with rocscope.read"
 )
 
-# ---- The columns of a question ----
+# ---- The columns of a request ----
 
 # NumPy's type for each type of numbers in Spark.
 _NUMBERS = {
@@ -103,22 +103,22 @@ def _role_of(name: str) -> str:
     return name.rstrip("0123456789")
 
 
-def open_input(frame: Any, question: Question) -> Input:
-    """Check the question against the columns' types, and select what is needed."""
+def open_input(frame: Any, request: CountRequest) -> Input:
+    """Check the request against the columns' types, and select what is needed."""
     from pyspark.sql import functions
 
-    if question.where is not None:
-        frame = frame.filter(question.where)
+    if request.where is not None:
+        frame = frame.filter(request.where)
     types = dict(frame.dtypes)
     named = formats.NamedColumns((ORIGIN,), [name for name, _ in frame.dtypes])
-    models = formats.models_of(named, "scores", question.scores)
-    column_of = {"label": formats.require_name(named, "label", question.label)}
+    models = formats.models_of(named, "scores", request.scores)
+    column_of = {"label": formats.require_name(named, "label", request.label)}
     for number, column in enumerate(models.values()):
         column_of[f"score{number}"] = column
-    if question.weight:
-        column_of["weight"] = str(question.weight)
-    if question.segment:
-        column_of["segment"] = str(question.segment)
+    if request.weight:
+        column_of["weight"] = str(request.weight)
+    if request.segment:
+        column_of["segment"] = str(request.segment)
     for name, column in column_of.items():
         formats.require_columns(named, [column], _role_of(name))
     kinds = {name: _type_of(_role_of(name), column, types[column]) for name, column in column_of.items()}
@@ -131,8 +131,8 @@ def open_input(frame: Any, question: Question) -> Input:
         models=len(models),
         weighted="weight" in column_of,
         segment=None if segment is None else _SEGMENTS[segment],
-        pos_label=question.pos_label,
-        drop=question.missing == "drop",
+        pos_label=request.pos_label,
+        drop=request.missing == "drop",
     )
     dtypes = {model: _NUMBERS[kinds[f"score{number}"]] for number, model in enumerate(models)}
     return Input(frame.select(*selected), layout, dtypes, segment, column_of)
@@ -188,17 +188,17 @@ _BATCH = "spark.sql.execution.arrow.maxRecordsPerBatch"
 _MOST_WEIGHT = 2.0**62  # the sum of two such totals fits 64 bits
 
 
-def count(source: Any, question: Question) -> CountedModels | SegmentedCounts:
-    """Answer a question about a Spark DataFrame."""
+def count(source: Any, request: CountRequest) -> CountedModels | SegmentedCounts:
+    """Count a Spark DataFrame."""
     memory_hint = "Spark's own settings say what a worker may use"
-    question.refuse(ORIGIN, memory=memory_hint, context=ROW_COSTS_HINT)
+    request.refuse(ORIGIN, memory=memory_hint, context=ROW_COSTS_HINT)
     with one_line_errors():
         require_running(source)
-        data = open_input(source, question)
+        data = open_input(source, request)
         if not _suits_driver(data):
-            return answer(data, question, source.sparkSession)
+            return answer(data, request, source.sparkSession)
         rows = fetched(data)
-    return streaming.count(rows, question)
+    return streaming.count(rows, request)
 
 
 def _suits_driver(data: Input) -> bool:
@@ -213,7 +213,7 @@ def _suits_driver(data: Input) -> bool:
     return groups > MOST_GROUPS or (groups > FEW_GROUPS and rows * len(data.columns) <= MOST_VALUES)
 
 
-def answer(data: Input, question: Question, session: Any) -> CountedModels | SegmentedCounts:
+def answer(data: Input, request: CountRequest, session: Any) -> CountedModels | SegmentedCounts:
     """Count columns whose types have been checked."""
     from pyspark import StorageLevel
 
@@ -224,12 +224,12 @@ def answer(data: Input, question: Question, session: Any) -> CountedModels | Seg
     runs = runs.persist(StorageLevel.DISK_ONLY)  # takes no memory from what the user has cached
     try:
         facts, totals = _survey(runs, data)
-        _check(facts, data, question.pos_label)
-        question.progress(facts.rows, facts.rows)
+        _check(facts, data, request.pos_label)
+        request.progress(facts.rows, facts.rows)
         by_group = _count_groups(runs, totals, session)
     finally:
         runs.unpersist()
-    where = None if question.where is None else str(question.where)
+    where = None if request.where is None else str(request.where)
     return _named(by_group, totals, data, Provenance((ORIGIN,), facts.rows, facts.dropped, where))
 
 

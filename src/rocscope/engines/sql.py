@@ -32,7 +32,7 @@ from rocscope.core.counts import ThresholdCounts
 from rocscope.core.predictions import CountedModels, Provenance
 from rocscope.core.ranking import collapse
 from rocscope.engines import columns, formats, streaming
-from rocscope.engines.columns import Question, Role
+from rocscope.engines.columns import CountRequest, Role
 from rocscope.engines.opening import open_source
 from rocscope.engines.tables import Relation
 from rocscope.errors import EngineError, InputError, RocscopeError, ScoreError, WeightError
@@ -231,7 +231,7 @@ def _marked(starts: Array, ends: Array, size: int) -> NDArray[np.bool_]:
     return np.cumsum(marks[:-1]) > 0
 
 
-# ---- Questions about ranges as queries ----
+# ---- CountRequests about ranges as queries ----
 
 LazyRows = nw.LazyFrame[Any]
 
@@ -303,12 +303,12 @@ _LARGEST = float(np.finfo(np.float64).max)
 
 @dataclass(frozen=True)
 class _Table:
-    """A lazy frame, or a database table as one, and the question about it."""
+    """A lazy frame, or a database table as one, and what to count of it."""
 
     frame: LazyRows
     origin: tuple[str, ...]
     schema: nw.Schema
-    question: Question
+    request: CountRequest
     roles: Sequence[Role]
 
     @property
@@ -337,7 +337,7 @@ class _Table:
     @property
     def most_levels(self) -> int:
         """Number of distinct scores that may be fetched."""
-        memory = self.question.memory
+        memory = self.request.memory
         return MOST_LEVELS if memory is None else max(2, memory // _BYTES_PER_LEVEL)
 
     def fetch_levels(self, rows: LazyRows, role: Role, *keys: str) -> pa.Table:
@@ -350,23 +350,23 @@ class _Table:
         return table
 
 
-def count(source: Any, question: Question) -> CountedModels | SegmentedCounts:
-    """Answer a question about a lazy frame or a table of a database."""
+def count(source: Any, request: CountRequest) -> CountedModels | SegmentedCounts:
+    """Count a lazy frame or a table of a database."""
     frame = nw.from_native(source).lazy()
     with formats.one_line_errors("source"):
         schema = frame.collect_schema()
     origin = (f"{frame.implementation.value} table",)
-    question.refuse(origin[0], where="filter the table itself: table.filter(...)")
-    roles = question.roles(formats.NamedColumns(origin, schema.names()))
-    table = _Table(frame, origin, schema, question, roles)
+    request.refuse(origin[0], where="filter the table itself: table.filter(...)")
+    roles = request.roles(formats.NamedColumns(origin, schema.names()))
+    table = _Table(frame, origin, schema, request, roles)
     for role in roles:
         _check_type(role, table)
-    if question.tol is not None and (question.weight is not None or question.context is not None):
+    if request.tol is not None and (request.weight is not None or request.context is not None):
         raise InputError("tol", expected="none with weights or money", hint="only whole rows are counted in ranges")
     rows, dropped = _complete_rows(table)
     prepared = _prepared(table)
     provenance = Provenance(table.origin, rows, dropped)
-    question.progress(rows, rows)
+    request.progress(rows, rows)
     segment = table.role("segment")
     if segment is None:
         return CountedModels(_count_models(table, prepared), provenance)
@@ -408,7 +408,7 @@ def _complete_rows(table: _Table) -> tuple[int, int]:
         raise formats.no_rows(table.origin[0])
     for number, role in enumerate(table.roles):
         bad = sums[f"bad{number}"]
-        if bad and table.question.missing != "drop":
+        if bad and table.request.missing != "drop":
             raise role.incomplete(table, f"{bad} of {rows} missing or infinite")
     if dropped == rows:
         raise formats.no_complete_rows(table.origin[0], rows)
@@ -428,8 +428,8 @@ def _prepared(table: _Table) -> LazyRows:
         "pos": nw.when(is_pos).then(one).otherwise(none),
         "neg": nw.when(is_pos).then(none).otherwise(one),
     }
-    if table.question.context is not None:
-        selected = _in_money(table, complete, selected, table.question.context)
+    if table.request.context is not None:
+        selected = _in_money(table, complete, selected, table.request.context)
     for name, role in table.scores:
         column = nw.col(role.column)
         selected[name] = _one_if(column) if table.schema[role.column] == nw.Boolean else column
@@ -444,7 +444,7 @@ def _is_positive(table: _Table, complete: LazyRows) -> nw.Expr:
     role = table.roles[0]
     column = table.fetch(complete.select(label=nw.col(role.column)).unique().head(_MOST_CLASSES)).column("label")
     labels = columns.labels(column, role.subject(table))
-    positive = columns.positives(labels, table.question.pos_label, role.subject(table))
+    positive = columns.positives(labels, table.request.pos_label, role.subject(table))
     condition = None
     for value, is_pos in zip(column.to_pylist(), positive, strict=True):
         if is_pos:
@@ -504,7 +504,7 @@ def _count_models(table: _Table, prepared: LazyRows) -> dict[str, ThresholdCount
 def _count_model(table: _Table, rows: LazyRows, role: Role) -> ThresholdCounts | BinnedCounts:
     """Return the counts of one model, by score or, with `tol`, in score ranges."""
     subject = role.subject(table)
-    tol = table.question.tol
+    tol = table.request.tol
     if tol is not None:
         low = scores_of(table.fetch(rows.select(nw.col("score").min())).column("score"), subject)
         high = scores_of(table.fetch(rows.select(nw.col("score").max())).column("score"), subject)
@@ -525,9 +525,9 @@ def _count_by_segment(
     table: _Table, prepared: LazyRows, segment: Role, source: Provenance
 ) -> CountedModels | SegmentedCounts:
     subject = segment.subject(table)
-    question = table.question
-    if question.tol is None:
-        dtype = np.int64 if question.weight is None and question.context is None else np.float64
+    request = table.request
+    if request.tol is None:
+        dtype = np.int64 if request.weight is None and request.context is None else np.float64
         sums: dict[str, tuple[Array, Array, Array, Array]] = {}
         for name, role in table.scores:
             rows = prepared.select("segment", "pos", "neg", score=name)
@@ -557,46 +557,46 @@ MOST_DISTINCT = 20_000
 """Maximum number of distinct rows among them; with more, streaming is faster."""
 
 
-def count_relation(source: Any, question: Question) -> CountedModels | SegmentedCounts:
-    """Answer a question about a relation."""
-    if question.weight is None and question.context is None and question.memory is None:
+def count_relation(source: Any, request: CountRequest) -> CountedModels | SegmentedCounts:
+    """Count a DuckDB relation."""
+    if request.weight is None and request.context is None and request.memory is None:
         with suppress(RocscopeError):  # streaming reports what is wrong, and in which row
-            counts = _aggregated(source, question)
+            counts = _aggregated(source, request)
             if counts is not None:
                 return counts
-    return streaming.count(source, question)
+    return streaming.count(source, request)
 
 
-def _aggregated(source: Any, question: Question) -> CountedModels | SegmentedCounts | None:
+def _aggregated(source: Any, request: CountRequest) -> CountedModels | SegmentedCounts | None:
     """Return one model's counts from a GROUP BY over all columns in use; None if that would be slower."""
-    with open_source(source, question.layout) as opened:
+    with open_source(source, request.layout) as opened:
         assert isinstance(opened, Relation)
-        roles = question.roles(opened)
+        roles = request.roles(opened)
         label, score = roles[0], roles[-1]
         segments = [role for role in roles if role.argument == "segment"]
         if len(roles) > 2 + len(segments):  # several models
             return None
         names = list(dict.fromkeys(role.column for role in roles))
-        first = opened.distinct(names, question.where, SAMPLED)
+        first = opened.distinct(names, request.where, SAMPLED)
         if _rows_of(first).sum() < SAMPLED or first.num_rows > MOST_DISTINCT:
             return None
         kind = first.schema.field(score.column).type
         if not (pa.types.is_integer(kind) or pa.types.is_float32(kind) or pa.types.is_float64(kind)):
             return None
-        table = opened.distinct(names, question.where)
+        table = opened.distinct(names, request.where)
         by_role = {role: role.convert(opened, table) for role in roles}
         size = _rows_of(table)
         rows = int(size.sum())
         gaps = [column.missing for column in by_role.values() if column.missing is not None]
         if gaps:
             complete = ~np.logical_or.reduce(gaps)
-            if question.missing != "drop" or not complete.any():
+            if request.missing != "drop" or not complete.any():
                 return None
             by_role = {role: column.keep(complete) for role, column in by_role.items()}
             size = size[complete]
-        positive = columns.positives(by_role[label], question.pos_label, label.subject(opened))
-    question.progress(rows, rows)
-    provenance = Provenance(opened.origin, rows, rows - int(size.sum()), question.where)
+        positive = columns.positives(by_role[label], request.pos_label, label.subject(opened))
+    request.progress(rows, rows)
+    provenance = Provenance(opened.origin, rows, rows - int(size.sum()), request.where)
     values = without_signed_zeros(by_role[score].as_scores())
     pos = np.where(positive, size, 0)
     neg = np.where(positive, 0, size)

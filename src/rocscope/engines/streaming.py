@@ -39,7 +39,7 @@ from rocscope.core.counts import ThresholdCounts
 from rocscope.core.predictions import CountedModels, Provenance
 from rocscope.core.ranking import key_parts
 from rocscope.engines import columns, formats, row_buffers
-from rocscope.engines.columns import Column, Question, Role
+from rocscope.engines.columns import Column, CountRequest, Role
 from rocscope.engines.formats import FileFormat, FileLayout, Scores, Source, Stream
 from rocscope.engines.opening import open_source
 from rocscope.engines.row_buffers import PackedRows, RowBuffer
@@ -492,32 +492,32 @@ _PARTS_IN_MEMORY = 4  # a part on disk may take this fraction of the memory limi
 _SEGMENT_SORT_MEMORY = 2  # times the size of rows of segments that sorting them takes
 
 
-def count(source: Any, question: Question) -> CountedModels | SegmentedCounts:
+def count(source: Any, request: CountRequest) -> CountedModels | SegmentedCounts:
     """Count any source that `read` accepts."""
-    with open_source(source, question.layout) as opened:
+    with open_source(source, request.layout) as opened:
         # CSV columns are read in one pass with types guessed from the first rows. If the guess turns out wrong, or
         # anything else fails, a pass with inferred types counts the rows or reports what is wrong.
         guessed: Callable[[list[str]], Source | None] | None = getattr(opened, "guessed", None)
-        if guessed is not None and question.where is None and question.context is None:
-            relation = guessed([role.column for role in question.roles(opened)])
+        if guessed is not None and request.where is None and request.context is None:
+            relation = guessed([role.column for role in request.roles(opened)])
             if relation is not None:
                 with suppress(formats.WrongGuessError, RocscopeError):
-                    return _count(relation, question)
-        return _count(opened, question)
+                    return _count(relation, request)
+        return _count(opened, request)
 
 
-def _count(opened: Source, question: Question) -> CountedModels | SegmentedCounts:
-    limit = row_buffers.memory_limit(question.memory)
-    reader, stream = _reader_of(opened, question)
+def _count(opened: Source, request: CountRequest) -> CountedModels | SegmentedCounts:
+    limit = row_buffers.memory_limit(request.memory)
+    reader, stream = _reader_of(opened, request)
     tally, buffers = BatchTally(reader), _Buffers(limit)
     with closing(in_order(stream.pieces, reader.take)) as batches:
         for batch in batches:
             tally.add(batch)
             if not tally.failed:
                 buffers.add(batch)
-            question.progress(tally.rows, stream.rows)
-    tally.check(question.where)
-    provenance = tally.provenance(question.where)
+            request.progress(tally.rows, stream.rows)
+    tally.check(request.where)
+    provenance = tally.provenance(request.where)
     if buffers.stored:
         names, rows = sorted_segments(buffers.stored)
         return segmenting.drift_of_models(names, dict(zip(reader.models, rows, strict=True)), provenance)
@@ -527,19 +527,19 @@ def _count(opened: Source, question: Question) -> CountedModels | SegmentedCount
         check.check_some_weight(of_models[0].rows > 0)
         counts = [ThresholdCounts.from_ranking(rows.ranking(limit // _PARTS_IN_MEMORY)) for rows in of_models]
         by_segment[segment] = dict(zip(reader.models, counts, strict=True))
-    if question.segment is None:
+    if request.segment is None:
         return CountedModels(by_segment[None], provenance)
     return segmenting.of_segments(by_segment, provenance)
 
 
-def _reader_of(opened: Source, question: Question) -> tuple[Reader, Stream]:
+def _reader_of(opened: Source, request: CountRequest) -> tuple[Reader, Stream]:
     """Return the reader and the batches of a source."""
-    roles = question.roles(opened)
+    roles = request.roles(opened)
     names = list(dict.fromkeys(role.column for role in roles))
-    open_stream = partial(opened.stream, names, question.where)
+    open_stream = partial(opened.stream, names, request.where)
     stream = open_stream()
     kinds = _numeric_types(opened, roles, stream.schema, open_stream)
-    reader = Reader(opened, roles, kinds, question.pos_label, question.missing == "drop", question.context)
+    reader = Reader(opened, roles, kinds, request.pos_label, request.missing == "drop", request.context)
     if not reader.weighs_classes:
         return reader, stream
     # A target prevalence reweighs the classes, whose totals a first pass over the rows determines.
@@ -547,9 +547,9 @@ def _reader_of(opened: Source, question: Question) -> tuple[Reader, Stream]:
     with closing(in_order(stream.pieces, reader.take)) as batches:
         for batch in batches:
             tally.add(batch)
-    tally.check(question.where)
-    assert question.context is not None and question.context.target_prevalence is not None
-    of_classes = contexts.weights_of_classes(*tally.classes, question.context.target_prevalence)
+    tally.check(request.where)
+    assert request.context is not None and request.context.target_prevalence is not None
+    of_classes = contexts.weights_of_classes(*tally.classes, request.context.target_prevalence)
     return replace(reader, of_classes=of_classes), open_stream()
 
 
@@ -684,13 +684,13 @@ def read_sketch(
     """
     check.check_choice("missing", missing, columns.MISSING)
     layout = FileLayout(format, decimal, delimiter, encoding, table)
-    question = Question(label, scores, weight, where, segment, pos_label, missing, layout)
+    request = CountRequest(label, scores, weight, where, segment, pos_label, missing, layout)
     by_segment: dict[Hashable, list[CountsSketch]] = {}
     with (
         reporting(progress, progress_title(source), "rows") as report,
         open_source(source, layout) as opened,
     ):
-        reader, stream = _reader_of(opened, question)
+        reader, stream = _reader_of(opened, request)
         tally = BatchTally(reader)
         with closing(in_order(stream.pieces, partial(_take_and_sort, reader))) as batches:
             for batch, rows_by_segment in batches:

@@ -21,10 +21,8 @@ from functools import cached_property, partial
 from itertools import chain
 from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import duckdb
-import narwhals as nw
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -35,6 +33,11 @@ from rocscope._base.grouping import ByName
 from rocscope.engines import formats
 from rocscope.engines.formats import FileLayout, Source, Stream, one_line_errors
 
+# Plain Parquet and Arrow files are read without these libraries, which take longer to load than small files to read.
+if TYPE_CHECKING:
+    import narwhals as nw
+    from duckdb import DuckDBPyConnection, DuckDBPyRelation
+
 # ---- DuckDB ----
 
 _CONFIG = {
@@ -43,11 +46,13 @@ _CONFIG = {
     "python_enable_replacements": "false",  # no Python variable is a table
     "temp_directory": "",
 }
-_OPENED: ContextVar[list[duckdb.DuckDBPyConnection] | None] = ContextVar("opened", default=None)
+_OPENED: ContextVar[list["DuckDBPyConnection"] | None] = ContextVar("opened", default=None)
 
 
-def connect(paths: Sequence[str] = ()) -> duckdb.DuckDBPyConnection:
+def connect(paths: Sequence[str] = ()) -> "DuckDBPyConnection":
     """Return a connection to an empty database that can read `paths` and no other file."""
+    import duckdb
+
     with one_line_errors("DuckDB"):
         connection = duckdb.connect(":memory:", config=dict(_CONFIG))
         connection.execute("SET enable_progress_bar = false")
@@ -71,7 +76,7 @@ def interruptible() -> Iterator[Callable[[], None]]:
     ...     connection = connect()
     ...     interrupt()
     """
-    opened: list[duckdb.DuckDBPyConnection] = []
+    opened: list[DuckDBPyConnection] = []
 
     def interrupt() -> None:
         for connection in [*opened]:
@@ -86,6 +91,8 @@ def interruptible() -> Iterator[Callable[[], None]]:
 
 def require_condition(where: str) -> None:
     """Raise unless a text is a single condition, so that it cannot close an enclosing parenthesis."""
+    import duckdb
+
     with one_line_errors(f"where={where!r}"):
         statements = duckdb.extract_statements(f"SELECT 1 WHERE {where}\n")
     if len(statements) != 1:
@@ -127,12 +134,12 @@ class Relation:
     def __init__(
         self,
         origin: tuple[str, ...],
-        relation: duckdb.DuckDBPyRelation,
+        relation: "DuckDBPyRelation",
         *,
         columns: Sequence[str] | None = None,
         conflicts: Mapping[str, str] | None = None,
         decimal: str = "",
-        connection: duckdb.DuckDBPyConnection | None = None,
+        connection: "DuckDBPyConnection | None" = None,
     ) -> None:
         sql_names = relation.columns
         self.origin = origin
@@ -185,13 +192,13 @@ class Relation:
         with one_line_errors(f"where={where!r}"):
             return self._relation.project(f"(({where}\n)::BOOLEAN) IS TRUE").to_arrow_table().column(0)
 
-    def _project(self, names: Sequence[str], where: str | None) -> duckdb.DuckDBPyRelation:
+    def _project(self, names: Sequence[str], where: str | None) -> "DuckDBPyRelation":
         relation = self._filtered(names, where)
         columns = ", ".join(identifier(self._sql_name[name]) for name in names)
         with one_line_errors(errors.brief(self.origin)):
             return relation.project(columns)
 
-    def _filtered(self, names: Sequence[str], where: str | None) -> duckdb.DuckDBPyRelation:
+    def _filtered(self, names: Sequence[str], where: str | None) -> "DuckDBPyRelation":
         for name in [*names, *formats.mentioned(self.columns, where or "")]:
             if name in self._conflicts:
                 raise errors.EngineError(self._conflicts[name])
@@ -540,6 +547,8 @@ def open_mapping(columns: Mapping[Any, Any]) -> Source:
 
 
 def _array(values: Any, name: str) -> pa.Array | pa.ChunkedArray:
+    import narwhals as nw
+
     if not isinstance(values, Iterable) or isinstance(values, ByName):
         raise errors.ShapeError(f"column {name!r}", expected="an array", got=type(values).__name__)
     series = nw.from_native(values, series_only=True, pass_through=True)
@@ -555,7 +564,10 @@ def _array(values: Any, name: str) -> pa.Array | pa.ChunkedArray:
 
 def open_frame(frame: Any) -> Source:
     """Open a data frame, lazy or not, or a relation."""
-    if isinstance(frame, duckdb.DuckDBPyRelation):
+    import narwhals as nw
+
+    duckdb = sys.modules.get("duckdb")  # loaded, if it made the relation
+    if duckdb is not None and isinstance(frame, duckdb.DuckDBPyRelation):
         return Relation(("DuckDB relation",), frame)
     library = type(frame).__module__.split(".")[0].lstrip("_")
     origin = (f"{library} {type(frame).__name__}",)
@@ -601,8 +613,10 @@ def _snapshot(table: Any) -> tuple[list[str], Callable[[list[str]], pa.Table]] |
     return None
 
 
-def _without_nan(name: str) -> nw.Expr:
+def _without_nan(name: str) -> "nw.Expr":
     """Return decimals with NaN, which PostgreSQL sorts above all numbers and Arrow lacks, as missing."""
+    import narwhals as nw
+
     is_number = nw.col(name).cast(nw.Float64) <= sys.float_info.max
     return nw.when(is_number).then(nw.col(name)).otherwise(nw.lit(None)).alias(name)
 
