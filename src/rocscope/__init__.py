@@ -14,6 +14,7 @@ registry.register("calibration", lambda: import_module("rocscope.calibration"))
 registry.register("areas", lambda: import_module("rocscope.inference.areas"))
 registry.register("choices", lambda: import_module("rocscope.decisions.choosing"))
 registry.register("applying", lambda: import_module("rocscope.engines.applying"))
+registry.register("verification", lambda: import_module("rocscope.decisions.verification"))
 registry.register("device", lambda: import_module("rocscope.engines.device"))
 registry.register("segments", lambda: import_module("rocscope.segments.by_segment"))
 

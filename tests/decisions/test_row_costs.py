@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy import integrate
 
 import rocscope as rs
+from decision_oracle import prove
 from rocscope import Campaign, Context, Decision, Predictions
 from rocscope.decisions import act_by_row, compare_row_rule, in_money
 from rocscope.errors import ColumnError, InfeasibleError, InputError, OneClassError, ScoreError
@@ -109,7 +110,8 @@ def check_one(rng):
     at_half = preds.scores[decision.model] >= 0.5
     assert decision.default_cost == pytest.approx(float(mean_cost(preds, context, at_half)), rel=1e-12, abs=1e-12)
     assert decision.hull_cost == decision.expected_cost
-    assert decision.verify(preds).holds, decision.verify(preds)
+    assert prove(decision, preds).holds, prove(decision, preds)
+    assert decision.verify(preds).verified, decision.verify(preds)
     gain = [mean_cost(preds, context, np.arange(len(preds)) == i) for i in range(len(preds))]
     nobody = mean_cost(preds, context, np.zeros(len(preds), bool))
     return any((nobody - each) * (1 if y else -1) < 0 for each, y in zip(gain, preds.y_true, strict=True))

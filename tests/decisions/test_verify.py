@@ -1,4 +1,4 @@
-"""Decisions of every kind are verified by code that shares nothing with what chose them, and tampering is refused."""
+"""Decisions of every kind are proved by an oracle, verified from their files, and refuted where they were changed."""
 
 import ast
 import json
@@ -11,10 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import decision_oracle
 import rocscope as rs
+from decision_oracle import prove
 from rocscope import Campaign, Context, Decision, OperatingPoint, Predictions, Review, ThresholdCounts
-from rocscope.decisions import verification
-from rocscope.errors import ColumnError, InexactCountsError, InfeasibleError, InputError, OneClassError, StoredError
+from rocscope.errors import ColumnError, InfeasibleError, InputError, OneClassError, StoredError
 from rocscope.ranges import BinnedCounts
 from strategies import counted, in_parts, tied_scores
 
@@ -67,16 +68,18 @@ def feasible(rng):
 
 
 @in_parts(60, 10_000)
-def test_every_decision_is_verified_from_its_file(cases, part, tmp_path):
+def test_every_decision_is_proved_and_verified_from_its_file(cases, part, tmp_path):
     rng, kinds = np.random.default_rng([0, part]), set()
     for _ in counted(cases):
         preds, decision = feasible(rng)
         path = tmp_path / "decision.json"
         path.write_text(decision.to_json())
         for data in (preds, {name: preds.counts(name) for name in preds.models}):
+            proof = prove(decision, data)
+            assert proof.holds, (decision, proof)
+            assert proof.left_open == ()
             verified = Decision.load(path).verify(data)
-            assert verified.holds, (decision, verified)
-            assert verified.left_open == ()
+            assert verified.verified, (decision, verified)
         kinds.add((decision.rule, decision.criterion))
     print(f"{cases} decisions of {len(kinds)} kinds verified, from rows and from counts")
     assert {rule for rule, _ in kinds} >= {"score >= threshold", "always", "never", "act, review or leave"}
@@ -159,14 +162,16 @@ TAMPERED = {
 
 def test_what_is_not_tampered_with_holds():
     for decision in (PLAIN, BOUND, LOT, LOOK, F1):
-        assert decision.verify(PREDS).holds, decision.verify(PREDS)
+        assert decision.verify(PREDS).verified, decision.verify(PREDS)
+        assert prove(decision, PREDS).holds, prove(decision, PREDS)
     assert LOT.lot.randomized and BOUND.lot_cost is not None and PLAIN.slope_interval is not None
 
 
 def test_a_randomised_rule_that_saves_nothing_is_refuted():
     chosen = rs.choose(PREDS, F1.context, criterion="f1", subject_to="cases <= 100")
-    verified = replace(chosen, lot_cost=chosen.expected_cost).verify(PREDS)
-    assert [claim.partition(":")[0] for claim in verified.refuted] == ["lot_cost"]
+    changed = replace(chosen, lot_cost=chosen.expected_cost)
+    for found in (prove(changed, PREDS), changed.verify(PREDS)):
+        assert [claim.partition(":")[0] for claim in found.refuted] == ["lot_cost"]
 
 
 @pytest.mark.parametrize("kind", TAMPERED)
@@ -176,46 +181,66 @@ def test_tampering_is_refused_though_the_file_is_sealed_anew(kind, tmp_path):
         verified = Decision.load(path).verify(PREDS)
     except StoredError:
         return
-    assert not verified.holds
+    assert not verified.verified
 
 
-def test_at_least_twenty_kinds_are_found_by_counting_and_not_by_the_file(tmp_path):
+@pytest.mark.parametrize("check", [prove, Decision.verify], ids=["oracle", "verify"])
+def test_at_least_twenty_kinds_are_found_by_counting_and_not_by_the_file(check, tmp_path):
     found = 0
     for kind, tampered in TAMPERED.items():
         try:
-            found += not Decision.load(tampered().save(tmp_path / f"{kind}.json")).verify(PREDS).holds
+            changed = Decision.load(tampered().save(tmp_path / f"{kind}.json"))
         except StoredError:
             continue
+        result = check(changed, PREDS)
+        found += bool(result.refuted)
     assert found >= 20
+
+
+def test_a_changed_tie_or_constraint_of_a_review_is_refuted():
+    for change in ({"tied": ("b at 3",)}, {"subject_to": ("cases <= 800",)}):
+        assert not replace(LOOK, **change).verify(PREDS).verified
+
+
+def test_a_choice_that_is_as_good_is_verified_as_a_tie():
+    """Among equal models the first given is chosen; the plan may have been made in another order."""
+    models = {"a": PREDS.counts("a"), "c": PREDS.counts("a")}
+    other = rs.choose(dict(reversed(models.items())), Context(cost_fn=4))
+    found = other.verify(models)
+    assert (other.model, found.verified, found.ties) == ("c", True, ("a at 5", "a at 4", "c", "c at 4"))
+    worse = replace(other, point=models["c"].at(3), expected_cost=1.0, criterion_value=1.0)
+    assert not worse.verify(models).verified
 
 
 def test_a_label_that_was_changed_is_noticed():
     for row in (0, 100, 873):
         changed = Y.copy()
         changed[row] = 1 - changed[row]
-        assert not PLAIN.verify(Predictions(changed, PREDS.scores)).holds
+        assert not PLAIN.verify(Predictions(changed, PREDS.scores)).verified
     better = {"a": PREDS.counts("a"), "b": PREDS.counts("b"), "c": ThresholdCounts.from_scores(Y, Y)}
-    assert any("no other threshold is better by min_cost: c at 1 is" in each for each in PLAIN.verify(better).refuted)
+    assert any("no other threshold is better by min_cost: c at 1 is" in each for each in prove(PLAIN, better).refuted)
+    assert any(each.startswith("cost of the best choice: stored ") for each in PLAIN.verify(better).refuted)
 
 
-def test_what_data_cannot_tell_is_left_open():
+def test_a_function_cannot_be_asked_again():
     own = rs.choose(PREDS, criterion=lambda tp, fp, fn, tn: tp - fp)
-    verified = own.verify(PREDS)
-    assert (verified.holds, verified.left_open) == (True, ("that it is best by <lambda>",))
-    assert "left open: that it is best by <lambda>" in repr(verified)
+    with pytest.raises(InputError, match=r"criterion: expected a figure that rocscope computes.*got '<lambda>'"):
+        own.verify(PREDS)
+    assert prove(own, PREDS).left_open == ("that it is best by <lambda>",)
 
 
 def test_files_of_the_report_have_their_own_words():
     by_hand = replace(
         at(PLAIN, 5), criterion="chosen by hand", criterion_value=np.nan, subject_to=("at most 9 of 1000 cases",)
     )
-    assert not by_hand.verify(PREDS).holds
-    assert replace(by_hand, subject_to=("at most 999 of 1000 cases",)).verify(PREDS).holds
-    kept = replace(at(PLAIN, 5), notes=("of the thresholds kept in the report: at most 0.01 per case from the best",))
-    assert kept.verify(PREDS).left_open == (f"that it is best: {kept.notes[0]}",)
+    assert not by_hand.verify(PREDS).verified
+    assert replace(by_hand, subject_to=("at most 999 of 1000 cases",)).verify(PREDS).verified
+    kept = replace(at(PLAIN, 5), notes=("among the thresholds in the report; at most 0.01 per case above the optimum",))
+    found = kept.verify(PREDS)
+    assert (found.verified, found.remarks) == (False, kept.notes)
     tied = rs.choose({"a": PREDS.counts("a"), "c": PREDS.counts("a")}, Context(cost_fn=4))
     unnamed = replace(tied, tied=()).verify({"a": PREDS.counts("a"), "c": PREDS.counts("a")})
-    assert (unnamed.holds, unnamed.left_open) == (True, ("that none is as good: a at 4, c, c at 4",))
+    assert (unnamed.verified, unnamed.ties) == (True, ("a at 4", "c", "c at 4"))
 
 
 def test_of_ranges_of_the_score_the_bounds_are_verified():
@@ -225,10 +250,11 @@ def test_of_ranges_of_the_score_the_bounds_are_verified():
     assert decision.best_cost_interval is not None
     rows = Predictions(Y, A + np.arange(Y.size) % 7 / 7)
     verified = decision.verify(rows)
-    assert verified.holds
-    assert verified.left_open == (f"that it is best: {decision.notes[0]}",)
-    with pytest.raises(InexactCountsError):
-        decision.verify(binned)
+    assert verified.verified
+    assert verified.remarks == (decision.notes[0],)
+    assert decision.verify(binned).verified
+    assert prove(decision, rows).left_open == (f"that it is best: {decision.notes[0]}",)
+    assert not replace(decision, best_cost_interval=(0.0, 0.1)).verify(rows).verified
 
 
 @pytest.mark.parametrize(
@@ -244,10 +270,12 @@ def test_scores_and_weights_of_any_size(score, weight):
     rows = Predictions([0, 1, 0, 1, 1, 0], score, sample_weight=weight)
     for context in (Context(), Context(cost_fn=3), Context(0.01, cost_fp=1e-200, cost_fn=1e-199)):
         decision = rs.choose(rows, context)
-        assert decision.verify(rows).holds, decision.verify(rows)
+        assert decision.verify(rows).verified, decision.verify(rows)
+        assert prove(decision, rows).holds, prove(decision, rows)
         if math.isfinite(decision.threshold):
             moved = replace(decision, point=replace(decision.point, threshold=score.max().item()))
-            assert decision.threshold == score.max() or not moved.verify(rows).holds
+            assert decision.threshold == score.max() or not prove(moved, rows).holds
+            assert decision.threshold == score.max() or not moved.verify(rows).verified
 
 
 AMOUNTS = Predictions(Y, PREDS.scores, columns={"amount": 1 + np.arange(Y.size) % 7 * 2.5})
@@ -259,14 +287,15 @@ AMOUNTS = Predictions(Y, PREDS.scores, columns={"amount": 1 + np.arange(Y.size) 
 def test_what_costs_differ_in_from_row_to_row_is_verified(aim, tmp_path):
     saved = rs.choose(AMOUNTS, Context(0.3, cost_fn="amount", cost_fp=2), **aim).save(tmp_path / "decision.json")
     decision = Decision.load(saved)
-    assert decision.verify(AMOUNTS).holds, decision.verify(AMOUNTS)
+    assert decision.verify(AMOUNTS).verified, decision.verify(AMOUNTS)
+    assert prove(decision, AMOUNTS).holds, prove(decision, AMOUNTS)
     dearer = Predictions(Y, PREDS.scores, columns={"amount": AMOUNTS.columns["amount"] + (np.arange(Y.size) == 0)})
     assert "treat_none_cost" in "".join(decision.verify(dearer).refuted), "one amount is another"
     there = AMOUNTS.counts(decision.model).at(5)
     moved = replace(decision, point=there)
-    assert decision.threshold == 5 or not moved.verify(AMOUNTS).holds
+    assert decision.threshold == 5 or not moved.verify(AMOUNTS).verified
     for other in (LOT, LOOK):
-        with pytest.raises(InputError, match="the same in every row where cases are drawn or reviewed"):
+        with pytest.raises(InputError, match="costs that are the same in every row"):
             replace(other, context=decision.context).verify(AMOUNTS)
     with pytest.raises(ColumnError, match="cost_fn: expected the rows to have a column 'amount'"):
         decision.verify(PREDS)
@@ -276,15 +305,17 @@ def test_what_costs_differ_in_from_row_to_row_is_verified(aim, tmp_path):
 
 def test_bounds_with_a_level_are_proved():
     sure = rs.choose(PREDS, Context(cost_fn=3), subject_to="tpr >= .5 at 95 %")
-    assert sure.verify(PREDS).proves
+    assert sure.verify(PREDS).verified and prove(sure, PREDS).proves
     worse = at(sure, np.inf)
-    assert "subject_to" in " ".join(worse.verify(PREDS).refuted)
+    assert "subject_to" in " ".join(prove(worse, PREDS).refuted)
+    assert "constraint: stored tpr >= 0.5 at 95 %" in " ".join(worse.verify(PREDS).refuted)
     least = rs.choose(PREDS, Context(cost_fp=9), subject_to="tpr >= .5 at 95 %")
-    assert least.verify(PREDS).proves and not at(least, 5).verify(PREDS).holds
+    assert least.verify(PREDS).verified and not at(least, 5).verify(PREDS).verified
+    assert prove(least, PREDS).proves and not prove(at(least, 5), PREDS).holds
 
 
 def test_a_campaign_is_a_context_too():
-    assert rs.choose(PREDS, Campaign(1000, 1, 10)).verify(PREDS).holds
+    assert rs.choose(PREDS, Campaign(1000, 1, 10)).verify(PREDS).verified
 
 
 @pytest.mark.parametrize(
@@ -303,11 +334,11 @@ def test_data_that_will_not_do(data, error, message):
 def test_nothing_is_shared_with_what_chooses():
     """Metrics, rows and errors may be; hulls, touching lines, costs of contexts and constraints may not."""
     shared = set()
-    for path in Path(verification.__file__).parent.glob("*.py"):
+    for path in Path(decision_oracle.__file__).parent.glob("*.py"):
         body = [node for node in ast.parse(path.read_text()).body if not isinstance(node, ast.If)]
         shared |= {node.module for node in body if isinstance(node, ast.ImportFrom)}
     own = {name for name in shared if name.startswith("rocscope")}
-    allowed = ("errors", "metrics", "sample", "_base.arrays", "core.result", "decisions.verification")
+    allowed = ("errors", "metrics", "sample", "_base.arrays")
     assert all(name.removeprefix("rocscope.").startswith(allowed) for name in own), own
 
 
@@ -316,12 +347,12 @@ def test_the_command_line_counts_again(run, scores, tmp_path):
     run("choose", scores, *columns, "--cost-fn", "2", "-o", "decision.json")
     code, out, err = run("verify", "decision.json", scores, *columns)
     assert (code, err) == (0, "")
-    assert "no other threshold is better by min_cost" in out
+    assert "numbers verified" in out
     code, out, _ = run("verify", "decision.json", scores, *columns, "--json", "--memory", "1 GB")
-    assert (code, json.loads(out)["holds"]) == (0, True)
+    assert (code, json.loads(out)["verified"]) == (0, True)
     replace(Decision.load(tmp_path / "decision.json"), treat_all_cost=9.0).save(tmp_path / "changed.json")
     code, out, err = run("verify", "changed.json", scores, *columns)
-    assert (code, err) == (1, "Refuted: treat_all_cost: 0.5 was found, not 9\n")
+    assert (code, err) == (1, "Refuted: treat_all_cost: stored 9, recomputed 0.5\n")
     code, _, err = run("verify", "decision.json", scores, "--label", "y", "--score", "b")
     assert (code, err.count("\n")) == (2, 1)
     (tmp_path / "decision.json").write_text(

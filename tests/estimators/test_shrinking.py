@@ -13,6 +13,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 
 import rocscope as rs
+from decision_oracle import prove
 from rocscope.errors import InputError
 
 Tuned = rs.estimators.ThresholdClassifier
@@ -74,9 +75,9 @@ def test_such_a_decision_can_be_verified_saved_and_asked_how_sure_it_is(tmp_path
     X, y = sample()
     tuned = Tuned(LogisticRegression(), context=rs.Context(cost_fn=9)).fit(X, y)
     found = tuned.decision_.verify(tuned.predictions_)
-    assert found.holds
-    assert found.left_open[-1] == "that it is best by shrunk min_cost"
-    assert all(claim.startswith("note: ") for claim in found.left_open[:-1])
+    assert found.verified
+    assert found.remarks == tuned.decision_.notes
+    assert prove(tuned.decision_, tuned.predictions_).left_open == ("that it is best by shrunk min_cost",)
     estimate = tuned.decision_.interval()
     assert estimate.low < tuned.decision_.expected_cost < estimate.high
     assert "the threshold is taken as given" in estimate.reason

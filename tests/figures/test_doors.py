@@ -16,6 +16,7 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 
 import rocscope as rs
+from decision_oracle import prove
 from rocscope.core.result import jsonable
 from rocscope.errors import ColumnError, InputError, ScoreError
 from rocscope.evaluation.comparison import fold_scores
@@ -233,9 +234,10 @@ def test_constraint_of_a_randomised_rule(name):
     found = OF_CELLS[name](*(Fraction(getattr(decision.point, cell)) for cell in ("tp", "fp", "fn", "tn")))
     assert float(found) >= Condition.read(text)[0].bound - 1e-9
     assert decision.expected_cost <= rs.choose(PREDS, COSTS, subject_to=text).expected_cost + 1e-12
-    verified = decision.verify(PREDS)
-    assert verified.refuted == ()
-    assert bool(verified.left_open) == (name in OF_COSTS)
+    proof = prove(decision, PREDS)
+    assert proof.refuted == ()
+    assert bool(proof.left_open) == (name in OF_COSTS)
+    assert decision.verify(PREDS).verified
 
 
 @pytest.mark.parametrize("name", sorted(CONSTRAINTS - CURVED - OF_COSTS))
@@ -244,8 +246,9 @@ def test_a_randomised_rule_that_breaks_its_bound_is_refuted(name):
     decision = rs.choose(PREDS, COSTS, subject_to=text, randomized=True)
     value = OF_CELLS[name](*(Fraction(getattr(decision.point, cell)) for cell in ("tp", "fp", "fn", "tn")))
     broken = f"{name} >= {1.01 * float(value)!r}"
-    found = replace(decision, subject_to=(broken,)).verify(PREDS).refuted
-    assert any(broken in claim for claim in found)
+    changed = replace(decision, subject_to=(broken,))
+    assert any(broken in claim for claim in prove(changed, PREDS).refuted)
+    assert not changed.verify(PREDS).verified
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -44,7 +44,7 @@ def test_a_threshold_by_hand_is_a_decision_that_holds(widget, threshold, tmp_pat
     assert found.criterion == "chosen by hand"
     assert found.hull_cost == rs.choose(PREDS).expected_cost
     found.save(tmp_path / "decision.json")
-    assert rs.Decision.load(tmp_path / "decision.json").verify(PREDS).holds
+    assert rs.Decision.load(tmp_path / "decision.json").verify(PREDS).verified
 
 
 def test_a_decision_that_was_made_elsewhere_can_be_shown(widget):

@@ -10,7 +10,7 @@ from typing import Any, Literal, NoReturn
 
 import lazy_loader
 
-Above = Literal["plotting", "segments", "areas", "choices", "device", "applying", "calibration"]
+Above = Literal["plotting", "segments", "areas", "choices", "device", "applying", "calibration", "verification"]
 
 _loaders: dict[Above, Callable[[], Any]] = {}
 

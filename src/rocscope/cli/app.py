@@ -98,11 +98,11 @@ def _agreed() -> bool:
 
 COMMANDS = (
     "demo", "validate", "summary", "report", "page", "explore", "choose", "campaign", "apply", "outcomes", "verify",
-    "compare", "gate", "calibrate", "monitor", "qualify",
+    "compare", "gate", "calibrate", "monitor",
 )  # fmt: skip
 _MODULES = {  # where that is not the command's own name
     **dict.fromkeys(("demo", "report", "page", "explore"), "pages"),
-    **dict.fromkeys(("calibrate", "validate", "verify", "monitor", "qualify"), "checks"),
+    **dict.fromkeys(("calibrate", "validate", "verify", "monitor"), "checks"),
     **dict.fromkeys(("apply", "outcomes"), "campaign"),
     "compare": "summary",
 }

@@ -1,4 +1,4 @@
-"""rocscope validate, verify, monitor and qualify: check a file, a saved decision, its use, and this installation."""
+"""rocscope validate, verify and monitor: check a file, a saved plan, and its use."""
 # MERGED-DOC: """rocscope calibrate: fit a recalibrator, and apply it to another file."""
 
 from dataclasses import replace
@@ -14,7 +14,7 @@ from rocscope.cli.console import note, print_json, print_rows, table_bytes, writ
 from rocscope.cli.gate import Gate, Judge, gates_json, gates_of, judged_by, outcome
 from rocscope.errors import InputError, ScoreError, heard
 
-_NOT_READ, _FAILED, _LEFT_OPEN = 2, 1, 3
+_NOT_READ, _FAILED = 2, 1
 
 
 def validate(file: opt.File, /, *, rows: opt.RowOptions = opt.ROWS, json: opt.Json = False) -> int:
@@ -76,10 +76,10 @@ def verify(
     trace: opt.Flag = False,
     json: opt.Json = False,
 ) -> int:
-    """Recount the rows and check every claim of a saved plan against them.
+    """Recount the rows, make a saved plan again from them, and compare every number.
 
-    Name all the models that it was chosen among; by default the one that it uses. Exits with code 0 if every claim
-    holds, with 1 if one is refuted, and with 3 if none is refuted but some are left open, which are named.
+    Name all the models that it was chosen among; by default the one that it uses. Exits with code 0 if every number
+    agrees, and with 1 if one does not.
 
     Example: rocscope verify decision.json scores.csv --label y --score a --score b
 
@@ -88,35 +88,31 @@ def verify(
     segment
         Column of the segments, for an allocation.
     trace
-        Print the steps of the proof: what the plan says, and what was found.
+        Print every number, as stored and as recomputed.
     """
     rows.require(file, *(("label", "scores") if rows.score else ("label",)), segment=segment)
     import rocscope as rs
 
-    claimed = rs.decisions.load_plan(plan)
-    rows = replace(rows, score=rows.score or list(claimed.models))
+    saved = rs.decisions.load_plan(plan)
+    rows = replace(rows, score=rows.score or list(saved.models))
     rows.require(file, "label", "scores")
-    columns: dict[str, Any] = {"columns": claimed.columns} if claimed.columns else {}
+    columns: dict[str, Any] = {"columns": saved.columns} if saved.columns else {}
     columns |= {} if segment is None else {"segment": segment}
-    found = claimed.verify(rows.predictions(file, **columns) if columns else rows.sample(file))
+    result = saved.verify(rows.predictions(file, **columns) if columns else rows.sample(file))
+    lines = [str(checked) for checked in result.checks]
     if json:
-        print_json("verify", found.to_dict() | ({"trace": found.trace} if trace else {}))
-    elif trace:
-        steps = [line.rpartition(": ")[::2] for line in found.trace]
-        print_rows(
-            f"{found.n:,.10g} rows, {found.thresholds:,} thresholds", ("claim", "proof"), [(a, c) for a, c in steps]
-        )
+        print_json("verify", result.to_dict() | ({"trace": lines} if trace else {}))
     else:
-        claims = [("holds", each) for each in found.proved] + [("refuted", each) for each in found.refuted]
-        claims += [("left open", each) for each in found.left_open]
-        title = f"{found.n:,.10g} rows, {found.thresholds:,} thresholds"
-        print_rows(title, ("", "claim"), claims, left=("", "claim"))
-    if found.proves:
+        cells = [("rows", f"{result.n:,.10g}"), ("numbers", f"{len(lines):,}")]
+        if trace:
+            cells = [line.partition(": ")[::2] for line in lines]
+        cells += [("as good", choice) for choice in result.ties]
+        cells += [("not checked", remark) for remark in result.remarks]
+        cells.append(("verdict", "all numbers verified" if result.verified else "refuted"))
+        print_rows(f"{plan}", ("", "value"), cells, left=("", "value"))
+    if result.verified:
         return 0
-    if found.holds:
-        note(f"Left open: {'; '.join(found.left_open)}")
-        return _LEFT_OPEN
-    note(f"Refuted: {'; '.join(found.refuted)}")
+    note(f"Refuted: {'; '.join(result.refuted)}")
     return _FAILED
 
 
@@ -217,46 +213,6 @@ def _begin(state: str, chosen: Any, options: dict[str, Any]) -> Any:
             hint=hint,
         )
     return known
-
-
-def qualify(
-    *,
-    output: Annotated[Path | None, opt.OUTPUT] = None,
-    cases: int = 500,
-    random_state: int = 0,
-    json: opt.Json = False,
-    force: opt.Force = False,
-) -> int:
-    """Check this installation against exact arithmetic, published values and changed decisions.
-
-    Example: rocscope qualify -o dossier.html
-
-    Exits with code 1 if any check fails.
-
-    Parameters
-    ----------
-    output
-        HTML file to write the dossier to.
-    cases
-        Samples drawn for each check.
-    random_state
-        Seed of the samples.
-    """
-    opt.require_output(None if output is None else str(output), force=force)
-    from rocscope.report.qualification import qualify as checked
-
-    found = checked(cases, random_state=random_state)
-    if json:
-        print_json("qualify", found.to_dict())
-    else:
-        rows = [[each.name, each.what, f"{each.cases:,}", f"{len(each.failures):,}"] for each in found.checks]
-        print_rows("Qualification", ("check", "compared", "cases", "failures"), rows, left=("check", "compared"))
-    for each in found.checks:
-        for failure in each.failures[:5]:
-            note(f"{each.name}: {failure}")
-    if output is not None:
-        note(f"Dossier: {found.save(output, force=force)}")
-    return 0 if found.passed else 1
 
 
 _SHOWN = {

@@ -34,8 +34,6 @@ from rocscope.decisions.generalization import ChosenEstimate
 from rocscope.decisions.plan import Plan, Promise
 from rocscope.decisions.randomized import NEAR, UNIT, hashes_of
 from rocscope.decisions.segment_costs import GivenCosts, RowAmounts, SegmentUnitCosts, UnitCosts
-from rocscope.decisions.verification.actions import verify_actions
-from rocscope.decisions.verification.findings import Verification
 from rocscope.errors import InputError
 from rocscope.sample import Models
 from rocscope.segments.by_segment import levels_of
@@ -220,10 +218,6 @@ class ActionAllocation(Plan):
         held_out = allocation.held_out_outcomes(self.places, self.source, self.limit, seed)
         return allocation.cost_interval(self.cost, self.places, level, held_out)
 
-    def verify(self, data: Any, **columns: Any) -> Verification:
-        """Check every claim of the plan against data, as `Allocation.verify` does."""
-        return verify_actions(self, self._labelled(data, columns))
-
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "ActionAllocation":
         """Read a plan that `save` wrote; see `rocscope.load_plan`."""
@@ -372,7 +366,7 @@ def allocate(
         raise InputError("actions", expected="none beside context", got="both")
     if population is not None:
         check.check_number(population, "population", "a number of cases above 0", above=0)
-    limits = _Limits(capacity, budget, max_difference, subject_to)
+    limits = Limits(capacity, budget, max_difference, subject_to)
     if actions is None:
         plan, marginal = _allocate_one(context, limits, population, segments)
         rows, contexts = None if plan.amounts is None else plan.amounts.rows, [context]
@@ -392,7 +386,7 @@ def allocate(
 
 
 @dataclass(frozen=True)
-class _Limits:
+class Limits:
     """The limit and the bounds on segments, as passed to `allocate`."""
 
     capacity: float | None
@@ -452,9 +446,8 @@ class _Limits:
             raise InputError("subject_to and max_difference", expected=expected, got=unsuitable[0])
 
 
-def _allocate_one(context: Any, limits: _Limits, population: float | None, segments: Any) -> tuple[Allocation, float]:
+def _allocate_one(context: Any, limits: Limits, population: float | None, segments: Any) -> tuple[Allocation, float]:
     """Return an allocation of one action, and the marginal value of the limit without bounds on segments."""
-    differences = limits.differences
     amounts = RowAmounts.of(segments, context)
     if amounts is not None:
         limits.require_cases()
@@ -465,33 +458,54 @@ def _allocate_one(context: Any, limits: _Limits, population: float | None, segme
     points = levels_of(segments, all_levels=limits.bounded)
     costs = given.by_segment(points.upper, budget=limits.in_money)
     limit = given.limit(limits.capacity, limits.budget, costs.fixed)
+    return best_allocation(points, costs, limit, limits, amounts)
+
+
+def best_allocation(
+    points: SegmentLevels,
+    costs: SegmentUnitCosts,
+    limit: Fraction | None,
+    limits: Limits,
+    amounts: RowAmounts | None = None,
+) -> tuple[Allocation, float]:
+    """Return the allocation of lowest cost, and the marginal value of the limit without bounds on segments."""
     bounds = limits.segment_bounds(points, costs)
     greedy = apportionment.greedy_steps(points.upper, costs, limit)
     shares = SegmentShares.of_steps(points.upper, greedy.steps, greedy.partial, greedy.part)
-    free = _allocation(points.upper, shares, costs, limit, in_money=limits.in_money)
-    options: Any = {"amounts": amounts, "max_difference": differences, "subject_to": limits.constraint_texts}
+    free = allocation_of(points.upper, shares, costs, limit, in_money=limits.in_money)
+    options: Any = {"amounts": amounts, "max_difference": limits.differences, "subject_to": limits.constraint_texts}
     if limits.hold(replace(free, **options), bounds):
         return replace(free, marginal=greedy.marginal, **options), greedy.marginal
-    vertices, shares = apportionment.constrained_shares(points, costs, limit, differences, bounds)
-    best = _allocation(vertices, shares, costs, limit, in_money=limits.in_money)
+    vertices, shares = apportionment.constrained_shares(points, costs, limit, limits.differences, bounds)
+    best = allocation_of(vertices, shares, costs, limit, in_money=limits.in_money)
     price = best.cost - free.cost
     return replace(best, price=price, marginal=np.nan, **options), greedy.marginal
 
 
 def _allocate_actions(
-    actions: Any, limits: _Limits, population: float | None, segments: Any
+    actions: Any, limits: Limits, population: float | None, segments: Any
 ) -> tuple[ActionAllocation, float]:
     """Return an allocation of several actions, and the marginal value of the limit without bounds on segments."""
-    differences, in_money = limits.differences, limits.in_money
     points = levels_of(segments, all_levels=limits.bounded)
     if len(set(zip(points.segment.tolist(), points.model.tolist(), strict=True))) > points.n_pos.size:
         hint = "choose one of them first, with rocscope.choose"
         expected = "one model in each, where there are several actions"
         raise InputError("segments", expected=expected, got="several", hint=hint)
-    hulls = points.upper
-    costs = segment_costs.costs_by_action(actions, hulls, population, budget=in_money)
-    increments = segment_costs.incremental_costs(costs)
-    limit = GivenCosts(Context(), None).limit(limits.capacity, limits.budget, increments[0].fixed)
+    costs = segment_costs.costs_by_action(actions, points.upper, population, budget=limits.in_money)
+    # Actions have no fixed costs.
+    limit = GivenCosts(Context(), None).limit(limits.capacity, limits.budget, Fraction(0))
+    return best_actions(points, costs, limit, limits)
+
+
+def best_actions(
+    points: SegmentLevels, costs: list[dict[str, UnitCosts]], limit: Fraction | None, limits: Limits
+) -> tuple[ActionAllocation, float]:
+    """Return the actions of lowest cost, and the marginal value of the limit without bounds on segments.
+
+    `costs` holds, for each segment, the unit costs of its actions by name, in rising order of stakes.
+    """
+    differences, in_money = limits.differences, limits.in_money
+    hulls, increments = points.upper, segment_costs.incremental_costs(costs)
     bounds = limits.segment_bounds(points, increments[0])
     greedy = apportionment.greedy_actions(hulls, costs, limit)
     marginal = nearest(greedy.marginal)
@@ -501,7 +515,7 @@ def _allocate_actions(
     def plan(levels: SegmentLevels, shares: list[SegmentShares], marginal: float) -> ActionAllocation:
         places = []
         for of_place, increment in zip(shares, increments, strict=True):
-            place = _allocation(levels, of_place, increment, None, in_money=False)
+            place = allocation_of(levels, of_place, increment, None, in_money=False)
             places.append(replace(place, marginal=np.nan))
         # Limit and bounds are on the cases that get any action.
         first_limit = None if in_money else limit
@@ -517,7 +531,7 @@ def _allocate_actions(
     return replace(best, places=(first, *best.places[1:])), marginal
 
 
-def _allocation(
+def allocation_of(
     points: SegmentLevels, shares: SegmentShares, costs: SegmentUnitCosts, limit: Fraction | None, *, in_money: bool
 ) -> Allocation:
     """Return an allocation with its exact cost, rounded once."""

@@ -38,8 +38,6 @@ from rocscope.decisions.constraints import scores_of, size_of
 from rocscope.decisions.generalization import FOLDS, REPEATS, ChosenEstimate, skewed
 from rocscope.decisions.plan import Plan, Promise, read_fraction
 from rocscope.decisions.segment_costs import RowAmounts, SegmentUnitCosts, UnitCosts, columns_of
-from rocscope.decisions.verification.allocations import verify_allocation
-from rocscope.decisions.verification.findings import Verification
 from rocscope.errors import InfeasibleError, InputError, RocscopeError
 from rocscope.inference.estimate import FEW_EVENTS, Estimate, few
 from rocscope.inference.expected_costs import FOLD_VARIANCE, ParetoTail
@@ -173,16 +171,6 @@ class Allocation(Plan):
     def terms(self) -> SegmentUnitCosts:
         """Costs, gains and use of the limit for a case of each segment."""
         return self._costs
-
-    @property
-    def unit_costs(self) -> list[tuple[float, float, tuple[float, float, float, float], float]]:
-        """Per segment: cases per positive and negative row, costs of the four cells, and use of the budget."""
-        distinct = []
-        for unit in self._costs.distinct:
-            tp, fp = float(unit.miss - unit.hit), float(unit.rest + unit.alarm)
-            cells = tp, fp, float(unit.miss), float(unit.rest)
-            distinct.append((float(unit.pos), float(unit.neg), cells, float(unit.use)))
-        return [distinct[i] for i in self._costs.index.tolist()]
 
     @property
     def profit(self) -> float:
@@ -483,20 +471,6 @@ class Allocation(Plan):
         """
         held_out = held_out_outcomes([self], self.source, self.limit, check.seed_of(random_state))
         return cost_interval(self.cost, [self], level, held_out)
-
-    def verify(self, data: Any, **columns: Any) -> Verification:
-        """Check every claim of the allocation against data: Predictions with segments, or models by segment.
-
-        All counts are made anew. A linear program over all thresholds of all segments says what is cheapest.
-
-        Examples
-        --------
-        >>> from rocscope import ThresholdCounts, allocate
-        >>> north, south = ThresholdCounts([2, 1], [3, 1], [1, 3]), ThresholdCounts([2, 1], [1, 1], [1, 5])
-        >>> allocate({"n": north, "s": south}, capacity=3).verify({"n": north, "s": south}).proves
-        True
-        """
-        return verify_allocation(self, self._labelled(data, columns))
 
     # Output and files
 

@@ -29,8 +29,6 @@ from rocscope.decisions.generalization import Candidate, Candidates, ChosenEstim
 from rocscope.decisions.plan import Plan, Promise, read_fraction, read_vertex
 from rocscope.decisions.randomized import HullVertex, RandomizedRule, hashes_of
 from rocscope.decisions.sampling_model import PricedRows, RowCostModel, SamplingModel, model_of_rows
-from rocscope.decisions.verification.campaigns import verify_campaign
-from rocscope.decisions.verification.findings import Verification
 from rocscope.errors import InputError
 from rocscope.sample import Labels, Models, Sample, Samples, Scores, samples_of, with_context
 
@@ -228,21 +226,6 @@ class CampaignPlan(Plan):
     def plot(self, ax: Any = None) -> Any:
         """Draw profit by depth, the plan and its interval with matplotlib; see `rocscope.plotting.plot_campaign`."""
         return reach("plotting").plot_campaign(self, ax)
-
-    def verify(self, data: Any, **columns: Any) -> Verification:
-        """Check every claim of the plan against data, as `Decision.verify` does.
-
-        Every threshold is counted anew. The best profit is that of the upper hull of profit over depth, which no
-        randomised rule is above.
-
-        Examples
-        --------
-        >>> from rocscope import ThresholdCounts
-        >>> counts = ThresholdCounts([3, 2, 1], [30, 15, 5], [70, 185, 695])
-        >>> plan_campaign(counts, Campaign(10_000, 1, 10, 500)).verify(counts).proves
-        True
-        """
-        return verify_campaign(self, self._labelled(data, columns))
 
     @property
     def needs(self) -> tuple[str, ...]:

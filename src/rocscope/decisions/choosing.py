@@ -36,12 +36,14 @@ from rocscope.decisions import sampling_model as sampling
 from rocscope.decisions.constraints import Constraint, Criterion, Function, at_mix, constraints_of, criterion_of
 from rocscope.decisions.decision import Decision, Question
 from rocscope.decisions.model_hull import Hull, UncertainContext, hull_of
+from rocscope.decisions.plan import Note
 from rocscope.decisions.randomized import RandomizedRule, Review, Reviewing, third_action
 from rocscope.errors import InexactCountsError, InfeasibleError, InputError
 from rocscope.geometry import Choices, ConvexCombination, TangentPoint
 from rocscope.sample import Labels, Models, Samples, Scores, samples_of, with_context
 
 DEFAULT_THRESHOLD = 0.5
+RANGE_ENDS_COMPARED = Note("range_ends_compared", "only ends of score ranges were compared")
 
 MIN_COST = criterion_of("min_cost")
 ACCURACY = criterion_of("accuracy")
@@ -233,14 +235,15 @@ def _require_independent_rows(hull: Hull) -> None:
             raise InputError("constraint with a level", expected="independent rows", got="rows in groups", hint=hint)
 
 
-def _certain_context(context: Context | UncertainContext | None, hull: Hull) -> tuple[Context, tuple[str, ...]]:
+def _certain_context(context: Context | UncertainContext | None, hull: Hull) -> tuple[Context, tuple[Note, ...]]:
     """Return the context to choose in, and a note if it stands for an uncertain one."""
     if not isinstance(context, UncertainContext):
         return Context.given(context), ()
     # Expected cost is linear in ratio and prevalence, so that the best choice now is the best one at their means.
     mean = context.mean
     saved = hull.expected_cost(mean) - hull.expected_cost(context)
-    return mean, (f"decided at the mean of {context!r}; to know the context first would save {saved:.4g} per case",)
+    text = f"decided at the mean of {context!r}; to know the context first would save {saved:.4g} per case"
+    return mean, (Note("uncertain_context", text, context=context, saved=saved),)
 
 
 def _unless_too_costly(decision: Decision, campaign: Campaign, problem: ChoiceProblem) -> Decision:
@@ -248,7 +251,8 @@ def _unless_too_costly(decision: Decision, campaign: Campaign, problem: ChoicePr
     saved = (decision.treat_none_cost - decision.expected_cost) * campaign.population
     if not campaign.fixed_cost or saved > campaign.fixed_cost:
         return decision
-    note = f"acting would bring {saved:.6g}, which does not pay the fixed cost of {campaign.fixed_cost:.6g}"
+    text = f"acting would bring {saved:.6g}, which does not pay the fixed cost of {campaign.fixed_cost:.6g}"
+    note = Note("fixed_cost_not_covered", text, gain=saved, fixed_cost=campaign.fixed_cost)
     nobody = replace(problem, constraints=(*problem.constraints, Constraint.capacity(0)), randomized=False)
     return nobody.decision(nobody.best_threshold(), (note,))
 
@@ -263,7 +267,7 @@ class Choice:
     criterion_value: float
     negated: bool = False
     tied: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     randomized_rule: RandomizedRule | None = None
     review: Reviewing | None = None
     cost: Fraction | None = None
@@ -353,10 +357,10 @@ class ChoiceProblem:
         plans = [third_action(option, self.context, review, prevalence, limit) for option in options]
         best = min(plans, key=lambda plan: plan.cost)
         if best.acting.rates == best.looking.rates:
-            note = f"no case is worth a review at a cost of {review.cost:g}"
+            text = f"no case is worth a review at a cost of {review.cost:g}"
             if limit == 0:
-                note = "there is no capacity for reviews"
-            return replace(self.best_threshold(), notes=(note,))
+                text = "there is no capacity for reviews"
+            return replace(self.best_threshold(), notes=(Note("no_review", text, review=review),))
         acting, looking = RandomizedRule.of(best.acting), RandomizedRule.of(best.looking)
         return Choice(
             model=looking.second.model,
@@ -432,7 +436,7 @@ class ChoiceProblem:
 
     # What the choice costs, and what it is compared with.
 
-    def decision(self, choice: Choice, notes: tuple[str, ...]) -> Decision:
+    def decision(self, choice: Choice, notes: tuple[Note, ...]) -> Decision:
         """Return the choice with its cost and the costs of the alternatives."""
         counts, point = self.hull.counts[choice.model], choice.point
         default = _default_point(counts)
@@ -449,7 +453,8 @@ class ChoiceProblem:
             if randomized_cost is not None and randomized_cost >= cost - ROUNDING * abs(cost):
                 randomized_cost = None
         one_level = len(counts) == 1 and counts.holds_levels
-        constant = (f"all scores of {choice.model} are equal: it can only say yes to all or to none",)
+        text = f"all scores of {choice.model} are equal: it can only say yes to all or to none"
+        constant = (Note("constant_score", text, model=choice.model),)
         return Decision(
             model=choice.model,
             point=point,
@@ -508,17 +513,17 @@ class ChoiceProblem:
         value = self.criterion.value(*at_mix(cells, self.context.target_prevalence))
         return float(np.asarray(value)[0])
 
-    def notes_on_bins(self) -> tuple[str, ...]:
+    def notes_on_bins(self) -> tuple[Note, ...]:
         """Return a note if only the ends of score ranges could be compared."""
         if self.hull.holds_levels:
             return ()
-        compared = "only ends of score ranges were compared"
         if not self.hull.is_exact:
             low, high = self.hull.cost_bounds(self.context)
-            return (f"{compared}: the best cost lies from {low:.6g} to {high:.6g}",)
+            text = f"{RANGE_ENDS_COMPARED}: the best cost lies from {low:.6g} to {high:.6g}"
+            return (Note(RANGE_ENDS_COMPARED.code, text, low=low, high=high),)
         # The bins hold all vertices of the hull: enough for a tangent, but not for constraints or other criteria.
         every_threshold = self.constraints or not self.criterion.equivalent
-        return (compared,) if every_threshold else ()
+        return (RANGE_ENDS_COMPARED,) if every_threshold else ()
 
     # The uncertainty of the choice.
 
@@ -614,7 +619,7 @@ def admissible(
 # Notes.
 
 
-def note_if_trivial(context: Context, touch: TangentPoint) -> tuple[str, ...]:
+def note_if_trivial(context: Context, touch: TangentPoint) -> tuple[Note, ...]:
     """Return a note if one action is optimal for all scores, or would be if it were admissible."""
     always = context.always_right
     if not always:
@@ -625,8 +630,10 @@ def note_if_trivial(context: Context, touch: TangentPoint) -> tuple[str, ...]:
     misses_matter = context.miss_cost and tpr != end
     false_alarms_matter = context.false_alarm_cost and fpr != end
     if misses_matter or false_alarms_matter:
-        return (f"at these costs {always} would be right, but is not admissible",)
-    return (f"trivial: at these costs {always} is right whatever the scores",)
+        text = f"at these costs {always} would be right, but is not admissible"
+        return (Note("not_admissible", text, action=always),)
+    text = f"trivial: at these costs {always} is right whatever the scores"
+    return (Note("always_right", text, action=always),)
 
 
 def ties(touch: TangentPoint) -> tuple[str, ...]:

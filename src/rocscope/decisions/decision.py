@@ -31,8 +31,6 @@ from rocscope.decisions.model_hull import UncertainContext
 from rocscope.decisions.plan import Plan, Promise
 from rocscope.decisions.randomized import HullVertex, RandomizedRule, Review, Reviewing, hashes_of
 from rocscope.decisions.sampling_model import SamplingModel, as_given
-from rocscope.decisions.verification.claims import verify
-from rocscope.decisions.verification.findings import Verification
 from rocscope.errors import InputError
 
 Interval = tuple[float, float]
@@ -104,7 +102,7 @@ class Decision(Plan):
     review : Reviewing or None
         Which cases are looked at more closely; then `point` holds those that are acted on.
     question : Question or None
-        What was asked; None for a decision that was read from a file.
+        What was asked; for a decision that was read from a file only a review that was offered, if any.
     make_sampling_model : function without arguments, or None
         Makes `sampling_model` when it is asked for.
 
@@ -228,6 +226,11 @@ class Decision(Plan):
         """The rule in words if it needs no scores: everybody or nobody is positive."""
         words = {"always": "everybody positive, whatever the scores", "never": "nobody positive, whatever the scores"}
         return words.get(self.rule, "")
+
+    @property
+    def offered_review(self) -> Review | None:
+        """The review that was offered, where no case was worth one."""
+        return None if self.review is not None or self.question is None else self.question.review
 
     @property
     def regret(self) -> float:
@@ -405,25 +408,6 @@ class Decision(Plan):
         vertex = HullVertex(self.model, self.point, negated=self.negated)
         return RandomizedRule.between(vertex, vertex, Fraction(1))
 
-    def verify(self, data: Any, **columns: Any) -> Verification:
-        """Hold what it claims against data, the rows it was chosen on or counts of them; see `Plan.verify`.
-
-        All the models among which it was chosen are to be there, as accepted by other functions; see `rocscope.sample`.
-        Where costs differ from row to row these are rows, with their columns.
-
-        Notes
-        -----
-        Nothing is shared with what chooses; docs/guide/decisions/decision-json.md says what is held against what.
-
-        Examples
-        --------
-        >>> from rocscope import Context, ThresholdCounts, choose
-        >>> counts = ThresholdCounts([0.9, 0.6, 0.4], [2, 1, 1], [0, 1, 2])
-        >>> choose(counts, Context(cost_fn=2)).verify(counts)
-        Verification(7 rows, 4 thresholds, 20 claims hold)
-        """
-        return verify(self, self._labelled(data, columns))
-
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Decision":
         """Load a decision saved with `save`.
@@ -434,7 +418,11 @@ class Decision(Plan):
             If the file is not there, is of a newer version, is incomplete, or was changed after it was saved.
         """
         fields = decision_file.FORMAT.read(path)
-        decision = fields.make("", cls, **decision_file.arguments(fields))
+        question = None
+        if "offered_review" in fields.content:
+            offered = fields.take("offered_review", dict, "a cost and a capacity")
+            question = Question(review=fields.make("offered_review", Review, **offered))
+        decision = fields.make("", cls, **decision_file.arguments(fields), question=question)
         fields.require_same(fields.make("", decision.to_dict))
         return decision
 
@@ -446,8 +434,9 @@ class Decision(Plan):
             "population total_cost tied tie_break notes point default_point per_thousand in_population lot lot_cost "
             "review"
         )
-        interval = () if self.best_cost_interval is None else ("best_cost_interval",)
-        return jsonable({name: getattr(self, name) for name in (*names.split(), *interval, "context")})
+        some = [name for name in ("best_cost_interval", "offered_review") if getattr(self, name) is not None]
+        facts = {name: getattr(self, name) for name in (*names.split(), *some, "context")}
+        return jsonable(facts | {"notes": list(map(str, self.notes))})
 
     def __repr__(self) -> str:
         shown = {"expected_cost": self.expected_cost}

@@ -175,6 +175,24 @@ def _effect(acted: Array, positive: Array, known: Array, strata: Array, level: f
     )
 
 
+class Note(str):
+    """What a reader of a plan should know: a text, with the code and the parameters that it was made from.
+
+    Programs read `code` and `parameters`. In a file a note is its text alone, and nothing reads that back.
+    """
+
+    code: str
+    parameters: dict[str, Any]
+
+    def __new__(cls, code: str, text: str, **parameters: Any) -> "Note":
+        note = super().__new__(cls, text)
+        note.code, note.parameters = code, parameters
+        return note
+
+    def __getnewargs_ex__(self) -> tuple[tuple[str, str], dict[str, Any]]:
+        return (self.code, str(self)), self.parameters
+
+
 class Plan(Result):
     """The cases to act on, the reason, and the expected result.
 
@@ -384,26 +402,40 @@ class Plan(Result):
         return reach("applying").outcomes(self, source, ids, **asked, **layout)
 
     def verify(self, data: Any, **columns: Any) -> Any:
-        """Check every claim of the plan against data, independently of the code that made it.
+        """Make the plan again from the rows and the question that it stores, and compare every number.
 
         Parameters
         ----------
         data : Predictions, counts, or a file, frame, relation or table
-            The rows that the plan was made of, or counts of them.
+            The rows that the plan was made from, or counts of them, with all models that were compared. For an
+            allocation, Predictions with segments or a mapping from segment to data.
         **columns
-            Of a file, frame, relation or table: `label`, and what else `rocscope.read` takes. `scores` are the models
-            of the plan by default; of a plan for segments `segment` is needed.
+            For a file, frame, relation or table: `label`, and the other arguments of `rocscope.read`. By default
+            `scores` are the models of the plan. A plan for segments needs `segment`.
 
         Returns
         -------
         Verification
-            Its `trace` holds the steps of the proof.
-        """
-        raise NotImplementedError
+            Its verdict, and a line for each number with the stored and the recomputed value.
 
-    def _labelled(self, data: Any, columns: dict[str, Any]) -> Any:
-        """Return data for `verify`, read from a source where columns are named."""
-        return reach("applying").labelled(self, data, **columns) if columns else data
+        Raises
+        ------
+        InputError
+            If the question cannot be asked again: the rows lack a model or a column, or the criterion is a function.
+
+        Notes
+        -----
+        A plan that another one merely equals in cost is verified, and the tie is reported.
+
+        Examples
+        --------
+        >>> from rocscope import Context, ThresholdCounts, choose
+        >>> counts = ThresholdCounts([0.9, 0.6, 0.4], [2, 1, 1], [0, 1, 2])
+        >>> choose(counts, Context(cost_fn=2)).verify(counts)
+        Verification(7 rows, 27 numbers verified, tied with score at -inf)
+        """
+        data = reach("applying").labelled(self, data, **columns) if columns else data
+        return reach("verification").verify(self, data)
 
     def save(self, path: str | os.PathLike[str], *, force: bool = True) -> Path:
         """Write the plan as JSON; an existing file is replaced, unless `force` is False."""

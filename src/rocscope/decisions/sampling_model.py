@@ -45,6 +45,7 @@ from rocscope.decisions.generalization import (
     in_sample,
 )
 from rocscope.decisions.model_hull import Hull
+from rocscope.decisions.plan import Note
 from rocscope.decisions.randomized import Reviewing
 from rocscope.errors import InputError, ScoreError
 from rocscope.geometry import Choices, TangentPoint, all_choices, touching
@@ -98,15 +99,20 @@ class PricedRows:
         return self.stakes.cost(self.acts(model, threshold))
 
     @property
-    def notes(self) -> tuple[str, ...]:
-        """Notes on the rows."""
+    def notes(self) -> tuple[Note, ...]:
+        """Notes on rows in which acting does not what costs usually suggest."""
         gain, positive = self.stakes.gain, self.rows.y_true
-        said = {
-            "in {} of {} rows acting makes no difference": gain == 0,
-            "in {} of {} rows acting on a positive loses": positive & (gain < 0),
-            "in {} of {} rows acting on a negative gains": ~positive & (gain > 0),
+        unusual = {
+            "makes no difference": gain == 0,
+            "on a positive loses": positive & (gain < 0),
+            "on a negative gains": ~positive & (gain > 0),
         }
-        return tuple(note.format(f"{rows.sum():,}", f"{rows.size:,}") for note, rows in said.items() if rows.any())
+        notes = []
+        for what, rows in unusual.items():
+            if rows.any():
+                text = f"in {rows.sum():,} of {rows.size:,} rows acting {what}"
+                notes.append(Note("unusual_rows", text, acting=what, rows=int(rows.sum())))
+        return tuple(notes)
 
 
 def _in_money(choices: Choices, money: ThresholdCounts) -> tuple[Choices, Array]:

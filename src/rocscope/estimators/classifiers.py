@@ -30,6 +30,7 @@ from rocscope.decisions.choosing import choose
 from rocscope.decisions.constraints import Constraint, constraints_of, predict
 from rocscope.decisions.decision import Decision, at_threshold
 from rocscope.decisions.model_hull import Hull, UncertainContext, hull
+from rocscope.decisions.plan import Note
 from rocscope.decisions.prior_shift import correct_probabilities
 from rocscope.decisions.randomized import RandomizedRule
 from rocscope.errors import InfeasibleError, InputError, MissingDependencyError, OneClassError
@@ -117,12 +118,14 @@ def safest(
     threshold = found[taken]
     if threshold == decision.threshold:
         return decision, compared
-    note = f"{taken}: moved from {decision.threshold:.6g} towards the Bayes rule of recalibrated scores, " + (
-        f"{found['Bayes rule']:.6g}" if "Bayes rule" in found else "which there is none of"
-    )
-    others = ", ".join(name for name in compared if name != taken)
-    notes = (note, *([f"out of fold none costs less by 2 standard errors: {others}"] if others else []))
-    return at_threshold(decision, counts, threshold, "shrunk min_cost", notes), compared
+    bayes = f"{found['Bayes rule']:.6g}" if "Bayes rule" in found else "which there is none of"
+    text = f"{taken}: moved from {decision.threshold:.6g} towards the Bayes rule of recalibrated scores, {bayes}"
+    notes = [Note("moved_threshold", text, candidate=taken, searched=decision.threshold)]
+    others = [name for name in compared if name != taken]
+    if others:
+        text = f"out of fold none costs less by 2 standard errors: {', '.join(others)}"
+        notes.append(Note("no_candidate_cheaper", text, candidates=others))
+    return at_threshold(decision, counts, threshold, "shrunk min_cost", tuple(notes)), compared
 
 
 @dataclass(frozen=True)

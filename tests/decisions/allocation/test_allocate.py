@@ -7,6 +7,7 @@ import pytest
 from scipy.optimize import linprog
 
 import rocscope as rs
+from decision_oracle import prove
 from rocscope import Campaign, Context, Predictions, ThresholdCounts
 from rocscope.decisions import Allocation
 from rocscope.decisions.randomized import hashes_of
@@ -395,7 +396,8 @@ def test_segments_may_have_models_of_their_own(cases, part, tmp_path):
         best = linprog(cost, [use], [capacity], each_segment, np.ones(len(own)), method="highs").fun
         assert abs(plan.cost - best) <= GAP * max(1, abs(best))
         read = rs.load_plan(plan.save(tmp_path / "plan.json"))
-        assert read.verify(data).holds, read.verify(data)
+        assert prove(read, data).holds, prove(read, data)
+        assert read.verify(data).verified, read.verify(data)
         chosen = read.select(preds)
         assert chosen.tolist() == plan.select(preds).tolist()
         assert chosen.size == int(plan.cases.sum() + 1e-6)
@@ -473,7 +475,8 @@ def test_what_each_segment_keeps_is_saved_proved_and_told(tmp_path):
     assert plan.price == pytest.approx(plan.cost - free.cost)
     read = rs.load_plan(plan.save(tmp_path / "plan.json"))
     assert read.subject_to == plan.subject_to and read.to_json() == plan.to_json()
-    found = read.verify(BRANCHES)
+    assert read.verify(BRANCHES).verified
+    found = prove(read, BRANCHES)
     assert found.proves and sum(" in " in claim and ">=" in claim for claim in found.proved) == 3
     assert rs.allocate(BRANCHES, campaign, subject_to="tpr >= 0").price == 0
     with pytest.raises(InfeasibleError, match="in its segments within the limit; they take at least"):

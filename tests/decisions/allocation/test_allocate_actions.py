@@ -10,6 +10,7 @@ import pytest
 from scipy.optimize import linprog
 
 import rocscope as rs
+from decision_oracle import prove
 from decisions.plans.test_tampering import write
 from rocscope import Campaign, Context, Predictions, ThresholdCounts
 from rocscope.decisions import ActionAllocation
@@ -124,8 +125,9 @@ def test_no_mixture_that_keeps_bounds_on_segments_costs_less(cases, part):
         cost = best.fun + idle_of(rows, actions, share)
         found.append(abs(plan.cost - cost) / max(1.0, abs(cost)))
         assert found[-1] <= 1e-7, (actions, options)
-        verified = plan.verify(rows)
-        assert not verified.refuted, (verified, actions, options)
+        proof = prove(plan, rows)
+        assert not proof.refuted, (proof, actions, options)
+        assert plan.verify(rows).verified, (plan.verify(rows), actions, options)
         given = plan.assign(rows, rng.permutation(len(rows)))
         for name, planned in plan.cases.items():
             got = np.array([((given == name) & (rows.segment == g)).sum() for g in plan.names])
@@ -181,7 +183,7 @@ def test_actions_may_differ_by_segment():
         budget=400,
     )
     assert plan.actions == {"n": ("letter", "call"), "s": ("call", "letter")}
-    assert plan.verify(BRANCHES).proves
+    assert plan.verify(BRANCHES).verified and prove(plan, BRANCHES).proves
 
 
 def test_without_its_data_the_interval_is_that_of_all_outcomes():
@@ -207,7 +209,7 @@ def test_it_is_saved_proved_and_applied(run, tmp_path):
     assert {name for name, each in plan.cases.items() if each.sum()} == {"call", "letter"}
     read = rs.load_plan(plan.save(tmp_path / "plan.json"))
     assert isinstance(read, ActionAllocation) and read.to_json() == plan.to_json()
-    assert read.verify(BRANCHES).proves
+    assert read.verify(BRANCHES).verified and prove(read, BRANCHES).proves
     rng = np.random.default_rng(1)
     lines = [f"{i:04d},{rng.integers(1, 4)},{rng.choice(['n', 's'])}" for i in range(50)]
     (tmp_path / "next.csv").write_text("\n".join(["client,score,branch", *lines]) + "\n")
@@ -262,7 +264,9 @@ def test_what_is_changed_is_refused_or_refuted(bounds, tmp_path):
         tried += 1
         write(tmp_path / "other.json", content)
         with suppress(rs.errors.RocscopeError):
-            assert not rs.load_plan(tmp_path / "other.json").verify(BRANCHES).proves, path
+            changed = rs.load_plan(tmp_path / "other.json")
+            assert not changed.verify(BRANCHES).verified, path
+            assert not prove(changed, BRANCHES).proves, path
     assert tried > 100
 
 
@@ -309,4 +313,4 @@ def test_several_models_of_a_segment_are_refused():
     own = {"n": {"a": NORTH}, "s": {"b": SOUTH}}
     plan = rs.allocate(own, actions=ACTIONS, budget=900)
     assert plan.cost == rs.allocate(BRANCHES, actions=ACTIONS, budget=900).cost
-    assert plan.models == ("a", "b") and plan.verify(own).proves
+    assert plan.models == ("a", "b") and plan.verify(own).verified and prove(plan, own).proves

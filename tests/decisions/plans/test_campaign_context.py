@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import rocscope as rs
+from decision_oracle import prove
 from rocscope import Campaign, Predictions
 from rocscope.errors import InputError
 from strategies import counted, in_parts, tied_scores
@@ -39,7 +40,8 @@ def test_choose_agrees_with_plan_campaign(cases, part):
         point = decision.expected(population)
         assert capacity is None or point.tp + point.fp <= capacity + 1e-6
         assert decision.population == (population if capacity is not None or fixed else None)
-        assert decision.verify(preds).holds, decision.verify(preds)
+        assert prove(decision, preds).holds, prove(decision, preds)
+        assert decision.verify(preds).verified, decision.verify(preds)
         if capacity is not None or fixed:
             for refusing in (rs.hull(preds).best, rs.roc(preds.select(models=preds.models[:1])).best):
                 with pytest.raises(InputError, match="without capacity and fixed cost"):

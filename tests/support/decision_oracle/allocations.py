@@ -1,4 +1,4 @@
-"""Verification of an allocation: counts of each segment, and a linear program over all thresholds."""
+"""Proof of an allocation: counts of each segment, and a linear program over all thresholds."""
 
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from decision_oracle.findings import Findings, Proof
+from decision_oracle.objective import CELLS, ParsedBound, quotient
 from rocscope._base.arrays import Array
-from rocscope.decisions.verification.findings import Findings, Verification
-from rocscope.decisions.verification.objective import CELLS, ParsedBound, quotient
 from rocscope.errors import InputError
 from rocscope.metrics import METRICS
 from rocscope.sample import samples_of
@@ -38,15 +38,15 @@ class CountedLevels:
         return int(np.count_nonzero(self.threshold >= threshold))
 
 
-def verify_allocation(plan: Any, data: Any) -> Verification:
-    """Check all claims of an allocation against data; see `Allocation.verify`."""
+def verify_allocation(plan: Any, data: Any) -> Proof:
+    """Check all claims of an allocation against data."""
     found = Findings()
     levels = by_segment(data, plan.models, plan.amounts)
     names = list(plan.keys)
     if not same_segments(found, names, levels):
         return told(found, levels)
     counted = counted_of(found, plan, levels)
-    costs = plan.unit_costs  # by segment: what tp, fp, fn, tn cost, and what a positive and a negative take
+    costs = unit_costs(plan)  # by segment: what tp, fp, fn, tn cost, and what a positive and a negative take
     spent, used = spent_and_used(counted, costs)
     scale = _NEAR * max(1.0, abs(spent))
     found.near("cost", plan.cost, spent, scale)
@@ -66,6 +66,16 @@ def verify_allocation(plan: Any, data: Any) -> Verification:
     return told(found, levels)
 
 
+def unit_costs(plan: Any) -> list[tuple[float, float, tuple[float, float, float, float], float]]:
+    """Per segment: cases per positive and negative row, costs of the four cells, and use of the budget."""
+    found = []
+    for term in plan.terms.distinct:
+        cells = (term.miss - term.hit, term.rest + term.alarm, term.miss, term.rest)
+        tp, fp, fn, tn = map(float, cells)
+        found.append((float(term.pos), float(term.neg), (tp, fp, fn, tn), float(term.use)))
+    return [found[kind] for kind in plan.terms.index.tolist()]
+
+
 def same_segments(found: Findings, names: list[Any], levels: Mapping[Hashable, Any]) -> bool:
     """Return whether the plan and the data have the same segments; refute the plan if not."""
     if strange := sorted(map(str, set(names) ^ set(levels))):
@@ -82,10 +92,10 @@ def spent_and_used(counted: Iterable[tuple[float, ...]], costs: Iterable[tuple[A
     return spent, used
 
 
-def told(found: Findings, levels: Mapping[Hashable, dict[str, CountedLevels]]) -> Verification:
+def told(found: Findings, levels: Mapping[Hashable, dict[str, CountedLevels]]) -> Proof:
     n = sum(float(next(iter(each.values())).tp[-1] + next(iter(each.values())).fp[-1]) for each in levels.values())
     seen = sum(each.tp.size for models in levels.values() for each in models.values())
-    return found.verification(n, seen)
+    return found.proof(n, seen)
 
 
 def _amounts(found: Findings, plan: Any, data: Any, costs: Any) -> None:

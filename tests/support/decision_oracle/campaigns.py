@@ -1,14 +1,14 @@
-"""Verification of a campaign plan: every threshold is recounted, and the best rule found on its hull."""
+"""Proof of a campaign plan: every threshold is recounted, and the best rule found on its hull."""
 
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from decision_oracle.findings import Findings, Proof
+from decision_oracle.levels import CountsAt, EveryThreshold
+from decision_oracle.objective import SLACK
 from rocscope._base.arrays import Array
-from rocscope.decisions.verification.findings import Findings, Verification
-from rocscope.decisions.verification.levels import CountsAt, EveryThreshold
-from rocscope.decisions.verification.objective import SLACK
 from rocscope.errors import ColumnError
 from rocscope.sample import Models, Sample, samples_of
 
@@ -80,8 +80,8 @@ def _brought(rule: EveryThreshold, sample: Sample, campaign: Any) -> Array:
     return np.append(0.0, money[ends])
 
 
-def verify_campaign(plan: Any, data: Models) -> Verification:
-    """Check all claims of a campaign plan against data; see `CampaignPlan.verify`."""
+def verify_campaign(plan: Any, data: Models) -> Proof:
+    """Check all claims of a campaign plan against data."""
     samples = samples_of(data, name="data")
     rules = {name: EveryThreshold.of(name, sample) for name, sample in samples.items()}
     found = Findings()
@@ -107,7 +107,7 @@ def verify_campaign(plan: Any, data: Models) -> Verification:
     found.left_open.extend(f"that {model} is no better: it has no offer" for model in left)
     own, seen = rules[plan.best.model], sum(rule.tp.size for rule in rules.values())
     n = sum(own.totals) / own.unit
-    return found.verification(n, seen)
+    return found.proof(n, seen)
 
 
 def _offer(found: Findings, name: str, offer: Any, profits: _Profits) -> None:

@@ -1,4 +1,4 @@
-"""Verification of a decision: every claim is checked against data in which every threshold is recounted."""
+"""Proof of a decision: every claim is checked against data in which every threshold is recounted."""
 
 import math
 from collections.abc import Callable
@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from rocscope._base.arrays import Array
-from rocscope.decisions.verification.findings import CLOSE, Findings, Verification
-from rocscope.decisions.verification.levels import CountsAt, EveryThreshold
-from rocscope.decisions.verification.objective import (
+from decision_oracle.findings import CLOSE, Findings, Proof
+from decision_oracle.levels import CountsAt, EveryThreshold
+from decision_oracle.objective import (
     CELLS,
     LINEAR,
     AtPrevalence,
@@ -26,16 +25,14 @@ from rocscope.decisions.verification.objective import (
     objective_of,
     of_all,
 )
+from rocscope._base.arrays import Array
 from rocscope.errors import ColumnError
 from rocscope.sample import Models, samples_of
 
 _LOOSELY = 1e-7  # within which a linear program in floats tells no difference
 _DEFAULT = 0.5
 _FEW, _MOST_TIED = 5, 10_000  # ties that a decision names, and that are compared with them
-_NO_CAPACITY = "there is no capacity for reviews"
-_NO_REVIEW = "no case is worth a review at a cost of "
 _BY_HAND = "chosen by hand"
-_OF_SOME = ("only ends of score ranges were compared", "of the thresholds kept in the report")
 _EVEN = ("youden", "ks", "balanced_accuracy", "macro_average")
 _LOW_IS_GOOD = ("fnr", "fpr", "error", "lr_negative", "closest_topleft")
 _LONG = 2**62  # products above it are made of Python's integers
@@ -53,8 +50,8 @@ def _extreme(pick: Callable[..., Any], up: Array, right: Array, scale: Fraction)
         return math.inf
 
 
-def verify(decision: Any, data: Models) -> Verification:
-    """Check all claims of a decision against data; see `Decision.verify`."""
+def verify(decision: Any, data: Models) -> Proof:
+    """Check all claims of a decision against data."""
     samples = samples_of(data, name="data")
     rules = {name: EveryThreshold.of(name, sample) for name, sample in samples.items()}
     mixtures = [decision.lot, None if decision.review is None else decision.review.rule]
@@ -77,7 +74,7 @@ def verify(decision: Any, data: Models) -> Verification:
     found = first if not first.refuted else next((each for each in tries if not each.refuted), first)
     own, seen = rules[decision.model], sum(rule.tp.size for rule in plain)
     n = sum(own.totals) if own.unit == 1 else sum(own.totals) / own.unit
-    return found.verification(n, seen)
+    return found.proof(n, seen)
 
 
 class _Claims:
@@ -116,39 +113,35 @@ class _Claims:
         """Check the texts of a decision, and fields that its kind must not have."""
         decision, found = self.decision, self.found
         for note in decision.notes:
-            if note.startswith((*_OF_SOME, _NO_CAPACITY)):
-                continue
-            if note.startswith("all scores of "):
-                equal = [each for each in self.options if note.startswith(f"all scores of {each.model} are equal")]
-                found.holds(note, bool(equal) and equal[0].level.size == 1, "they differ")
-            elif note.startswith(("trivial: at these costs ", "at these costs ")) and isinstance(
-                self.context, CostObjective
-            ):
+            code = getattr(note, "code", "")
+            if code == "constant_score":
+                levels = self.rules[note.parameters["model"]].level
+                found.holds(note, levels.size == 1, "they differ")
+            elif code in ("always_right", "not_admissible") and isinstance(self.context, CostObjective):
                 right = decision.context.always_right
-                found.holds(note, bool(right) and f"at these costs {right} " in note, "scores matter")
-            elif not (note.startswith(_NO_REVIEW) and self._no_review(note.removeprefix(_NO_REVIEW))):
-                found.left_open.append(f"note: {note}")
+                found.holds(note, right == note.parameters["action"], "scores matter")
+            elif code == "no_review":
+                self._no_review(note.parameters["review"].cost)
         if decision.lot is not None or decision.review is not None:
             nothing = {"slope_interval": decision.slope_interval is None, "lot_cost": decision.lot_cost is None}
             nothing["tied"] = not decision.tied or decision.review is not None
             for name, empty in nothing.items():
                 found.holds(f"{name}: none", empty, "a randomised rule or a review has none")
-        of_some = any(note.startswith(_OF_SOME) for note in decision.notes)
+        of_some = bool(self._of_some())
         at = decision.default_point.threshold
         if decision.best_cost_interval is None and not of_some and at != _DEFAULT:
             found.holds("default_point: threshold", False, f"the default threshold is 0.5, not {at:.6g}")
 
-    def _no_review(self, cost: str) -> bool:
-        """Whether no review saves anything at its cost (to six digits), for any capacity."""
-        try:
-            look = float(cost)
-        except ValueError:
-            return False
+    def _of_some(self) -> list[str]:
+        """Return the notes that only ends of score ranges were compared."""
+        return [note for note in self.decision.notes if getattr(note, "code", "") == "range_ends_compared"]
+
+    def _no_review(self, look: float) -> None:
+        """Check that no review saves anything at its cost, for any capacity."""
         rules = self.rules.values()
         least = min(least_with_reviews(of_all(self.context), rule, look, None) for rule in rules)
         held = self.decision.expected_cost <= least + 1e-5 * max(1.0, abs(least))
-        self.found.proved.extend([f"{_NO_REVIEW}{cost}"] * held)
-        return held
+        self.found.holds("no review", held, f"one costs {least:.9g}")
 
     @cached_property
     def objective(self) -> CostObjective | RowCostObjective | None:
@@ -254,7 +247,7 @@ class _Claims:
         found.holds("subject_to", not broken, f"not so: {' and '.join(broken)}")
         if not any(mask.any() for _, mask in allowed):  # no threshold keeps them, so none is better or worse
             return
-        if said := [note for note in decision.notes if note.startswith(_OF_SOME)]:
+        if said := self._of_some():
             found.left_open.append(f"that it is best: {said[0]}")
             return
         if self.objective is not None:

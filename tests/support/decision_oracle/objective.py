@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from decision_oracle.levels import EveryThreshold, in_whole
 from rocscope._base.arrays import Array
-from rocscope.decisions.verification.levels import EveryThreshold, in_whole
 from rocscope.errors import ColumnError, InputError
 from rocscope.metrics import METRICS
 from rocscope.sample import Samples
@@ -71,7 +71,7 @@ class CostObjective:
             tp, fp = tp.astype(object), fp.astype(object)
         return alarms * fp - hits * tp
 
-    def distinct(self, rule: EveryThreshold, index: Array) -> Array:  # noqa: ARG002
+    def distinct(self, rule: EveryThreshold, index: Array) -> Array:
         """Return the indices of distinct rules: all of them."""
         return index
 

@@ -3,17 +3,13 @@
 import math
 from dataclasses import dataclass, field
 
-from rocscope.core.result import Result, number
-
 CLOSE = 1e-9  # relative: rounding of sums leaves 1e-12, and a digit that someone changed is larger
 _SLACK = 1e-12  # absolute, where 0 is expected
 
 
-@dataclass(frozen=True, repr=False)
-class Verification(Result):
-    """Result of a verification: which claims hold in the data.
-
-    Made by `Decision.verify`.
+@dataclass(frozen=True)
+class Proof:
+    """What an oracle found: which claims hold in the data.
 
     Attributes
     ----------
@@ -31,8 +27,6 @@ class Verification(Result):
         The steps of the proof: what the plan says, and what was counted or computed in its place.
     """
 
-    _content = ("n", "thresholds", "proved", "refuted", "left_open", "holds", "proves")
-
     n: float
     thresholds: int
     proved: tuple[str, ...]
@@ -49,11 +43,6 @@ class Verification(Result):
     def proves(self) -> bool:
         """Whether every claim holds and none is left open."""
         return not self.refuted and not self.left_open
-
-    def __repr__(self) -> str:
-        looked = f"{number(self.n)} rows, {self.thresholds:,} thresholds, {len(self.proved)} claims hold"
-        refuted = "".join(f"; refuted: {each}" for each in self.refuted)
-        return f"Verification({looked}{refuted}{''.join(f'; left open: {each}' for each in self.left_open)})"
 
 
 @dataclass(frozen=True)
@@ -89,10 +78,10 @@ class Findings:
             claim, held, f"one costs {least:.9g} instead of {own:.9g}", f"costs {own:.12g}, the least is {least:.12g}"
         )
 
-    def verification(self, n: float, thresholds: int) -> Verification:
+    def proof(self, n: float, thresholds: int) -> Proof:
         """Return what was found of all claims."""
         found = (tuple(each) for each in (self.proved, self.refuted, self.left_open, self.trace))
-        return Verification(n, thresholds, *found)
+        return Proof(n, thresholds, *found)
 
 
 def _close(said: float, found: float) -> bool:

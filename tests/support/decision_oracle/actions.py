@@ -1,4 +1,4 @@
-"""Verification of a plan of several actions: counts, and a linear program over every score of every segment."""
+"""Proof of a plan of several actions: counts, and a linear program over every score of every segment."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rocscope._base.arrays import Array
-from rocscope.decisions.verification.allocations import (
+from decision_oracle.allocations import (
     STEP,
     CountedLevels,
     beyond,
@@ -20,15 +19,17 @@ from rocscope.decisions.verification.allocations import (
     same_segments,
     spent_and_used,
     told,
+    unit_costs,
 )
-from rocscope.decisions.verification.findings import Findings, Verification
-from rocscope.decisions.verification.objective import ParsedBound
+from decision_oracle.findings import Findings, Proof
+from decision_oracle.objective import ParsedBound
+from rocscope._base.arrays import Array
 
 _NEAR = 1e-7  # relative, of sums that a linear program finds in floats
 
 
-def verify_actions(plan: Any, data: Any) -> Verification:
-    """Check all claims of a plan of several actions against data; see `ActionAllocation.verify`."""
+def verify_actions(plan: Any, data: Any) -> Proof:
+    """Check all claims of a plan of several actions against data."""
     found, levels = Findings(), by_segment(data, plan.models)
     names = list(plan.actions)
     if not same_segments(found, names, levels):
@@ -36,7 +37,7 @@ def verify_actions(plan: Any, data: Any) -> Verification:
     every = [next(iter(levels[name].values())) for name in names]
     spent, used = 0.0, 0.0
     for number, place in enumerate(plan.places):
-        own, taken = spent_and_used(counted_of(found, place, levels), place.unit_costs)
+        own, taken = spent_and_used(counted_of(found, place, levels), unit_costs(place))
         spent, used = spent + own, used + taken
         found.near(f"cost of place {number + 1}", place.cost, own, _NEAR * max(1.0, abs(own)))
     later = plan.places[1:]
@@ -49,7 +50,7 @@ def verify_actions(plan: Any, data: Any) -> Verification:
     limit = None if plan.limit is None else float(plan.limit)
     if limit is not None:
         found.holds("limit", used <= limit + _NEAR * max(1.0, limit), f"{used:.9g} are taken")
-    first, terms = plan.places[0], [place.unit_costs for place in plan.places]
+    first, terms = plan.places[0], [unit_costs(place) for place in plan.places]
     counted = counted_of(Findings(), first, levels)
     differences_of(found, first, counted, terms[0])
     floors = floors_of(found, first, names, counted, terms[0])
