@@ -366,7 +366,7 @@ def allocate(
         raise InputError("actions", expected="none beside context", got="both")
     if population is not None:
         check.check_number(population, "population", "a number of cases above 0", above=0)
-    limits = Limits(capacity, budget, max_difference, subject_to)
+    limits = AllocationLimits(capacity, budget, max_difference, subject_to)
     if actions is None:
         plan, marginal = _allocate_one(context, limits, population, segments)
         rows, contexts = None if plan.amounts is None else plan.amounts.rows, [context]
@@ -386,7 +386,7 @@ def allocate(
 
 
 @dataclass(frozen=True)
-class Limits:
+class AllocationLimits:
     """The limit and the bounds on segments, as passed to `allocate`."""
 
     capacity: float | None
@@ -446,7 +446,9 @@ class Limits:
             raise InputError("subject_to and max_difference", expected=expected, got=unsuitable[0])
 
 
-def _allocate_one(context: Any, limits: Limits, population: float | None, segments: Any) -> tuple[Allocation, float]:
+def _allocate_one(
+    context: Any, limits: AllocationLimits, population: float | None, segments: Any
+) -> tuple[Allocation, float]:
     """Return an allocation of one action, and the marginal value of the limit without bounds on segments."""
     amounts = RowAmounts.of(segments, context)
     if amounts is not None:
@@ -465,7 +467,7 @@ def best_allocation(
     points: SegmentLevels,
     costs: SegmentUnitCosts,
     limit: Fraction | None,
-    limits: Limits,
+    limits: AllocationLimits,
     amounts: RowAmounts | None = None,
 ) -> tuple[Allocation, float]:
     """Return the allocation of lowest cost, and the marginal value of the limit without bounds on segments."""
@@ -483,7 +485,7 @@ def best_allocation(
 
 
 def _allocate_actions(
-    actions: Any, limits: Limits, population: float | None, segments: Any
+    actions: Any, limits: AllocationLimits, population: float | None, segments: Any
 ) -> tuple[ActionAllocation, float]:
     """Return an allocation of several actions, and the marginal value of the limit without bounds on segments."""
     points = levels_of(segments, all_levels=limits.bounded)
@@ -498,7 +500,7 @@ def _allocate_actions(
 
 
 def best_actions(
-    points: SegmentLevels, costs: list[dict[str, UnitCosts]], limit: Fraction | None, limits: Limits
+    points: SegmentLevels, costs: list[dict[str, UnitCosts]], limit: Fraction | None, limits: AllocationLimits
 ) -> tuple[ActionAllocation, float]:
     """Return the actions of lowest cost, and the marginal value of the limit without bounds on segments.
 

@@ -483,14 +483,14 @@ def _verify_allocation(plan: Allocation | ActionAllocation, data: Any) -> Verifi
     return replace(result, ties=("other thresholds in some segments",)) if result.verified else result
 
 
-def _limits(plan: Allocation | ActionAllocation, first: Allocation) -> allocating.Limits:
+def _limits(plan: Allocation | ActionAllocation, first: Allocation) -> allocating.AllocationLimits:
     """Return the stored bounds as `allocate` takes them; the limit itself is stored exactly."""
     constraints_of_all = [text for segment, text in first.subject_to if segment is None]
     by_segment: dict[Any, list[str]] = {}
     for segment, text in first.subject_to:
         by_segment.setdefault(segment, []).append(text)
     subject_to: Any = constraints_of_all or by_segment
-    return allocating.Limits(None, 0.0 if plan.in_money else None, first.max_difference, subject_to)
+    return allocating.AllocationLimits(None, 0.0 if plan.in_money else None, first.max_difference, subject_to)
 
 
 def _unit_costs(
