@@ -314,7 +314,7 @@ class ChoiceProblem:
             model=chosen.model,
             point=point,
             slopes=None if context.always_right else geometry.slopes_at(touch, options),
-            criterion_value=self._value(point),
+            criterion_value=self.value_at(point),
             negated=chosen.negated,
             tied=ties(touch),
             notes=note_if_trivial(context, touch),
@@ -342,14 +342,14 @@ class ChoiceProblem:
             model=first.choices.model,
             point=first.point,
             slopes=geometry.slopes_at(first, options),
-            criterion_value=self._value(first.point),
+            criterion_value=self.value_at(first.point),
             negated=first.choices.negated,
             tied=tuple(in_words(other.choices.label, other.point) for other in others),
         )
 
     def best_with_review(self, review: Review) -> Choice:
         """Return the best model with a review as a third action, and the range of scores to review."""
-        prevalence, cases = self._mix
+        prevalence, cases = self.mix
         limit = None
         if review.capacity is not None:
             limit = min(decimal(review.capacity) / cases, Fraction(1))
@@ -382,19 +382,23 @@ class ChoiceProblem:
         if not best.randomized:
             return self.best_threshold()
 
-        # If the rule takes as many cases as a constraint allows, `predict` takes exactly that share of any cases.
-        prevalence, cases = self._mix
-        tpr, fpr = best.rates
+        rule = RandomizedRule.of(best, self.filled_share(*best.rates))
+        end, point = rule.second, rule.point
+        return Choice(end.model, point, None, self.value_at(point), end.negated, randomized_rule=rule)
+
+    def filled_share(self, tpr: Fraction, fpr: Fraction) -> Fraction | None:
+        """Return the share of cases that a rule takes if a constraint allows no more of them; otherwise None.
+
+        `predict` then takes exactly that share of any cases.
+        """
+        prevalence, cases = self.mix
         depth = prevalence * tpr + (1 - prevalence) * fpr
-        at_most = None
         for constraint in self.constraints:
             by_cases = constraint.quantity == "cases" and depth * cases == decimal(constraint.bound)
             by_depth = constraint.quantity == "depth" and depth == decimal(constraint.bound)
             if by_cases or by_depth:
-                at_most = depth
-        rule = RandomizedRule.of(best, at_most)
-        end, point = rule.second, rule.point
-        return Choice(end.model, point, None, self._value(point), end.negated, randomized_rule=rule)
+                return depth
+        return None
 
     def _best_rule(self) -> ConvexCombination:
         """Return the optimum of the linear program over all randomised rules within the constraints."""
@@ -402,7 +406,7 @@ class ChoiceProblem:
             expected = "a criterion that is linear in the counts, such as min_cost, accuracy or youden"
             raise InputError("randomized", expected=expected, got=self.criterion.name)
         context = self.criterion.equivalent(self.context)
-        prevalence, cases = self._mix
+        prevalence, cases = self.mix
         bounds = [constraint.straight(prevalence, cases) for constraint in self.constraints]
         return geometry.touching_within(self.hull.every_choice, context, bounds, self.hull.whole_totals(context))
 
@@ -497,7 +501,7 @@ class ChoiceProblem:
         return self.priced.cheapest(self.hull.every_choice)
 
     @property
-    def _mix(self) -> tuple[Fraction, Fraction]:
+    def mix(self) -> tuple[Fraction, Fraction]:
         """Exact prevalence and number of cases that constraints refer to."""
         n_pos, n_neg = (Fraction(total) for total in self.hull.totals(self.context))
         target = self.context.target_prevalence
@@ -505,7 +509,7 @@ class ChoiceProblem:
         cases = n_pos + n_neg if self.population is None else decimal(self.population)
         return prevalence, cases
 
-    def _value(self, point: OperatingPoint) -> float:
+    def value_at(self, point: OperatingPoint) -> float:
         """Return the value of the criterion at a point; NaN for cost, which the decision computes."""
         if self.criterion.name == "min_cost":
             return math.nan
@@ -545,7 +549,7 @@ class ChoiceProblem:
 
         limit, constraints = None, self.constraints
         if self.randomized:
-            limit, constraints = sampling.limit_of(constraints, self._mix[1])
+            limit, constraints = sampling.limit_of(constraints, self.mix[1])
         rule = choice.randomized_rule
         of_two_models = rule is not None and rule.first.model != rule.second.model
         if choice.review or of_two_models or (rule and limit is None):

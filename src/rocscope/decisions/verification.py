@@ -26,7 +26,8 @@ from typing import Any
 
 import numpy as np
 
-from rocscope.core.context import CELLS, Context, decimal
+from rocscope import geometry
+from rocscope.core.context import CELLS, Context
 from rocscope.core.counts import OperatingPoint
 from rocscope.core.predictions import Predictions
 from rocscope.core.result import Result, jsonable, number
@@ -35,10 +36,9 @@ from rocscope.decisions.allocating import ActionAllocation
 from rocscope.decisions.allocation import Allocation
 from rocscope.decisions.apportionment import SegmentShares
 from rocscope.decisions.campaign import CampaignPlan, plan_campaign
-from rocscope.decisions.decision import Decision
-from rocscope.decisions.model_hull import Hull, hull_of
+from rocscope.decisions.decision import Decision, Question
+from rocscope.decisions.model_hull import hull_of
 from rocscope.decisions.plan import Plan
-from rocscope.decisions.randomized import RandomizedRule
 from rocscope.decisions.sampling_model import PricedRows
 from rocscope.errors import ColumnError, InfeasibleError, InputError
 from rocscope.sample import Samples, samples_of
@@ -176,220 +176,176 @@ def _verify_decision(plan: Decision, data: Any) -> Verification:
     if plan.review is not None:
         ends += plan.review.rule.ends
     _require_models([plan.model, *(end.model for end in ends)], samples)
+    if plan.context.columns and samples.shared_rows is None:
+        raise InputError("data", expected="rows (Predictions), where costs are columns", got="counts")
     # A file tells which models are negated, but not whether negated models were compared: then both are tried.
     negated = plan.negated or any(end.negated for end in ends)
-    first = _DecisionAgain.of(plan, samples, negate=negated).verification()
+    first = _ask_again(plan, _problem(plan, samples, negate=negated))
     if first.verified or negated or plan.context.columns:
         return first
-    second = _DecisionAgain.of(plan, samples, negate=True).verification()
+    second = _ask_again(plan, _problem(plan, samples, negate=True))
     return second if second.verified else first
 
 
-@dataclass(frozen=True)
-class _DecisionAgain:
-    """The question of a decision, asked of some rows.
-
-    `criterion` is None where nothing was chosen by one: a threshold that was given, or a decision with reviews.
-    """
-
-    plan: Decision
-    samples: Samples
-    hull: Hull
-    rows: Predictions | None
-    criterion: constraints.Criterion | None
-    bounds: tuple[constraints.Constraint, ...]
-
-    @classmethod
-    def of(cls, plan: Decision, samples: Samples, *, negate: bool) -> "_DecisionAgain":
-        criterion = None
-        if plan.review is None and plan.criterion not in GIVEN_THRESHOLDS:
-            try:
-                criterion = constraints.criterion_of(plan.criterion)
-            except InputError as error:
-                expected = "a figure that rocscope computes; a plan does not hold a function"
-                hint = "choose again with the function, and compare the two decisions"
-                raise InputError("criterion", expected=expected, got=repr(plan.criterion), hint=hint) from error
-        # A report writes its capacity in words.
-        texts = [re.sub(r"at most (\S+) of \S+ cases", r"cases <= \1", text) for text in plan.subject_to]
-        bounds = constraints.constraints_of(texts, plan.context)
-        rows = samples.shared_rows
-        if plan.context.columns and rows is None:
-            raise InputError("data", expected="rows (Predictions), where costs are columns", got="counts")
-        return cls(plan, samples, hull_of(samples, negate=negate), rows, criterion, bounds)
-
-    def verification(self) -> Verification:
-        """Ask again, and compare the answers."""
-        plan, n = self.plan, float(self.samples[self.plan.model].points.n)
+def _problem(plan: Decision, samples: Samples, *, negate: bool) -> choosing.ChoiceProblem:
+    """Return the question of a decision, with the data that it is asked of."""
+    # A report writes its capacity in words.
+    texts = [re.sub(r"at most (\S+) of \S+ cases", r"cases <= \1", text) for text in plan.subject_to]
+    bounds = constraints.constraints_of(texts, plan.context)
+    review = plan.offered_review if plan.review is None else plan.review.review
+    question = Question(plan.context, population=plan.population, review=review)
+    criterion = choosing.MIN_COST
+    if review is None and plan.criterion not in GIVEN_THRESHOLDS:
+        asked: Any = plan.criterion
+        if plan.question is not None and callable(plan.question.criterion):
+            asked = plan.question.criterion
         try:
-            again = self._ask()
-        except InfeasibleError as error:
-            return Verification(n, (Check("subject_to", list(plan.subject_to), str(error), agrees=False),))
-        # Notes that rows do not give are remarks, unless one stands in the place of a note that they give.
-        missing = [note for note in again.notes if note not in plan.notes]
-        remarks = tuple(note for note in plan.notes if note not in again.notes)
-        notes = Check("notes", list(plan.notes), list(again.notes), agrees=not (missing and remarks))
-        checks = [*compare(_decision_facts(plan), _decision_facts(again)), notes]
-        if all(checked.agrees for checked in checks):
-            if plan.lot is not None or plan.review is not None:
-                checks += _same_list(plan, again, self.rows)
-            return Verification(n, tuple(checks), again.tied, remarks)
-        if plan.review is not None:
-            return Verification(n, tuple(checks), remarks=remarks)
-        expected = self._at_stored_choice(again)
-        checks = [*compare(_decision_facts(plan), _decision_facts(expected)), notes, *self._admissible(expected)]
-        ties: tuple[str, ...] = ()
-        if self.criterion is not None and not self._in_ranges:
-            checks.append(self._best(expected, again))
-            ties = again.tied
-            if (again.model, again.point) != (expected.model, expected.point):
-                chosen = choosing.described(again.model, again.point) if again.lot is None else again.lot.shares
-                ties = (chosen, *ties)
-        result = Verification(n, tuple(checks), remarks=remarks)
-        return replace(result, ties=ties) if result.verified else result
+            criterion = constraints.criterion_of(asked)
+        except InputError as error:
+            expected = "a figure that rocscope computes; a file does not hold a function"
+            hint = "choose again with the function, and compare the two decisions"
+            raise InputError("criterion", expected=expected, got=repr(asked), hint=hint) from error
+        question = replace(question, criterion=asked, subject_to=bounds, randomized=plan.lot is not None)
+    rows = samples.shared_rows
+    priced = PricedRows(rows, plan.context) if plan.context.columns and rows is not None else None
+    hull = hull_of(samples, negate=negate)
+    return choosing.ChoiceProblem(
+        question, hull, plan.context, criterion, bounds, plan.population, priced, question.randomized
+    )
 
-    def _ask(self) -> Decision:
-        plan = self.plan
-        source = self.rows if plan.context.columns else self.hull
-        review = plan.offered_review if plan.review is None else plan.review.review
-        if self.criterion is None or review is not None:
-            return choosing.choose(source, plan.context, population=plan.population, review=review)
-        return choosing.choose(
-            source,
-            plan.context,
-            criterion=plan.criterion,
-            subject_to=self.bounds,
-            population=plan.population,
-            randomized=plan.lot is not None,
-        )
 
-    def _at_stored_choice(self, again: Decision) -> Decision:
-        """Return the decision that makes the stored choice, with the numbers that it has in the rows."""
-        plan = self.plan
-        rule, point = None, self._point(plan.model, plan.threshold, plan.negated)
-        if plan.lot is not None:
-            rule = self._recounted(plan.lot)
-            point = rule.point
-        default = again.default_point
-        if self._in_ranges:
-            default = self._point(plan.model, plan.default_point.threshold)
-        elif plan.model != again.model:
-            default = self._point(plan.model, choosing.DEFAULT_THRESHOLD)
-        cost, value = self._cost(plan.model, point), math.nan
-        if self.criterion is not None:
-            value = cost if self.criterion.name == "min_cost" else self._value(self.criterion, point)
-        # Among the ties of a choice stands the other one, under the name of its model or of its threshold.
-        names = {*again.tied, choosing.described(again.model, again.point), *self.hull.models}
-        names |= {f"not {name}" for name in names}
-        other = (again.model, again.point) != (plan.model, point) and set(plan.tied) <= names
-        expected = replace(
-            again,
-            model=plan.model,
-            negated=plan.negated,
-            point=point,
-            lot=rule,
-            expected_cost=cost,
-            default_point=default,
-            default_cost=self._cost(plan.model, default),
-            criterion=plan.criterion,
-            criterion_value=value,
-            slope_interval=self._slopes(again, point),
-            subject_to=plan.subject_to,
-            tied=plan.tied if other or self.criterion is None else again.tied,
-        )
-        for name in OPTIONAL:
-            if self._in_ranges or not getattr(plan, name):
-                expected = replace(expected, **{name: getattr(plan, name)})
-        if self._in_ranges and plan.best_cost_interval is not None:
-            low, high = plan.best_cost_interval
-            within = low - SAME <= again.hull_cost <= high + SAME
-            interval = plan.best_cost_interval if within else (again.hull_cost, again.hull_cost)
-            expected = replace(expected, best_cost_interval=interval, hull_cost=high)
-        return expected
+def _ask_again(plan: Decision, problem: choosing.ChoiceProblem) -> Verification:
+    """Ask the question of a decision again, and compare the answers."""
+    rows = problem.hull.samples.shared_rows
+    n = float(problem.hull.counts[plan.model].n)
+    source: Any = problem.hull if problem.priced is None else rows
+    try:
+        again = choosing.choose(source, plan.context, **problem.question.options)
+    except InfeasibleError as error:
+        return Verification(n, (Check("subject_to", list(plan.subject_to), str(error), agrees=False),))
+    # Notes that rows do not give are remarks, unless one stands in the place of a note that they give.
+    missing = [note for note in again.notes if note not in plan.notes]
+    remarks = tuple(note for note in plan.notes if note not in again.notes)
+    notes = Check("notes", list(plan.notes), list(again.notes), agrees=not (missing and remarks))
+    checks = [*compare(_decision_facts(plan), _decision_facts(again)), notes]
+    if all(checked.agrees for checked in checks):
+        if plan.lot is not None or plan.review is not None:
+            checks += _same_list(plan, again, rows)
+        return Verification(n, tuple(checks), again.tied, remarks)
+    if plan.review is not None:
+        return Verification(n, tuple(checks), remarks=remarks)
 
-    @property
-    def _in_ranges(self) -> bool:
-        """Whether the plan compared ends of score ranges, while the rows show all thresholds.
+    expected = _at_stored_choice(plan, again, problem)
+    checks = [*compare(_decision_facts(plan), _decision_facts(expected)), notes, *_admissible(expected, problem)]
+    ties: tuple[str, ...] = ()
+    if plan.criterion not in GIVEN_THRESHOLDS and not _of_ranges(plan, problem):
+        checks.append(_as_good(expected, again, problem))
+        ties = again.tied
+        if (again.model, again.point) != (expected.model, expected.point):
+            chosen = choosing.in_words(again.model, again.point) if again.lot is None else again.lot.shares
+            ties = (chosen, *ties)
+    result = Verification(n, tuple(checks), remarks=remarks)
+    return replace(result, ties=ties) if result.verified else result
 
-        Then the rows show the stored numbers, and the cost of the best threshold within its stored bounds.
-        """
-        compared = choosing.RANGE_ENDS_COMPARED in self.plan.notes or self.plan.best_cost_interval is not None
-        return compared and self.hull.holds_levels
 
-    def _point(self, model: str, threshold: float, negated: bool = False) -> OperatingPoint:
-        """Return the counts at a threshold; a negated model predicts positive below it."""
-        point = self.samples[model].points.at(threshold)
+def _of_ranges(plan: Decision, problem: choosing.ChoiceProblem) -> bool:
+    """Whether the plan compared ends of score ranges, while the rows show all thresholds.
+
+    Then the rows show the stored numbers, and the cost of the best threshold within its stored bounds.
+    """
+    compared = choosing.RANGE_ENDS_COMPARED in plan.notes or plan.best_cost_interval is not None
+    return compared and problem.hull.holds_levels
+
+
+def _at_stored_choice(plan: Decision, again: Decision, problem: choosing.ChoiceProblem) -> Decision:
+    """Return the decision that makes the stored choice, with the numbers that it has in the rows."""
+    given, of_ranges = plan.criterion in GIVEN_THRESHOLDS, _of_ranges(plan, problem)
+
+    def counted(model: str, threshold: float, negated: bool) -> OperatingPoint:
+        point = problem.hull.counts[model].at(threshold)
         return OperatingPoint(point.fn, point.tn, point.tp, point.fp, threshold) if negated else point
 
-    def _recounted(self, rule: RandomizedRule) -> RandomizedRule:
-        """Return a randomised rule with the counts that its thresholds have in the rows."""
-        ends = [replace(end, point=self._point(end.model, end.threshold, end.negated)) for end in rule.ends]
-        rule = replace(rule, ends=tuple(ends), at_most=None)
-        # As in `choose`: a rule that fills a constraint on the number of cases is made for that number.
-        tpr, fpr = rule.rates
-        prevalence, cases = self._mix(rule.point)
-        depth = prevalence * tpr + (1 - prevalence) * fpr
-        sizes = {"cases": depth * cases, "depth": depth}
-        limits = [(sizes[bound.quantity], bound.bound) for bound in self.bounds if bound.quantity in sizes]
-        filled = any(_equal(float(size), float(limit), ROUNDED) for size, limit in limits)
-        return replace(rule, at_most=depth) if filled else rule
+    rule, point = None, counted(plan.model, plan.threshold, plan.negated)
+    if plan.lot is not None:
+        ends = [replace(end, point=counted(end.model, end.threshold, end.negated)) for end in plan.lot.ends]
+        rule = replace(plan.lot, ends=tuple(ends))
+        rule = replace(rule, at_most=problem.filled_share(*rule.rates))
+        point = rule.point
+    # Among the ties of a choice stands the other one, under the name of its model or of its threshold.
+    names = {*again.tied, choosing.in_words(again.model, again.point), *problem.hull.models}
+    names |= {f"not {name}" for name in names}
+    other = (again.model, again.point) != (plan.model, point) and set(plan.tied) <= names
+    choice = choosing.Choice(
+        model=plan.model,
+        point=point,
+        slopes=None if given or again.slope_interval is None else _slopes(plan, point, problem),
+        criterion_value=problem.value_at(point),
+        negated=plan.negated,
+        tied=plan.tied if given or other else again.tied,
+        randomized_rule=rule,
+    )
+    expected = problem.decision(choice, ())
+    if given:
+        expected = replace(expected, criterion=plan.criterion, criterion_value=math.nan)
+    if of_ranges:
+        default = counted(plan.model, plan.default_point.threshold, negated=False)
+        expected = replace(expected, default_point=default, default_cost=float(plan.context.exact_cost(default)))
+    for name in OPTIONAL:
+        if of_ranges or not getattr(plan, name):
+            expected = replace(expected, **{name: getattr(plan, name)})
+    if of_ranges and plan.best_cost_interval is not None:
+        low, high = plan.best_cost_interval
+        within = low - SAME <= again.hull_cost <= high + SAME
+        interval = plan.best_cost_interval if within else (again.hull_cost, again.hull_cost)
+        expected = replace(expected, best_cost_interval=interval, hull_cost=high)
+    return replace(expected, subject_to=plan.subject_to)
 
-    def _mix(self, point: OperatingPoint) -> tuple[Fraction, Fraction]:
-        """Exact prevalence and number of cases that constraints refer to."""
-        target, population = self.plan.context.target_prevalence, self.plan.population
-        n_pos, n = Fraction(point.n_pos), Fraction(point.n_pos) + Fraction(point.n_neg)
-        prevalence = n_pos / n if target is None else decimal(target)
-        return prevalence, n if population is None else decimal(population)
 
-    def _cost(self, model: str, point: OperatingPoint) -> float:
-        if self.plan.context.columns and self.rows is not None:
-            return PricedRows(self.rows, self.plan.context).cost(model, point.threshold)
-        return float(self.plan.context.exact_cost(point))
+def _slopes(plan: Decision, point: OperatingPoint, problem: choosing.ChoiceProblem) -> tuple[float, float] | None:
+    """Return the slopes of the iso-performance line for which the stored choice is the best admissible one."""
+    options, target = problem.hull.choices, plan.context.target_prevalence
+    if problem.constraints or not problem.criterion.equivalent:
+        options = choosing.admissible(problem.hull, problem.constraints, target, plan.population)
+    for choices in problem.hull.every_choice:
+        if (choices.model, choices.negated) == (plan.model, plan.negated):
+            tp, fp, _, _ = choices.cells
+            place = np.flatnonzero((tp == point.tp) & (fp == point.fp))
+            if place.size:
+                return geometry.slopes_at(geometry.TangentPoint(choices, int(place[0])), options)
+    return None
 
-    def _value(self, criterion: constraints.Criterion, point: OperatingPoint) -> float:
-        return choosing.Admissible.value_at(criterion, point, self.plan.context.target_prevalence)
 
-    def _slopes(self, again: Decision, point: OperatingPoint) -> tuple[float, float] | None:
-        """Return the slopes of the iso-performance line for which the stored choice is the best admissible one."""
-        plan = self.plan
-        if again.slope_interval is None or self.criterion is None:
-            return None
-        ranges = self.hull.slope_ranges
-        if self.bounds or not self.criterion.equivalent:
-            target = plan.context.target_prevalence
-            ranges = choosing.admissible(self.hull, self.bounds, target, plan.population).slope_ranges
-        vertex = ranges.find(plan.model, point, plan.negated)
-        return None if vertex is None else (vertex.slope_low, vertex.slope_high)
-
-    def _admissible(self, expected: Decision) -> Iterator[Check]:
-        """Yield a check for each constraint: whether the stored choice keeps it."""
-        point, target, population = expected.point, self.plan.context.target_prevalence, self.plan.population
-        cells: Any = tuple(np.array([getattr(point, cell)]) for cell in CELLS)
-        for bound in self.bounds:
-            value = bound.value(cells, target, population).item()
-            if expected.lot is None:
-                kept = bound.admits(cells, target, population, len(self.hull.every_choice)).item()
-            else:
-                tpr, fpr = expected.lot.rates
-                line = bound.straight(*self._mix(point))
-                kept = line.tpr_weight * tpr + line.fpr_weight * fpr <= line.most + Fraction(ROUNDED)
-            yield Check("constraint", str(bound), value, bool(kept))
-
-    def _best(self, expected: Decision, again: Decision) -> Check:
-        """Check that the stored choice is as good as the recomputed one."""
-        criterion, context, slack = self.criterion, self.plan.context, ROUNDED
-        assert criterion is not None
-        if context.columns and criterion.name == "min_cost":
-            costs: list[Any] = [expected.expected_cost, again.expected_cost]
-        elif criterion.equivalent:
-            costs = [_exact_cost(criterion.equivalent(context), decision) for decision in (expected, again)]
-            # Counts of rows are whole numbers, and their costs are compared exactly.
-            if all(isinstance(count, int) for count in (again.default_point.n_pos, again.default_point.n_neg)):
-                slack = 0.0
+def _admissible(expected: Decision, problem: choosing.ChoiceProblem) -> Iterator[Check]:
+    """Yield a check for each constraint: whether the stored choice keeps it."""
+    cells: Any = tuple(np.array([getattr(expected.point, cell)]) for cell in CELLS)
+    target, population = problem.context.target_prevalence, problem.population
+    for bound in problem.constraints:
+        value = bound.value(cells, target, population).item()
+        if expected.lot is None:
+            kept = bound.admits(cells, target, population, len(problem.hull.every_choice)).item()
         else:
-            costs = [-criterion.sign * self._value(criterion, decision.point) for decision in (expected, again)]
-        stored, best = map(Fraction, costs)
-        as_good = stored <= best + Fraction(slack) * max(1, abs(best))
-        return Check("cost of the best choice", float(stored), float(best), bool(as_good))
+            tpr, fpr = expected.lot.rates
+            line = bound.straight(*problem.mix)
+            kept = line.tpr_weight * tpr + line.fpr_weight * fpr <= line.most + Fraction(ROUNDED)
+        yield Check("constraint", str(bound), value, bool(kept))
+
+
+def _as_good(expected: Decision, again: Decision, problem: choosing.ChoiceProblem) -> Check:
+    """Check that the stored choice is as good as the recomputed one."""
+    criterion, slack = problem.criterion, ROUNDED
+    if problem.priced is not None and criterion.name == "min_cost":
+        costs: list[Any] = [expected.expected_cost, again.expected_cost]
+    elif criterion.equivalent:
+        context = criterion.equivalent(problem.context)
+        costs = [_exact_cost(context, expected), _exact_cost(context, again)]
+        # Counts of rows are whole numbers, and their costs are compared exactly.
+        if all(isinstance(count, int) for count in (again.default_point.n_pos, again.default_point.n_neg)):
+            slack = 0.0
+    else:
+        costs = [-criterion.sign * problem.value_at(decision.point) for decision in (expected, again)]
+    stored, best = map(Fraction, costs)
+    as_good = stored <= best + Fraction(slack) * max(1, abs(best))
+    return Check("cost of the best choice", float(stored), float(best), bool(as_good))
 
 
 def _exact_cost(context: Context, decision: Decision) -> Fraction:
