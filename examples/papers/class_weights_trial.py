@@ -24,7 +24,14 @@ from scipy.stats import wilcoxon
 
 import rocscope as rs
 from rocscope.multiclass import confusion as tables
-from rocscope.multiclass.costs import Objective, Problem, best_of_starts, coordinate_ascent, fit_recalibration, greedy
+from rocscope.multiclass.class_weighting import (
+    Objective,
+    Problem,
+    best_of_starts,
+    coordinate_ascent,
+    fit_recalibration,
+    greedy,
+)
 
 Decide = Callable[[np.ndarray], np.ndarray]
 

@@ -17,7 +17,7 @@ from rocscope.decisions import campaign as campaign_file
 from rocscope.decisions import monitoring as state
 from rocscope.decisions import plan as decision_file
 from rocscope.multiclass import calibration as recalibration
-from rocscope.multiclass import costs as class_weighting
+from rocscope.multiclass import class_weighting
 from rocscope.ranges import CountsSketch
 
 LABEL = np.arange(40) % 3 == 0

@@ -12,8 +12,8 @@ from scipy.optimize import minimize
 
 import rocscope as rs
 from rocscope.errors import InputError, LabelError, RocscopeWarning, ScoreError, ShapeError, StoredError
-from rocscope.multiclass import costs as search
-from rocscope.multiclass.costs import (
+from rocscope.multiclass import class_weighting as search
+from rocscope.multiclass.class_weighting import (
     FORMAT,
     MANY_ROWS,
     NAMES,

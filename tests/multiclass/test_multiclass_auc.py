@@ -13,7 +13,7 @@ import rocscope as rs
 from rocscope.errors import InputError, LabelError, OneClassError, RocscopeWarning, ScoreError
 from rocscope.multiclass.areas import (
     VARIANTS,
-    ClassColumns,
+    ClassRows,
     coefficients,
     compare_multiclass_auc,
     doubled_concordance,
@@ -181,7 +181,7 @@ def test_the_compiled_path_counts_the_same_pairs():
     rng = np.random.default_rng(1)
     y, column = rng.integers(0, 2, 20_000), np.round(rng.random(20_000), 3)
     proba = np.column_stack([column, 1 - column])
-    doubled = doubled_concordance(ClassColumns.of(y, proba))
+    doubled = doubled_concordance(ClassRows.of(y, proba.shape[1]), proba)
     pairs = rs.multiclass.MulticlassPredictions(y, proba).pair(0, 1).counts().pairs()
     assert doubled[0, 1] == 2 * pairs.concordant + pairs.tied
     float32 = rs.multiclass.multiclass_auc(y, proba.astype(np.float32))
@@ -227,7 +227,7 @@ def test_the_standard_error_against_leaving_one_row_out(variant):
 def test_weighted_intervals_are_those_of_repeated_rows():
     y, proba = rows_of(n=60)
     weight = np.random.default_rng(0).integers(0, 3, y.size)
-    weighted = rs.multiclass.multiclass_auc(y, proba, sample_weight=weight).interval()
+    weighted = rs.multiclass.multiclass_auc(y, proba, sample_weight=weight, weights="frequency").interval()
     repeated = rs.multiclass.multiclass_auc(np.repeat(y, weight), np.repeat(proba, weight, axis=0)).interval()
     assert (weighted.low, weighted.high, weighted.n) == (
         pytest.approx(repeated.low),

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 import rocscope as rs
 from rocscope.errors import InputError, LabelError, RocscopeWarning, ShapeError
-from rocscope.multiclass.areas import compare_multiclass_costs
-from rocscope.multiclass.costs import REJECTED, reject_curve, shift_prior
+from rocscope.multiclass.costs import REJECTED, compare_multiclass_costs, reject_curve, shift_prior
 
 NAMES = ["low", "medium", "high"]
 # Hernández-Orallo 2004, "Extension to More than Two Classes": both have the predicted class in rows.
@@ -216,7 +215,7 @@ def test_comparison_of_costs_against_drawing_rows():
             pytest.approx(high, abs=0.03),
         )
     spread = np.sqrt(np.diag(result.covariance))
-    expected = [paid[m].std() / np.sqrt(len(preds)) for m in preds.models]
+    expected = [paid[m].std(ddof=1) / np.sqrt(len(preds)) for m in preds.models]
     np.testing.assert_allclose(spread, expected)
 
 

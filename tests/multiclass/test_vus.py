@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import rocscope as rs
 from rocscope.errors import InputError, OneClassError, RocscopeWarning, ScoreError, ShapeError
-from rocscope.multiclass.areas import ordinal_volume, sampled_volume, triple_volume
+from rocscope.multiclass.areas import ClassRows, ordinal_volume, sampled_volume, triple_volume
 from strategies import costly
 
 groups_of_scores = st.lists(st.lists(st.integers(0, 5), min_size=1, max_size=7), min_size=3, max_size=3)
@@ -39,11 +39,14 @@ def test_ordinal_variance_against_the_means_over_trios(groups):
     a, b, c = np.ix_(*arrays)
     credit = ((a < b) & (b < c)) + 0.5 * ((a == b) & (b < c)) + 0.5 * ((a < b) & (b == c)) + ((a == b) & (b == c)) / 6
     expected = sum(
-        credit.mean(axis=tuple({0, 1, 2} - {axis})).var(ddof=1) / len(groups[axis]) if len(groups[axis]) > 1 else np.nan
+        credit.mean(axis=tuple({0, 1, 2} - {axis})).var(ddof=1) / len(groups[axis])
+        if len(groups[axis]) > 1
+        else (np.nan if credit.any() else 0.0)
         for axis in range(3)
     )
     volume = ordinal_volume(arrays, [np.ones(len(group)) for group in arrays])
-    assert volume.variance == pytest.approx(expected, abs=1e-14, nan_ok=True)
+    rows = ClassRows.of(np.repeat([0, 1, 2], [len(group) for group in groups]), 3)
+    assert volume.variances(rows)[0] == pytest.approx(expected, abs=1e-14, nan_ok=True)
 
 
 def test_random_scores_sort_one_trio_in_six_and_a_perfect_one_all():
@@ -117,8 +120,10 @@ def test_random_trios_agree_with_all_of_them():
     values = np.array([volume.value for volume in some])
     error = values.std(ddof=1)
     assert values.mean() == pytest.approx(every.value, abs=4 * error / np.sqrt(40))
-    assert np.mean([v.sampling_variance for v in some]) == pytest.approx(error**2, rel=0.6)
-    assert np.mean([v.variance for v in some]) == pytest.approx(every.variance, rel=0.1)
+    rows = ClassRows.of(y, 3)
+    variance, of_choice = np.mean([volume.variances(rows) for volume in some], axis=0)
+    assert of_choice == pytest.approx(error**2, rel=0.6)
+    assert variance == pytest.approx(every.variances(rows)[0], rel=0.1)
 
 
 def test_large_data_take_random_trios_and_say_so():
@@ -139,7 +144,7 @@ def test_integer_weights_are_repeated_rows(groups, data):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RocscopeWarning)
         for values in (score, proba):
-            weighted = rs.multiclass.vus(y, values, sample_weight=weight)
+            weighted = rs.multiclass.vus(y, values, sample_weight=weight, weights="frequency")
             repeated = rs.multiclass.vus(np.repeat(y, weight), np.repeat(values, weight, axis=0))
             for name in ("value", "low", "high", "n"):
                 assert getattr(weighted, name) == pytest.approx(getattr(repeated, name), abs=1e-9)

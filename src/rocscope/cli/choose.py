@@ -242,7 +242,8 @@ def choose_weights(
 ) -> Any:
     """Choose class weights."""
     from rocscope.figures.conditions import Condition
-    from rocscope.multiclass.costs import class_weights, read_costs
+    from rocscope.multiclass.class_weighting import class_weights
+    from rocscope.multiclass.costs import read_costs
 
     objective: Any = criterion or "accuracy"
     if cost_matrix is not None:

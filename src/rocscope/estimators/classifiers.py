@@ -45,7 +45,8 @@ from rocscope.estimators.wrapping import (
     take_over_features,
 )
 from rocscope.evaluation.fitting import class_scores
-from rocscope.multiclass.costs import CostMatrix, Method, Name, class_weights
+from rocscope.multiclass.class_weighting import Method, Name, class_weights
+from rocscope.multiclass.costs import CostMatrix
 
 # In a prototype on 34 tables, 6 learners and 5 pairs of costs, 1 standard error cost less than 0.25, 0.5, 1.5 and 2,
 # and the candidate halfway less than other shares, smoothed costs and the Bayes rule of ranks. With the candidates

@@ -1,5 +1,4 @@
 from .areas import compare_multiclass_auc as compare_multiclass_auc
-from .areas import compare_multiclass_costs as compare_multiclass_costs
 from .areas import multiclass_auc as multiclass_auc
 from .areas import vus as vus
 from .calibration import ClassRecalibrator as ClassRecalibrator
@@ -9,10 +8,11 @@ from .calibration import multiclass_calibration_error as multiclass_calibration_
 from .calibration import multiclass_decompose as multiclass_decompose
 from .calibration import multiclass_log_loss as multiclass_log_loss
 from .calibration import recalibrate_classes as recalibrate_classes
+from .class_weighting import ClassWeights as ClassWeights
+from .class_weighting import class_weights as class_weights
 from .confusion import ConfusionMatrix as ConfusionMatrix
-from .costs import ClassWeights as ClassWeights
 from .costs import CostMatrix as CostMatrix
-from .costs import class_weights as class_weights
+from .costs import compare_multiclass_costs as compare_multiclass_costs
 from .costs import reject_curve as reject_curve
 from .costs import shift_prior as shift_prior
 from .predictions import MulticlassPredictions as MulticlassPredictions

@@ -1,19 +1,23 @@
-"""Multi-class AUC: Hand & Till, one-vs-rest, one-vs-one, and the pairwise areas."""
-# MERGED-DOC: """Volume under the three-class ROC surface: the share of correctly ordered triples, one case of each
-# class.
-#
-# vus: volume under the ROC surface of three classes, with its interval.
-# """
-# MERGED-DOC: """Compare models by multi-class AUC and by expected cost, on the same rows.
-#
-# Is B better than A: models of the same rows compared in an AUC of more than two classes.
-# """
+"""AUC of more than two classes: pairwise areas with their averages, the volume under the surface, and comparisons.
+
+A(i|j) is the probability that a case of class i has a higher probability of i than a case of class j. The usual
+multi-class AUCs (Hand & Till, one-vs-rest, one-vs-one) are fixed combinations of these areas, given the numbers of
+cases of the classes. The volume under the surface (VUS) is the share of correctly ordered trios, one case of each of
+three classes. All are U-statistics of k samples.
+
+Their variance is that of DeLong: every row has a *component*, the mean of the statistic over all pairs or trios that
+the row is in. Classes are drawn separately, so the variance is the sum over classes of the variance of the mean of the
+components (`ClassRows.covariance`). With groups of rows the sums of a group's components are independent, which adds
+the covariance between the classes of a group (Obuchowski 1997, eq. 3–6).
+
+The order of the file: rows by class, pairwise areas, averages, volume, comparison.
+"""
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise, permutations
-from math import sqrt
+from math import nan, sqrt
 from typing import Any, Literal
 
 import numpy as np
@@ -23,100 +27,127 @@ from rocscope import kernels
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.contract import contract
-from rocscope.core.predictions import require_distinct
+from rocscope._base.grouping import sum_by
+from rocscope.core.predictions import independent_units, refuse_repeats
 from rocscope.core.result import Result, jsonable
 from rocscope.errors import InputError, OneClassError, warn
-from rocscope.inference.estimate import (
-    OF_ESTIMATES,
-    Adjust,
-    Alternative,
-    Comparison,
-    Comparisons,
-    Estimate,
-    Hypothesis,
-    PValueAdjust,
-    Test,
-    compare_each_two,
-)
-from rocscope.inference.proportions import mover_difference, normal_quantile, of_share
-from rocscope.inference.variance import is_selection
-from rocscope.multiclass.confusion import (
-    Average,
-    by_logit,
-    check_classes,
-    check_probabilities,
-    class_index,
-    class_table,
-    label_column,
-    resampled,
-    share_of_pairs,
-    two_smallest,
-    weighted_mean,
-)
-from rocscope.multiclass.costs import CostMatrix, check_reject_cost
-from rocscope.multiclass.predictions import MulticlassPredictions, predictions_of
+from rocscope.inference import estimate as inference
+from rocscope.inference import variance
+from rocscope.inference.estimate import Comparison, Estimate
+from rocscope.inference.proportions import mover_difference
+from rocscope.multiclass import confusion
+from rocscope.multiclass.confusion import Average
+from rocscope.multiclass.predictions import MulticlassPredictions, RowDesign, predictions_of
+
+# Rows by class
 
 
 @dataclass(frozen=True, eq=False)
-class ClassColumns:
-    """Rows with positive weight sorted by class, and the probability of each class in that order.
+class ClassRows:
+    """Rows with positive weight sorted by class.
 
-    `start` has k + 1 entries: rows of class i are ``start[i]:start[i + 1]``.
+    Attributes
+    ----------
+    order : array of n
+        Row numbers, class by class.
+    start : array of k + 1
+        Rows of class i are ``order[start[i]:start[i + 1]]``.
+    design : RowDesign
+        Weights and groups of the rows in this order.
     """
 
     order: NDArray[np.intp]
     start: NDArray[np.intp]
-    columns: Array
-    weight: Array | None
+    design: RowDesign
 
     @classmethod
-    def of(cls, y: Array, proba: Array, weight: Array | None = None) -> "ClassColumns":
-        """Sort rows by class, given checked indices, probabilities and weights."""
-        k = proba.shape[1]
-        key = y.astype(np.min_scalar_type(k))
-        if weight is not None and not weight.all():
-            used = np.flatnonzero(weight)
-            order = used[np.argsort(key[used], kind="stable")]
-        else:
-            order = np.argsort(key, kind="stable")
-        sizes = np.bincount(y[order], minlength=k)
-        start = np.concatenate([[0], np.cumsum(sizes)])
-        return cls(order, start, np.ascontiguousarray(proba.T), None if weight is None else weight[order])
+    def of(cls, y: Array, k: int, design: RowDesign | None = None) -> "ClassRows":
+        """Sort rows by class, given checked class indices."""
+        design = design or RowDesign.of(y.size)
+        key = y.astype(np.min_scalar_type(k))[design.rows]
+        order = np.argsort(key, kind="stable")
+        start = np.concatenate([[0], np.cumsum(np.bincount(key, minlength=k))])
+        return cls(design.rows[order], start, design.take(order))
+
+    @classmethod
+    def of_predictions(cls, preds: MulticlassPredictions, groups: Any, weights: variance.WeightKind) -> "ClassRows":
+        """Sort the rows of predictions by class."""
+        unit = independent_units(preds, groups)
+        design = RowDesign.of(len(preds), preds.sample_weight, unit, weights)
+        return cls.of(preds.y_true, len(preds.classes), design)
 
     @property
     def k(self) -> int:
         """Number of classes."""
         return self.start.size - 1
 
-    def groups(self, column: int) -> list[Array]:
-        """Return the probabilities of class `column` for the rows of each class."""
-        values = self.columns[column][self.order]
-        return [values[self._rows(cls)] for cls in range(self.k)]
+    def rows(self, cls: int) -> slice:
+        """Return the places of the rows of a class in the order."""
+        return slice(self.start[cls], self.start[cls + 1])
+
+    def by_class(self, values: Array) -> list[Array]:
+        """Return values given for all rows, separately for each class."""
+        return [values[self.order[self.rows(cls)]] for cls in range(self.k)]
 
     def weights(self, cls: int) -> Array | None:
         """Return the weights of the rows of a class."""
-        return None if self.weight is None else self.weight[self._rows(cls)]
-
-    def _rows(self, cls: int) -> slice:
-        return slice(self.start[cls], self.start[cls + 1])
+        return None if self.design.weight is None else self.design.weight[self.rows(cls)]
 
     @cached_property
     def support(self) -> Array:
         """Cases of each class (sums of weights)."""
-        if self.weight is None:
+        if self.design.weight is None:
             return np.diff(self.start)
-        return np.array([self.weight[self._rows(cls)].sum() for cls in range(self.k)])
+        return np.array([self.design.weight[self.rows(cls)].sum() for cls in range(self.k)])
+
+    @cached_property
+    def effective(self) -> list[float]:
+        """Effective number of rows, or of groups, of each class (Kish)."""
+        return [self.design.take(self.rows(cls)).effective for cls in range(self.k)]
+
+    def covariance(self, components: Array) -> Array:
+        """Return the m × m covariance of statistics from row components (n × m); NaN for a class of one unit.
+
+        A mean over a class moves by its share of the weight times the residual of the component. Sampling weights: the
+        moves are those by the jackknife. Groups: covariances within classes, and between the classes of a group.
+        """
+        group = self.design.group
+        total = np.zeros((components.shape[1],) * 2)
+        group_moves = []
+        for cls in range(self.k):
+            part, design = components[self.rows(cls)], self.design.take(self.rows(cls))
+            if not part.any():  # a class that no defined area depends on
+                continue
+            share = design.share
+            residual = part - share @ part
+            if group is None and design.weight is not None and design.frequency is None:
+                residual = residual * variance.leave_one_out_factor(share)[:, np.newaxis]
+            moves = residual * share[:, np.newaxis]
+            total += design.stratum(moves).covariance
+            if group is not None:
+                group_moves.append(sum_by(group[self.rows(cls)], moves, self.design.n_groups))
+        if group is not None and group_moves:
+            # Between classes: all products of the groups' moves, less those within the classes.
+            moves = np.sum(group_moves, axis=0)
+            cross = moves.T @ moves - sum(part.T @ part for part in group_moves)
+            total += variance.stratum_of_moves(moves).scale * cross
+        return total
 
 
-def doubled_concordance(rows: ClassColumns) -> Array:
+# Pairwise areas
+
+
+def doubled_concordance(rows: ClassRows, proba: Array) -> Array:
     """Return the k × k matrix of twice the concordant plus the tied pairs; integers stay integers."""
-    dtype = np.float64 if rows.weight is not None and rows.weight.dtype.kind == "f" else np.int64
+    weight = rows.design.weight
+    dtype = np.float64 if weight is not None and weight.dtype.kind == "f" else np.int64
     doubled = np.zeros((rows.k, rows.k), dtype)
     for cls in range(rows.k):
-        groups = [_Ranked.of(values, rows.weights(other)) for other, values in enumerate(rows.groups(cls))]
+        column = np.ascontiguousarray(proba[:, cls])
+        ranked = [_Ranked.of(scores, rows.weights(other)) for other, scores in enumerate(rows.by_class(column))]
         for other in range(rows.k):
             if other != cls:
-                doubled[cls, other] = groups[cls].doubled_above(groups[other])
+                doubled[cls, other] = ranked[cls].doubled_above(ranked[other])
     return doubled
 
 
@@ -136,30 +167,39 @@ class _Ranked:
 
     @cached_property
     def cumulative(self) -> Array:
+        """Weight of the first 0, 1, … rows."""
         assert self.weight is not None
         return np.concatenate([np.zeros(1, self.weight.dtype), np.cumsum(self.weight)])
 
     def doubled_above(self, other: "_Ranked") -> float:
         """Return twice the pairs in which this class has the higher score, plus the tied ones."""
-        pos, neg = self.scores, other.scores
+        scores, below = self.scores, other.scores
         if self.weight is None or other.weight is None:
-            return 2 * pos.size * neg.size - _ranks_sum(pos, neg)
-        upto = [self.cumulative[np.searchsorted(pos, neg, side)] for side in ("left", "right")]
-        return ((2 * self.cumulative[-1] - upto[0] - upto[1]) * other.weight).sum()
+            if scores.size + below.size < kernels.SMALL // 10:
+                left = np.searchsorted(scores, below, "left").sum()
+                right = np.searchsorted(scores, below, "right").sum()
+                return 2 * scores.size * below.size - int(left + right)
+            return 2 * scores.size * below.size - kernels.classes.ranks_sum(scores, below)
+        left = self.cumulative[np.searchsorted(scores, below, "left")]
+        right = self.cumulative[np.searchsorted(scores, below, "right")]
+        return ((2 * self.cumulative[-1] - left - right) * other.weight).sum()
+
+    def share_below(self, values: Array) -> Array:
+        """Return the share of this class below each of increasing values (faster than in any order)."""
+        left = np.searchsorted(self.scores, values, "left")
+        right = np.searchsorted(self.scores, values, "right")
+        if self.weight is None:
+            return (left + right) / (2 * self.scores.size)
+        return (self.cumulative[left] + self.cumulative[right]) / (2 * self.cumulative[-1])
 
 
-def _ranks_sum(pos: Array, neg: Array) -> int:
-    if pos.size + neg.size < kernels.SMALL // 10:
-        return int(np.searchsorted(pos, neg, "left").sum() + np.searchsorted(pos, neg, "right").sum())
-    return kernels.classes.ranks_sum(pos, neg)
-
-
-def row_components(rows: ClassColumns, weight_of: Array) -> Array:
-    """Return each row's contribution (by class) to a weighted sum of A(i|j), minus its class mean.
+def row_components(rows: ClassRows, proba: Array, weight_of: Array) -> Array:
+    """Return each row's contribution (in class order) to a weighted sum of A(i|j).
 
     Parameters
     ----------
-    rows : ClassColumns
+    rows : ClassRows
+    proba : n × k array
     weight_of : k × k array
         Coefficients of A(i|j); 0 for those that are not defined.
 
@@ -171,48 +211,19 @@ def row_components(rows: ClassColumns, weight_of: Array) -> Array:
     """
     component = np.zeros(rows.order.size)
     for cls in range(rows.k):
-        values = rows.groups(cls)
-        orders = [np.argsort(group) for group in values]
-        weights = (rows.weights(other) for other in range(rows.k))
-        ranked = [
-            _Ranked(group[order], None if weight is None else weight[order])
-            for group, order, weight in zip(values, orders, weights, strict=True)
-        ]
+        orders, ranked = [], []
+        for other, scores in enumerate(rows.by_class(np.ascontiguousarray(proba[:, cls]))):
+            order, weight = np.argsort(scores), rows.weights(other)
+            orders.append(rows.start[other] + order)
+            ranked.append(_Ranked(scores[order], None if weight is None else weight[order]))
         for other in np.flatnonzero(weight_of[cls]):
             factor = weight_of[cls, other]
-            component[rows.start[cls] + orders[cls]] += factor * _share_below(ranked[other], ranked[cls].scores)
-            component[rows.start[other] + orders[other]] += factor * (
-                1 - _share_below(ranked[cls], ranked[other].scores)
-            )
+            component[orders[cls]] += factor * ranked[other].share_below(ranked[cls].scores)
+            component[orders[other]] += factor * (1 - ranked[cls].share_below(ranked[other].scores))
     return component
 
 
-def _share_below(ranked: _Ranked, values: Array) -> Array:
-    """Return the share of a class below each of increasing values, which is faster than in any order."""
-    places = [np.searchsorted(ranked.scores, values, side) for side in ("left", "right")]
-    if ranked.weight is None:
-        return (places[0] + places[1]) / (2 * ranked.scores.size)
-    return (ranked.cumulative[places[0]] + ranked.cumulative[places[1]]) / (2 * ranked.cumulative[-1])
-
-
-def covariance_of_components(rows: ClassColumns, components: Array) -> Array:
-    """Return the m × m covariance of statistics from row components (n × m); NaN for a class of one row.
-
-    Notes
-    -----
-    Σ over classes of the sample covariance within the class over its size. Weights are numbers of equal rows.
-    """
-    total = np.zeros((components.shape[1],) * 2)
-    for cls in np.flatnonzero(np.diff(rows.start)):
-        part = components[rows.start[cls] : rows.start[cls + 1]]
-        weight = rows.weights(int(cls))
-        weight = np.ones(len(part)) if weight is None else weight
-        size = weight.sum()
-        centred = part - weight @ part / size
-        spread = (centred.T * weight) @ centred
-        total += spread / (size * (size - 1)) if size > 1 else np.where(np.any(part, axis=0), np.nan, 0.0)
-    return total
-
+# Averages
 
 Variant = Literal["hand_till", "aunu", "aunp", "au1u", "au1p", "ovo_weighted"]
 ClassWeight = Mapping[Any, float] | Literal["uniform", "prevalence"]
@@ -266,19 +277,20 @@ class MulticlassAuc(Result):
     classes: tuple[Hashable, ...]
     matrix: Array
     support: Array
-    _rows: ClassColumns
+    _rows: ClassRows
+    _proba: Array
 
     hand_till = _average("hand_till", "Hand & Till's M: mean of A(i|j) over all ordered pairs of classes.")
-    au1u = _average("au1u", "Each class against each other, classes alike: the same as `hand_till`.")
+    au1u = _average("au1u", "Each class against each other, equal weights: the same as `hand_till`.")
     au1p = _average("au1p", "Each class against each other, A(i|j) by the share of class i.")
     ovo_weighted = _average("ovo_weighted", "Each pair of classes by the share of cases in it.")
-    aunu = _average("aunu", "Each class against the rest, classes alike.")
+    aunu = _average("aunu", "Each class against the rest, equal weights.")
     aunp = _average("aunp", "Each class against the rest, by the share of the class.")
 
     @property
     def against_rest(self) -> Array:
         """AUC of each class against the rest; NaN for a class without cases, or without others."""
-        return weighted_mean(self.matrix, np.tile(self.support, (len(self.classes), 1)))
+        return confusion.weighted_mean(self.matrix, np.tile(self.support, (len(self.classes), 1)))
 
     def one_vs_one(self, class_weight: ClassWeight = "uniform") -> Average:
         """Mean over pairs of classes, weighted by the sum of their class weights.
@@ -311,18 +323,18 @@ class MulticlassAuc(Result):
         Warns
         -----
         RocscopeWarning
-            Where the variance is 0 or undefined: the interval is then Newcombe's for the two smallest classes alone.
+            If the variance is 0 or undefined: the interval is then Newcombe's for the two smallest classes alone.
 
         Notes
         -----
         Every average is a fixed combination of A(i|j), given the numbers of cases of the classes, and so a
         U-statistic of k samples; its variance comes from the placements of the rows within their classes, as DeLong's
-        does, with which it agrees for two classes. The interval is symmetric on the logit scale. Weights are numbers
-        of equal rows.
+        does, with which it agrees for two classes. The interval is symmetric on the logit scale. It allows for the
+        groups and weights that were passed to `multiclass_auc`.
 
         References
         ----------
-        DeLong, DeLong & Clarke-Pearson 1988; Hand & Till 2001, §4.
+        DeLong, DeLong & Clarke-Pearson 1988; Hand & Till 2001, §4; Obuchowski 1997, Biometrics 53:567–578 (groups).
 
         Examples
         --------
@@ -334,9 +346,10 @@ class MulticlassAuc(Result):
         value = self.average(variant).value
         if np.isnan(value):
             raise OneClassError(f"interval of {variant}", expected="cases of two classes", got="fewer")
-        components = row_components(self._rows, coefficients(variant_weights(variant, self.support), self.support))
-        variance = covariance_of_components(self._rows, components[:, np.newaxis])[0, 0]
-        return auc_estimate(variant, value, float(variance), self.support, level)
+        used = coefficients(variant_weights(variant, self.support), self.support)
+        components = row_components(self._rows, self._proba, used)
+        error = float(self._rows.covariance(components[:, np.newaxis])[0, 0])
+        return _auc_estimate(variant, value, error, self._rows, level)
 
     def _mean(self, weight: Array) -> Average:
         used = coefficients(weight, self.support)
@@ -358,12 +371,19 @@ class MulticlassAuc(Result):
         )
 
     def _repr_html_(self) -> str:
-        return super()._repr_html_() + class_table(self.matrix, self.classes, "A(row|column)", ".4g")
+        return super()._repr_html_() + confusion.class_table(self.matrix, self.classes, "A(row|column)", ".4g")
 
 
 @contract
 def multiclass_auc(
-    y_true: Any, proba: Any = None, *, model: str | None = None, classes: Any = None, sample_weight: Any = None
+    y_true: Any,
+    proba: Any = None,
+    *,
+    model: str | None = None,
+    classes: Any = None,
+    groups: Any = None,
+    weights: variance.WeightKind = "auto",
+    sample_weight: Any = None,
 ) -> MulticlassAuc:
     """Compute the pairwise AUCs of more than two classes and their usual averages.
 
@@ -372,8 +392,14 @@ def multiclass_auc(
     y_true : MulticlassPredictions, or array of n labels
     proba : n × k array or data frame
     model : str, optional
-        Which model of the predictions; may be left out when there is one.
+        Which model of the predictions; may be omitted if there is only one.
     classes, sample_weight : see `MulticlassPredictions`
+    groups : array of n labels, optional
+        What rows belong together, such as the patient of each: intervals then do not take them as independent. By
+        default the groups of the predictions; False takes every row as independent.
+    weights : {"auto", "frequency", "sampling"}
+        Meaning of `sample_weight`: with "frequency", numbers of equal rows; otherwise one row that represents several
+        of a population. The areas are the same, their intervals are not.
 
     Returns
     -------
@@ -398,23 +424,24 @@ def multiclass_auc(
     (Average(0.958333 over 3), Average(0.944444 over 3))
     """
     preds = predictions_of(y_true, proba, name="y_true", classes=classes, sample_weight=sample_weight)
-    require_distinct(preds, "multi-class AUC with its interval")
-    rows = ClassColumns.of(preds.y_true, preds.probabilities(model), preds.sample_weight)
+    refuse_repeats(preds, "multi-class AUC with its interval")
+    chance = preds.probabilities(model)
+    rows = ClassRows.of_predictions(preds, groups, weights)
     support = rows.support
     pairs = 2 * np.multiply.outer(support, support).astype(np.float64)
     np.fill_diagonal(pairs, 0)
     with np.errstate(invalid="ignore"):
-        matrix = doubled_concordance(rows) / pairs
-    return MulticlassAuc(preds.classes, check.read_only(matrix), check.read_only(support), rows)
+        matrix = doubled_concordance(rows, chance) / pairs
+    return MulticlassAuc(preds.classes, check.read_only(matrix), check.read_only(support), rows, chance)
 
 
-def auc_estimate(variant: str, value: float, variance: float, support: Array, level: float) -> Estimate:
+def _auc_estimate(variant: str, value: float, error: float, rows: ClassRows, level: float) -> Estimate:
     """Return an average with its interval, given its variance."""
-    n = support.sum().item()
-    if variance > 0 and 0 < value < 1:
-        return by_logit(value, sqrt(variance), level, f"DeLong of {variant}", n)
-    first, second = np.sort(support[support > 0])[:2].tolist()
-    return two_smallest(value, first, second, level, n)
+    if error > 0 and 0 < value < 1:
+        name = rows.design.named(f"DeLong of {variant}")
+        return replace(confusion.by_logit(value, sqrt(error), level, name, rows.design.n), reason=rows.design.reason)
+    first, second = sorted(size for size in rows.effective if size > 0)[:2]
+    return confusion.two_smallest(value, first, second, level, rows.design.n)
 
 
 def class_weights(given: ClassWeight, classes: tuple[Hashable, ...], support: Array) -> Array:
@@ -463,30 +490,51 @@ def coefficients(weight: Array, support: Array) -> Array:
     return used / used.sum() if used.any() else used
 
 
+# Volume under the surface
+
 _CHUNK = 1_000_000  # trios compared at once: some MB
 _SAME_DISTANCE = 1e-12  # distances of probabilities that differ by less are equal but for rounding
 _OTHER_WAYS = [way for way in permutations(range(3)) if way != (0, 1, 2)]
 
+MOST_TRIOS = 20_000_000
+"""Up to this many trios of probability triples all are evaluated."""
+
+_TRIOS_PER_ROW = 200  # random trios; a choice: what sampling adds to the variance is part of the interval
+
 
 @dataclass(frozen=True, eq=False)
 class Volume:
-    """A volume under the surface and each row's contribution.
+    """A volume under the surface, and the share of right trios that each row is in.
 
     Attributes
     ----------
     value : float
-    variance : float
-        Of the estimate, from how the components vary within the classes; NaN where a class has one case.
-    sampling_variance : float
-        Of the random choice of trios; 0 where all were counted.
+    components : arrays of the rows of each class
+    spread : arrays of the rows of each class, or None
+        Variance of the components from the random choice of trios; None where all were counted.
     trios : int
         How many were chosen at random.
     """
 
     value: float
-    variance: float
-    sampling_variance: float = 0.0
+    components: list[Array]
+    spread: list[Array] | None = None
     trios: int = 0
+
+    def variances(self, rows: ClassRows) -> tuple[float, float]:
+        """Return the variance of the volume of all trios, and what their random choice adds.
+
+        The random partners of a row add to the spread of the components, so their part is taken off again.
+        """
+        error = float(rows.covariance(np.concatenate(self.components)[:, np.newaxis])[0, 0])
+        if self.spread is None:
+            return error, 0.0
+        excess = chosen = 0.0
+        for cls, spread in enumerate(self.spread):
+            design = replace(rows.design.take(rows.rows(cls)), group=None)
+            excess += float(design.share @ spread) / (design.effective - 1)
+            chosen += float(design.share**2 @ spread)
+        return max(0.0, error - excess), chosen / 9  # the value is the mean over the three classes
 
 
 def ordinal_volume(groups: list[Array], weights: list[Array]) -> Volume:
@@ -497,8 +545,10 @@ def ordinal_volume(groups: list[Array], weights: list[Array]) -> Volume:
     levels, place = np.unique(np.concatenate(groups), return_inverse=True)
     bounds = np.cumsum([0, *(group.size for group in groups)])
     places = [place[start:stop] for start, stop in pairwise(bounds)]
-    low, mid, high = (np.bincount(at, w, levels.size) for at, w in zip(places, weights, strict=True))
-    total = [float(w.sum()) for w in weights]
+    low = np.bincount(places[0], weights[0], levels.size)
+    mid = np.bincount(places[1], weights[1], levels.size)
+    high = np.bincount(places[2], weights[2], levels.size)
+    total = [float(weight.sum()) for weight in weights]
     below = np.cumsum(low) - low
     above = total[2] - np.cumsum(high)
     # Six times the weight of the sorted trios that have a middle case of this level, per middle case.
@@ -510,10 +560,10 @@ def ordinal_volume(groups: list[Array], weights: list[Array]) -> Volume:
     at_low = from_above + mid * (3 * above + high)
     from_below = np.cumsum(mid * (6 * below + 3 * low)) - mid * (6 * below + 3 * low)
     at_high = from_below + mid * (3 * below + low)
-    components = [
-        at[level] * own / sixfold for at, level, own in zip((at_low, at_mid, at_high), places, total, strict=True)
-    ]
-    return Volume(value, _variance(components, weights))
+    components = []
+    for at, level, own in zip((at_low, at_mid, at_high), places, total, strict=True):
+        components.append(at[level] * own / sixfold)
+    return Volume(value, components)
 
 
 def corner_distances(proba: Array) -> Array:
@@ -542,7 +592,7 @@ def sorted_right(first: Array, second: Array, third: Array) -> Array:
 def triple_volume(groups: list[Array], weights: list[Array]) -> Volume:
     """Return the volume of probability triples over all trios."""
     distance = [corner_distances(group) for group in groups]
-    total = [float(w.sum()) for w in weights]
+    total = [float(weight.sum()) for weight in weights]
     sums = [np.zeros(len(group)) for group in groups]
     size = max(1, _CHUNK // (len(groups[1]) * len(groups[2])))
     for start in range(0, len(groups[0]), size):
@@ -553,7 +603,7 @@ def triple_volume(groups: list[Array], weights: list[Array]) -> Volume:
         sums[2] += np.einsum("abc,a,b->c", credit, weights[0][rows], weights[1])
     others = (total[1] * total[2], total[0] * total[2], total[0] * total[1])
     components = [part / pairs for part, pairs in zip(sums, others, strict=True)]
-    return Volume(float(weights[0] @ components[0] / total[0]), _variance(components, weights))
+    return Volume(float(weights[0] @ components[0] / total[0]), components)
 
 
 def sampled_volume(groups: list[Array], weights: list[Array], per_row: int, rng: np.random.Generator) -> Volume:
@@ -561,45 +611,25 @@ def sampled_volume(groups: list[Array], weights: list[Array], per_row: int, rng:
 
     Notes
     -----
-    An incomplete U-statistic. What the random partners add to the spread of the components is estimated from the
-    spread about each row and taken off again, so that the variance is that of the complete statistic; the variance
-    of the random choice is reported beside it (Blom 1976, Biometrika 63:573–580).
+    An incomplete U-statistic (Blom 1976, Biometrika 63:573–580). The spread about each row gives what the random
+    partners add to the variance.
     """
     distance = [corner_distances(group) for group in groups]
-    means, spreads = [], []
+    value, means, spreads = 0.0, [], []
     for cls in range(3):
-        partners = [
-            distance[other][
-                rng.choice(len(groups[other]), (len(groups[cls]), per_row), p=weights[other] / weights[other].sum())
-            ]
-            if other != cls
-            else distance[cls][:, np.newaxis, :]
-            for other in range(3)
-        ]
-        credit = sorted_right(*partners)
+        trio = []
+        for other in range(3):
+            if other == cls:
+                trio.append(distance[cls][:, np.newaxis, :])
+                continue
+            chance = weights[other] / weights[other].sum()
+            partner = rng.choice(len(groups[other]), (len(groups[cls]), per_row), p=chance)
+            trio.append(distance[other][partner])
+        credit = sorted_right(*trio)
         means.append(credit.mean(axis=1))
         spreads.append(credit.var(axis=1, ddof=1) / per_row)
-    size = [float(w.sum()) for w in weights]
-    value_of = [float(w @ part / total) for w, part, total in zip(weights, means, size, strict=True)]
-    noise = [float(w**2 @ part / total**2) for w, part, total in zip(weights, spreads, size, strict=True)]
-    excess = [float(w @ part / total) / (total - 1) for w, part, total in zip(weights, spreads, size, strict=True)]
-    variance = max(0.0, _variance(means, weights) - sum(excess))
-    return Volume(sum(value_of) / 3, variance, sum(noise) / 9, sum(map(len, groups)) * per_row)
-
-
-def _variance(components: list[Array], weights: list[Array]) -> float:
-    variance = 0.0
-    for part, weight in zip(components, weights, strict=True):
-        total = float(weight.sum())
-        centred = part - weight @ part / total
-        variance += float(weight @ centred**2) / (total * (total - 1)) if total > 1 else np.nan
-    return variance
-
-
-MOST_TRIOS = 20_000_000
-"""Up to this many trios of probability triples all are evaluated."""
-
-_TRIOS_PER_ROW = 200  # random trios; a choice: what sampling adds to the variance is part of the interval
+        value += float(weights[cls] @ means[cls] / weights[cls].sum())
+    return Volume(value / 3, means, spreads, sum(map(len, groups)) * per_row)
 
 
 @contract
@@ -609,6 +639,8 @@ def vus(
     *,
     model: str | None = None,
     classes: Any = None,
+    groups: Any = None,
+    weights: variance.WeightKind = "auto",
     sample_weight: Any = None,
     level: float = 0.95,
     method: Literal["auto", "exact", "sampled"] = "auto",
@@ -626,7 +658,7 @@ def vus(
     classes : sequence of three labels, optional
         In their order, which matters for one score; sorted when left out.
     sample_weight : array of n weights, optional
-        Numbers of equal rows.
+    groups, weights : see `multiclass_auc`
     level : float
         Confidence level.
     method : {"auto", "exact", "sampled"}
@@ -674,50 +706,53 @@ def vus(
     """
     level = check.check_level(level)
     check.check_choice("method", method, ("auto", "exact", "sampled"))
-    require_distinct(y_true, "volume under the surface")
-    groups, weights = _three_groups(y_true, score, model, classes, sample_weight)
-    if groups[0].ndim == 1:
-        volume = ordinal_volume(groups, weights)
-    elif method == "exact" or (method == "auto" and np.prod([float(len(group)) for group in groups]) <= MOST_TRIOS):
-        volume = triple_volume(groups, weights)
-    else:
-        volume = sampled_volume(groups, weights, _TRIOS_PER_ROW, check.check_random_state(random_state))
-    name = "U-statistic" if not volume.sampling_variance else f"U-statistic of {volume.trios:,} random trios"
-    smallest = min(float(weight.sum()) for weight in weights)
-    standard_error = sqrt(volume.variance + volume.sampling_variance)
-    n = sum(float(weight.sum()) for weight in weights)
-    if not (standard_error > 0 and 0 < volume.value < 1):
-        return share_of_pairs(volume.value, smallest, level, "trios", n)
-    return by_logit(volume.value, standard_error, level, name, n)
+    refuse_repeats(y_true, "volume under the surface")
 
-
-def _three_groups(
-    y_true: Any, score: Any, model: str | None, classes: Any, sample_weight: Any
-) -> tuple[list[Array], list[Array]]:
-    """Return scores (or triples) and weights of each of three classes, in order."""
+    # Labels and values: three probabilities a row, or one score.
     if score is None:
         preds = predictions_of(y_true, name="y_true", classes=classes, sample_weight=sample_weight)
         names, index, weight = preds.classes, preds.y_true, preds.sample_weight
-        values = preds.probabilities(model)
+        values, unit = preds.probabilities(model), independent_units(preds, groups)
     else:
         check.check_same_index(y_true=y_true, score=score, sample_weight=sample_weight)
-        actual = label_column(y_true, "y_true")
-        names = check_classes(check.distinct(actual) if classes is None else classes)
-        index = class_index(actual, names, "y_true")
+        actual = confusion.label_column(y_true, "y_true")
+        names = confusion.check_classes(check.distinct(actual) if classes is None else classes)
+        index = confusion.class_index(actual, names, "y_true")
         weight = check.check_weights(sample_weight, actual.size)
         values = check.as_array(score)
         values = check.check_scores(values, actual.size, "score") if values.ndim == 1 else values
+        unit = None if groups is None or groups is False else check.check_groups(groups, "groups", actual.size)
     if len(names) != 3:
         raise InputError("vus", expected="three classes", got=f"{len(names)}: {check.listing(names)}")
     if values.ndim != 1:
-        values = check_probabilities(values, index.size, 3, "score").astype(np.float64)
-    weight = np.ones(index.size) if weight is None else weight.astype(np.float64)
-    masks = [(index == cls) & (weight > 0) for cls in range(3)]
-    absent = [name for name, mask in zip(names, masks, strict=True) if not mask.any()]
+        values = confusion.check_probabilities(values, index.size, 3, "score").astype(np.float64)
+
+    # Values and weights of each class.
+    rows = ClassRows.of(index, 3, RowDesign.of(index.size, weight, unit, weights))
+    absent = [name for name, size in zip(names, np.diff(rows.start), strict=True) if not size]
     if absent:
         raise OneClassError("vus", expected="cases of all three classes", got=f"none of {check.listing(absent)}")
-    return [values[mask] for mask in masks], [weight[mask] for mask in masks]
+    by_class = rows.by_class(values)
+    amounts = [rows.design.take(rows.rows(cls)).amount for cls in range(3)]
+    trios = np.prod([float(len(part)) for part in by_class])
+    if values.ndim == 1:
+        volume = ordinal_volume(by_class, amounts)
+    elif method == "exact" or (method == "auto" and trios <= MOST_TRIOS):
+        volume = triple_volume(by_class, amounts)
+    else:
+        volume = sampled_volume(by_class, amounts, _TRIOS_PER_ROW, check.check_random_state(random_state))
 
+    error, of_choice = volume.variances(rows)
+    standard_error = sqrt(error + of_choice) if error + of_choice > 0 else nan
+    n = rows.design.n
+    if not (standard_error > 0 and 0 < volume.value < 1):
+        return confusion.share_of_pairs(volume.value, min(rows.effective), level, "trios", n)
+    name = "U-statistic" if volume.spread is None else f"U-statistic of {volume.trios:,} random trios"
+    interval = confusion.by_logit(volume.value, standard_error, level, rows.design.named(name), n)
+    return replace(interval, reason=rows.design.reason)
+
+
+# Comparison
 
 _ROUNDING = 1e-14  # a variance of a difference below this share is what rounding leaves of 0
 
@@ -727,20 +762,23 @@ def compare_multiclass_auc(
     predictions: MulticlassPredictions,
     variant: Variant = "hand_till",
     *,
-    alternative: Alternative = "two-sided",
-    test: Test = "difference",
+    groups: Any = None,
+    weights: variance.WeightKind = "auto",
+    alternative: inference.Alternative = "two-sided",
+    test: inference.Test = "difference",
     margin: float = 0.0,
     level: float = 0.95,
-    adjust: Adjust = "holm",
-) -> Comparisons:
+    adjust: inference.Adjust = "holm",
+) -> inference.Comparisons:
     """Compare a multi-class AUC of models on the same rows, with intervals and tests.
 
     Parameters
     ----------
     predictions : MulticlassPredictions
-        Models that predict labels only are left out.
+        Models that predict labels only are omitted.
     variant : {"hand_till", "aunu", "aunp", "au1u", "au1p", "ovo_weighted"}
         Which average; see `MulticlassAuc`.
+    groups, weights : see `multiclass_auc`
     alternative, test, margin, level, adjust : see `rocscope.compare`
 
     Returns
@@ -767,164 +805,35 @@ def compare_multiclass_auc(
     >>> compare_multiclass_auc(preds)["a", "b"]
     Comparison(b − a: -0.1667, 95 % interval -0.4882 to 0.1548, p=0.31, two-sided, DeLong of hand_till, paired)
     """
-    hypothesis = Hypothesis(alternative, test, margin, level)
-    check.check_choice("adjust", adjust, OF_ESTIMATES)
+    hypothesis = inference.Hypothesis(alternative, test, margin, level)
+    check.check_choice("adjust", adjust, inference.OF_ESTIMATES)
     predictions = predictions_of(predictions)
-    require_distinct(predictions, "comparison of multi-class AUCs")
+    refuse_repeats(predictions, "comparison of multi-class AUCs")
     models = list(predictions.proba)
     if len(models) < 2:
         raise InputError("models with probabilities", expected="two or more", got=f"{len(models)}")
-    support = predictions.support
-    weight = coefficients(variant_weights(variant, support), support)
-    if not weight.any():
+    rows = ClassRows.of_predictions(predictions, groups, weights)
+    used = coefficients(variant_weights(variant, rows.support), rows.support)
+    if not used.any():
         raise OneClassError("comparison", expected="cases of two classes", got="fewer")
-    rows = [ClassColumns.of(predictions.y_true, predictions.proba[m], predictions.sample_weight) for m in models]
-    components = np.column_stack([row_components(model, weight) for model in rows])
-    covariance = covariance_of_components(rows[0], components)
-    values = [multiclass_auc(predictions, model=model).average(variant).value for model in models]
-    estimates = {
-        model: auc_estimate(variant, value, float(covariance[i, i]), support, level)
-        for i, (model, value) in enumerate(zip(models, values, strict=True))
-    }
-    name = f"DeLong of {variant}, paired"
+    components = [row_components(rows, predictions.proba[model], used) for model in models]
+    covariance = rows.covariance(np.column_stack(components))
+    estimates = {}
+    for i, model in enumerate(models):
+        value = multiclass_auc(predictions, model=model).average(variant).value
+        estimates[model] = _auc_estimate(variant, value, float(covariance[i, i]), rows, level)
+    name = rows.design.named(f"DeLong of {variant}, paired")
 
     def compare(i: int, j: int) -> Comparison:
+        first, second = estimates[models[i]], estimates[models[j]]
         variances = covariance[i, i] + covariance[j, j]
-        variance = variances - 2 * covariance[i, j]
-        if variance > _ROUNDING * variances:
-            difference = hypothesis.wald(values[j] - values[i], sqrt(variance), predictions.n, name, bound=1)
+        error = variances - 2 * covariance[i, j]
+        if error > _ROUNDING * variances:
+            difference = hypothesis.wald(second.value - first.value, sqrt(error), rows.design.n, name, bound=1)
+            difference = replace(difference, reason=rows.design.reason)
         else:
             warn(f"{models[j]!r} − {models[i]!r}: the variance of the difference is 0 or undefined")
-            both = estimates[models[i]], estimates[models[j]]
-            difference = mover_difference(*both, "intervals of both (MOVER)", both[0].n)
+            difference = mover_difference(first, second, "intervals of both (MOVER)", first.n)
         return hypothesis.compare(models[i], models[j], difference, method=name)
 
-    return compare_each_two(variant, estimates, covariance, compare, adjust)
-
-
-@contract
-def compare_multiclass_costs(
-    predictions: MulticlassPredictions,
-    cost: CostMatrix,
-    *,
-    decide: bool = True,
-    reject_cost: float | None = None,
-    alternative: Alternative = "two-sided",
-    level: float = 0.95,
-    adjust: PValueAdjust = "holm",
-    replicates: int = 2000,
-    random_state: Any = 0,
-) -> Comparisons:
-    """Compare the cost per case of models on the same rows, with paired bootstrap intervals.
-
-    Parameters
-    ----------
-    predictions : MulticlassPredictions
-    cost : CostMatrix
-    decide : bool
-        Decide each row by the least expected cost; else by the most probable class. Models that predict labels only
-        keep those.
-    reject_cost : float, optional
-        Cost of leaving a case undecided, with `decide`.
-    alternative, level, adjust : see `rocscope.compare`
-        "less" is what a cheaper second model would show.
-    replicates : int
-    random_state : int, Generator, RandomState or None
-        Of the bootstrap.
-
-    Returns
-    -------
-    Comparisons
-        One Comparison for each pair of models.
-
-    Raises
-    ------
-    InputError
-        If there are fewer than two models.
-
-    Warns
-    -----
-    RocscopeWarning
-        Where all rows cost alike: no replicate differs, and the interval allows for rows that were not seen.
-
-    Notes
-    -----
-    Rows are drawn with what each model costs on them. Rows that cost alike, and weigh alike, are one kind, so that a
-    replicate is a multinomial draw. Whole weights are numbers of equal rows; others go along with their row. The
-    interval is that of the percentiles; the p-value refers the difference over its bootstrap standard error to the
-    normal distribution.
-
-    Examples
-    --------
-    >>> decisions = {"x": list("aabbca") * 10, "y": list("abbccc") * 10}
-    >>> preds = MulticlassPredictions(list("aabbcc") * 10, decisions=decisions)
-    >>> compare_multiclass_costs(preds, CostMatrix.errors("abc"))["x", "y"].difference.value
-    0.16666666666666666
-    """
-    predictions = predictions_of(predictions)
-    require_distinct(predictions, "comparison of multi-class costs")
-    if len(predictions.models) < 2:
-        raise InputError("models to compare", expected="two or more", got=f"{len(predictions.models)}")
-    hypothesis = Hypothesis(alternative, level=level)
-    reject_cost = None if reject_cost is None else check_reject_cost(reject_cost)
-    paid = np.column_stack([_paid(predictions, cost, m, decide, reject_cost) for m in predictions.models])
-    names = predictions.models
-    spread = float(np.ptp([*cost.cost.ravel(), *([] if reject_cost is None else [reject_cost])]))
-    options = {"replicates": replicates, "level": level, "random_state": check.seed_of(random_state)}
-
-    def mean(column: Array, possible: float) -> Estimate:
-        return _never_certain(_mean(column, predictions.sample_weight, **options), possible)
-
-    estimates = {name: mean(paid[:, i], spread) for i, name in enumerate(names)}
-
-    def compare(i: int, j: int) -> Comparison:
-        difference = mean(paid[:, j] - paid[:, i], 2 * spread)
-        return hypothesis.compare(names[i], names[j], difference, method=f"paired {difference.method}")
-
-    covariance = _covariance_of_means(paid, predictions.sample_weight)
-    return compare_each_two("cost per case", estimates, covariance, compare, adjust)
-
-
-def _paid(
-    predictions: MulticlassPredictions, cost: CostMatrix, model: str, decide: bool, reject_cost: float | None
-) -> Array:
-    if decide and model in predictions.proba:
-        decided = cost.decide(predictions.proba[model], reject_cost=reject_cost)
-    else:
-        decided = predictions.predicted(model)
-    return cost.of_rows(predictions.y_true, decided, reject_cost=reject_cost)
-
-
-def _never_certain(estimate: Estimate, possible: float) -> Estimate:
-    """Widen an interval of zero width by the possible cost of unseen rows: Wilson's bound of their share."""
-    if estimate.standard_error > 0:
-        return estimate
-    warn("all rows cost alike, so that the bootstrap does not vary; the interval is Wilson's for rows not seen")
-    reach = possible * (1 - float(of_share(estimate.n, estimate.n, "wilson", estimate.level)[0]))
-    ends = estimate.value - reach, estimate.value + reach
-    standard_error = reach / normal_quantile(estimate.level)
-    return Estimate(estimate.value, *ends, estimate.level, "Wilson for rows not seen", estimate.n, standard_error)
-
-
-def _covariance_of_means(paid: Array, weight: Array | None) -> Array:
-    """Return the limit of the bootstrap covariance for many replicates."""
-    weight = np.ones(len(paid), np.int64) if weight is None else weight
-    total = weight.sum()
-    centred = paid - weight @ paid / total
-    power = weight if is_selection(weight) else weight**2
-    return (centred.T * power) @ centred / total**2
-
-
-def _mean(values: Array, weight: Array | None, **options: Any) -> Estimate:
-    """Return the weighted mean of a column with its bootstrap interval, stratified by kind."""
-    weight = np.ones(values.size, np.int64) if weight is None else weight
-    whole = is_selection(weight)
-    kinds, place = np.unique(
-        np.column_stack([values, np.ones(values.size) if whole else weight]), axis=0, return_inverse=True
-    )
-    frequency = np.bincount(place.reshape(-1), weight if whole else None).astype(np.int64)
-
-    def mean(drawn: Array) -> Array:
-        return drawn @ (kinds[:, 0] * kinds[:, 1]) / (drawn @ kinds[:, 1])
-
-    return resampled(frequency, mean, **options)
+    return inference.compare_each_two(variant, estimates, covariance, compare, adjust)

@@ -1,15 +1,9 @@
-"""CostMatrix: the cost of each predicted for each actual class, and the minimum-expected-cost decision.
+"""Costs of decisions among several classes: cost matrices, the reject option, and comparison of models by cost.
 
-Cost matrices from CSV files.
-
-Reject option: leave a case undecided where every decision is expected to cost more than that.
+A cost matrix holds the cost of predicting each class for a case of each class. With calibrated class probabilities p
+the decision of least expected cost is argmin over j of Σᵢ pᵢ·costᵢⱼ. A case is rejected (left undecided) if even that
+is expected to cost more than rejecting it (Chow's rule).
 """
-# MERGED-DOC: """Optimise class weights for a metric of the confusion matrix: coordinate search, greedy, or by
-# likelihood."""
-# MERGED-DOC: """ClassWeights: a weighted argmax over class probabilities, which predicts and can be saved.
-#
-# class_weights: one weight per class, chosen for a target on rows.
-# """
 
 import csv
 import os
@@ -17,31 +11,32 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import optimize
-from scipy.special import softmax
 
-from rocscope import kernels
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
-from rocscope._base.atomic_write import write_file
 from rocscope._base.contract import contract
-from rocscope._base.json_format import Fields, Format
-from rocscope.core.result import Result, html_table, jsonable
+from rocscope._base.grouping import sum_by
+from rocscope.core.predictions import independent_units, refuse_repeats
+from rocscope.core.result import Result, jsonable
 from rocscope.curves.curve import Curve
-from rocscope.errors import EngineError, InputError, LabelError, ScoreError, ShapeError, warn
-from rocscope.multiclass.confusion import (
-    ConfusionMatrix,
-    RowsAre,
-    check_classes,
-    check_probabilities,
-    class_table,
-    rows_actual,
+from rocscope.errors import EngineError, InputError, LabelError, ShapeError, warn
+from rocscope.inference.estimate import (
+    Alternative,
+    Comparison,
+    Comparisons,
+    Estimate,
+    Hypothesis,
+    PValueAdjust,
+    compare_each_two,
 )
-from rocscope.multiclass.predictions import MulticlassPredictions, predictions_of
+from rocscope.inference.proportions import normal_quantile, of_share
+from rocscope.inference.variance import WeightKind, moves_of_mean
+from rocscope.multiclass.confusion import ConfusionMatrix, RowsAre, check_classes, class_table, resampled, rows_actual
+from rocscope.multiclass.predictions import MulticlassPredictions, RowDesign, predictions_of
 
 REJECTED = -1
 """Class index of a rejected case."""
@@ -438,785 +433,131 @@ def reject_curve(predictions: MulticlassPredictions, cost: CostMatrix, *, model:
         return RejectCurve(x, total[state] / n + x * rejected, rejected, total[state] / below[state])
 
 
-Name = Literal["accuracy", "balanced_accuracy", "macro_f1"]
-
-NAMES = ("accuracy", "balanced_accuracy", "macro_f1")
-
-Score = tuple[float, float]
-"""Lexicographic score: minus the cases that constraints lack, then the value; more is better."""
-
-
-@dataclass(frozen=True, eq=False)
-class Objective:
-    """A value to maximise, subject to minimum recalls.
-
-    Attributes
-    ----------
-    name : str
-        "accuracy", "balanced_accuracy", "macro_f1" or "cost".
-    gain : k × k array or None
-        What a case of a class (row) adds when it is predicted as each (column); None for macro-F1, which is no sum
-        over cases.
-    support : array of k counts
-    least_hits : array of k counts
-        Cases of each class that must be found.
-    """
-
-    name: str
-    gain: Array | None
-    support: Array
-    least_hits: Array
-
-    @classmethod
-    def of(
-        cls, target: "Name | CostMatrix", support: Array, classes: tuple[Hashable, ...], min_recall: Any = None
-    ) -> "Objective":
-        """Return the objective for a sample with given class counts."""
-        least = _least_hits(min_recall, support, classes)
-        k = support.size
-        if isinstance(target, CostMatrix):
-            target.require_classes(classes)
-            return cls("cost", -target.cost, support, least)
-        check.check_choice("objective", target, NAMES)
-        if target == "macro_f1":
-            return cls(target, None, support, least)
-        if target == "accuracy":
-            return cls(target, np.eye(k, dtype=support.dtype), support, least)
-        present = support > 0
-        per_case = np.divide(1.0, support * present.sum(), out=np.zeros(k), where=present)
-        return cls(target, np.diag(per_case), support, least)
-
-    def score(self, counts: Array) -> Score:
-        """Return the score of a confusion matrix."""
-        hits = np.diagonal(counts)
-        value = self.macro_f1(hits, counts.sum(axis=0)) if self.gain is None else (self.gain * counts).sum()
-        return -self.shortfall(hits).item(), float(value)
-
-    def value(self, score: Score) -> float:
-        """Return the value of a score in its usual unit: a share, or a cost per case."""
-        total = float(self.support.sum())
-        scale = {"accuracy": 1 / total, "cost": -1 / total}.get(self.name, 1.0)
-        return score[1] * scale
-
-    def shortfall(self, hits: Array) -> Array:
-        """Return how many more cases must be found; `hits` has the classes in its last axis."""
-        return np.maximum(self.least_hits - hits, 0).sum(axis=-1)
-
-    def macro_f1(self, hits: Array, predicted: Array) -> Array:
-        """Return the mean F1 of the classes with cases; the last axis holds the classes."""
-        present = self.support > 0
-        return (2 * hits[..., present] / (self.support + predicted)[..., present]).mean(axis=-1)
-
-
-def _least_hits(min_recall: Any, support: Array, classes: tuple[Hashable, ...]) -> Array:
-    if min_recall is None:
-        return np.zeros(support.size)
-    given = check.by_name(min_recall, classes)
-    strange = [cls for cls in given if cls not in classes]
-    if strange:
-        raise LabelError("min_recall", expected=f"classes among {check.listing(classes)}", got=check.listing(strange))
-    if not all(map(check.is_number, given.values())):
-        raise InputError("min_recall", expected="shares from 0 to 1", got=check.shown(min_recall))
-    bounds = np.array([given.get(cls, 0.0) for cls in classes], dtype=np.float64)
-    if not ((bounds >= 0) & (bounds <= 1)).all():
-        raise InputError("min_recall", expected="shares from 0 to 1", got=repr(min_recall))
-    # Forgives the rounding of a share that is met exactly.
-    return np.maximum(bounds * support - 1e-9 * support, 0)
-
-
-_ROUNDING = 1e-7  # cases lacking: what sums of fractions leave of a requirement that is met
-_NEXT = 1 + 1e-12  # weights closer than this are one weight but for rounding
-
-
-@dataclass(frozen=True, eq=False)
-class Problem:
-    """Rows to predict as argmax of w·p, and the objective.
-
-    Attributes
-    ----------
-    y : array of n class indices
-    proba : n × k array
-    weight : array of n case weights, or of a single 1 where all count alike
-    objective : Objective
-    """
-
-    y: Array
-    proba: Array
-    weight: Array
-    objective: Objective
-
-    @property
-    def k(self) -> int:
-        """Number of classes."""
-        return self.proba.shape[1]
-
-    @property
-    def total(self) -> float:
-        """Sum of the case weights."""
-        return self.y.size * self.weight.sum() if self.weight.size == 1 else self.weight.sum()
-
-    def counts(self, class_weight: Array) -> Array:
-        """Return the confusion matrix of these class weights."""
-        if self.is_large:
-            counts = np.zeros((self.k, self.k))
-            kernels.classes.count_predicted(self.y, self.proba, self.weight, class_weight, counts)
-            return counts
-        return self.table((self.proba * class_weight).argmax(axis=1))
-
-    def table(self, predicted: Array) -> Array:
-        """Return the confusion matrix of predicted class indices."""
-        weight = None if self.weight.size == 1 else self.weight
-        return np.bincount(self.y * self.k + predicted, weight, self.k**2).reshape(self.k, self.k).astype(np.float64)
-
-    @property
-    def is_large(self) -> bool:
-        """Whether the compiled loops are worth loading."""
-        return self.y.size >= kernels.SMALL
-
-    def score(self, class_weight: Array) -> Score:
-        """Return the score of these class weights."""
-        return self.objective.score(self.counts(class_weight))
-
-    def rows(self, kept: Array) -> "Problem":
-        """Return the problem for some of the rows, with the same objective."""
-        return replace(
-            self,
-            y=self.y[kept],
-            proba=self.proba[kept],
-            weight=self.weight if self.weight.size == 1 else self.weight[kept],
-        )
-
-
-def line_search(problem: Problem, class_weight: Array, cls: int) -> Array:
-    """Return the class weights with the optimal weight of one class, all others fixed.
-
-    Notes
-    -----
-    The best of all weights that put no row on a tie; of several equally good ranges the widest, and their middle is
-    taken, on the logarithmic scale. O(n·k + n log n).
-    """
-    ladder = _compiled(problem, class_weight, cls) if problem.is_large else _vectorised(problem, class_weight, cls)
-    below, above = ladder.best_range()
-    if below == 0 and above == np.inf:
-        return class_weight
-    moved = class_weight.copy()
-    if below > 0 and above < np.inf:
-        moved[cls] = np.sqrt(below) * np.sqrt(above)
-    else:
-        moved[cls] = above / 2 if above < np.inf else below * 2
-    return moved
-
-
-@dataclass(frozen=True, eq=False)
-class _WeightSteps:
-    """The weights at which rows change to the class, in order, and the scores between them.
-
-    Attributes
-    ----------
-    sides : array of n weights, increasing
-        Rows at 0 are always predicted as the class, no other having a probability; those at infinity never.
-    steps : array
-        Numbers of changed rows between which no two rows change at once.
-    lacking, value : arrays, one entry a step
-    """
-
-    sides: Array
-    steps: Array
-    lacking: Array
-    value: Array
-
-    def best_range(self) -> tuple[float, float]:
-        """Return the ends of the range of weights with the best score; of several, the widest ratio."""
-        width = np.zeros(self.steps.size)
-        inner = self.steps[1:-1]
-        width[1:-1] = self.sides[inner] / self.sides[inner - 1]
-        best = np.flatnonzero(self.lacking == self.lacking.min())
-        best = best[self.value[best] == self.value[best].max()]
-        rows = self.steps[best[width[best].argmax()]]
-        below = self.sides[rows - 1] if rows else 0.0
-        above = self.sides[rows] if rows < self.sides.size else np.inf
-        return float(below), float(above)
-
-
-def _steps(sides: Array) -> Array:
-    first, last = np.searchsorted(sides, 0.0, side="right"), np.searchsorted(sides, np.inf, side="left")
-    between = sides[first:last]
-    changes = first + np.flatnonzero(between[1:] > between[:-1] * _NEXT) + 1
-    ends = [first, last] if last > first else [first]
-    return np.concatenate([ends[:1], changes, ends[1:]]).astype(np.intp)
-
-
-def _compiled(problem: Problem, class_weight: Array, cls: int) -> _WeightSteps:
-    objective, k = problem.objective, problem.k
-    cell, change = np.empty(problem.y.size, np.int32), np.empty(problem.y.size)
-    kernels.classes.rivals(problem.y, problem.proba, class_weight, cls, cell, change)
-    order, sides = np.argsort(change), np.sort(change)
-    steps = _steps(sides)
-    counts = np.zeros(k**2)
-    kernels.classes.add_cells(cell, problem.weight, counts)
-    counts = counts.reshape(k, k)
-    hits, predicted = np.diagonal(counts).copy(), counts.sum(axis=0)
-    present = int((objective.support > 0).sum())
-    lacking, value = np.empty(steps[-1] + 1), np.empty(steps[-1] + 1)
-    lacking[0] = objective.shortfall(hits)
-    if objective.gain is None:
-        gain, value[0] = np.empty((0, 0)), present * objective.macro_f1(hits, predicted)
-    else:
-        gain, value[0] = objective.gain.astype(np.float64), (objective.gain * counts).sum()
-    support = objective.support.astype(np.float64)
-    rows = order[: steps[-1]]
-    kernels.classes.climb(
-        rows, cell, problem.weight, cls, gain, support, objective.least_hits, hits, predicted, lacking, value
-    )
-    # What a long sum leaves of 0 is not lacking.
-    return _WeightSteps(sides, steps, np.where(lacking[steps] > _ROUNDING, lacking[steps], 0.0), value[steps])
-
-
-def _vectorised(problem: Problem, class_weight: Array, cls: int) -> _WeightSteps:
-    """Same as `_compiled`, vectorised."""
-    weighted = problem.proba * class_weight
-    weighted[:, cls] = -1.0
-    other = weighted.argmax(axis=1)
-    rival, own = np.take_along_axis(weighted, other[:, np.newaxis], axis=1)[:, 0], problem.proba[:, cls]
-    with np.errstate(over="ignore"):
-        change = np.divide(rival, own, out=np.full(own.shape, np.inf), where=own > 0)
-    order = np.argsort(change)
-    sides = change[order]
-    steps = _steps(sides)
-    return _WeightSteps(sides, steps, *_ClassChanges(problem, cls, order[: steps[-1]], other).scores(steps))
-
-
-@dataclass(frozen=True, eq=False)
-class _ClassChanges:
-    """Rows in the `order` in which they change from class `other` to `cls`."""
-
-    problem: Problem
-    cls: int
-    order: Array
-    other: Array
-
-    def scores(self, steps: Array) -> tuple[Array, Array]:
-        """Return missing cases and value after each number of steps."""
-        objective, cls = self.problem.objective, self.cls
-        counts = self.problem.table(self.other)
-        y, other = self.problem.y[self.order], self.other[self.order]
-        amount = self.problem.weight if self.problem.weight.size == 1 else self.problem.weight[self.order]
-        constrained = bool(objective.least_hits.any())
-        hits = None
-        if constrained or objective.gain is None:
-            hits = self._by_class(y, amount * ((y == cls).astype(np.int8) - (y == other)), steps)
-            hits += np.diagonal(counts)
-        lacking = objective.shortfall(hits) if hits is not None and constrained else np.zeros(steps.size)
-        if hits is not None and objective.gain is None:
-            predicted = counts.sum(axis=0) + self._by_class(other, -np.broadcast_to(amount, y.shape), steps)
-            predicted[:, cls] += _after(np.broadcast_to(amount, y.shape), steps)
-            return lacking, objective.macro_f1(hits, predicted)
-        gain = objective.gain
-        assert gain is not None
-        return lacking, (gain * counts).sum() + _after((gain[y, cls] - gain[y, other]) * amount, steps)
-
-    def _by_class(self, of: Array, amount: Array, steps: Array) -> Array:
-        """Return the cumulative amounts of each class (column) after each number of steps."""
-        return np.column_stack([_after(np.where(of == c, amount, 0), steps) for c in range(self.problem.k)])
-
-
-def _after(amount: Array, steps: Array) -> Array:
-    return np.concatenate([[0.0], np.cumsum(amount)])[steps]
-
-
-MANY_ROWS = 20_000
-"""Above this number of rows, starts are improved on a random sample first."""
-
-_MOST_SWEEPS = 50  # over all classes; it ends sooner once no single weight gains
-_SWEEPS_OF_MANY = 3  # over all rows, from weights that are the best of a part of them
-_RANDOM_STARTS = 4  # beside equal weights and those given, as coordinate ascent may end in a local optimum
-
-
-def greedy(problem: Problem) -> Array:
-    """Return class weights optimised one after another, each for the classes so far (Lachiche & Flach 2003).
-
-    Notes
-    -----
-    The most frequent class has the weight 1. Then each, by decreasing frequency, takes the weight that is best on the
-    rows of the classes up to it, predicted as one of these; none is changed again. The order, and which rows a step
-    looks at, are our reading of their hill-climbing in a pre-defined order.
-    """
-    order = np.argsort(-problem.objective.support, kind="stable")
-    weight = np.ones(problem.k)
-    for place in range(1, problem.k):
-        known = np.sort(order[: place + 1])
-        cls = int(np.searchsorted(known, order[place]))
-        rows = np.isin(problem.y, known)
-        if not rows.any():
-            continue
-        part = problem.rows(rows)
-        part = replace(
-            part,
-            y=np.searchsorted(known, part.y),
-            proba=part.proba.take(known, axis=1),
-            objective=_among(problem.objective, known),
-        )
-        weight[known] = line_search(part, weight[known], cls)
-    return weight
-
-
-def _among(objective: Objective, known: Array) -> Objective:
-    gain = None if objective.gain is None else objective.gain[np.ix_(known, known)]
-    return replace(objective, gain=gain, support=objective.support[known], least_hits=objective.least_hits[known])
-
-
-def coordinate_ascent(problem: Problem, start: Array, *, sweeps: int = _MOST_SWEEPS) -> Array:
-    """Return class weights that no change of a single one improves, found from a start.
-
-    Every step is the exact optimum along one weight and is taken only if the score rises.
-    """
-    weight, score = start, problem.score(start)
-    unchanged = 0
-    for step in range(sweeps * problem.k):
-        moved = line_search(problem, weight, step % problem.k)
-        reached = problem.score(moved)
-        if reached > score:
-            weight, score, unchanged = moved / np.exp(np.log(moved).mean()), reached, 0
-            score = problem.score(weight)
-        else:
-            unchanged += 1
-        if unchanged == problem.k:
-            break
-    return weight
-
-
-def best_of_starts(problem: Problem, starts: Sequence[Array], seed: Any = 0) -> Array:
-    """Return the best class weights of coordinate ascent from equal, given and random starts.
-
-    Notes
-    -----
-    Never worse than any of the starts on these rows. With more than 20,000 rows all starts are improved on a random
-    part of so many; the best of them, and of the starts, is improved on all, for three sweeps at most.
-    """
-    starts = [np.ones(problem.k), *starts]
-    random = np.exp(np.random.default_rng(seed).normal(size=(_RANDOM_STARTS, problem.k)))
-    if problem.y.size <= MANY_ROWS:
-        return max((coordinate_ascent(problem, start) for start in [*starts, *random]), key=problem.score)
-    part = _part(problem, seed)
-    improved = max((coordinate_ascent(part, start) for start in [*starts, *random]), key=part.score)
-    best = max([*starts, improved], key=problem.score)
-    return coordinate_ascent(problem, best, sweeps=_SWEEPS_OF_MANY)
-
-
-def some_rows(problem: Problem, seed: Any) -> tuple[Array, Array, Array]:
-    """Return labels, probabilities and weights of all rows, or of a random sample."""
-    part = problem if problem.y.size <= MANY_ROWS else _part(problem, seed)
-    return part.y, part.proba, part.weight
-
-
-def _part(problem: Problem, seed: Any) -> Problem:
-    rows = np.random.default_rng(seed).choice(problem.y.size, MANY_ROWS, replace=False)
-    part = problem.rows(rows)
-    least_hits = part.objective.least_hits * (part.total / problem.total)
-    return replace(part, objective=replace(part.objective, least_hits=least_hits))
-
-
-_FLOOR = 1e-12  # in place of a probability of 0, unless smaller ones occur: a choice
-# Standard deviation of the prior of a bias: so wide that it only keeps classes without cases finite.
-_BIAS_SPREAD = 10.0
-_LARGEST_LOG = 700.0  # of a weight that float64 holds
-
-
-@dataclass(frozen=True, eq=False)
-class Recalibration:
-    """Recalibrated probabilities, softmax of (log p)/temperature + bias.
-
-    Attributes
-    ----------
-    temperature : float
-        Above 1 if the probabilities were over-confident.
-    bias : array of k numbers
-        Sums to 0.
-    """
-
-    temperature: float
-    bias: Array
-
-    @property
-    def class_weight(self) -> Array:
-        """Weights w for which argmax of w·p is the most probable class after recalibration."""
-        return _weights(self.bias * self.temperature)
-
-    def balanced_weight(self, support: Array) -> Array:
-        """Weights that divide probabilities by class shares; `support` is cases by class."""
-        log_share = np.log(np.where(support > 0, support, support.sum()) / support.sum())
-        return _weights((self.bias - log_share) * self.temperature)
-
-    def probabilities(self, proba: Array) -> Array:
-        """Return the recalibrated probabilities (n × k)."""
-        with np.errstate(divide="ignore"):
-            score = np.log(proba, dtype=np.float64) / self.temperature + self.bias
-        return softmax(score, axis=1)
-
-
-def recalibrate(proba: Array, class_weight: Array, temperature: float) -> Array:
-    """Return probabilities proportional to (w·p)^(1/temperature)."""
-    with np.errstate(divide="ignore"):
-        score = np.log(proba * class_weight, dtype=np.float64) / temperature
-    return softmax(score, axis=1)
-
-
-def _weights(log_weight: Array) -> Array:
-    """Return weights with geometric mean 1, within the range of float64."""
-    return np.exp((log_weight - log_weight.mean()).clip(-_LARGEST_LOG, _LARGEST_LOG))
-
-
-def fit_recalibration(y: Array, proba: Array, weight: Array) -> Recalibration:
-    """Return the temperature and biases of maximum likelihood.
-
-    Notes
-    -----
-    Convex in (1/temperature, bias); L-BFGS. A weak pull of the biases towards 0 (a normal prior of standard deviation
-    10) keeps them finite where a class has no cases. Probabilities of 0 count as 1e-12, or as the least one above 0
-    that occurs where that is less.
-
-    References
-    ----------
-    Guo, Pleiss, Sun & Weinberger 2017 (temperature); Alexandari, Kundaje & Shrikumar 2020 (bias-corrected
-    temperature scaling).
-    """
-    k = proba.shape[1]
-    logp = _log(proba)
-    weight = np.broadcast_to(weight, y.shape)
-    n = weight.sum()
-    observed = np.bincount(y, weight, k)
-    own = np.take_along_axis(logp, y[:, np.newaxis], axis=1)[:, 0] @ weight
-
-    def loss(parameters: Array) -> tuple[float, Array]:
-        sharpness, bias = parameters[0], parameters[1:]
-        score = logp * sharpness
-        score += bias
-        top = score.max(axis=1, keepdims=True)
-        score -= top
-        np.exp(score, out=score)
-        total = score.sum(axis=1)
-        log_total = np.log(total) + top[:, 0]
-        score *= (weight / total)[:, np.newaxis]
-        value = weight @ log_total - sharpness * own - observed @ bias + (bias @ bias) / (2 * _BIAS_SPREAD**2)
-        slope = np.einsum("ij,ij->", score, logp) - own
-        gradient = np.concatenate([[slope], score.sum(axis=0) - observed + bias / _BIAS_SPREAD**2])
-        return float(value / n), gradient / n
-
-    start = np.concatenate([[1.0], np.zeros(k)])
-    bounds = [(1e-3, None), *[(None, None)] * k]
-    found = optimize.minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 200})
-    bias = found.x[1:] - found.x[1:].mean()
-    return Recalibration(float(1 / found.x[0]), bias)
-
-
-def _log(proba: Array) -> Array:
-    positive = proba > 0
-    if positive.all():
-        return np.log(proba, dtype=np.float64)
-    least = min(_FLOOR, float(proba[positive].min()))
-    return np.log(np.where(positive, proba, least), dtype=np.float64)
-
-
-FORMAT = Format("rocscope.class_weights", 1, "a decision", "make it anew with rocscope.multiclass.class_weights")
-
-_LEAST_WEIGHT, _LEAST_TEMPERATURE = 1e-305, 1e-150  # their reciprocals, the largest ones, are floats too
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class ClassWeights(Result):
-    """A decision rule for several classes: argmax of w·p, or lowest expected cost of recalibrated p.
-
-    Made by `rocscope.multiclass.class_weights`, or read from a file by `ClassWeights.load`.
-
-    Attributes
-    ----------
-    classes : tuple of k names
-    weight : array of k weights
-        Their geometric mean is 1.
-    temperature : float
-        Recalibrated probabilities are in proportion to (w·p)^(1/temperature); 1 where no method gave one.
-    cost : CostMatrix or None
-        Set where the class of least expected cost is predicted, and not the one of largest w·p.
-    objective, method : str
-    value, value_at_one : float
-        The objective on the rows that the weights were chosen on, and of equal weights there: shares, or the cost
-        per case.
-    confusion : ConfusionMatrix
-        What the weights predict on those rows.
-    model : str
-        Whose probabilities they are for.
-
-    Examples
-    --------
-    >>> from rocscope.multiclass import class_weights
-    >>> proba = np.array([[9, 1], [8, 2], [9, 1], [7, 3], [6, 4], [6, 4]]) / 10
-    >>> decision = class_weights(list("aaaabb"), proba, method="coordinate")
-    >>> decision.confusion.counts.tolist(), decision.value, decision.value_at_one
-    ([[4, 0], [0, 2]], 1.0, 0.6666666666666666)
-    """
-
-    classes: tuple[Hashable, ...]
-    weight: Array
-    temperature: float
-    cost: CostMatrix | None
-    objective: str
-    method: str
-    value: float
-    value_at_one: float
-    confusion: ConfusionMatrix
-    model: str = "score"
-
-    def __post_init__(self) -> None:
-        check.settle(self, weight=check.read_only(np.asarray(self.weight, dtype=np.float64)))
-
-    def recalibrated(self, proba: Any) -> Array:
-        """Return probabilities (n × k) proportional to (w·p)^(1/temperature)."""
-        return recalibrate(self._checked(proba), self.weight, self.temperature)
-
-    def predict_index(self, proba: Any, *, reject_cost: float | None = None) -> NDArray[np.intp]:
-        """Return the index of the predicted class of each row; −1 if rejected.
-
-        Parameters
-        ----------
-        proba : n × k array
-            In the order of `classes`.
-        reject_cost : float, optional
-            Cost of leaving a case undecided, where decisions are by least expected cost.
-        """
-        rows = self._checked(proba)
-        if self.cost is not None:
-            return self.cost.decide(recalibrate(rows, self.weight, self.temperature), reject_cost=reject_cost)
-        if reject_cost is not None:
-            expected = "a decision by least expected cost (objective=CostMatrix, method='smooth')"
-            raise InputError("reject_cost", expected=expected, got=f"{self.objective!r} by {self.method!r}")
-        return (rows * self.weight).argmax(axis=1)
-
-    def predict(self, proba: Any, *, reject_cost: float | None = None) -> Array:
-        """Return the predicted class of each row; None if rejected.
-
-        Raises
-        ------
-        ShapeError, ScoreError
-            If there is not one column per class, or a row holds what are no probabilities.
-
-        Examples
-        --------
-        >>> from rocscope.multiclass import class_weights
-        >>> y = ["a"] * 4 + ["b"] * 2
-        >>> proba = np.array([[9, 1], [8, 2], [9, 1], [7, 3], [6, 4], [6, 4]]) / 10
-        >>> class_weights(y, proba, method="coordinate").predict([[0.55, 0.45], [0.8, 0.2]]).tolist()
-        ['b', 'a']
-        """
-        index = self.predict_index(proba, reject_cost=reject_cost)
-        names = np.array([*self.classes, None], dtype=object)
-        return names[index] if (index == REJECTED).any() else np.array(self.classes)[index]
-
-    def _checked(self, proba: Any) -> Array:
-        rows = check.as_array(proba)
-        return check_probabilities(rows, len(rows) if rows.ndim else 1, len(self.classes), "proba")
-
-    def save(self, path: str | os.PathLike[str], *, force: bool = True) -> Path:
-        """Write the decision as JSON; an existing file is replaced, unless `force` is False.
-
-        Raises
-        ------
-        InputError
-            If the file cannot be written, or a class is neither text nor a number.
-        """
-        return write_file(path, self.to_json(), force=force)
-
-    def to_json(self) -> str:
-        """Return the text of the file that `save` writes."""
-        odd = [cls for cls in self.classes if not isinstance(cls, str | int | float)]
-        if odd:
-            raise InputError("classes", expected="text or numbers, which JSON can hold", got=check.listing(odd))
-        return FORMAT.text(self.to_dict())
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> "ClassWeights":
-        """Load a decision saved with `save`.
-
-        Raises
-        ------
-        StoredError
-            If the file is not there, is of a newer version, is incomplete, or was changed after it was saved.
-        """
-        fields = FORMAT.read(path)
-        classes = fields.make("classes", check_classes, fields.take("classes", list, "a list of names"))
-        made = cls(
-            classes=classes,
-            weight=fields.column("weight", _LEAST_WEIGHT, 1 / _LEAST_WEIGHT, size=len(classes)),
-            temperature=fields.number("temperature", _LEAST_TEMPERATURE, 1 / _LEAST_TEMPERATURE),
-            cost=_cost(fields, classes),
-            objective=fields.text("objective"),
-            method=fields.text("method"),
-            value=fields.number("value"),
-            value_at_one=fields.number("value_at_one"),
-            confusion=fields.make(
-                "confusion", ConfusionMatrix, fields.array("confusion"), classes=classes, rows="actual"
-            ),
-            model=fields.text("model"),
-        )
-        fields.require_same(fields.make("", made.to_dict))
-        return made
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the decision, safe for JSON."""
-        tables = {"cost": None if self.cost is None else self.cost.cost, "confusion": self.confusion.counts}
-        return super().to_dict() | jsonable(tables)
-
-    def __repr__(self) -> str:
-        weights = ", ".join(f"{cls!r}: {w:.4g}" for cls, w in zip(self.classes, self.weight.tolist(), strict=True))
-        gain = f"{self.objective}={self.value:.6g} (equal weights: {self.value_at_one:.6g})"
-        return f"ClassWeights({{{weights}}}, {gain}, {self.method}, model={self.model!r})"
-
-    def _repr_html_(self) -> str:
-        rows = [(cls, f"{weight:.4g}") for cls, weight in zip(self.classes, self.weight, strict=True)]
-        return super()._repr_html_() + html_table(rows, ("class", "weight"))
-
-
-def _cost(fields: Fields, classes: tuple[Hashable, ...]) -> CostMatrix | None:
-    if fields.content.get("cost", ...) is None:
-        return None
-    known = {"classes": classes, "rows": "actual", "allow_rewarded_errors": True}
-    return fields.make("cost", CostMatrix, fields.array("cost"), **known)
-
-
-Method = Literal["auto", "smooth", "coordinate", "greedy"]
-
-METHODS = ("auto", "smooth", "coordinate", "greedy")
+# Comparison of models
 
 
 @contract
-def class_weights(
-    y_true: Any,
-    proba: Any = None,
+def compare_multiclass_costs(
+    predictions: MulticlassPredictions,
+    cost: CostMatrix,
     *,
-    model: str | None = None,
-    objective: Name | CostMatrix = "accuracy",
-    method: Method = "auto",
-    min_recall: Any = None,
-    classes: Any = None,
-    sample_weight: Any = None,
+    decide: bool = True,
+    reject_cost: float | None = None,
+    groups: Any = None,
+    weights: WeightKind = "auto",
+    alternative: Alternative = "two-sided",
+    level: float = 0.95,
+    adjust: PValueAdjust = "holm",
+    replicates: int = 2000,
     random_state: Any = 0,
-) -> ClassWeights:
-    """Choose class weights w for which predicting argmax of w·p optimises an objective.
+) -> Comparisons:
+    """Compare the cost per case of models on the same rows, with paired bootstrap intervals.
 
     Parameters
     ----------
-    y_true : MulticlassPredictions, or array of n labels
-        Rows that the model was not trained on: from another sample, or out of fold.
-    proba : n × k array
-    model : str, optional
-        Which model of the predictions; of several the one with the best objective on these rows when left out.
-    objective : {"accuracy", "balanced_accuracy", "macro_f1"} or CostMatrix
-    method : {"auto", "smooth", "coordinate", "greedy"}
-        "smooth" fits a temperature and a bias per class by likelihood and decides by Bayes' rule. "coordinate" is
-        ascent with exact line search from several starts, "greedy" the method of Lachiche & Flach; both look at the
-        objective on the rows alone. "auto" takes what does best on held-out folds: "smooth"; "coordinate" for
-        macro-F1, and under constraints.
-    min_recall : float, or mapping from class to float, optional
-        Least share of a class that must be found, with "coordinate" or "greedy".
-    classes, sample_weight : see `MulticlassPredictions`
+    predictions : MulticlassPredictions
+    cost : CostMatrix
+    decide : bool
+        Decide each row by the least expected cost; otherwise by the most probable class. Models that predict labels
+        only keep those.
+    reject_cost : float, optional
+        Cost of leaving a case undecided, with `decide`.
+    groups : array of n labels, optional
+        What rows belong together, such as the patient of each: then groups are drawn. By default the groups of the
+        predictions; False takes every row as independent.
+    weights : {"auto", "frequency", "sampling"}
+        Meaning of sample weights: with "frequency", numbers of equal rows; otherwise one row that represents several
+        of a population.
+    alternative, level, adjust : see `rocscope.compare`
+        "less" is what a cheaper second model would show.
+    replicates : int
     random_state : int, Generator, RandomState or None
-        Of the random starts.
+        Of the bootstrap.
 
     Returns
     -------
-    ClassWeights
-        The weights; its `predict` takes probabilities.
+    Comparisons
+        One Comparison for each pair of models.
 
     Raises
     ------
     InputError
-        If the method does not serve the objective; see also `MulticlassPredictions`.
+        If there are fewer than two models.
 
     Warns
     -----
     RocscopeWarning
-        Where no weights were found that meet `min_recall`.
+        If all rows have the same cost: no replicate differs, and the interval allows for rows that were not seen.
 
     Notes
     -----
-    Along one weight the confusion matrix is constant between neighbouring values of max(w_j·p_j)/p_c, so that one
-    sort finds the global optimum of that weight. Coordinate ascent is never worse, on these rows, than equal weights
-    or greedy ones; that it is better there need not hold elsewhere. See docs/guide/class-weights.md for a trial over 25
-    data sets. With more than 20,000 rows the starts are improved on a random part. O(sweeps·k·(n·k + n log n)).
-
-    References
-    ----------
-    Lachiche & Flach 2003, "Improving accuracy and cost of two-class and multi-class probabilistic classifiers using
-    ROC curves", ICML; Alexandari, Kundaje & Shrikumar 2020 (bias-corrected temperature scaling).
+    Rows, or groups of rows, are drawn with the costs of each model on them. Units of equal cost and weight are one
+    kind, so that a replicate is a multinomial draw. Sampling weights stay with their row. The interval is that of the
+    percentiles; the p-value refers the difference over its bootstrap standard error to the normal distribution.
 
     Examples
     --------
-    >>> y = ["a"] * 4 + ["b"] * 2
-    >>> proba = np.array([[9, 1], [8, 2], [9, 1], [7, 3], [6, 4], [6, 4]]) / 10
-    >>> class_weights(y, proba, method="greedy")
-    ClassWeights({'a': 0.7311, 'b': 1.368}, accuracy=1 (equal weights: 0.666667), greedy, model='score')
+    >>> decisions = {"x": list("aabbca") * 10, "y": list("abbccc") * 10}
+    >>> preds = MulticlassPredictions(list("aabbcc") * 10, decisions=decisions)
+    >>> compare_multiclass_costs(preds, CostMatrix.errors("abc"))["x", "y"].difference.value
+    0.16666666666666666
     """
-    check.check_choice("method", method, METHODS)
-    preds = predictions_of(y_true, proba, name="y_true", classes=classes, sample_weight=sample_weight)
-    models = [model] if model is not None or len(preds.models) == 1 else list(preds.proba)
-    seed = check.seed_of(random_state)
-    found = [_of_model(preds, name, objective, method, min_recall, seed) for name in models]
-    if not found:
-        raise ScoreError("models", expected="probabilities of at least one", got="predicted labels only")
-    target = Objective.of(objective, preds.support, preds.classes, min_recall)
-    return max(found, key=lambda decision: target.score(decision.confusion.counts))
+    predictions = predictions_of(predictions)
+    refuse_repeats(predictions, "comparison of multi-class costs")
+    models = predictions.models
+    if len(models) < 2:
+        raise InputError("models to compare", expected="two or more", got=f"{len(models)}")
+    hypothesis = Hypothesis(alternative, level=level)
+    possible = [*cost.cost.ravel()]
+    if reject_cost is not None:
+        reject_cost = check_reject_cost(reject_cost)
+        possible.append(reject_cost)
+    design = RowDesign.of(len(predictions), predictions.sample_weight, independent_units(predictions, groups), weights)
+    columns = []
+    for model in models:
+        if decide and model in predictions.proba:
+            decided = cost.decide(predictions.proba[model], reject_cost=reject_cost)
+        else:
+            decided = predictions.predicted(model)
+        columns.append(cost.of_rows(predictions.y_true, decided, reject_cost=reject_cost))
+    paid = np.column_stack(columns)[design.rows]
+    options = {"replicates": replicates, "level": level, "random_state": check.seed_of(random_state)}
+
+    def mean(values: Array, possible_cost: float) -> Estimate:
+        """Return the mean of a column; if it does not vary, allow for rows not seen that cost as much as possible."""
+        estimate = _bootstrap_mean(values, design, **options)
+        if estimate.standard_error > 0:
+            return estimate
+        warn("all rows cost alike, so that the bootstrap does not vary; the interval is Wilson's for rows not seen")
+        unseen = 1 - float(of_share(design.effective, design.effective, "wilson", level)[0])
+        reach = possible_cost * unseen
+        error = reach / normal_quantile(level)
+        value, method = estimate.value, "Wilson for rows not seen"
+        return Estimate(value, value - reach, value + reach, level, method, design.n, error, design.reason)
+
+    spread = float(np.ptp(possible))
+    estimates = {model: mean(paid[:, i], spread) for i, model in enumerate(models)}
+
+    def compare(i: int, j: int) -> Comparison:
+        difference = mean(paid[:, j] - paid[:, i], 2 * spread)
+        return hypothesis.compare(models[i], models[j], difference, method=f"paired {difference.method}")
+
+    covariance = design.stratum(moves_of_mean(paid, design.amount)).covariance
+    return compare_each_two("cost per case", estimates, covariance, compare, adjust)
 
 
-def _of_model(
-    preds: MulticlassPredictions, model: str | None, objective: Any, method: Method, min_recall: Any, seed: int
-) -> ClassWeights:
-    problem = _problem(preds, model, objective, min_recall)
-    name = model or preds.models[0]
-    if method == "auto":
-        method = "coordinate" if problem.objective.least_hits.any() or objective == "macro_f1" else "smooth"
-    if method == "smooth":
-        return replace(_smooth(problem, preds, objective), model=name)
-    weight = greedy(problem)
-    if method == "coordinate":
-        smooth = fit_recalibration(*some_rows(problem, seed)).class_weight
-        weight = best_of_starts(problem, [weight, smooth], seed)
-    return replace(_decision(problem, preds, weight / np.exp(np.log(weight).mean()), method), model=name)
+def _bootstrap_mean(values: Array, design: RowDesign, **options: Any) -> Estimate:
+    """Return the weighted mean of a column with its bootstrap interval; rows or groups are drawn."""
+    # Of each unit the sum of weighted values, and of weights; a mean is the ratio of their totals.
+    weight = np.ones(values.size) if design.frequency is not None else design.amount / design.amount.max()
+    sums = np.column_stack([weight * values, weight])
+    if design.group is not None:
+        sums = sum_by(design.group, sums, design.n_groups)
+    kinds, kind = np.unique(sums, axis=0, return_inverse=True)
+    units = np.bincount(kind.reshape(-1), design.frequency).astype(np.int64)
 
+    def mean(drawn: Array) -> Array:
+        return drawn @ kinds[:, 0] / (drawn @ kinds[:, 1])
 
-def _problem(preds: MulticlassPredictions, model: str | None, objective: Any, min_recall: Any) -> Problem:
-    proba, weight = preds.probabilities(model), preds.sample_weight
-    y, support = preds.y_true, preds.support
-    if weight is None:
-        weight = np.ones(1)
-    elif not weight.all():
-        y, proba, weight = y[weight > 0], proba[weight > 0], weight[weight > 0]
-    target = Objective.of(objective, support, preds.classes, min_recall)
-    return Problem(y, np.ascontiguousarray(proba, dtype=np.float64), weight.astype(np.float64), target)
-
-
-def _smooth(problem: Problem, preds: MulticlassPredictions, objective: Name | CostMatrix) -> ClassWeights:
-    if problem.objective.gain is None or problem.objective.least_hits.any():
-        raise InputError(
-            "method='smooth'",
-            expected=f"one of {NAMES[:2]} or a cost matrix, and no constraint",
-            got="min_recall" if problem.objective.least_hits.any() else "'macro_f1'",
-            hint="use method='coordinate'",
-        )
-    found = fit_recalibration(problem.y, problem.proba, problem.weight)
-    balanced = objective == "balanced_accuracy"
-    weight = found.balanced_weight(problem.objective.support) if balanced else found.class_weight
-    cost = objective if isinstance(objective, CostMatrix) else None
-    counts = None if cost is None else problem.table(cost.decide(found.probabilities(problem.proba)))
-    return replace(_decision(problem, preds, weight, "smooth", counts), temperature=found.temperature, cost=cost)
-
-
-def _decision(
-    problem: Problem, preds: MulticlassPredictions, weight: Array, method: str, counts: Array | None = None
-) -> ClassWeights:
-    objective = problem.objective
-    counts = problem.counts(weight) if counts is None else counts
-    score = objective.score(counts)
-    if score[0] < 0:
-        warn(f"no class weights were found that meet min_recall; {-score[0]:g} cases are lacking")
-    value, at_one = objective.value(score), objective.value(problem.score(np.ones(problem.k)))
-    matrix = ConfusionMatrix(counts.astype(preds.support.dtype), classes=preds.classes, rows="actual")
-    return ClassWeights(preds.classes, weight, 1.0, None, objective.name, method, value, at_one, matrix)
+    estimate = resampled(units, mean, **options)
+    return replace(estimate, method=design.named(estimate.method), n=design.n, reason=design.reason)

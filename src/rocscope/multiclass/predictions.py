@@ -1,9 +1,16 @@
-"""MulticlassPredictions: labels of several classes and the predictions of one or more models, row by row."""
+"""Labels of several classes and the predictions of one or more models, row by row.
+
+`MulticlassPredictions` is the container that all functions of this package take. Classes are stored as indices, and
+probabilities as n × k arrays whose columns are in the order of `classes`. `predictions_of` makes one of labels and
+probabilities. `RowDesign` says which rows are independent, for variances and resampling.
+"""
 
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
@@ -11,15 +18,10 @@ from rocscope._base.grouping import SEGMENTS
 from rocscope.core.predictions import Predictions, Provenance, Rows, model_name
 from rocscope.core.result import html_table
 from rocscope.errors import InputError, LabelError, ScoreError, ShapeError
-from rocscope.multiclass.confusion import (
-    ConfusionMatrix,
-    check_classes,
-    check_probabilities,
-    class_index,
-    distinct_labels,
-    label_column,
-    position,
-)
+from rocscope.inference import variance
+from rocscope.inference.estimate import few_groups
+from rocscope.multiclass import confusion
+from rocscope.multiclass.confusion import ConfusionMatrix
 from rocscope.sample import is_segmented, kind_of
 
 
@@ -84,22 +86,25 @@ class MulticlassPredictions(Rows):
         check.check_same_index(
             y_true=y_true, proba=proba, decisions=decisions, sample_weight=sample_weight, **own_columns
         )
-        actual = label_column(y_true, "y_true")
+        actual = confusion.label_column(y_true, "y_true")
         n = actual.size
-        given, crisp = _models(proba, decisions)
-        named = {model: names for model, (_, names) in given.items() if names is not None}
-        self.classes = _classes(classes, named, actual, [*crisp.values()])
-        for model, names in named.items():
+        given, labels = _models(proba, decisions)
+        column_names = {model: names for model, (_, names) in given.items() if names is not None}
+        self.classes = _classes(classes, column_names, actual, [*labels.values()])
+        for model, names in column_names.items():
             _check_order(names, self.classes, model)
-        self.y_true = check.read_only(class_index(actual, self.classes, "y_true"))
+        self.y_true = check.read_only(confusion.class_index(actual, self.classes, "y_true"))
         self.proba: dict[str, Array] = {}
         self.decisions: dict[str, Array] = {}
         for model, (values, _) in given.items():
-            matrix = check_probabilities(values, n, len(self.classes), f"proba[{model!r}]", normalize=normalize)
+            matrix = confusion.check_probabilities(
+                values, n, len(self.classes), f"proba[{model!r}]", normalize=normalize
+            )
             self.proba[model] = check.read_only(matrix)
-        for model, values in crisp.items():
-            column = label_column(values, f"decisions[{model!r}]", n)
-            self.decisions[model] = check.read_only(class_index(column, self.classes, f"decisions[{model!r}]"))
+        for model, values in labels.items():
+            name = f"decisions[{model!r}]"
+            index = confusion.class_index(confusion.label_column(values, name, n), self.classes, name)
+            self.decisions[model] = check.read_only(index)
         self.models = list(self.proba | self.decisions)
         self._keep(n, sample_weight, source, **own_columns)
 
@@ -158,16 +163,16 @@ class MulticlassPredictions(Rows):
 
     def binary(self, cls: Any) -> Predictions:
         """Return one class against the rest, with its probability (or 1/0 for predicted labels) as score."""
-        found = position(cls, self.classes)
-        own = {model: column == found for model, column in self.decisions.items()}
-        return self._as_predictions(found, slice(None), own)
+        index = confusion.position(cls, self.classes)
+        decisions = {model: column == index for model, column in self.decisions.items()}
+        return self._as_predictions(index, slice(None), decisions)
 
     def pair(self, a: Any, b: Any) -> Predictions:
         """Return the rows of two classes, with `a` positive and its probability as score.
 
         Its AUC is Hand & Till's A(a|b), which `pair(b, a)` need not equal.
         """
-        first, second = position(a, self.classes), position(b, self.classes)
+        first, second = confusion.position(a, self.classes), confusion.position(b, self.classes)
         rows = (self.y_true == first) | (self.y_true == second)
         if first == second:
             raise LabelError("pair", expected="two different classes", got=f"{a!r} twice")
@@ -175,19 +180,22 @@ class MulticlassPredictions(Rows):
             raise ShapeError("pair", expected=f"rows of class {a!r} or {b!r}", got="none")
         return self._as_predictions(first, rows, {})
 
-    def _as_predictions(self, cls: int, rows: Any, own: dict[str, Array]) -> Predictions:
-        crisp = {model: (column[rows] == cls).astype(np.int8) for model, column in self.decisions.items()}
-        soft = {model: proba[rows, cls] for model, proba in self.proba.items()}
-        scores = {model: (crisp | soft)[model] for model in self.models}
-        return Predictions(self.y_true[rows] == cls, scores, decisions=own, **self.row_columns(rows))
+    def _as_predictions(self, cls: int, rows: Any, decisions: dict[str, Array]) -> Predictions:
+        scores = {}
+        for model in self.models:
+            if model in self.proba:
+                scores[model] = self.proba[model][rows, cls]
+            else:
+                scores[model] = (self.decisions[model][rows] == cls).astype(np.int8)
+        return Predictions(self.y_true[rows] == cls, scores, decisions=decisions, **self.row_columns(rows))
 
     def _take(self, rows: Any, models: Sequence[str]) -> "MulticlassPredictions":
         picked = object.__new__(MulticlassPredictions)
         picked.classes, picked.models = self.classes, list(models)
         picked.y_true = check.read_only(self.y_true[rows])
         picked.proba = {name: check.read_only(self.proba[name][rows]) for name in models if name in self.proba}
-        own = {name: self.decisions[name][rows] for name in models if name in self.decisions}
-        picked.decisions = {name: check.read_only(column) for name, column in own.items()}
+        decided = [name for name in models if name in self.decisions]
+        picked.decisions = {name: check.read_only(self.decisions[name][rows]) for name in decided}
         vars(picked).update(self.row_columns(rows))
         return picked
 
@@ -195,10 +203,9 @@ class MulticlassPredictions(Rows):
         """Return the same rows with n × k probabilities of other models."""
         new = self.select(models=[])
         new.models = list(proba)
-        new.proba = {
-            name: check.read_only(check_probabilities(each, len(self), len(self.classes), name, normalize=False))
-            for name, each in proba.items()
-        }
+        for name, values in proba.items():
+            matrix = confusion.check_probabilities(values, len(self), len(self.classes), name)
+            new.proba[name] = check.read_only(matrix)
         return new
 
     def __repr__(self) -> str:
@@ -215,9 +222,10 @@ def predictions_of(
     """Return predictions unchanged, or make them of labels and probabilities; raise for anything else."""
     columns = {"proba": proba, "classes": classes, "sample_weight": sample_weight}
     if isinstance(y_true, MulticlassPredictions):
-        for beside in (each for each, column in columns.items() if column is not None):
-            hint = "they hold it already; leave it out"
-            raise InputError(beside, expected="none beside MulticlassPredictions", got="one", hint=hint)
+        for argument, column in columns.items():
+            if column is not None:
+                hint = "they hold it already; leave it out"
+                raise InputError(argument, expected="none beside MulticlassPredictions", got="one", hint=hint)
         return y_true
     if proba is None:
         hint = "of labels and probabilities make rocscope.multiclass.MulticlassPredictions(y_true, proba)"
@@ -228,15 +236,23 @@ def predictions_of(
 
 def _models(proba: Any, decisions: Any) -> tuple[dict[str, tuple[Any, list[str] | None]], dict[str, Any]]:
     """Return probabilities by model with column names (from frames), and predicted labels."""
-    soft = {name: _values(value) for name, value in _by_text("proba", proba, ("score",)).items()}
-    alone = {name: values for name, (values, _) in soft.items() if values.ndim == 1}
-    soft = {name: value for name, value in soft.items() if name not in alone}
-    crisp = _by_text("decisions", decisions, list(soft) if len(soft) == 1 else ("label",))
-    if not (soft or alone or crisp):
+    probabilities: dict[str, tuple[Any, list[str] | None]] = {}
+    labels: dict[str, Any] = {}
+    for name, given in _by_text("proba", proba, ("score",)).items():
+        values, names = _values(given)
+        if values.ndim == 1:
+            labels[name] = values
+        else:
+            probabilities[name] = values, names
+    decided = _by_text("decisions", decisions, list(probabilities) if len(probabilities) == 1 else ("label",))
+    if not (probabilities or labels or decided):
         raise ShapeError("proba", expected="probabilities or predicted labels of at least one model", got="none")
-    if twice := alone.keys() & crisp.keys():
+    twice = labels.keys() & decided.keys()
+    if twice:
         raise InputError("decisions", expected="labels of each model once", got=f"two of {min(twice)!r}")
-    return soft, alone | {name: check.check_column(values, "decisions") for name, values in crisp.items()}
+    for name, values in decided.items():
+        labels[name] = check.check_column(values, "decisions")
+    return probabilities, labels
 
 
 def _by_text(what: str, values: Any, alone: Sequence[str]) -> dict[str, Any]:
@@ -260,12 +276,13 @@ def _values(values: Any) -> tuple[Any, list[str] | None]:
 def _classes(classes: Any, named: dict[str, list[str]], actual: Array, predicted: list[Array]) -> tuple[Hashable, ...]:
     """Return the given classes, or those in columns and labels."""
     if classes is not None:
-        return check_classes(classes)
+        return confusion.check_classes(classes)
     if named:
-        columns = check_classes(next(iter(named.values())), "columns")
+        # Columns are named by text: a label whose text is the same keeps its type.
+        columns = confusion.check_classes(next(iter(named.values())), "columns")
         by_text = {str(label): label for label in check.distinct(actual)}
         return tuple(by_text.get(str(column), column) for column in columns)
-    return check_classes(distinct_labels(actual, *predicted))
+    return confusion.check_classes(confusion.distinct_labels(actual, *predicted))
 
 
 def _check_order(names: list[str], classes: tuple[Hashable, ...], model: str) -> None:
@@ -279,3 +296,99 @@ def _check_order(names: list[str], classes: tuple[Hashable, ...], model: str) ->
             got=check.listing(names),
             hint="the order differs: select the columns in the order of the classes" if same else "",
         )
+
+
+@dataclass(frozen=True, eq=False)
+class RowDesign:
+    """Rows with positive weight, and which of them are independent.
+
+    Weights are numbers of equal rows only with ``weights="frequency"``; otherwise only their ratios matter. See
+    `rocscope.inference.variance` for the formulas.
+
+    Attributes
+    ----------
+    rows : array of n
+        Row numbers in the data.
+    weight : array of n, or None
+    is_frequency : bool
+    group : array of n codes, or None
+    """
+
+    rows: NDArray[np.intp]
+    weight: Array | None = None
+    is_frequency: bool = False
+    group: NDArray[np.intp] | None = None
+
+    @classmethod
+    def of(
+        cls,
+        n: int,
+        weight: Array | None = None,
+        unit: NDArray[np.intp] | None = None,
+        weights: variance.WeightKind = "auto",
+    ) -> "RowDesign":
+        """Return the design of n rows, given their weights and groups, and the meaning of weights."""
+        check.check_choice("weights", weights, variance.WEIGHTS)
+        rows = np.arange(n)
+        if weight is None:
+            return cls(rows, group=unit)
+        # Raises for frequencies that are not whole.
+        is_frequency = weights == "frequency" and variance.is_frequency(weight, weights, rows)
+        return cls(rows, weight, is_frequency, unit).take(np.flatnonzero(weight))
+
+    def take(self, places: Any) -> "RowDesign":
+        """Return the design of some of the rows."""
+        weight = None if self.weight is None else self.weight[places]
+        group = None if self.group is None else np.unique(self.group[places], return_inverse=True)[1]
+        return RowDesign(self.rows[places], weight, self.is_frequency, group)
+
+    @property
+    def amount(self) -> Array:
+        """The weight of each row, by default 1."""
+        return np.ones(self.rows.size) if self.weight is None else self.weight.astype(np.float64)
+
+    @property
+    def share(self) -> Array:
+        """Share of each row in the weight."""
+        return self.amount / self.amount.sum()
+
+    @property
+    def frequency(self) -> Array | None:
+        """Number of equal rows of each row; None if weights are not frequencies, or groups are the units."""
+        return self.amount if self.is_frequency and self.group is None else None
+
+    @property
+    def n(self) -> float:
+        """Number of rows, or the sum of frequencies."""
+        return self.weight.sum().item() if self.weight is not None and self.is_frequency else self.rows.size
+
+    @property
+    def n_groups(self) -> int:
+        """Number of groups."""
+        return 0 if self.group is None else int(self.group.max()) + 1
+
+    @property
+    def effective(self) -> float:
+        """Effective number of independent units: (Σw)²/Σw² of rows or of groups (Kish)."""
+        if not self.rows.size:
+            return 0.0
+        if self.frequency is not None:
+            return float(self.amount.sum())
+        share = self.share if self.group is None else np.bincount(self.group, self.share)
+        return 1 / float(share @ share)
+
+    @property
+    def reason(self) -> str:
+        """Why an interval is not reliable: too few groups."""
+        return "" if self.group is None else few_groups(self.effective)
+
+    def named(self, method: str) -> str:
+        """Return the name of a method with the groups or weights that it allows for."""
+        if self.group is not None:
+            return f"{method}, {self.n_groups} groups"
+        is_unequal = self.weight is not None and not self.is_frequency and np.ptp(self.weight) > 0
+        return f"{method}, sampling weights" if is_unequal else method
+
+    def stratum(self, moves: Array) -> variance.Stratum:
+        """Return the rows as one stratum, given the moves of each row."""
+        return variance.stratum_of_moves(moves, self.group, self.frequency)
