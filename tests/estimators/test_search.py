@@ -14,7 +14,7 @@ import rocscope as rs
 from rocscope import Context
 from rocscope.errors import InfeasibleError, InputError
 from rocscope.estimators import Search
-from rocscope.estimators.search import _first_good, _parted
+from rocscope.estimators.search import _approximate_splits, _first_within_error
 
 RNG = np.random.default_rng(5)
 Y = (RNG.random(240) < 0.3).astype(int)
@@ -74,9 +74,9 @@ def test_of_many_alike_the_best_is_not_taken_for_better():
         cases = rng.normal(size=(100, 30))
         values, moves = cases.mean(axis=0), (cases - cases.mean(axis=0)) / 100
         covariance = 100 / 99 * moves.T @ moves
-        rule = partial(_first_good, covariance=covariance, one_standard_error=False)
+        rule = partial(_first_within_error, covariance=covariance, one_standard_error=False)
         apparent.append(values[rule(values)[0]])
-        honest.append(np.mean([held[rule(kept)[0]] for kept, held in _parted(values, moves)]))
+        honest.append(np.mean([held[rule(kept)[0]] for kept, held in _approximate_splits(values, moves)]))
     assert np.mean(apparent) > 0.15
     assert abs(np.mean(honest)) < 3 * np.std(honest) / 200**0.5 < 0.04
 

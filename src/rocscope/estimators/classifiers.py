@@ -1,8 +1,15 @@
-"""Candidate thresholds of one model, and the choice among them by paired errors on rows that they were not set on."""
-# MERGED-DOC: """ThresholdClassifier: a classifier with a cross-validated decision threshold."""
-# MERGED-DOC: """HullClassifier: the best of several models, or a mixture of two, for a context."""
-# MERGED-DOC: """ClassWeightClassifier and ResampledClassifier: class weights, or over- and undersampling before
-# fitting."""
+"""Classifiers that choose a threshold, a model, class weights or a resampling inside their own `fit`.
+
+All of them fit a model in inner folds, make one decision from the merged out-of-fold scores, and refit the model to all
+rows, so that a decision never rests on scores of rows that a model was fitted to.
+
+- `ThresholdClassifier`: the threshold of lowest cost, or another criterion. The search over all thresholds follows a
+  few rows where costs are unequal, so it is shrunk towards the Bayes rule of recalibrated scores and compared with
+  other candidates on folds that they were not set on. This is the first part of the file.
+- `HullClassifier`: the best of several models, from their common ROC hull, or a random mixture of two.
+- `ClassWeightClassifier`: weights that multiply the probabilities of more than two classes.
+- `ResampledClassifier`: over- or undersampled training rows, with probabilities corrected afterwards.
+"""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -34,29 +41,20 @@ from rocscope.decisions.plan import Note
 from rocscope.decisions.prior_shift import correct_probabilities
 from rocscope.decisions.randomized import RandomizedRule
 from rocscope.errors import InfeasibleError, InputError, MissingDependencyError, OneClassError
-from rocscope.estimators.wrapping import (
-    FoldedClassifier,
-    TwoClasses,
-    WrappingClassifier,
-    check_aim,
-    check_response,
-    check_rows,
-    check_two_classes,
-    take_over_features,
-)
+from rocscope.estimators import wrapping
 from rocscope.evaluation.fitting import class_scores
 from rocscope.multiclass.class_weighting import Method, Name, class_weights
 from rocscope.multiclass.costs import CostMatrix
 
-# In a prototype on 34 tables, 6 learners and 5 pairs of costs, 1 standard error cost less than 0.25, 0.5, 1.5 and 2,
-# and the candidate halfway less than other shares, smoothed costs and the Bayes rule of ranks. With the candidates
-# below only 1 and 1.5 were compared (.899 and .902 of scikit-learn's tuner); benchmarks/estimators repeats it.
-# Later, on 44 tables with up to four seeds, 0.5, 1, 1.5 and 2 cost .902, .898, .896 and .896. A bagged search cost
-# .003
-# less, and more often more than everybody or nobody.
+# Standard errors by which another candidate must cost less to be taken. In a prototype on 34 tables, 6 learners and 5
+# pairs of costs, 1 standard error cost less than 0.25, 0.5, 1.5 and 2, and the candidate halfway less than other
+# shares, smoothed costs and the Bayes rule of ranks. With the candidates below only 1 and 1.5 were compared (.899 and
+# .902 of scikit-learn's tuner); benchmarks/estimators repeats it. Later, on 44 tables with up to four seeds, 0.5, 1,
+# 1.5 and 2 cost .902, .898, .896 and .896. A bagged search cost .003 less, and more often more than everybody or
+# nobody.
 _ERRORS = 1.0
 _MANY = 20_000
-"""Rows of the rarer class from which on the search needs no help."""
+"""Rows of the rarer class from which on the search is precise enough without help."""
 
 PREFERRED = "shrunk"
 
@@ -81,8 +79,8 @@ class CandidateThreshold(Result):
     standard_error: float
 
 
-def safest(
-    decision: Decision, predictions: Predictions, rows: float, of_probabilities: bool
+def best_candidate(
+    decision: Decision, predictions: Predictions, shrinkage: float, of_probabilities: bool
 ) -> tuple[Decision, dict[str, CandidateThreshold]]:
     """Return the decision at the best of several thresholds, and all of them.
 
@@ -92,7 +90,7 @@ def safest(
         Cheapest of all thresholds of one model: the search.
     predictions : Predictions
         The out-of-fold scores that it was chosen from.
-    rows : float
+    shrinkage : float
         Rows of the rarer class for which the Bayes rule counts as much as the search.
     of_probabilities : bool
         Whether scores are probabilities, which are recalibrated and averaged as log-odds.
@@ -108,147 +106,32 @@ def safest(
     if not 0 < slope < math.inf or min(positives, len(predictions) - positives) >= _MANY:
         return decision, {}
     (score,) = predictions.scores.values()
-    rule = _Rule(slope, rows, of_probabilities)
-    found = rule.thresholds(predictions.y_true, score, predictions.sample_weight, decision.threshold)
-    losses = _held_out_losses(rule, predictions, score, list(found))
-    if losses is None:
-        taken, compared = PREFERRED, {}
-    else:
-        taken = _taken(losses, list(found))
-        compared = _compared(found, losses, taken)
-    threshold = found[taken]
+    rule = _CandidateRule(slope, shrinkage, of_probabilities)
+    thresholds = rule.thresholds(predictions.y_true, score, predictions.sample_weight, decision.threshold)
+    names = list(thresholds)
+    losses = _held_out_losses(rule, predictions, score, names)
+    chosen, compared = PREFERRED, {}
+    if losses is not None:
+        cost = losses.sum(axis=0)
+        saved = losses[:, [names.index(PREFERRED)]] - losses
+        if (saved.sum(axis=0) > _ERRORS * _error_of_sum(saved)).any():
+            chosen = names[int(cost.argmin())]
+        difference = losses - losses[:, [names.index(chosen)]]
+        error = _error_of_sum(difference)
+        for i, name in enumerate(names):
+            total = float(difference[:, i].sum())
+            compared[name] = CandidateThreshold(thresholds[name], float(cost[i]), total, float(error[i]))
+    threshold = thresholds[chosen]
     if threshold == decision.threshold:
         return decision, compared
-    bayes = f"{found['Bayes rule']:.6g}" if "Bayes rule" in found else "which there is none of"
-    text = f"{taken}: moved from {decision.threshold:.6g} towards the Bayes rule of recalibrated scores, {bayes}"
-    notes = [Note("moved_threshold", text, candidate=taken, searched=decision.threshold)]
-    others = [name for name in compared if name != taken]
+    bayes = f"{thresholds['Bayes rule']:.6g}" if "Bayes rule" in thresholds else "which there is none of"
+    text = f"{chosen}: moved from {decision.threshold:.6g} towards the Bayes rule of recalibrated scores, {bayes}"
+    notes = [Note("moved_threshold", text, candidate=chosen, searched=decision.threshold)]
+    others = [name for name in compared if name != chosen]
     if others:
         text = f"out of fold none costs less by 2 standard errors: {', '.join(others)}"
         notes.append(Note("no_candidate_cheaper", text, candidates=others))
     return at_threshold(decision, counts, threshold, "shrunk min_cost", tuple(notes)), compared
-
-
-@dataclass(frozen=True)
-class _Rule:
-    """How thresholds are set on rows; see `safest`. `slope` is that of the iso-performance line."""
-
-    slope: float
-    rows: float
-    of_probabilities: bool
-
-    def thresholds(
-        self, y: NDArray[np.bool_], score: Array, weight: Array | None, search: float | None = None
-    ) -> dict[str, float]:
-        """Return all candidates; the search is made where it is not given."""
-        search = self._cheapest(y, score, weight) if search is None else search
-        found = {PREFERRED: search, "search": search, "everybody": -math.inf, "nobody": math.inf}
-        scale = _LogOdds.of_all(score) if self.of_probabilities else _AsGiven()
-        bayes = self._reaching(scale.of(score), y, weight)
-        if bayes is None:
-            return found
-        found["Bayes rule"] = scale.back(bayes)
-        found["halfway"] = self._halfway(y, score, weight, search)
-        if score.min() < search < math.inf:
-            rarer = min(np.count_nonzero(y), np.count_nonzero(~y))
-            share = rarer / (rarer + self.rows) if rarer + self.rows else 1.0
-            found[PREFERRED] = scale.back(share * float(scale.of(np.asarray([search]))[0]) + (1 - share) * bayes)
-        return found
-
-    def _cheapest(self, y: NDArray[np.bool_], score: Array, weight: Array | None) -> float:
-        """Return the cheapest threshold; of equal ones the one of fewest positives."""
-        counts = ThresholdCounts.from_checked(y, score, weight)
-        worth = counts.tp / counts.n_pos - self.slope * counts.fp / counts.n_neg
-        best = int(worth.argmax())
-        if worth[best] <= 0:
-            return math.inf
-        return -math.inf if best == len(counts) - 1 else float(counts.threshold[best])
-
-    def _reaching(self, z: Array, y: NDArray[np.bool_], weight: Array | None) -> float | None:
-        """Return the z where Platt's sigmoid reaches the probability from which acting pays; None if it never does."""
-        platt = PlattRecalibrator().fit(z, y, weight)
-        if not platt.slope_ > 0:
-            return None
-        amount = np.ones(y.size) if weight is None else weight
-        odds = self.slope * amount[y].sum() / amount[~y].sum()
-        return (math.log(odds) - platt.intercept_) / platt.slope_
-
-    def _halfway(self, y: NDArray[np.bool_], score: Array, weight: Array | None, search: float) -> float:
-        """Return the threshold halfway between the search and the Bayes rule, where ranks are made normal scores."""
-        n, least = score.size, 0.5 / score.size
-        bayes = self._reaching(special.ndtri((stats.rankdata(score) - 0.5) / n), y, weight)
-        if bayes is None:
-            return search
-        ordered = np.sort(score).astype(np.float64)
-        below = np.searchsorted(ordered, search) / n
-        place = float(special.ndtr((special.ndtri(np.clip(below, least, 1 - least)) + bayes) / 2))
-        if not 1.5 * least < place < 1 - 1.5 * least:
-            return math.inf if place > 0.5 else -math.inf
-        return float(np.interp(place * n, np.arange(n) + 0.5, ordered))
-
-
-@dataclass(frozen=True)
-class _LogOdds:
-    """Log-odds; those of 0 and 1, which have none, lie one beyond all others."""
-
-    least: float
-    most: float
-
-    @classmethod
-    def of_all(cls, score: Array) -> "_LogOdds":
-        odds = special.logit(np.asarray(score, np.float64))
-        finite = odds[np.isfinite(odds)]
-        return cls(float(finite.min(initial=0.0)) - 1, float(finite.max(initial=0.0)) + 1)
-
-    def of(self, score: Array) -> Array:
-        return special.logit(np.asarray(score, np.float64)).clip(self.least, self.most)
-
-    def back(self, z: float) -> float:
-        return float(special.expit(z))
-
-
-class _AsGiven:
-    """Scores that are no probabilities."""
-
-    def of(self, score: Array) -> Array:
-        return np.asarray(score, np.float64)
-
-    def back(self, z: float) -> float:
-        return z
-
-
-def _held_out_losses(rule: _Rule, predictions: Predictions, score: Array, names: list[str]) -> Array | None:
-    """Return the loss of each row (or group) and candidate, at thresholds that other folds set; weighted.
-
-    None where there are no folds, or one leaves a single class to the others.
-    """
-    y, weight = predictions.y_true, predictions.sample_weight
-    if predictions.fold is None:
-        return None
-    code = np.unique(predictions.fold, return_inverse=True)[1]
-    amount = np.ones(y.size) if weight is None else weight.astype(np.float64)
-    # Costs in which a miss costs 1 a positive and a false alarm what the slope makes it, at the sample's class mix.
-    of_miss, of_alarm = amount / amount[y].sum(), rule.slope * amount / amount[~y].sum()
-    losses = np.zeros((y.size, len(names)))
-    for fold in range(int(code.max()) + 1):
-        test = code == fold
-        train = ~test
-        if not (amount[train & y].any() and amount[train & ~y].any()):
-            return None
-        own = rule.thresholds(y[train], score[train], None if weight is None else weight[train])
-        for place, name in enumerate(names):
-            said = score[test] >= own.get(name, own["search"])
-            losses[test, place] = np.where(y[test], of_miss[test] * ~said, of_alarm[test] * said)
-    if predictions.groups is None:
-        return losses
-    unit = np.unique(predictions.groups, return_inverse=True)[1]
-    return np.stack([np.bincount(unit, column) for column in losses.T], axis=1)
-
-
-def _taken(losses: Array, names: list[str]) -> str:
-    difference = losses[:, [names.index(PREFERRED)]] - losses
-    better = difference.sum(axis=0) > _ERRORS * _error_of_sum(difference)
-    return names[int(losses.sum(axis=0).argmin())] if better.any() else PREFERRED
 
 
 def _error_of_sum(values: Array) -> Array:
@@ -256,18 +139,111 @@ def _error_of_sum(values: Array) -> Array:
     return np.sqrt(n * values.var(axis=0, ddof=1)) if n > 1 else np.full(values.shape[1], math.inf)
 
 
-def _compared(found: Mapping[str, float], losses: Array, taken: str) -> dict[str, CandidateThreshold]:
-    names = list(found)
-    difference = losses - losses[:, [names.index(taken)]]
-    columns = losses.sum(axis=0), difference.sum(axis=0), _error_of_sum(difference)
-    return {
-        name: CandidateThreshold(found[name], *map(float, values))
-        for name, *values in zip(names, *columns, strict=True)
-    }
+@dataclass(frozen=True)
+class _CandidateRule:
+    """How candidate thresholds are set on rows; see `best_candidate`. `slope` is that of the iso-performance line."""
+
+    slope: float
+    shrinkage: float
+    of_probabilities: bool
+
+    def thresholds(
+        self, y: NDArray[np.bool_], score: Array, weight: Array | None, search: float | None = None
+    ) -> dict[str, float]:
+        """Return all candidates; the search is made if it is not given."""
+        if search is None:
+            search = self._cheapest(y, score, weight)
+        thresholds = {PREFERRED: search, "search": search, "everybody": -math.inf, "nobody": math.inf}
+        z = np.asarray(score, np.float64)
+        least, most = -math.inf, math.inf
+        if self.of_probabilities:
+            z = special.logit(z)
+            # Probabilities of 0 and 1 have infinite log-odds. They are placed one beyond all others.
+            finite = z[np.isfinite(z)]
+            least, most = float(finite.min(initial=0.0)) - 1, float(finite.max(initial=0.0)) + 1
+            z = z.clip(least, most)
+        bayes = self._bayes_rule(z, y, weight)
+        if bayes is None:
+            return thresholds
+        thresholds["Bayes rule"] = self._to_score(bayes)
+        thresholds["halfway"] = self._halfway(y, score, weight, search)
+        if score.min() < search < math.inf:
+            rarer = min(np.count_nonzero(y), np.count_nonzero(~y))
+            share = rarer / (rarer + self.shrinkage) if rarer + self.shrinkage else 1.0
+            z_of_search = float(np.clip(special.logit(search), least, most)) if self.of_probabilities else float(search)
+            thresholds[PREFERRED] = self._to_score(share * z_of_search + (1 - share) * bayes)
+        return thresholds
+
+    def _to_score(self, z: float) -> float:
+        return float(special.expit(z)) if self.of_probabilities else z
+
+    def _cheapest(self, y: NDArray[np.bool_], score: Array, weight: Array | None) -> float:
+        """Return the cheapest threshold; of equal ones that with the fewest positives."""
+        counts = ThresholdCounts.from_checked(y, score, weight)
+        # Cost is lowest where the line of the iso-performance slope through a ROC point is highest.
+        benefit = counts.tp / counts.n_pos - self.slope * counts.fp / counts.n_neg
+        best = int(benefit.argmax())
+        if benefit[best] <= 0:
+            return math.inf
+        return -math.inf if best == len(counts) - 1 else float(counts.threshold[best])
+
+    def _bayes_rule(self, z: Array, y: NDArray[np.bool_], weight: Array | None) -> float | None:
+        """Return the z where Platt's sigmoid reaches the probability from which acting pays; None if it never does."""
+        platt = PlattRecalibrator().fit(z, y, weight)
+        if not platt.slope_ > 0:
+            return None
+        weight = np.ones(y.size) if weight is None else weight
+        odds = self.slope * weight[y].sum() / weight[~y].sum()
+        return (math.log(odds) - platt.intercept_) / platt.slope_
+
+    def _halfway(self, y: NDArray[np.bool_], score: Array, weight: Array | None, search: float) -> float:
+        """Return the threshold halfway between the search and the Bayes rule, where ranks become normal scores."""
+        n = score.size
+        bayes = self._bayes_rule(special.ndtri((stats.rankdata(score) - 0.5) / n), y, weight)
+        if bayes is None:
+            return search
+        ordered = np.sort(score).astype(np.float64)
+        half_a_row = 0.5 / n
+        share_below = np.clip(np.searchsorted(ordered, search) / n, half_a_row, 1 - half_a_row)
+        share = float(special.ndtr((special.ndtri(share_below) + bayes) / 2))
+        # Within a row and a half of either end it is nobody or everybody.
+        if not 1.5 * half_a_row < share < 1 - 1.5 * half_a_row:
+            return math.inf if share > 0.5 else -math.inf
+        return float(np.interp(share * n, np.arange(n) + 0.5, ordered))
+
+
+def _held_out_losses(rule: _CandidateRule, predictions: Predictions, score: Array, names: list[str]) -> Array | None:
+    """Return the weighted loss of each row (or group) and candidate, at thresholds that other folds set.
+
+    None without folds, or if one leaves a single class to the others.
+    """
+    y, weight = predictions.y_true, predictions.sample_weight
+    if predictions.fold is None:
+        return None
+    fold = np.unique(predictions.fold, return_inverse=True)[1]
+    amount = np.ones(y.size) if weight is None else weight.astype(np.float64)
+    # In units in which missing all positives costs 1, and a false alarm what the slope makes it.
+    miss = amount / amount[y].sum()
+    false_alarm = rule.slope * amount / amount[~y].sum()
+    losses = np.zeros((y.size, len(names)))
+    for number in range(int(fold.max()) + 1):
+        test = fold == number
+        train = ~test
+        if not (amount[train & y].any() and amount[train & ~y].any()):
+            return None
+        thresholds = rule.thresholds(y[train], score[train], None if weight is None else weight[train])
+        for column, name in enumerate(names):
+            # Without a Bayes rule on these rows, its candidates are the search.
+            positive = score[test] >= thresholds.get(name, thresholds["search"])
+            losses[test, column] = np.where(y[test], miss[test] * ~positive, false_alarm[test] * positive)
+    if predictions.groups is None:
+        return losses
+    group = np.unique(predictions.groups, return_inverse=True)[1]
+    return np.stack([np.bincount(group, column) for column in losses.T], axis=1)
 
 
 @held_to_contract
-class ThresholdClassifier(TwoClasses, WrappingClassifier):
+class ThresholdClassifier(wrapping.TwoClasses, wrapping.WrappingClassifier):
     """Binary classifier whose threshold is chosen by one ROC analysis of merged out-of-fold scores.
 
     Parameters
@@ -402,16 +378,25 @@ class ThresholdClassifier(TwoClasses, WrappingClassifier):
         **params
             Passed on by metadata routing.
         """
-        X, y, weight = check_rows(X, y, sample_weight)
-        alike = check_aim(self.context, self.criterion, self.subject_to)
+        X, y, weight = wrapping.check_rows(X, y, sample_weight)
+        symmetric = wrapping.check_aim(self.context, self.criterion, self.subject_to)
         check.check_number(self.shrinkage, "shrinkage", "a number of at least 0", least=0)
-        self.classes_, self.pos_label_ = check_two_classes(y, self.pos_label, symmetric=alike)
-        self._method = check_response(self.estimator, self.response_method)
+        self.classes_, self.pos_label_ = wrapping.check_two_classes(y, self.pos_label, symmetric=symmetric)
+        self._method = wrapping.check_response(self.estimator, self.response_method)
         self.predictions_, refit = self._out_of_fold(
             X, y, weight, groups, params, response=self.response_method, positive=self._positive
         )
-        (self.estimator_,) = map(refit, self.predictions_.models)
-        self.decision_, self.candidates_ = self._choose(self.predictions_)
+        (name,) = self.predictions_.models
+        self.estimator_ = refit(name)
+        self.decision_ = self._search(self.predictions_)
+        self.candidates_: dict[str, CandidateThreshold] = {}
+        # Only plain costs, the same in every row, are shrunk: the Bayes rule is theirs.
+        plain_costs = self.context is None or (isinstance(self.context, Context) and not self.context.columns)
+        if self.shrinkage and plain_costs and self.criterion is None and not self.decision_.subject_to:
+            of_probabilities = self._method == "predict_proba"
+            self.decision_, self.candidates_ = best_candidate(
+                self.decision_, self.predictions_, self.shrinkage, of_probabilities
+            )
         self.threshold_ = self.decision_.threshold
         return self
 
@@ -423,35 +408,29 @@ class ThresholdClassifier(TwoClasses, WrappingClassifier):
     def fold_thresholds_(self) -> Array:
         """What the search finds on each fold's own rows, in the order of the folds."""
         check_is_fitted(self, "predictions_")
-        return np.array([self._threshold_of(fold) for fold in self.predictions_.by_fold().values()])
+        thresholds = []
+        for fold in self.predictions_.by_fold().values():
+            try:
+                thresholds.append(self._search(fold).threshold)
+            except (OneClassError, InfeasibleError):
+                thresholds.append(math.nan)
+        return np.array(thresholds)
 
     @property
     def threshold_spread_(self) -> float:
         """Standard deviation of the folds' own thresholds."""
-        own = self.fold_thresholds_
-        own = own[~np.isnan(own)]
-        if own.size < 2 or np.isinf(own).all():
+        thresholds = self.fold_thresholds_
+        known = thresholds[~np.isnan(thresholds)]
+        if known.size < 2 or np.isinf(known).all():
             return math.nan
-        return math.inf if np.isinf(own).any() else float(own.std(ddof=1))
+        return math.inf if np.isinf(known).any() else float(known.std(ddof=1))
 
     def _search(self, predictions: Predictions) -> Decision:
         return choose(predictions, self.context, criterion=self.criterion, subject_to=self.subject_to)
 
-    def _choose(self, predictions: Predictions) -> tuple[Decision, dict[str, CandidateThreshold]]:
-        best = self._search(predictions)
-        of_costs = self.context is None or (isinstance(self.context, Context) and not self.context.columns)
-        if not (self.shrinkage and of_costs) or self.criterion is not None or best.subject_to:
-            return best, {}
-        return safest(best, predictions, self.shrinkage, self._method == "predict_proba")
 
-    def _threshold_of(self, fold: Predictions) -> float:
-        try:
-            return self._search(fold).threshold
-        except (OneClassError, InfeasibleError):
-            return math.nan
-
-
-def _one_decides(classifier: "HullClassifier") -> bool:
+def _has_probabilities(classifier: "HullClassifier") -> bool:
+    """Whether a single model decides, and has probabilities; before the fit, whether all models have them."""
     if not hasattr(classifier, "decision_"):
         models = classifier._models().values()
     elif classifier.mixture_ is None:
@@ -462,7 +441,7 @@ def _one_decides(classifier: "HullClassifier") -> bool:
 
 
 @held_to_contract
-class HullClassifier(TwoClasses, FoldedClassifier, _BaseComposition):
+class HullClassifier(wrapping.TwoClasses, wrapping.FoldedClassifier, _BaseComposition):
     """Binary classifier that combines several models: the best model and threshold for a context.
 
     Parameters
@@ -554,10 +533,10 @@ class HullClassifier(TwoClasses, FoldedClassifier, _BaseComposition):
         X, y, sample_weight, groups, **params : see `ThresholdClassifier.fit`
         """
         models = self._models()
-        X, y, weight = check_rows(X, y, sample_weight)
+        X, y, weight = wrapping.check_rows(X, y, sample_weight)
         symmetric = self._is_symmetric
-        self.classes_, self.pos_label_ = check_two_classes(y, self.pos_label, symmetric=symmetric)
-        self._methods = {name: check_response(each, self.response_method) for name, each in models.items()}
+        self.classes_, self.pos_label_ = wrapping.check_two_classes(y, self.pos_label, symmetric=symmetric)
+        self._methods = {name: wrapping.check_response(model, self.response_method) for name, model in models.items()}
         self.predictions_, refit = self._out_of_fold(
             X, y, weight, groups, params, response=self.response_method, positive=self._positive
         )
@@ -583,9 +562,12 @@ class HullClassifier(TwoClasses, FoldedClassifier, _BaseComposition):
         """
         check_is_fitted(self, "hull_")
         aimed = copy(self)
-        aimed.context, aimed.criterion, aimed.subject_to, aimed.mixture = context, criterion, subject_to, mixture
+        aimed.context = context
+        aimed.criterion = criterion
+        aimed.subject_to = subject_to
+        aimed.mixture = mixture
         if not aimed._is_symmetric:
-            check_two_classes(self.classes_, self.pos_label, symmetric=False)
+            wrapping.check_two_classes(self.classes_, self.pos_label, symmetric=False)
         aimed._decide()
         return aimed
 
@@ -601,14 +583,14 @@ class HullClassifier(TwoClasses, FoldedClassifier, _BaseComposition):
             Another one draws other lots.
         """
         check_is_fitted(self, "hull_")
-        mixed = self.mixture_
-        ends = {self.decision_.model} if mixed is None else {mixed.first.model, mixed.second.model}
-        scores = {name: self._scores(self.named_estimators_[name], X, self._methods[name]) for name in ends}
-        if mixed is None:
+        rule = self.mixture_
+        deciding = {self.decision_.model} if rule is None else {rule.first.model, rule.second.model}
+        scores = {name: self._scores(self.named_estimators_[name], X, self._methods[name]) for name in deciding}
+        if rule is None:
             return self._labels(self.decision_.predict(scores))
-        return self._labels(mixed.predict(scores, ids, random_state=random_state))
+        return self._labels(rule.predict(scores, ids, random_state=random_state))
 
-    @available_if(_one_decides)
+    @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> Array:
         """Return the probabilities of the chosen model; a mixture has none."""
         check_is_fitted(self, "hull_")
@@ -625,13 +607,14 @@ class HullClassifier(TwoClasses, FoldedClassifier, _BaseComposition):
     @property
     def _is_symmetric(self) -> bool:
         """Whether the choice treats both classes alike."""
-        return check_aim(self.context, self.criterion, self.subject_to) and self.mixture is None
+        return wrapping.check_aim(self.context, self.criterion, self.subject_to) and self.mixture is None
 
     def _decide(self) -> None:
-        beside = (self.context, self.criterion, constraints_of(self.subject_to))
-        if self.mixture is not None and beside != (None, None, ()):
-            raise InputError("mixture", expected="no context, criterion or constraint beside it", got="both")
-        self.mixture_: RandomizedRule | None = None if self.mixture is None else self.hull_.mixture(**self.mixture)
+        self.mixture_: RandomizedRule | None = None
+        if self.mixture is not None:
+            if (self.context, self.criterion, constraints_of(self.subject_to)) != (None, None, ()):
+                raise InputError("mixture", expected="no context, criterion or constraint beside it", got="both")
+            self.mixture_ = self.hull_.mixture(**self.mixture)
         self.decision_: Decision = choose(
             self.hull_, self.context, criterion=self.criterion, subject_to=self.subject_to
         )
@@ -640,15 +623,14 @@ class HullClassifier(TwoClasses, FoldedClassifier, _BaseComposition):
         pairs = list(self.estimators)
         names = [name for name, _ in pairs]
         if not pairs or len(set(names)) < len(names):
-            raise InputError(
-                "estimators", expected="(name, classifier) pairs of different names", got=check.listing(names) or "none"
-            )
+            expected = "(name, classifier) pairs of different names"
+            raise InputError("estimators", expected=expected, got=check.listing(names) or "none")
         self._validate_names(names)
         return dict(pairs)
 
 
 @held_to_contract
-class ClassWeightClassifier(WrappingClassifier):
+class ClassWeightClassifier(wrapping.WrappingClassifier):
     """Classifier that predicts argmax of w·p, with class weights chosen on pooled out-of-fold rows.
 
     Parameters
@@ -731,15 +713,16 @@ class ClassWeightClassifier(WrappingClassifier):
         y : array of n labels
         X, sample_weight, groups, **params : see `ThresholdClassifier.fit`
         """
-        X, y, weight = check_rows(X, y, sample_weight)
+        X, y, weight = wrapping.check_rows(X, y, sample_weight)
         self.classes_ = np.unique(y)
         if self.classes_.size < 2:
             raise OneClassError("y", expected="two classes or more", got=f"one class, {self.classes_[0].item()!r}")
-        check_response(self.estimator, "predict_proba")
+        wrapping.check_response(self.estimator, "predict_proba")
         self.predictions_, refit = self._out_of_fold(
             X, y, weight, groups, params, response="predict_proba", positive=None
         )
-        (self.estimator_,) = map(refit, self.predictions_.models)
+        (name,) = self.predictions_.models
+        self.estimator_ = refit(name)
         self.decision_ = class_weights(
             self.predictions_,
             objective=self.objective,
@@ -754,9 +737,6 @@ class ClassWeightClassifier(WrappingClassifier):
         """Return the class with the largest weighted probability, or the lowest expected cost."""
         proba = class_scores(self._fitted(), X, self.classes_.tolist())
         return self.classes_[self.decision_.predict_index(proba)]
-
-
-_BY_NAME = {"under": "RandomUnderSampler", "over": "RandomOverSampler"}
 
 
 @held_to_contract
@@ -826,12 +806,12 @@ class ResampledClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         X : n × d array or frame that the sampler takes
         y : array of n labels
         """
-        check_response(self.estimator, "predict_proba")
-        X, y, _ = check_rows(X, y, None)
+        wrapping.check_response(self.estimator, "predict_proba")
+        X, y, _ = wrapping.check_rows(X, y, None)
         self.classes_, size = np.unique(y, return_counts=True)
         if size.size < 2:
             raise OneClassError("y", expected="two classes or more", got=f"one class, {self.classes_[0].item()!r}")
-        self.sampler_: Any = self._sampler()
+        self.sampler_: Any = self._new_sampler()
         rows, labels = self.sampler_.fit_resample(X, y)
         kept = np.array([(labels == label).sum() for label in self.classes_])
         if not kept.all():
@@ -840,7 +820,7 @@ class ResampledClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self.train_prevalence_, self.prevalence_ = kept / kept.sum(), size / size.sum()
         model: Any = clone(self.estimator)
         self.estimator_: Any = model.fit(rows, labels)
-        take_over_features(self, self.estimator_)
+        wrapping.take_over_features(self, self.estimator_)
         return self
 
     def predict_proba(self, X: Any) -> Array:
@@ -848,9 +828,10 @@ class ResampledClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         check_is_fitted(self)
         proba = class_scores(self.estimator_, X, self.classes_.tolist())
         if self.classes_.size == 2:
-            before, after = self.train_prevalence_[1].item(), self.prevalence_[1].item()
-            positive = correct_probabilities(proba[:, 1], train_prevalence=before, target_prevalence=after)
+            train, target = self.train_prevalence_[1].item(), self.prevalence_[1].item()
+            positive = correct_probabilities(proba[:, 1], train_prevalence=train, target_prevalence=target)
             return np.column_stack([1 - positive, positive])
+        # Elkan 2001: multiply by π_c/π₀_c and normalise.
         corrected = proba * (self.prevalence_ / self.train_prevalence_)
         return corrected / corrected.sum(axis=1, keepdims=True)
 
@@ -859,18 +840,18 @@ class ResampledClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         proba = self.predict_proba(X)
         return self.classes_[proba.argmax(axis=1)]
 
-    def _sampler(self) -> Any:
+    def _new_sampler(self) -> Any:
         if not isinstance(self.sampler, str):
             return clone(self.sampler)
-        name = _BY_NAME[check.check_choice("sampler", self.sampler, list(_BY_NAME))]
+        check.check_choice("sampler", self.sampler, ["under", "over"])
         try:
             from imblearn import over_sampling, under_sampling
         except ImportError as error:
             hint = "pip install rocscope[sampling]"
             raise MissingDependencyError("imbalanced-learn is not installed", hint=hint) from error
-        return getattr(under_sampling if self.sampler == "under" else over_sampling, name)(
-            random_state=self.random_state
-        )
+        if self.sampler == "under":
+            return under_sampling.RandomUnderSampler(random_state=self.random_state)
+        return over_sampling.RandomOverSampler(random_state=self.random_state)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

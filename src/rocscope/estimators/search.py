@@ -1,4 +1,13 @@
-"""Search: the best of several models and settings by cost or any figure, and what it is worth on new cases."""
+"""Search over models and settings, with the winner's performance on new cases.
+
+All candidates are fitted in the same folds. The best of many looks better than it is, because it was chosen for looking
+good. To estimate that optimism without fitting anything again, the choice is repeated on nine tenths of the cases and
+the winner evaluated on the rest (Tsamardinos, Greasidou & Borboudakis 2018).
+
+A figure on a part of the cases is approximated to first order: the figure of all cases plus the mean influence of the
+cases of the part. So one table of moves, units × candidates, is all that the repeated choices need; see
+`_CandidateFigures`.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -18,19 +27,19 @@ from rocscope.decisions.choosing import choose
 from rocscope.decisions.constraints import Constraint, criterion_of, predict
 from rocscope.decisions.decision import Decision
 from rocscope.errors import InfeasibleError, InputError
-from rocscope.estimators.wrapping import TwoClasses, WrappingClassifier, check_response, check_rows, check_two_classes
+from rocscope.estimators import wrapping
 from rocscope.evaluation.fitting import candidates_of
+from rocscope.figures import registry
 from rocscope.figures.influence import Smooth
-from rocscope.figures.registry import at, known, spelled, statistic_named
 from rocscope.inference.estimate import Estimate
 from rocscope.inference.expected_costs import sample_of_means
-from rocscope.inference.influence_estimates import estimate_value, values_of_rows
+from rocscope.inference.influence_estimates import Values, estimate_value, values_of_rows
 
-_PARTS, _DRAWS = (
-    10,
-    20,
-)  # choices repeated on nine tenths of the cases: 200 steady their mean to 1 % of a standard error
-_OF_FOLDS = 1.12
+# Choices are repeated on nine tenths of the cases, 10 · 20 times: enough for a mean within 1 % of a standard error.
+_PARTS = 10
+_DRAWS = 20
+
+_FOLD_VARIANCE = 1.12
 """Factor of the variance of a figure of a whole ranking, for what a fold's training rows leave to chance; intervals of
 cost allow for it. With it, and the whole optimism as a further error, both cover (benchmarks/estimators)."""
 
@@ -59,22 +68,23 @@ class SearchCandidate(Result):
     threshold: float = nan
 
 
-class _Judged(NamedTuple):
+class _CandidateFigures(NamedTuple):
     """Figures of all candidates, how far each unit of cases moves them, and the estimate of one.
 
-    `times` says how many equal cases a unit is, `scale` leads from sums of squared influences to a variance.
+    `frequency` is the number of equal cases that a unit stands for; `scale` is the factor from sums of squared moves to
+    a variance. A figure of one threshold has a decision for each candidate that has an admissible threshold.
     """
 
     values: Array
     moves: Array
-    times: Array
+    frequency: Array
     scale: float
     decisions: dict[str, Decision]
     estimate: Callable[[int], Estimate]
 
 
 @held_to_contract
-class Search(TwoClasses, WrappingClassifier):
+class Search(wrapping.TwoClasses, wrapping.WrappingClassifier):
     """Search over models and settings that also says what its winner is worth on new cases.
 
     Parameters
@@ -143,10 +153,10 @@ class Search(TwoClasses, WrappingClassifier):
     >>> X = np.arange(60.0).reshape(-1, 1)
     >>> y = np.repeat([0, 1, 0, 1], [25, 5, 5, 25])
     >>> near = GridSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 9]})
-    >>> found = Search({"line": LogisticRegression(), "near": near}, criterion="auc", cv=5).fit(X, y)
-    >>> [candidate.name for candidate in found.candidates_], found.best_
+    >>> search = Search({"line": LogisticRegression(), "near": near}, criterion="auc", cv=5).fit(X, y)
+    >>> [candidate.name for candidate in search.candidates_], search.best_
     (['line', 'near, n_neighbors=1', 'near, n_neighbors=9'], 'line')
-    >>> found.apparent_ >= found.estimate_.value > 0.8
+    >>> search.apparent_ >= search.estimate_.value > 0.8
     True
     """
 
@@ -186,26 +196,29 @@ class Search(TwoClasses, WrappingClassifier):
         ----------
         X, y, sample_weight, groups, **params : see `ThresholdClassifier.fit`
         """
-        X, y, weight = check_rows(X, y, sample_weight)
+        X, y, weight = wrapping.check_rows(X, y, sample_weight)
         check.check_whole(self.repeats, "repeats")
         goal = _goal_of(self)
-        self.classes_, self.pos_label_ = check_two_classes(y, self.pos_label, symmetric=goal.symmetric)
+        self.classes_, self.pos_label_ = wrapping.check_two_classes(y, self.pos_label, symmetric=goal.symmetric)
         self._candidates = candidates_of(self.estimator, check.seed_of(self.random_state))
-        self._methods = {name: check_response(each, self.response_method) for name, each in self._candidates.items()}
+        self._methods = {}
+        for name, model in self._candidates.items():
+            self._methods[name] = wrapping.check_response(model, self.response_method)
         options = {"response": self.response_method, "positive": self._positive}
-        judged: list[_Judged] = []
+        repeats: list[_CandidateFigures] = []
         while True:
-            found, refit = self._out_of_fold(X, y, weight, groups, params, repeat=len(judged), **options)
-            self.predictions_ = self.predictions_ if judged else found
-            judged.append(goal.judge(found))
-            winner = self._settle(judged, goal)
-            narrow = self.max_width is not None and self.estimate_.high - self.estimate_.low <= self.max_width
-            if narrow or len(judged) == self.repeats:
+            predictions, refit = self._out_of_fold(X, y, weight, groups, params, repeat=len(repeats), **options)
+            if not repeats:
+                self.predictions_ = predictions
+            repeats.append(goal.evaluate(predictions))
+            winner = self._settle(repeats, goal)
+            is_narrow = self.max_width is not None and self.estimate_.high - self.estimate_.low <= self.max_width
+            if is_narrow or len(repeats) == self.repeats:
                 break
-        self.repeats_ = len(judged)
+        self.repeats_ = len(repeats)
         self.best_ = self.candidates_[winner].name
         self._method = self._methods[self.best_]
-        self.decision_ = judged[0].decisions.get(self.best_)
+        self.decision_ = repeats[0].decisions.get(self.best_)
         self.threshold_ = nan if self.decision_ is None else self.decision_.threshold
         self.estimator_ = refit(self.best_)
         return self
@@ -223,23 +236,28 @@ class Search(TwoClasses, WrappingClassifier):
     def _models(self) -> dict[str, Any]:
         return getattr(self, "_candidates", None) or candidates_of(self.estimator, 0)
 
-    def _settle(self, judged: Sequence[_Judged], goal: "_Goal") -> int:
-        """Choose a candidate by all repeats so far, estimate its figure, and return its number."""
-        values = np.mean([each.values for each in judged], axis=0)
-        moves = np.mean([each.moves for each in judged], axis=0)
-        covariance = judged[0].scale * (moves.T @ (moves / judged[0].times[:, None]))
+    def _settle(self, repeats: Sequence[_CandidateFigures], goal: "_Goal") -> int:
+        """Choose a candidate by all repeats so far, estimate its figure, and return its index."""
+        values = np.mean([figures.values for figures in repeats], axis=0)
+        moves = np.mean([figures.moves for figures in repeats], axis=0)
+        covariance = repeats[0].scale * (moves.T @ (moves / repeats[0].frequency[:, None]))
         goodness = goal.sign * values
-        rule = partial(_first_good, one_standard_error=self.one_standard_error)
-        winner, differences = rule(goodness, covariance)
-        gained = [held[rule(kept, covariance)[0]] for kept, held in _parted(goodness, goal.sign * moves)]
-        optimism = float(goodness[winner] - np.mean(gained))
+        rule = partial(_first_within_error, one_standard_error=self.one_standard_error)
+        winner, errors = rule(goodness, covariance)
+        held_out = []
+        for of_most, of_rest in _approximate_splits(goodness, goal.sign * moves):
+            held_out.append(of_rest[rule(of_most, covariance)[0]])
+        optimism = float(goodness[winner] - np.mean(held_out))
         self.apparent_ = float(values[winner])
-        self.estimate_ = _shifted(judged, winner, -goal.sign * optimism, len(values))
-        names = self.predictions_.models
-        thresholds = {name: decision.threshold for name, decision in judged[0].decisions.items()}
-        worse = (np.nanmax(goodness) - goodness).tolist()  # NaN of candidates that are left out
-        rows = zip(names, values.tolist(), worse, differences.tolist(), strict=True)
-        self.candidates_ = [SearchCandidate(*row, threshold=thresholds.get(row[0], nan)) for row in rows]
+        self.estimate_ = _corrected_estimate(repeats, winner, -goal.sign * optimism, len(values))
+        best = np.nanmax(goodness)  # candidates that are left out have NaN
+        self.candidates_ = []
+        for i, name in enumerate(self.predictions_.models):
+            decision = repeats[0].decisions.get(name)
+            threshold = nan if decision is None else decision.threshold
+            worse_by = float(best - goodness[i])
+            candidate = SearchCandidate(name, float(values[i]), worse_by, float(errors[i]), threshold)
+            self.candidates_.append(candidate)
         return winner
 
 
@@ -249,81 +267,93 @@ class _Goal:
 
     sign: int
     symmetric: bool
-    judge: Callable[[Predictions], _Judged]
+    evaluate: Callable[[Predictions], _CandidateFigures]
 
 
 def _goal_of(search: Search) -> _Goal:
-    figure = None if search.criterion is None else known(spelled(search.criterion))
+    figure = None if search.criterion is None else registry.known(registry.spelled(search.criterion))
     context = search.context
     if context is not None and not isinstance(context, Context):
         raise InputError("context", expected="a Context", got=repr(context))
     symmetric = context is None and not search.subject_to
     if figure is not None and figure.needs in ("ranks", "probabilities"):
         if context is not None or search.subject_to:
+            expected = "no context or constraint beside a figure without threshold"
             got = "one" if context is not None else "a constraint"
-            raise InputError(
-                "criterion", expected="no context or constraint beside a figure without threshold", got=got
-            )
-        smooth = statistic_named(figure.name)[1]
+            raise InputError("criterion", expected=expected, got=got)
+        smooth = registry.statistic_named(figure.name)[1]
         if not isinstance(smooth, Smooth):
             raise InputError("criterion", expected="a figure with an influence function", got=repr(search.criterion))
         return _Goal(figure.sign, symmetric, partial(_by_ranking, smooth=smooth))
-    aim = {"criterion": search.criterion, "subject_to": search.subject_to}
+    options = {"criterion": search.criterion, "subject_to": search.subject_to}
     if search.criterion is None:
-        return _Goal(-1, symmetric, partial(_by_cost, context=Context.given(context), aim=aim))
-    by = criterion_of(search.criterion)
-    return _Goal(by.sign, symmetric, partial(_by_threshold, context=context, aim=aim, name=by.name))
+        return _Goal(-1, symmetric, partial(_by_cost, context=Context.given(context), options=options))
+    criterion = criterion_of(search.criterion)
+    by_threshold = partial(_by_threshold, context=context, options=options, name=criterion.name)
+    return _Goal(criterion.sign, symmetric, by_threshold)
 
 
-def _by_ranking(predictions: Predictions, *, smooth: Smooth) -> _Judged:
-    found = values_of_rows(predictions, smooth, groups=None, folds=None, weights="auto")
-    moves, times = _moves(found.stratum.moves, found.stratum.frequency)
-    return _Judged(
-        found.values,
-        moves,
-        times,
-        found.stratum.scale,
-        {},
-        cache(lambda i: estimate_value(found, i, 0.95, smooth.scale)),
+def _by_ranking(predictions: Predictions, *, smooth: Smooth) -> _CandidateFigures:
+    values = _values(predictions, smooth)
+    moves, frequency = _moves_of_units(values.stratum.moves, values.stratum.frequency)
+    estimate_of = cache(lambda i: estimate_value(values, i, 0.95, smooth.scale))
+    return _CandidateFigures(values.values, moves, frequency, values.stratum.scale, {}, estimate_of)
+
+
+def _by_cost(predictions: Predictions, *, context: Context, options: dict[str, Any]) -> _CandidateFigures:
+    decisions = _decided(predictions, context, options)
+    cost_if_positive, cost_if_negative = costs_of_rows(predictions.y_true, context, predictions.columns)
+    costs = []
+    for name, decision in decisions.items():
+        positive = predict(predictions.scores[name], decision.threshold)
+        costs.append(np.where(positive, cost_if_positive, cost_if_negative))
+    means = sample_of_means(predictions, np.column_stack(costs), context.target_prevalence, None, "auto")
+    moves, frequency = _moves_of_units(means.moves, means.frequency)
+    # At a target prevalence each class has a variance of its own: one factor stands for both.
+    squares = (moves**2 / frequency[:, None]).sum()
+    scale = float(np.trace(means.covariance) / squares) if squares else 1.0
+    figures = _CandidateFigures(
+        means.mean, moves, frequency, scale, decisions, lambda i: decisions[predictions.models[i]].interval()
     )
+    return _of_all_candidates(figures, predictions)
 
 
-def _by_cost(predictions: Predictions, *, context: Context, aim: dict[str, Any]) -> _Judged:
-    decisions = _decided(predictions, context, aim)
-    acted, left = costs_of_rows(predictions.y_true, context, predictions.columns)
-    positive = [predict(predictions.scores[name], each.threshold) for name, each in decisions.items()]
-    cost = np.column_stack([np.where(each, acted, left) for each in positive])
-    found = sample_of_means(predictions, cost, context.target_prevalence, None, "auto")
-    moves, times = _moves(found.moves, found.frequency)
-    squares = (moves**2 / times[:, None]).sum()
-    scale = float(np.trace(found.covariance) / squares) if squares else 1.0
-    return _spread(predictions, decisions, (found.mean, moves, times, scale), lambda each: each.interval())
+def _by_threshold(
+    predictions: Predictions, *, context: Context | None, options: dict[str, Any], name: str
+) -> _CandidateFigures:
+    decisions = _decided(predictions, context, options)
+    figures = []
+    for model, decision in decisions.items():
+        figures.append(_values(predictions.select(models=[model]), registry.at(decision.threshold, name)))
+    stratum = figures[0].stratum
+    moves, frequency = _moves_of_units(np.hstack([values.stratum.moves for values in figures]), stratum.frequency)
+    measured = _CandidateFigures(
+        np.concatenate([values.values for values in figures]),
+        moves,
+        frequency,
+        stratum.scale,
+        decisions,
+        lambda i: decisions[predictions.models[i]].interval(of="criterion"),
+    )
+    return _of_all_candidates(measured, predictions)
 
 
-def _by_threshold(predictions: Predictions, *, context: Context | None, aim: dict[str, Any], name: str) -> _Judged:
-    decisions = _decided(predictions, context, aim)
-    found = []
-    for model, each in decisions.items():
-        own = predictions.select(models=[model])
-        found.append(values_of_rows(own, at(each.threshold, name), groups=None, folds=None, weights="auto"))
-    stratum = found[0].stratum
-    moves, times = _moves(np.hstack([each.stratum.moves for each in found]), stratum.frequency)
-    measured = np.concatenate([each.values for each in found]), moves, times, stratum.scale
-    return _spread(predictions, decisions, measured, lambda each: each.interval(of="criterion"))
+def _values(predictions: Predictions, statistic: Smooth) -> Values:
+    return values_of_rows(predictions, statistic, groups=None, folds=None, weights="auto")
 
 
-def _moves(moves: Array, times: Array | None) -> tuple[Array, Array]:
+def _moves_of_units(moves: Array, frequency: Array | None) -> tuple[Array, Array]:
     """Return how far all cases of a unit move the values, and their number."""
-    times = np.ones(len(moves)) if times is None else times
-    return moves * times[:, None], times
+    frequency = np.ones(len(moves)) if frequency is None else frequency
+    return moves * frequency[:, None], frequency
 
 
-def _decided(predictions: Predictions, context: Context | None, aim: dict[str, Any]) -> dict[str, Decision]:
+def _decided(predictions: Predictions, context: Context | None, options: dict[str, Any]) -> dict[str, Decision]:
     """Return the best threshold of each candidate that has an admissible one."""
     decisions, refused = {}, None
     for name in predictions.models:
         try:
-            decisions[name] = choose(predictions.select(models=[name]), context, **aim)
+            decisions[name] = choose(predictions.select(models=[name]), context, **options)
         except InfeasibleError as error:
             refused = error
     if not decisions and refused is not None:
@@ -331,26 +361,19 @@ def _decided(predictions: Predictions, context: Context | None, aim: dict[str, A
     return decisions
 
 
-def _spread(
-    predictions: Predictions,
-    decisions: dict[str, Decision],
-    measured: tuple[Array, Array, Array, float],
-    interval: Callable[[Decision], Estimate],
-) -> _Judged:
-    """Return figures of all candidates; those without a decision are never taken."""
-    values, moves, times, scale = measured
+def _of_all_candidates(figures: _CandidateFigures, predictions: Predictions) -> _CandidateFigures:
+    """Return figures of all candidates, from those with a decision; the others have NaN and are never taken."""
     names = list(predictions.models)
-    places = [names.index(name) for name in decisions]
-    every = np.full(len(names), nan)
-    every[places] = values
-    wide = np.zeros((len(moves), len(names)))
-    wide[:, places] = moves
-    return _Judged(
-        every, wide, times, scale, decisions, cache(lambda i: interval(decisions[names[i]]))
-    )  # once a repeat
+    decided = [names.index(name) for name in figures.decisions]
+    values = np.full(len(names), nan)
+    values[decided] = figures.values
+    moves = np.zeros((len(figures.moves), len(names)))
+    moves[:, decided] = figures.moves
+    # The interval of a decision takes a while and is asked for again in each repeat.
+    return figures._replace(values=values, moves=moves, estimate=cache(figures.estimate))
 
 
-def _first_good(goodness: Array, covariance: Array, *, one_standard_error: bool) -> tuple[int, Array]:
+def _first_within_error(goodness: Array, covariance: Array, *, one_standard_error: bool) -> tuple[int, Array]:
     """Return the first candidate within a standard error of the best, and standard errors of all differences to it."""
     known = np.where(np.isnan(goodness), -inf, goodness)
     best = int(known.argmax())
@@ -360,7 +383,7 @@ def _first_good(goodness: Array, covariance: Array, *, one_standard_error: bool)
     return int(within.argmax()), error
 
 
-def _parted(goodness: Array, moves: Array) -> Iterator[tuple[Array, Array]]:
+def _approximate_splits(goodness: Array, moves: Array) -> Iterator[tuple[Array, Array]]:
     """Yield figures of most cases, and of the others, to first order: θ + mean influence of the cases."""
     rng = np.random.default_rng(0)
     parts = min(_PARTS, len(moves))
@@ -368,16 +391,23 @@ def _parted(goodness: Array, moves: Array) -> Iterator[tuple[Array, Array]]:
         part = rng.permutation(len(moves)) % parts
         sums = np.zeros((parts, moves.shape[1]))
         np.add.at(sums, part, moves)
-        for held in sums:
-            yield goodness - held * parts / (parts - 1), goodness + held * parts
+        # Moves sum to 0 and are influences divided by n, so a part of n/parts cases moves by `parts` times its sum.
+        for sum_of_part in sums:
+            yield goodness - sum_of_part * parts / (parts - 1), goodness + sum_of_part * parts
 
 
-def _shifted(judged: Sequence[_Judged], winner: int, shift: float, of: int) -> Estimate:
-    """Return the winner's estimate without what the choice made it look better, and with the error of the choice."""
-    each = [one.estimate(winner) for one in judged]
-    value, low, high = (float(np.mean([getattr(one, name) for one in each])) for name in ("value", "low", "high"))
-    error = max((high - low) / 2, 1e-300) / 1.96  # of the interval, whatever its method
-    wider = sqrt((1 if judged[0].decisions else _OF_FOLDS) + (shift / error) ** 2)
-    centre, method = value + shift, f"{each[0].method}; less what choosing among {of} gains"
-    ends = centre - wider * (value - low), centre + wider * (high - value)
-    return Estimate(centre, *ends, each[0].level, method, each[0].n, reason=each[0].reason)
+def _corrected_estimate(repeats: Sequence[_CandidateFigures], winner: int, shift: float, candidates: int) -> Estimate:
+    """Return the winner's estimate less the optimism of the choice, which also counts as a further error of it."""
+    estimates = [figures.estimate(winner) for figures in repeats]
+    value = float(np.mean([estimate.value for estimate in estimates]))
+    low = float(np.mean([estimate.low for estimate in estimates]))
+    high = float(np.mean([estimate.high for estimate in estimates]))
+    # 1.96 standard errors, whatever the method of the interval; never 0, for the division.
+    error = max((high - low) / 2, 1e-300) / 1.96
+    fold_variance = 1.0 if repeats[0].decisions else _FOLD_VARIANCE
+    widening = sqrt(fold_variance + (shift / error) ** 2)
+    centre = value + shift
+    first = estimates[0]
+    method = f"{first.method}; less what choosing among {candidates} gains"
+    low, high = centre - widening * (value - low), centre + widening * (high - value)
+    return Estimate(centre, low, high, first.level, method, first.n, reason=first.reason)

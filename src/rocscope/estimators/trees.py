@@ -1,10 +1,14 @@
-"""A binary tree in arrays, grown by the AUC of its splits.
+"""Decision trees for ranking and for probabilities.
 
-Probabilities of leaves: counts of classes, drawn towards what is known without them.
+- `AUCTreeClassifier` splits each node where the ROC curve of the split has the largest area. A split of a node's rows
+  has one ROC point, (share of negatives on one side, share of positives there); the area under the curve through it is
+  (1 + |a − b|)/2 for the shares a and b of the two classes that go left (Ferri, Flach & Hernández-Orallo 2002).
+- `SmoothedTreeClassifier` is scikit-learn's tree with other probabilities.
 
-AUCTreeClassifier: a decision tree that splits where the ROC curve of the split has the largest area.
+Both smooth the class shares of their leaves, which small leaves would push to 0 and 1: Laplace's estimate adds one row
+of each class, the m-estimate adds m rows of the class mix of all training rows.
 
-SmoothedTreeClassifier: scikit-learn's decision tree with probabilities that small leaves do not push to 0 and 1.
+The tree is kept in arrays, one entry a node.
 """
 
 from dataclasses import dataclass
@@ -88,6 +92,7 @@ class Tree:
 
     def apply(self, X: Array) -> NDArray[np.intp]:
         """Return the leaf of each row."""
+        # All rows move down together, one level at a time, until each is in a leaf.
         node = np.zeros(len(X), np.intp)
         moving = np.flatnonzero(self.feature[node] != LEAF)
         while moving.size:
@@ -102,13 +107,6 @@ class Tree:
         return f"Tree({leaves} leaves, depth={self.depth.max()})"
 
 
-class Growth(NamedTuple):
-    """Stopping rules of the growth."""
-
-    max_depth: float
-    min_leaf: float
-
-
 class Cut(NamedTuple):
     """Rows with ``x <= threshold`` in a column go left."""
 
@@ -117,25 +115,29 @@ class Cut(NamedTuple):
     auc: float
 
 
-def grow(X: Array, code: NDArray[np.intp], weight: Array, k: int, growth: Growth) -> Tree:
-    """Return the tree for class `code`, each node split at the largest AUC."""
+_LEFT, _RIGHT = 2, 3  # fields of a node that name its children
+
+
+def grow(X: Array, code: NDArray[np.intp], weight: Array, k: int, max_depth: float, min_leaf: float) -> Tree:
+    """Return the tree for classes coded 0, …, k − 1, each node split at the largest AUC."""
     onehot = np.zeros((len(X), k))
     onehot[np.arange(len(X)), code] = weight
     nodes: list[list[Any]] = []
-    waiting = [(np.arange(len(X)), 0, LEAF, 0)]  # rows, depth, parent, the parent's field that names the node
+    waiting = [(np.arange(len(X)), 0, LEAF, _LEFT)]  # rows, depth, parent, the parent's field that names the node
     while waiting:
         rows, depth, parent, field = waiting.pop()
-        split = best_split(X[rows], onehot[rows], growth.min_leaf) if depth < growth.max_depth else None
+        split = best_split(X[rows], onehot[rows], min_leaf) if depth < max_depth else None
+        node = len(nodes)
         if parent != LEAF:
-            nodes[parent][field] = len(nodes)
+            nodes[parent][field] = node
         feature, threshold, auc = split or (LEAF, np.nan, np.nan)
         nodes.append([feature, threshold, LEAF, LEAF, onehot[rows].sum(axis=0), depth, auc])
         if split:
             goes_left = X[rows, feature] <= threshold
-            own = len(nodes) - 1
-            waiting += [(rows[~goes_left], depth + 1, own, 3), (rows[goes_left], depth + 1, own, 2)]
-    columns = [np.array(column) for column in zip(*nodes, strict=True)]
-    return Tree(*(check.read_only(column) for column in columns))
+            waiting.append((rows[~goes_left], depth + 1, node, _RIGHT))
+            waiting.append((rows[goes_left], depth + 1, node, _LEFT))
+    columns = [check.read_only(np.array(column)) for column in zip(*nodes, strict=True)]
+    return Tree(*columns)
 
 
 def best_split(X: Array, counts: Array, min_leaf: float) -> Cut | None:
@@ -154,7 +156,8 @@ def best_split(X: Array, counts: Array, min_leaf: float) -> Cut | None:
     One sort of each column and one cumulative sum for all: nothing is computed cut by cut.
     """
     total = counts.sum(axis=0)
-    counts, total = counts[:, total > 0], total[total > 0]
+    occurring = total > 0
+    counts, total = counts[:, occurring], total[occurring]
     if total.size < 2:
         return None
     order = np.argsort(X, axis=0, kind="stable")
@@ -166,10 +169,11 @@ def best_split(X: Array, counts: Array, min_leaf: float) -> Cut | None:
     if not allowed.any():
         return None
     auc = np.where(allowed, _area(left / total), -np.inf)
-    tied = np.where(auc >= auc.max() - _TIE, smaller, -np.inf)
-    feature, cut = np.unravel_index(tied.T.argmax(), tied.T.shape)
+    # Of equal areas the most even split; transposed, so that argmax takes the first feature, then the lowest cut.
+    evenness = np.where(auc >= auc.max() - _TIE, smaller, -np.inf).T
+    feature, cut = np.unravel_index(evenness.argmax(), evenness.shape)
     low, high = x[cut, feature].item(), x[cut + 1, feature].item()
-    threshold = low / 2 + high / 2  # which cannot overflow
+    threshold = low / 2 + high / 2  # a sum could overflow; between neighbouring floats the mean may be `high`
     return Cut(int(feature), threshold if low <= threshold < high else low, auc[cut, feature].item())
 
 
@@ -267,14 +271,19 @@ class AUCTreeClassifier(ClassifierMixin, BaseEstimator):
         ----------
         X, y, sample_weight : see `SmoothedTreeClassifier.fit`
         """
-        growth = self._growth()
+        check.check_choice("smoothing", self.smoothing, KINDS)
+        check.check_number(self.m, "m", "a number of at least 0", least=0)
+        least = check.check_number(self.min_samples_leaf, "min_samples_leaf", "a weight of at least 0", least=0)
+        if self.max_depth is not None and not (check.is_number(self.max_depth) and self.max_depth >= 0):
+            raise InputError("max_depth", expected="None or at least 0", got=repr(self.max_depth))
+        max_depth = np.inf if self.max_depth is None else self.max_depth
         X, y = validate_data(self, X, one_label_a_row(y), dtype=np.float64)
         check_classification_targets(y)
         weight = check.check_weights(sample_weight, len(y))
         weight = np.ones(len(y)) if weight is None else weight.astype(np.float64)
         self.classes_, code = np.unique(y, return_inverse=True)
         used = weight > 0
-        self.tree_: Tree = grow(X[used], code[used], weight[used], self.classes_.size, growth)
+        self.tree_: Tree = grow(X[used], code[used], weight[used], self.classes_.size, max_depth, least)
         return self
 
     def apply(self, X: Any) -> NDArray[np.intp]:
@@ -302,14 +311,6 @@ class AUCTreeClassifier(ClassifierMixin, BaseEstimator):
         """Return the number of leaves."""
         check_is_fitted(self)
         return int((self.tree_.feature < 0).sum())
-
-    def _growth(self) -> Growth:
-        check.check_choice("smoothing", self.smoothing, KINDS)
-        check.check_number(self.m, "m", "a number of at least 0", least=0)
-        least = check.check_number(self.min_samples_leaf, "min_samples_leaf", "a weight of at least 0", least=0)
-        if self.max_depth is not None and not (check.is_number(self.max_depth) and self.max_depth >= 0):
-            raise InputError("max_depth", expected="None or at least 0", got=repr(self.max_depth))
-        return Growth(np.inf if self.max_depth is None else self.max_depth, least)
 
 
 @held_to_contract
@@ -417,6 +418,7 @@ random_state, max_leaf_nodes, min_impurity_decrease, class_weight, ccp_alpha, mo
 
     def _leaf_probabilities(self) -> Array:
         tree = self.tree_
+        # scikit-learn keeps the class shares of a node, and its weight.
         counts = tree.value[:, 0, :] * tree.weighted_n_node_samples[:, np.newaxis]
         return _smoothed(counts, self.smoothing, self.m)
 

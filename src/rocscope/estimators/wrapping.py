@@ -1,4 +1,10 @@
-"""Base of classifiers that fit others: metadata routing, delegation, checks of rows and labels."""
+"""Base classes of classifiers that fit others, and checks of their arguments.
+
+- `FoldedClassifier` cross-validates its models inside `fit` and routes metadata (weights, groups, others) to them, with
+  scikit-learn's metadata routing if it is on, else by the names that the models' `fit` takes.
+- `TwoClasses` adds a positive class, and parameters for single costs of the context (``context__cost_fn``).
+- `WrappingClassifier` fits one model and offers its probabilities.
+"""
 
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass, replace
@@ -22,19 +28,7 @@ from rocscope.curves.profit_curve import Campaign
 from rocscope.decisions.constraints import constraints_of, criterion_of
 from rocscope.decisions.model_hull import UncertainContext
 from rocscope.errors import InputError, LabelError, OneClassError, ShapeError
-from rocscope.evaluation.fitting import (
-    Fitting,
-    Task,
-    assembled,
-    attributes,
-    class_name,
-    fit,
-    fit_and_score,
-    fit_arguments,
-    positive_scores,
-    response_of,
-    sample_of,
-)
+from rocscope.evaluation import fitting
 from rocscope.protocols.splitters import Folds, splits_of
 
 
@@ -79,11 +73,17 @@ class FoldedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         groups = None if groups is None else check.check_column(groups, "groups", y.size)
         routed = self._routed(weight, groups, params)
         arguments = dict(zip(models, routed.fit, strict=True))
-        classes = tuple(self.classes_.tolist())
-        task = Task(
-            attributes(X, y.size), y, classes, positive, weight, response, with_labels=False, arguments=arguments
+        task = fitting.Task(
+            fitting.attributes(X, y.size),
+            y,
+            tuple(self.classes_.tolist()),
+            positive,
+            weight,
+            response,
+            with_labels=False,
+            arguments=arguments,
         )
-        experiment = Fitting(models, task, sample_of(task, groups), self.n_jobs)
+        experiment = fitting.Fitting(models, task, fitting.sample_of(task, groups), self.n_jobs)
         cv = self.cv
         if isinstance(cv, int | np.integer):
             cv = _folds(y, int(cv)) if groups is None else Folds(int(cv))
@@ -91,14 +91,14 @@ class FoldedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             cv = list(cv.split(X, y, **routed.split))
         seed = check.seed_of(self.random_state)
         splits, _ = splits_of(cv, experiment.sample, seed=seed + repeat)
-        scored = experiment.run(splits, type(self).__name__, fit_and_score)
+        scored = experiment.run(splits, type(self).__name__, fitting.fit_and_score)
 
         def refit(name: str) -> Any:
-            fitted = fit(name, models[name], task)
+            fitted = fitting.fit(name, models[name], task)
             take_over_features(self, fitted)
             return fitted
 
-        return assembled(task, splits, scored, list(models)), refit
+        return fitting.assembled(task, splits, scored, list(models)), refit
 
     def _named(self) -> dict[str, Any]:
         """Return the models by their names in predictions."""
@@ -109,27 +109,25 @@ class FoldedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         models = self._models()
         if _routing_enabled():
             routed = process_routing(self, "fit", sample_weight=weight, groups=groups, **params)
-            return Bunch(fit=[routed[name].fit for name in models], split=routed.get("splitter", Bunch(split={})).split)
+            to_splitter = routed.get("splitter", Bunch(split={}))
+            return Bunch(fit=[routed[name].fit for name in models], split=to_splitter.split)
         if params:
-            raise InputError(
-                f"{type(self).__name__}.fit",
-                expected="sample_weight and groups only",
-                got=", ".join(params),
-                hint="sklearn.set_config(enable_metadata_routing=True) lets others through",
-            )
-        return Bunch(fit=[*fit_arguments(self._named(), weight, groups).values()], split={})
+            subject, expected = f"{type(self).__name__}.fit", "sample_weight and groups only"
+            hint = "sklearn.set_config(enable_metadata_routing=True) lets others through"
+            raise InputError(subject, expected=expected, got=", ".join(params), hint=hint)
+        return Bunch(fit=[*fitting.fit_arguments(self._named(), weight, groups).values()], split={})
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         inner = [get_tags(model).input_tags for model in self._models().values()]
         for name in ("sparse", "allow_nan", "string", "categorical"):
-            setattr(tags.input_tags, name, all(getattr(each, name) for each in inner))
+            setattr(tags.input_tags, name, all(getattr(model_tags, name) for model_tags in inner))
         return tags
 
 
 @held_to_contract
 class TwoClasses(BaseEstimator):
-    """Attributes of a binary classifier that knows its positive class."""
+    """Parameters and scores of a binary classifier with a positive class."""
 
     classes_: Array
     pos_label_: Any
@@ -146,20 +144,25 @@ class TwoClasses(BaseEstimator):
 
     def _costs(self, deep: bool) -> dict[str, Any]:
         context = Context() if self.context is None else self.context
-        costs = fields(context) if deep and is_dataclass(context) else ()  # anything may be set before it is checked
+        # scikit-learn asks for parameters before they are checked, so the context may be anything.
+        costs = fields(context) if deep and is_dataclass(context) else ()
         return {f"context__{cost.name}": getattr(context, cost.name) for cost in costs}
 
     def _with_costs(self, params: dict[str, Any]) -> dict[str, Any]:
         """Return parameters with single costs merged into a new context, since others may hold the old one."""
-        costs = {name.removeprefix("context__"): params[name] for name in params if name.startswith("context__")}
+        costs, others = {}, {}
+        for name, value in params.items():
+            if name.startswith("context__"):
+                costs[name.removeprefix("context__")] = value
+            else:
+                others[name] = value
         if not costs:
             return params
         context: Any = params.get("context", self.context)
         context = context if is_dataclass(context) else Context.given(context)
         for name in costs:
             check.check_choice("context__", name, [cost.name for cost in fields(context)])
-        rest = {name: value for name, value in params.items() if not name.startswith("context__")}
-        return rest | {"context": replace(context, **costs)}
+        return others | {"context": replace(context, **costs)}
 
     @property
     def _positive(self) -> int:
@@ -168,7 +171,7 @@ class TwoClasses(BaseEstimator):
 
     def _scores(self, fitted: Any, X: Any, response: str) -> Array:
         """Return one score per row, higher for the positive class."""
-        return positive_scores(fitted, X, self.classes_.tolist(), self._positive, response)
+        return fitting.positive_scores(fitted, X, self.classes_.tolist(), self._positive, response)
 
     def _labels(self, positive: NDArray[np.bool_]) -> Array:
         """Return the positive label for positive predictions, the other one otherwise."""
@@ -184,7 +187,8 @@ def _has(method: str) -> Callable[[Any], bool]:
     """Return the condition that a wrapper has a method if the wrapped model does."""
 
     def condition(wrapper: Any) -> bool:
-        getattr(getattr(wrapper, "estimator_", wrapper.estimator), method)
+        wrapped = getattr(wrapper, "estimator_", wrapper.estimator)
+        getattr(wrapped, method)  # its own error says why the method is missing
         return True
 
     return condition
@@ -215,7 +219,7 @@ class WrappingClassifier(FoldedClassifier):
         return {"estimator": self.estimator}
 
     def _named(self) -> dict[str, Any]:
-        return {class_name(self.estimator): self.estimator}
+        return {fitting.class_name(self.estimator): self.estimator}
 
     def _fitted(self) -> Any:
         check_is_fitted(self, "estimator_")
@@ -224,6 +228,7 @@ class WrappingClassifier(FoldedClassifier):
 
 _OF_SCORES = ("predict_proba", "decision_function")
 _SYMMETRIC = {"accuracy", "error", "balanced_accuracy", "youden", "ks", "mcc", "kappa", "closest_topleft"}
+"""Criteria that stay the same when the two classes are swapped."""
 
 
 def check_aim(context: Any, criterion: Any, subject_to: Any) -> bool:
@@ -236,8 +241,8 @@ def check_aim(context: Any, criterion: Any, subject_to: Any) -> bool:
     """
     if not isinstance(context, Context | Campaign | UncertainContext | None):
         raise InputError("context", expected="a Context, a Campaign or an UncertainContext", got=repr(context))
-    by = criterion_of("accuracy" if criterion is None else criterion)
-    symmetric = not callable(criterion) and by.name in _SYMMETRIC
+    figure = criterion_of("accuracy" if criterion is None else criterion)
+    symmetric = not callable(criterion) and figure.name in _SYMMETRIC
     return not constraints_of(subject_to) and context is None and symmetric
 
 
@@ -249,7 +254,7 @@ def check_rows(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Array, Array | 
 
 
 def one_label_a_row(y: Any) -> Any:
-    """Return labels as scikit-learn takes them; what it refuses is refused in its own words too, which it checks."""
+    """Return labels as scikit-learn takes them. Errors contain its own message, which its estimator checks expect."""
     try:
         return column_or_1d(y, warn=True)
     except ValueError as error:
@@ -290,7 +295,9 @@ def check_response(estimator: Any, wanted: str = "auto") -> str:
     InputError
         If the estimator has none, or not the one that is wanted.
     """
-    response = response_of(estimator, wanted, _OF_SCORES) if wanted in ("auto", *_OF_SCORES) else None
+    response = None
+    if wanted in ("auto", *_OF_SCORES):
+        response = fitting.response_of(estimator, wanted, _OF_SCORES)
     if response is None:
         expected = "a classifier with " + (wanted if wanted in _OF_SCORES else " or ".join(_OF_SCORES))
         raise InputError("estimator", expected=expected, got=f"{type(estimator).__name__}, response_method={wanted!r}")
@@ -307,12 +314,9 @@ def _folds(y: Array, k: int) -> Folds:
     """
     classes, size = np.unique(y, return_counts=True)
     if (size > 1).sum() < 2:
-        raise InputError(
-            "y",
-            expected="at least two members of each class" if size.size == 2 else "two classes of two members or more",
-            got=f"one class, {classes[size.argmin()].item()!r}, with 1 sample",
-            hint="no model can be fitted without it",
-        )
+        expected = "at least two members of each class" if size.size == 2 else "two classes of two members or more"
+        got = f"one class, {classes[size.argmin()].item()!r}, with 1 sample"
+        raise InputError("y", expected=expected, got=got, hint="no model can be fitted without it")
     return Folds(min(k, int(size.max())), rare_classes="spread")
 
 
