@@ -1,9 +1,20 @@
-"""Qini and uplift curves with intervals."""
-# MERGED-DOC: """Uplift from controlled experiments: who responds because of the contact, as curves and as values."""
+"""Uplift from controlled experiments: who responds because of the contact, as curves and in money.
+
+In an experiment some rows are treated (contacted) at random and others are not. Nobody is seen both ways, so uplift is
+estimated from groups: among the n_t treated and n_c controls down to a score, with responses y_t and y_c,
+
+- the Qini curve is y_t − y_c·n_t/n_c, additional responses of the treated;
+- the uplift curve is (y_t/n_t − y_c/n_c)·(n_t + n_c), additional responses if all were treated.
+
+Areas are taken over the straight line from the origin to the end of the curve, which is contacting at random.
+
+`from_experiment` returns an `Experiment`; its methods give curves, comparisons, a table by deciles, and Predictions
+whose weights are amounts of money, for `rocscope.choose`. Where the treated share is estimated, it influences every
+figure through the weights (`ShareWeights`), and intervals include that.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from math import frexp, isnan, nan
 from typing import Any, Literal
 
@@ -14,7 +25,6 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.contract import contract
 from rocscope._base.public_names import reach
-from rocscope._base.validation import frame_of
 from rocscope.core.context import Context
 from rocscope.core.predictions import Predictions, Provenance, model_name
 from rocscope.core.result import Result, number
@@ -88,7 +98,7 @@ class UpliftCurve(Result):
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """Return the points as a table."""
-        return frame_of({"contacted": self.contacted, "depth": self.depth, "gained": self.gained}, backend)
+        return check.frame_of({"contacted": self.contacted, "depth": self.depth, "gained": self.gained}, backend)
 
     def __repr__(self) -> str:
         return f"UpliftCurve({self.kind} of {self.model!r}, area over random {self.area.words})"
@@ -117,42 +127,60 @@ class Trial:
         contacted, gained, ranked, slopes = self._cumulated(score, kind)
         n, total = contacted[-1], gained[-1]
         area = float(((gained[1:] + gained[:-1]) * np.diff(contacted)).sum()) / 2
-        beyond_n, beyond_v = np.append(contacted[2:], n), np.append(gained[2:], -total)  # ∂A/∂N at the end: (V + V₋₁)/2
-        by_v, by_n = (beyond_n - contacted[:-1]) / 2, (gained[:-1] - beyond_v) / 2
-        end = np.zeros(by_v.size)
-        end[-1] = 1
-        moves = np.empty((score.size, 2))
-        for j, (of_v, of_n) in enumerate(((by_v, by_n), (end, np.zeros(end.size)))):
-            by_sum = [np.cumsum((of_v * slope + of_n * counts)[::-1])[::-1] for slope, counts in slopes]
-            of_response, of_number = ranked.to_rows(*by_sum[:2]), ranked.to_rows(*by_sum[2:])
-            moves[:, j] = self.weight * (self.response * of_response + of_number)
+
+        def moves_of(by_gained: Array, by_contacted: Array) -> Array:
+            """Return the move of each row on a figure with these derivatives by V and N at each level."""
+            # What a row adds to a running sum remains in it at all later levels.
+            by_sum = []
+            for slope, counts_rows in slopes:
+                at_level = by_gained * slope + by_contacted * counts_rows
+                by_sum.append(np.cumsum(at_level[::-1])[::-1])
+            of_response = ranked.to_rows(by_sum[0], by_sum[1])
+            of_number = ranked.to_rows(by_sum[2], by_sum[3])
+            return self.weight * (self.response * of_response + of_number)
+
+        # At the last level the formulas hold with N₊₁ = N and V₊₁ = −V: ∂A/∂N is then (V + V₋₁)/2.
+        next_contacted, next_gained = np.append(contacted[2:], n), np.append(gained[2:], -total)
+        of_area = moves_of((next_contacted - contacted[:-1]) / 2, (gained[:-1] - next_gained) / 2)
+        is_last = np.zeros(gained.size - 1)
+        is_last[-1] = 1
+        of_end = moves_of(is_last, np.zeros(is_last.size))
+        # Per case: A/n² and V/n, whose denominators grow with every row.
         values = np.array([area / n**2, total / n])
-        share = (self.weight / n)[:, None]
-        return values, moves / [n**2, n] - share * values * [2, 1]
+        moves = np.column_stack([of_area / n**2, of_end / n])
+        return values, moves - (self.weight / n)[:, None] * values * [2, 1]
 
     def _cumulated(self, score: Array, kind: UpliftKind) -> tuple[Array, Array, RowLevels, list[tuple[Array, int]]]:
         """Return N and V of each level, the rows' levels, and ∂V by y_t, y_c, n_t, n_c and whether N counts it."""
         ranked = RowLevels.of(self.treated, score)
-        by_arm = (ranked.counts(amount) for amount in (self.weight * self.response, self.weight))
-        (y_t, y_c), (n_t, n_c) = (map(np.cumsum, arms) for arms in by_arm)
-        one, other = (np.divide(1, n, out=np.zeros(n.size), where=n > 0) for n in (n_t, n_c))
+        y_t, y_c = (np.cumsum(count) for count in ranked.counts(self.weight * self.response))
+        n_t, n_c = (np.cumsum(count) for count in ranked.counts(self.weight))
+        # An arm without rows so far adds nothing: its 1/n is taken as 0.
+        inverse_t = np.divide(1, n_t, out=np.zeros(n_t.size), where=n_t > 0)
+        inverse_c = np.divide(1, n_c, out=np.zeros(n_c.size), where=n_c > 0)
+        n = n_t + n_c
         if kind == "qini":
-            gained = y_t - y_c * n_t * other
-            slopes = [np.ones(n_t.size), -n_t * other, -y_c * other, y_c * n_t * other**2]
+            gained = y_t - y_c * n_t * inverse_c
+            by_y_t, by_y_c = np.ones(n.size), -n_t * inverse_c
+            by_n_t, by_n_c = -y_c * inverse_c, y_c * n_t * inverse_c**2
         else:
-            n, uplift = n_t + n_c, y_t * one - y_c * other
+            uplift = y_t * inverse_t - y_c * inverse_c
             gained = uplift * n
-            slopes = [n * one, -n * other, uplift - n * y_t * one**2, uplift + n * y_c * other**2]
-        contacted = np.insert(n_t + n_c, 0, 0.0)
-        return contacted, np.insert(gained, 0, 0.0), ranked, list(zip(slopes, (0, 0, 1, 1), strict=True))
+            by_y_t, by_y_c = n * inverse_t, -n * inverse_c
+            by_n_t, by_n_c = uplift - n * y_t * inverse_t**2, uplift + n * y_c * inverse_c**2
+        slopes = [(by_y_t, 0), (by_y_c, 0), (by_n_t, 1), (by_n_c, 1)]
+        return np.insert(n, 0, 0.0), np.insert(gained, 0, 0.0), ranked, slopes
 
     def perfect(self, kind: UpliftKind) -> Array:
         """Return the score of a perfect ranking, as scikit-uplift defines it for binary responses."""
         response, treated = self.response == 1, self.treated
         if kind == "qini":
             return np.where(response, np.where(treated, 1, -1), 0)
-        lost, idle = (response & ~treated).sum(), (~response & treated).sum()
-        return 2 * (response == treated) + (response if lost > idle else treated)
+        # Treated responders and silent controls first. Of the others, the kind with fewer rows comes last.
+        control_responders = (response & ~treated).sum()
+        treated_silent = (~response & treated).sum()
+        second = response if control_responders > treated_silent else treated
+        return 2 * (response == treated) + second
 
 
 @dataclass(frozen=True)
@@ -178,8 +206,8 @@ class UpliftTable(Result):
 
     Examples
     --------
-    >>> found = from_experiment([1, 0, 0, 1] * 9, [1, 1, 0, 0] * 9, range(36)).by_decile(parts=2)
-    >>> [part.uplift.value for part in found.parts]
+    >>> table = from_experiment([1, 0, 0, 1] * 9, [1, 1, 0, 0] * 9, range(36)).by_decile(parts=2)
+    >>> [part.uplift.value for part in table.parts]
     [0.0, 0.0]
     """
 
@@ -187,10 +215,12 @@ class UpliftTable(Result):
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """Return a table with one row per part."""
-        names = ("n", "control", "treated")
-        columns: dict[str, Any] = {name: [getattr(part, name) for part in self.parts] for name in names}
-        columns |= {name: [getattr(part.uplift, name) for part in self.parts] for name in ("value", "low", "high")}
-        return frame_of({"part": list(range(1, len(self.parts) + 1)), **columns}, backend)
+        columns: dict[str, Any] = {"part": list(range(1, len(self.parts) + 1))}
+        for name in ("n", "control", "treated"):
+            columns[name] = [getattr(part, name) for part in self.parts]
+        for name in ("value", "low", "high"):
+            columns[name] = [getattr(part.uplift, name) for part in self.parts]
+        return check.frame_of(columns, backend)
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{part.uplift.value:.3g}" for part in self.parts)
@@ -261,16 +291,20 @@ class Experiment(Result):
 
         Examples
         --------
-        >>> found = from_experiment([1, 0, 0, 1] * 9, [1, 1, 0, 0] * 9, {"a": range(36), "b": range(36, 0, -1)})
-        >>> [pair.second for pair in found.compare()]
+        >>> experiment = from_experiment([1, 0, 0, 1] * 9, [1, 1, 0, 0] * 9, {"a": range(36), "b": range(36, 0, -1)})
+        >>> [pair.second for pair in experiment.compare()]
         ['b']
         """
         check.check_choice("kind", kind, ("qini", "uplift"))
-        each = [self._figures(kind, model)[1] for model in self.models]
-        which = 1 if normalized else 0
-        values, moves = (np.stack([figures[i][..., which] for figures in each], axis=-1) for i in (0, 1))
+        trial = self._trial()
+        column = 1 if normalized else 0
+        values, moves = [], []
+        for score in self.scores.values():
+            figures, moves_of_figures = self._figures(trial, kind, score)
+            values.append(figures[column])
+            moves.append(moves_of_figures[:, column])
         quantity = f"{kind} {'coefficient' if normalized else 'area over random'}"
-        sample = self._values(tuple(self.models), values, moves)
+        sample = self._values(tuple(self.models), np.array(values), np.column_stack(moves))
         return compare_values(sample, quantity, Hypothesis(level=level), adjust, PLAIN)
 
     def by_decile(self, model: str | None = None, *, parts: int = 10, level: float = 0.95) -> "UpliftTable":
@@ -279,11 +313,13 @@ class Experiment(Result):
         Rows of one score stay together. Intervals of responses of 0 and 1 are put together from Wilson's of both arms.
         """
         score = self.scores[model_name(self.models, model)]
-        above = np.concatenate([[0], np.cumsum(np.bincount(np.unique(-score, return_inverse=True)[1]))])
-        middle = (above[:-1] + above[1:])[np.unique(-score, return_inverse=True)[1]] / (2 * self.n)
-        part = np.unique((middle * check.check_whole(parts, "parts")).astype(int), return_inverse=True)[1]
-        uplift = partial(self._uplift_of, level=check.check_level(level))
-        return UpliftTable(tuple(uplift(part == number) for number in range(int(part.max()) + 1)))
+        tie = np.unique(-score, return_inverse=True)[1]
+        ranked_above = np.concatenate([[0], np.cumsum(np.bincount(tie))])
+        # A tie belongs to the part that its middle rank falls into; parts without rows are skipped.
+        depth = (ranked_above[:-1] + ranked_above[1:])[tie] / (2 * self.n)
+        part = np.unique((depth * check.check_whole(parts, "parts")).astype(int), return_inverse=True)[1]
+        level = check.check_level(level)
+        return UpliftTable(tuple(self._uplift_part(part == i, level) for i in range(int(part.max()) + 1)))
 
     def in_money(self, *, benefit: float | None = None, cost: float | None = None) -> Predictions:
         """Return rows in money: positive if contacting gains, weighted by the amount.
@@ -308,12 +344,14 @@ class Experiment(Result):
         --------
         Half is treated, so a response of a treated row counts twice and one of a control is taken off twice:
 
-        >>> found = from_experiment([1, 0, 1, 0], [1, 1, 0, 0], [4, 3, 2, 1], benefit=10, cost=1)
-        >>> found.in_money().columns["gain"].tolist()
+        >>> experiment = from_experiment([1, 0, 1, 0], [1, 1, 0, 0], [4, 3, 2, 1], benefit=10, cost=1)
+        >>> experiment.in_money().columns["gain"].tolist()
         [19.0, -1.0, -21.0, -1.0]
         """
         gain, weighting = self._gain(benefit, cost)
-        weight = np.ldexp(np.abs(gain), -frexp(np.abs(gain).mean())[1])  # of a unit that is no number of rows
+        # Scaled by a power of two to about 1, which is exact and does not look like numbers of rows.
+        exponent = frexp(np.abs(gain).mean())[1]
+        weight = np.ldexp(np.abs(gain), -exponent)
         return Predictions(
             gain > 0,
             self.scores,
@@ -343,8 +381,8 @@ class Experiment(Result):
         Of four cases the best is contacted, who brings 19:
 
         >>> from rocscope import choose
-        >>> found = from_experiment([1, 0, 1, 0], [1, 1, 0, 0], [4, 3, 2, 1], benefit=10, cost=1)
-        >>> choose(*found.priced()).expected_cost
+        >>> experiment = from_experiment([1, 0, 1, 0], [1, 1, 0, 0], [4, 3, 2, 1], benefit=10, cost=1)
+        >>> choose(*experiment.priced()).expected_cost
         -4.75
         """
         gain, _ = self._gain(benefit, cost)
@@ -378,69 +416,81 @@ class Experiment(Result):
         return bool(self.stratum.any()) if self.share is None else bool(np.ptp(self.share))
 
     def _trial(self) -> Trial:
+        """Return the rows, each arm weighted to the mean share treated where shares differ between rows."""
         weight = np.ones(self.n)
         if self._is_weighted:
-            p = self._weighting(weight, 0.0).share(None)[0][self.stratum] if self.share is None else self.share
-            mean = p.mean()
-            weight = np.where(self.treated, mean / p, (1 - mean) / (1 - p))
+            share = self.share
+            if share is None:
+                share = self._weighting(weight, 0.0).share(None)[0][self.stratum]
+            mean = share.mean()
+            weight = np.where(self.treated, mean / share, (1 - mean) / (1 - share))
         return Trial(self.response, self.treated, weight)
 
-    def _figures(self, kind: UpliftKind, model: str | None) -> tuple[Trial, tuple[Array, Array]]:
-        """Return area over random, coefficient and effect of a model, with the influence of each row."""
-        score, trial = self.scores[model_name(self.models, model)], self._trial()
+    def _figures(self, trial: Trial, kind: UpliftKind, score: Array) -> tuple[Array, Array]:
+        """Return area over random, coefficient and effect of a model, with the moves of each row (n × 3)."""
         (area, end), moves = trial.area_and_moves(score, kind)
-        over, of_over = area - end / 2, moves[:, 0] - moves[:, 1] / 2
-        coefficient, of_coefficient = nan, np.full(self.n, nan)
+        # The line of contacting at random encloses half of the end.
+        over_random, moves_over_random = area - end / 2, moves[:, 0] - moves[:, 1] / 2
+        coefficient, moves_of_coefficient = nan, np.full(self.n, nan)
         if np.isin(self.response, (0, 1)).all():
-            (best, _), of_best = trial.area_and_moves(trial.perfect(kind), kind)
+            (best, _), moves_of_best = trial.area_and_moves(trial.perfect(kind), kind)
             most = best - end / 2
-            coefficient = over / most
-            of_coefficient = (of_over - coefficient * (of_best[:, 0] - of_best[:, 1] / 2)) / most
-        values = np.array([over, coefficient, end])
-        return trial, (values, np.column_stack([of_over, of_coefficient, moves[:, 1]]))
+            moves_of_most = moves_of_best[:, 0] - moves_of_best[:, 1] / 2
+            coefficient = over_random / most
+            moves_of_coefficient = (moves_over_random - coefficient * moves_of_most) / most
+        values = np.array([over_random, coefficient, end])
+        return values, np.column_stack([moves_over_random, moves_of_coefficient, moves[:, 1]])
 
     def _values(self, names: tuple[str, ...], values: Array, moves: Array) -> Values:
-        note, total = "", moves
+        note = ""
         if self.share is None and self._is_weighted:
             weighting = self._weighting(np.ones(self.n), 0.0)
-            note, total = weighting.note, weighting.moves(moves)
-        code = None if self.groups is None else check.check_groups(self.groups, "groups", self.n)
-        stratum = stratum_of_moves(total, code, None, self.n)
-        note = note if code is None else f"{stratum.units:g} groups"
-        grouped = code is not None
+            note, moves = weighting.note, weighting.moves(moves)
+        group = None if self.groups is None else check.check_groups(self.groups, "groups", self.n)
+        stratum = stratum_of_moves(moves, group, None, self.n)
+        if group is not None:
+            note = f"{stratum.units:g} groups"
+        grouped = group is not None
         return Values(names, values, stratum, self.n, note, shortage=self._shortage, grouped=grouped)
 
     @property
     def _shortage(self) -> str:
         """Whether an arm has too few responses; amounts count as the equal ones that would vary as much."""
-        arms = [self.response[self.treated == arm] for arm in (False, True)]
-        worth = min(float(arm.sum()) ** 2 / float(arm @ arm or 1) for arm in arms)
-        return few(worth, FEW_EVENTS, "responses in an arm")
+        responses = []
+        for arm in (False, True):
+            response = self.response[self.treated == arm]
+            # Kish's effective number, (Σy)²/Σy²; of responses of 0 and 1 it is their number.
+            responses.append(float(response.sum()) ** 2 / float(response @ response or 1))
+        return few(min(responses), FEW_EVENTS, "responses in an arm")
 
     def _curve(self, kind: UpliftKind, model: str | None, level: float) -> UpliftCurve:
         name = model_name(self.models, model)
-        trial, (values, moves) = self._figures(kind, name)
-        contacted, gained = trial.curve(self.scores[name], kind)
+        trial, score = self._trial(), self.scores[name]
+        values, moves = self._figures(trial, kind, score)
+        contacted, gained = trial.curve(score, kind)
         sample = self._values(("area", "coefficient", "effect"), values, moves)
-        figures = [estimate_value(sample, i, check.check_level(level), PLAIN) for i in range(3)]
+        area, coefficient, effect = (estimate_value(sample, i, check.check_level(level), PLAIN) for i in range(3))
         if isnan(values[1]):
-            figures[1] = replace(figures[1], reason="responses other than 0 and 1 have no perfect ranking")
-        return UpliftCurve(kind, name, contacted, gained, *figures)
+            coefficient = replace(coefficient, reason="responses other than 0 and 1 have no perfect ranking")
+        return UpliftCurve(kind, name, contacted, gained, area, coefficient, effect)
 
-    def _uplift_of(self, rows: NDArray[np.bool_], level: float) -> "UpliftPart":
-        arms = [self.response[rows & (self.treated == arm)] for arm in (False, True)]
-        if not all(arm.size for arm in arms):
-            empty = Estimate(nan, nan, nan, level, "no interval", int(rows.sum()), reason="an arm is missing")
-            control, treated = (float(arm.mean()) if arm.size else nan for arm in arms)
-            return UpliftPart(int(rows.sum()), control, treated, empty)
-        if all(np.isin(arm, (0, 1)).all() for arm in arms):
-            control, treated = (proportion(float(arm.sum()), arm.size, level=level) for arm in arms)
-            found = mover_difference(control, treated, "Newcombe", int(rows.sum()))
+    def _uplift_part(self, rows: NDArray[np.bool_], level: float) -> UpliftPart:
+        n = int(rows.sum())
+        control = self.response[rows & ~self.treated]
+        treated = self.response[rows & self.treated]
+        mean_control = float(control.mean()) if control.size else nan
+        mean_treated = float(treated.mean()) if treated.size else nan
+        if not (control.size and treated.size):
+            uplift = Estimate(nan, nan, nan, level, "no interval", n, reason="an arm is missing")
+        elif np.isin(self.response[rows], (0, 1)).all():
+            share_of_control = proportion(float(control.sum()), control.size, level=level)
+            share_of_treated = proportion(float(treated.sum()), treated.size, level=level)
+            uplift = mover_difference(share_of_control, share_of_treated, "Newcombe", n)
         else:
-            error = sum(arm.var(ddof=1) / arm.size for arm in arms) ** 0.5
-            value = arms[1].mean() - arms[0].mean()
-            found = Hypothesis(level=level).wald(float(value), float(error), int(rows.sum()), "Wald")
-        return UpliftPart(int(rows.sum()), float(arms[0].mean()), float(arms[1].mean()), found)
+            error = (control.var(ddof=1) / control.size + treated.var(ddof=1) / treated.size) ** 0.5
+            difference = float(treated.mean() - control.mean())
+            uplift = Hypothesis(level=level).wald(difference, float(error), n, "Wald")
+        return UpliftPart(n, mean_control, mean_treated, uplift)
 
     def __repr__(self) -> str:
         return f"Experiment(n={number(self.n)}, treated={number(self.n_treated)}, models={self.models})"
@@ -501,8 +551,8 @@ def from_experiment(
 
     Examples
     --------
-    >>> found = from_experiment([1, 0, 0, 0, 1, 0], [1, 0, 1, 0, 1, 0], [6, 5, 4, 3, 2, 1])
-    >>> found.qini().gained.tolist()
+    >>> experiment = from_experiment([1, 0, 0, 0, 1, 0], [1, 0, 1, 0, 1, 0], [6, 5, 4, 3, 2, 1])
+    >>> experiment.qini().gained.tolist()
     [0.0, 1.0, 1.0, 1.0, 1.0, 2.0, 2.0]
     """
     amounts = check.check_numbers(response, "response")
@@ -519,17 +569,22 @@ def from_experiment(
         raise InputError("treated", expected="0 and 1, both of them", got=check.shown(treated), hint=hint)
     code = np.zeros(n, np.intp) if strata is None else check.check_groups(strata, "strata", n)
     if share is None:
-        inside = np.bincount(code, arm == 1)
-        if (bad := (inside == 0) | (inside == np.bincount(code))).any():
-            raise InputError("strata", expected="treated and controls in each", got=f"{bad.sum()} without one of them")
+        n_treated = np.bincount(code, arm == 1)
+        lacking = (n_treated == 0) | (n_treated == np.bincount(code))
+        if lacking.any():
+            got = f"{lacking.sum()} without one of them"
+            raise InputError("strata", expected="treated and controls in each", got=got)
     else:
-        single = np.ndim(share) == 0
-        share = np.full(n, check.check_share(share, "share")) if single else check.check_numbers(share, "share", n)
+        if np.ndim(share) == 0:
+            share = np.full(n, check.check_share(share, "share"))
+        else:
+            share = check.check_numbers(share, "share", n)
         if not ((share > 0) & (share < 1)).all():
             raise InputError("share", expected="probabilities between 0 and 1", got=check.shown(share))
-    known = Predictions(arm == 1, scores, groups=groups, segment=segment)  # checks them
-    own = {"benefit": check.check_number(benefit, "benefit"), "cost": check.check_number(cost, "cost")}
-    return Experiment(amounts, arm == 1, known.scores, share, code, **own, groups=known.groups, segment=known.segment)
+    rows = Predictions(arm == 1, scores, groups=groups, segment=segment)  # checks them
+    benefit = check.check_number(benefit, "benefit")
+    cost = check.check_number(cost, "cost")
+    return Experiment(amounts, arm == 1, rows.scores, share, code, benefit, cost, rows.groups, rows.segment)
 
 
 def _by_arm(
@@ -540,10 +595,16 @@ def _by_arm(
     if check.check_label(control, "control") not in names:
         raise InputError("control", expected=f"one of the arms {check.listing(names)}", got=repr(control))
     rows = Predictions(arm == control, scores)
-    given = {name: check.check_column(each, name, arm.size) for name, each in labels.items() if each is not None}
-    found = {}
-    for name in (each for each in names if each != control):
+    columns = {}
+    for name, column in labels.items():
+        if column is not None:
+            columns[name] = check.check_column(column, name, arm.size)
+    experiments = {}
+    for name in names:
+        if name == control:
+            continue
         kept = np.isin(arm, (name, control))
-        own = {key: column[kept] for key, column in given.items()}
-        found[name] = from_experiment(response[kept], arm[kept] == name, rows.select(kept).scores, **own, **money)
-    return found
+        of_kept = {key: column[kept] for key, column in columns.items()}
+        scores = rows.select(kept).scores
+        experiments[name] = from_experiment(response[kept], arm[kept] == name, scores, **of_kept, **money)
+    return experiments

@@ -1,13 +1,20 @@
-"""Inverse-probability-of-censoring weights, and the variance due to estimating them."""
-# MERGED-DOC: """Binary outcomes at a time horizon from censored data, weighted by inverse probability of
-# censoring."""
-# MERGED-DOC: """Time-dependent figures over several horizons: intervals, their mean, and paired tests of models."""
-# MERGED-DOC: """Uno's concordance index for censored times: whether cases with earlier events have higher scores."""
+"""Outcomes at a time horizon from censored follow-up: weights, figures over time, and the concordance index.
+
+A row that is censored before the horizon t has an unknown outcome. Inverse-probability-of-censoring weights let the
+others stand for it: a row with an event at u ≤ t has weight 1/G(u−), a row still at risk after t has 1/G(t), where G is
+the Kaplan–Meier estimate of remaining uncensored. At equal times events come before censorings.
+
+G is estimated, so a row also moves every figure through the weights of others; `CensoringWeights.through_weights` has
+the formula, and intervals and tests include it.
+
+Order of the file: the estimate of G in one stratum; the weights; `at_horizon`, which returns weighted Predictions;
+`over_time`, any figure at several horizons and its time average; `concordance`, Uno's index.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +23,6 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array, in_threads, pieces_of
 from rocscope._base.contract import contract
 from rocscope._base.public_names import reach
-from rocscope._base.validation import frame_of
 from rocscope.core.predictions import Predictions, independent_units, model_name
 from rocscope.core.result import Result
 from rocscope.errors import InputError, warn
@@ -40,45 +46,49 @@ class CensoringCurve:
 
     Attributes
     ----------
-    happened, event_time : arrays
+    event_rows, event_time : arrays
         Rows with an event of any kind by the last horizon, and its time.
-    passed : array
-        How many of the distinct censoring times come before each event.
-    censored, censored_at : arrays
+    censorings_before : array
+        Number of distinct censoring times before each event.
+    censored_rows, censored_time : arrays
         Rows censored by the last horizon, and when.
-    time, ended : arrays
-        The distinct censoring times, and how many rows end at each.
+    time, n_censored : arrays
+        The distinct censoring times, and the number of rows censored at each.
     """
 
-    happened: RowNumbers
+    event_rows: RowNumbers
     event_time: Array
-    passed: RowNumbers
-    censored: RowNumbers
-    censored_at: Array
+    censorings_before: RowNumbers
+    censored_rows: RowNumbers
+    censored_time: Array
     time: Array
-    ended: RowNumbers
+    n_censored: RowNumbers
 
     @cached_property
-    def place(self) -> RowNumbers:
-        """Which of the distinct times each censored row has."""
-        return _places(self.time, self.censored_at)
+    def censored_index(self) -> RowNumbers:
+        """Index of each censored row's time among the distinct ones."""
+        return _count_below(self.time, self.censored_time)
 
     @classmethod
     def of(cls, time: Array, event: Array, until: float, rows: NDArray[np.bool_] | None) -> "CensoringCurve":
         """Return the curve of some rows, for horizons up to `until`."""
 
-        def ended(piece: slice) -> list[RowNumbers]:
+        def censored_and_events(piece: slice) -> tuple[RowNumbers, RowNumbers]:
             by_then = time[piece] <= until
             if rows is not None:
                 by_then &= rows[piece]
-            none = event[piece] == 0
-            return [np.flatnonzero(by_then & kind) + piece.start for kind in (none, ~none)]
+            is_censored = event[piece] == 0
+            censored = np.flatnonzero(by_then & is_censored) + piece.start
+            return censored, np.flatnonzero(by_then & ~is_censored) + piece.start
 
-        found = in_threads(ended, pieces_of(time.size, _PIECE))
-        censored, happened = (np.concatenate([*each, np.empty(0, np.intp)]) for each in zip(*found, strict=True))
-        event_time, censored_at = time[happened], time[censored]
-        at, ended_at = np.unique(censored_at, return_counts=True)
-        return cls(happened, event_time, _places(at, event_time), censored, censored_at, at, ended_at)
+        pieces = in_threads(censored_and_events, pieces_of(time.size, _PIECE))
+        none = np.empty(0, np.intp)
+        censored_rows = np.concatenate([none, *(censored for censored, _ in pieces)])
+        event_rows = np.concatenate([none, *(events for _, events in pieces)])
+        event_time, censored_time = time[event_rows], time[censored_rows]
+        distinct, n_censored = np.unique(censored_time, return_counts=True)
+        before = _count_below(distinct, event_time)
+        return cls(event_rows, event_time, before, censored_rows, censored_time, distinct, n_censored)
 
     def reached(self, horizon: float) -> int:
         """Return the number of distinct censoring times up to a horizon."""
@@ -88,24 +98,30 @@ class CensoringCurve:
         """Write the weights of events from 1/G after none, one, … of the censoring times; later events get the last."""
 
         def write(piece: slice) -> None:
-            weight[self.happened[piece]] = inverse.take(self.passed[piece], mode="clip")
+            weight[self.event_rows[piece]] = inverse.take(self.censorings_before[piece], mode="clip")
 
-        in_threads(write, pieces_of(self.happened.size, _PIECE))
+        in_threads(write, pieces_of(self.event_rows.size, _PIECE))
 
     def hazard(self, frequency: Array | None, total: float) -> tuple[Array, Array]:
         """Return the hazard of censoring at each time, h(u) = d(u)/Y(u), and the number at risk, Y(u)."""
         k = self.time.size
-        ended = self.ended if frequency is None else np.bincount(self.place, frequency[self.censored], k)
-        happened = np.bincount(self.passed, None if frequency is None else frequency[self.happened], k + 1)
-        beyond = total - ended.sum() - happened.sum()
-        at_risk = _from_each_on(ended) + _from_each_on(happened)[1:] + beyond
-        return np.divide(ended, at_risk, out=np.zeros(k), where=at_risk > 0), at_risk
+        if frequency is None:
+            censored = self.n_censored
+            events = np.bincount(self.censorings_before, None, k + 1)
+        else:
+            censored = np.bincount(self.censored_index, frequency[self.censored_rows], k)
+            events = np.bincount(self.censorings_before, frequency[self.event_rows], k + 1)
+        # At risk at u: rows censored at u or later, with an event after u, or observed after the last horizon.
+        after_last = total - censored.sum() - events.sum()
+        at_risk = _sum_from_here_on(censored) + _sum_from_here_on(events)[1:] + after_last
+        return np.divide(censored, at_risk, out=np.zeros(k), where=at_risk > 0), at_risk
 
 
-def _places(ascending: Array, values: Array) -> RowNumbers:
+def _count_below(ascending: Array, values: Array) -> RowNumbers:
     """Return how many of some distinct numbers are below each value."""
     if values.size < SMALL or ascending.size < 2:
         return np.searchsorted(ascending, values)
+    # A table of equally wide cells says where in `ascending` to look, which is faster than bisection.
     cells = _CELLS * ascending.size
     scale = cells / (ascending[-1] - ascending[0])
     if not np.isfinite(scale):
@@ -113,14 +129,15 @@ def _places(ascending: Array, values: Array) -> RowNumbers:
     cell = np.minimum((ascending - ascending[0]) * scale, cells - 1).astype(np.intp)
     starts = np.concatenate([[0], np.bincount(cell, minlength=cells).cumsum()])
     places = np.empty(values.size, np.intp)
-    in_threads(
-        lambda piece: find_places(ascending, starts, scale, values[piece], places[piece]),
-        pieces_of(values.size, _PIECE),
-    )
+
+    def find(piece: slice) -> None:
+        find_places(ascending, starts, scale, values[piece], places[piece])
+
+    in_threads(find, pieces_of(values.size, _PIECE))
     return places
 
 
-def _from_each_on(values: Array) -> Array:
+def _sum_from_here_on(values: Array) -> Array:
     return values[::-1].cumsum(axis=0)[::-1]
 
 
@@ -142,12 +159,12 @@ class CensoringWeights(EstimatedWeights):
     curves : tuple of CensoringCurve
         One a stratum.
     stratum : array of N codes, or None
-    beyond : array of N
-        Whether a row is observed beyond the horizon.
+    after_horizon : array of N
+        Whether a row is observed after the horizon.
     excluded : array, or None
         Rows that have no weight although their outcome is known.
-    most : float
-        Largest weight; larger ones are cut to it.
+    max_weight : float
+        Larger weights are cut to this one.
 
     Notes
     -----
@@ -159,44 +176,50 @@ class CensoringWeights(EstimatedWeights):
     horizon: float
     curves: tuple[CensoringCurve, ...]
     stratum: NDArray[np.intp] | None
-    beyond: NDArray[np.bool_]
+    after_horizon: NDArray[np.bool_]
     excluded: RowNumbers | None = None
-    most: float = np.inf
+    max_weight: float = np.inf
 
     def estimate(self, frequency: Array | None) -> Array:
         """Return 1/G where the outcome is known, for given row multiplicities."""
         inverses = []
         for curve, total in zip(self.curves, self._totals(frequency), strict=True):
             hazard = curve.hazard(frequency, total)[0][: curve.reached(self.horizon)]
-            inverses.append(np.minimum(inverse_probability(hazard), self.most))
-        after = np.array([inverse[-1] for inverse in inverses])
-        found = self.beyond * (after[0] if self.stratum is None else after[self.stratum])
+            inverses.append(np.minimum(inverse_probability(hazard), self.max_weight))
+        at_horizon = np.array([inverse[-1] for inverse in inverses])
+        weight = self.after_horizon * (at_horizon[0] if self.stratum is None else at_horizon[self.stratum])
         for curve, inverse in zip(self.curves, inverses, strict=True):
-            curve.fill(found, inverse)
+            curve.fill(weight, inverse)
         if self.excluded is not None:
-            found[self.excluded] = 0
-        return found
+            weight[self.excluded] = 0
+        return weight
 
     def through_weights(self, moves: Array) -> Array:
         """Return the influence of each row through the weights of others."""
         through = np.zeros(moves.shape)
+        m = moves.shape[1]
         for number, (curve, total) in enumerate(zip(self.curves, self._totals(self.base), strict=True)):
-            beyond = np.flatnonzero(self.beyond if self.stratum is None else self.beyond & (self.stratum == number))
-            last, by_then = curve.reached(self.horizon), np.flatnonzero(curve.event_time <= self.horizon)
-            hazard, at_risk = (each[:last, None] for each in curve.hazard(self.base, total))
-            happened, passed = curve.happened[by_then], curve.passed[by_then]
-            uncut = inverse_probability(hazard[:, 0]) < self.most
-            resting = (moves[happened] * uncut[passed, None]).T
-            rest = np.column_stack([np.bincount(passed, each, last + 1) for each in resting])
-            rest[last] += moves[beyond].sum(axis=0) * uncut[last]
+            in_stratum = self.stratum is None or self.stratum == number
+            after = np.flatnonzero(self.after_horizon & in_stratum)
+            by_then = np.flatnonzero(curve.event_time <= self.horizon)
+            event_rows, before = curve.event_rows[by_then], curve.censorings_before[by_then]
+            last = curve.reached(self.horizon)
+            hazard, at_risk = curve.hazard(self.base, total)
+            hazard, at_risk = hazard[:last, None], at_risk[:last, None]
+            # B(u), the moves of the rows that outlived u; weights that are cut do not depend on the hazard.
+            uncut = inverse_probability(hazard[:, 0]) < self.max_weight
+            moves_of_events = (moves[event_rows] * uncut[before, None]).T
+            outlived = np.column_stack([np.bincount(before, column, last + 1) for column in moves_of_events])
+            outlived[last] += moves[after].sum(axis=0) * uncut[last]
             scale = (1 - hazard) * at_risk
-            step = np.divide(_from_each_on(rest)[1:], scale, out=np.zeros((last, moves.shape[1])), where=scale > 0)
-            drift = np.concatenate([np.zeros((1, moves.shape[1])), np.cumsum(step * hazard, axis=0)])
-            through[happened] = -drift[passed]
-            ended = np.flatnonzero(curve.place < last)
-            place = curve.place[ended]
-            through[curve.censored[ended]] = step[place] - drift[place + 1]
-            through[beyond] = -drift[last]
+            step = np.divide(_sum_from_here_on(outlived)[1:], scale, out=np.zeros((last, m)), where=scale > 0)
+            # Being at risk at u moves by −step(u)·h(u), being censored there by step(u) in addition.
+            drift = np.concatenate([np.zeros((1, m)), np.cumsum(step * hazard, axis=0)])
+            through[event_rows] = -drift[before]
+            through[after] = -drift[last]
+            censored = np.flatnonzero(curve.censored_index < last)
+            index = curve.censored_index[censored]
+            through[curve.censored_rows[censored]] = step[index] - drift[index + 1]
         return through
 
     def _totals(self, frequency: Array | None) -> list[float]:
@@ -209,7 +232,7 @@ class CensoringWeights(EstimatedWeights):
 Competing = Literal["negative", "exclude"]
 
 _NOTE = "weighted for censoring"
-_EXTREME = 20.0  # a weight from which on fewer than 5 % remain under observation, of whom a few rows decide
+_EXTREME = 20.0  # above this weight fewer than 5 % remain under observation, and a few of their rows decide
 
 
 @contract
@@ -298,29 +321,31 @@ def at_horizon(
     code = None if strata is None else check.check_groups(strata, "strata", n)
     if max_weight is not None and not (check.is_number(max_weight) and max_weight >= 1):
         raise InputError("max_weight", expected="a number from 1", got=repr(max_weight))
-    parts = [None] if code is None else [code == number for number in range(int(code.max()) + 1)]
+    parts: list[NDArray[np.bool_] | None] = [None]
+    if code is not None:
+        parts = [code == number for number in range(int(code.max()) + 1)]
     curves = tuple(CensoringCurve.of(times, kinds, horizons[-1], part) for part in parts)
     for curve, part in zip(curves, parts, strict=True):
         _require_follow_up(times if part is None else times[part], curve, horizons[-1])
     competitors = np.flatnonzero(kinds > 1) if competing == "exclude" else None
-    found = {}
-    for place, until in enumerate(horizons):
-        beyond = times > until
-        left_out = None if competitors is None else competitors[~beyond[competitors]]
+    by_horizon = {}
+    for column, until in enumerate(horizons):
+        after = times > until
+        excluded = None if competitors is None else competitors[~after[competitors]]
         weighting = CensoringWeights(
-            n, _NOTE, base, horizon=until, curves=curves, stratum=code, beyond=beyond, excluded=left_out
+            n, _NOTE, base, horizon=until, curves=curves, stratum=code, after_horizon=after, excluded=excluded
         )
         weight, weighting = _weights(weighting, max_weight)
-        found[until] = Predictions(
-            ~beyond & (kinds == 1),
-            _scores_at(scores, place, len(horizons)),
+        by_horizon[until] = Predictions(
+            ~after & (kinds == 1),
+            _scores_at(scores, column, len(horizons)),
             sample_weight=weight,
             weighting=weighting,
             groups=groups,
             segment=segment,
             columns=columns,
         )
-    return found if np.ndim(horizon) else found[horizons[0]]
+    return by_horizon if np.ndim(horizon) else by_horizon[horizons[0]]
 
 
 def horizons_of(horizon: Any) -> list[float]:
@@ -334,9 +359,12 @@ def horizons_of(horizon: Any) -> list[float]:
 def follow_up_of(time: Any, event: Any) -> tuple[Array, Array]:
     """Return times and kinds of event."""
     times, kinds = check.check_column(time, "time"), check.check_column(event, "event")
-    times = check.check_numbers(times, "time") if times.dtype != np.float64 else times
-    kinds = check.check_column(kinds.astype(np.int8) if kinds.dtype == np.bool_ else kinds, "event", times.size)
-    if not (times.size == 0 or (times.min() >= 0 and times.max() < np.inf)):  # also where one is missing
+    if times.dtype != np.float64:
+        times = check.check_numbers(times, "time")
+    if kinds.dtype == np.bool_:
+        kinds = kinds.astype(np.int8)
+    kinds = check.check_column(kinds, "event", times.size)
+    if times.size and not (times.min() >= 0 and times.max() < np.inf):  # a missing time fails both comparisons
         raise InputError("time", expected="finite times from 0", got=check.count_and_first(~(times >= 0), "others"))
     numbers = kinds.dtype.kind in "iuf" and bool((kinds >= 0).all())
     if not numbers or (kinds.dtype.kind == "f" and (kinds % 1 != 0).any()):
@@ -356,7 +384,7 @@ def _require_follow_up(time: Array, curve: CensoringCurve, horizon: float) -> No
     raise InputError("horizon", expected=expected, got=f"{horizon:g}", hint=hint)
 
 
-def _weights(weighting: CensoringWeights, most: float | None) -> tuple[Array | None, CensoringWeights | None]:
+def _weights(weighting: CensoringWeights, max_weight: float | None) -> tuple[Array | None, CensoringWeights | None]:
     """Return the weights at a horizon, and how they were estimated; the user's own if nobody is censored before."""
     base, horizon = weighting.base, weighting.horizon
     if not any(curve.reached(horizon) for curve in weighting.curves):
@@ -367,11 +395,12 @@ def _weights(weighting: CensoringWeights, most: float | None) -> tuple[Array | N
         return kept, None
     weight = weighting.estimate(base)
     largest = weight.max()
-    if most is not None and largest > most:
-        cut = f"{int((weight > most).sum()):,} weights"
-        warn(f"{cut} for censoring by {horizon:g} are above {most:g} and were cut")
-        weighting = replace(weighting, note=f"{_NOTE}, {cut} cut to {most:g}", most=float(most))
-        weight = np.minimum(weight, most)
+    if max_weight is not None and largest > max_weight:
+        cut = f"{int((weight > max_weight).sum()):,} weights"
+        warn(f"{cut} for censoring by {horizon:g} are above {max_weight:g} and were cut")
+        note = f"{_NOTE}, {cut} cut to {max_weight:g}"
+        weighting = replace(weighting, note=note, max_weight=float(max_weight))
+        weight = np.minimum(weight, max_weight)
     elif largest > _EXTREME:
         warn(
             f"weights for censoring by {horizon:g} reach {largest:.3g}: a few rows decide; choose an earlier "
@@ -380,18 +409,18 @@ def _weights(weighting: CensoringWeights, most: float | None) -> tuple[Array | N
     return weight if base is None else weight * base, weighting
 
 
-def _scores_at(scores: Any, place: int, horizons: int) -> Any:
+def _scores_at(scores: Any, column: int, horizons: int) -> Any:
     """Return the scores for one of several horizons; an array may have a column for each."""
     if check.is_frame(scores):
         return scores
     if isinstance(scores, Mapping):
-        return {name: _scores_at(column, place, horizons) for name, column in scores.items()}
+        return {name: _scores_at(of_model, column, horizons) for name, of_model in scores.items()}
     if np.ndim(scores) != 2:
         return scores
     if np.shape(scores)[1] != horizons:
         got = f"{np.shape(scores)[1]} columns"
         raise InputError("scores", expected=f"a column for each of {horizons} horizons", got=got)
-    return np.asarray(scores)[:, place]
+    return np.asarray(scores)[:, column]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -409,8 +438,7 @@ class OverTime(Result):
     Examples
     --------
     >>> time, event = [1, 2, 3, 4, 5, 6] * 5, [1, 1, 0, 1, 1, 0] * 5
-    >>> found = over_time(time, event, [0.9, 0.5, 0.6, 0.7, 0.3, 0.2] * 5, [2, 4])
-    >>> found
+    >>> over_time(time, event, [0.9, 0.5, 0.6, 0.7, 0.3, 0.2] * 5, [2, 4])
     OverTime(AUC at 2 horizons from 2 to 4; mean over time: score 0.875)
     """
 
@@ -431,7 +459,7 @@ class OverTime(Result):
     def of(self, model: str) -> list[Estimate]:
         """Return a model's estimates, one per horizon."""
         model = model_name(self.models, model)
-        return [found.estimates[model] for found in self.at.values()]
+        return [comparisons.estimates[model] for comparisons in self.at.values()]
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the figure of each model against time with its intervals; see `plotting.plot_over_time`."""
@@ -439,18 +467,19 @@ class OverTime(Result):
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """Return a table with one row per model and horizon."""
-        rows = [(model, t, e) for model in self.models for t, e in zip(self.at, self.of(model), strict=True)]
-        columns = {"model": [model for model, _, _ in rows], "horizon": [t for _, t, _ in rows]}
+        estimates = [estimate for model in self.models for estimate in self.of(model)]
+        columns: dict[str, Any] = {
+            "model": np.repeat(self.models, len(self.at)).tolist(),
+            "horizon": self.horizons * len(self.models),
+        }
         for name in ("value", "low", "high", "standard_error"):
-            columns[name] = [getattr(e, name) for _, _, e in rows]
-        return frame_of(columns, backend)
+            columns[name] = [getattr(estimate, name) for estimate in estimates]
+        return check.frame_of(columns, backend)
 
     def __repr__(self) -> str:
-        means = ", ".join(f"{name} {each.value:.4g}" for name, each in self.integrated.estimates.items())
-        first, last = self.horizons[0], self.horizons[-1]
-        return (
-            f"OverTime({self.quantity} at {len(self.at)} horizons from {first:g} to {last:g}; mean over time: {means})"
-        )
+        means = ", ".join(f"{name} {mean.value:.4g}" for name, mean in self.integrated.estimates.items())
+        span = f"from {self.horizons[0]:g} to {self.horizons[-1]:g}"
+        return f"OverTime({self.quantity} at {len(self.at)} horizons {span}; mean over time: {means})"
 
 
 @contract
@@ -491,8 +520,8 @@ def over_time(
     --------
     >>> from rocscope.inference import statistics
     >>> time, event = [1, 2, 3, 4, 5, 6] * 5, [1, 1, 0, 1, 1, 0] * 5
-    >>> found = over_time(time, event, [0.9, 0.5, 0.6, 0.7, 0.3, 0.2] * 5, [2, 4], statistic=statistics.brier())
-    >>> found.of("score")[0]
+    >>> brier = over_time(time, event, [0.9, 0.5, 0.6, 0.7, 0.3, 0.2] * 5, [2, 4], statistic=statistics.brier())
+    >>> brier.of("score")[0]
     Estimate(0.2067, 95 % interval 0.1423 to 0.2902, influence, n=30)
     """
     statistic = area() if statistic is None else statistic
@@ -502,29 +531,27 @@ def over_time(
     if len(times) < 2:
         raise InputError("horizons", expected="two or more", got=f"{len(times)}", hint="use at_horizon for one")
     rows = at_horizon(time, event, scores, times, **options)
-    values = {t: values_of_rows(preds, statistic, groups=None, folds=None, weights="auto") for t, preds in rows.items()}
-    found = {
-        t: compare_values(each, f"{statistic.name} at {t:g}", hypothesis, adjust, statistic.scale)
-        for t, each in values.items()
-    }
-    mean = _mean(list(values.values()), _trapezoid(np.array(times)))
-    together = compare_values(mean, f"mean {statistic.name} over time", hypothesis, adjust, statistic.scale)
-    return OverTime(statistic.name, found, together)
-
-
-def _trapezoid(time: Array) -> Array:
-    """Return trapezoidal weights for the time average from the first to the last horizon."""
-    step = np.diff(time) / (time[-1] - time[0])
-    return (np.append(step, 0) + np.insert(step, 0, 0)) / 2
-
-
-def _mean(values: list[Values], weight: Array) -> Values:
-    """Return a weighted mean of values on the same rows, and the influence of the rows."""
+    at: dict[float, Comparisons] = {}
+    values = []
+    for t, preds in rows.items():
+        at_t = values_of_rows(preds, statistic, groups=None, folds=None, weights="auto")
+        at[t] = compare_values(at_t, f"{statistic.name} at {t:g}", hypothesis, adjust, statistic.scale)
+        values.append(at_t)
+    # Trapezoidal rule: half of each step belongs to the horizons at its two ends.
+    step = np.diff(times) / (times[-1] - times[0])
+    weight = (np.append(step, 0) + np.insert(step, 0, 0)) / 2
+    # Rows are the same at all horizons, so that their moves on the mean are means of their moves.
     first, last = values[0], values[-1].stratum
-    value = sum((w * each.values for w, each in zip(weight, values, strict=True)), np.zeros(len(first.models)))
-    moves = sum((w * each.stratum.moves for w, each in zip(weight, values, strict=True)), np.zeros(last.moves.shape))
-    stratum = Stratum(moves, last.frequency, last.units, last.df, min(each.stratum.effective_units for each in values))
-    return Values(first.models, value, stratum, first.n, values[-1].note, grouped=values[-1].grouped)
+    mean = np.zeros(len(first.models))
+    moves = np.zeros(last.moves.shape)
+    for share, at_t in zip(weight, values, strict=True):
+        mean += share * at_t.values
+        moves += share * at_t.stratum.moves
+    effective_units = min(at_t.stratum.effective_units for at_t in values)
+    stratum = Stratum(moves, last.frequency, last.units, last.df, effective_units)
+    over_horizons = Values(first.models, mean, stratum, first.n, values[-1].note, grouped=values[-1].grouped)
+    quantity = f"mean {statistic.name} over time"
+    return OverTime(statistic.name, at, compare_values(over_horizons, quantity, hypothesis, adjust, statistic.scale))
 
 
 @contract
@@ -569,8 +596,8 @@ def concordance(
     Of four pairs of known order three are ranked right. The fourth, of the event at 3, counts (3/2)² = 2.25, for one of
     three rows at risk was censored before; 3/(3 + 2.25) is:
 
-    >>> found = concordance([1, 2, 3, 4], [1, 0, 1, 0], [0.9, 0.4, 0.2, 0.3], horizon=3)
-    >>> round(found.estimates["score"].value, 4)
+    >>> index = concordance([1, 2, 3, 4], [1, 0, 1, 0], [0.9, 0.4, 0.2, 0.3], horizon=3)
+    >>> round(index.estimates["score"].value, 4)
     0.5714
     """
     preds = at_horizon(time, event, scores, horizon, **options)
@@ -583,76 +610,97 @@ def concordance(
     own = np.ones(times.size) if options.get("sample_weight") is None else np.asarray(options["sample_weight"], float)
     weight = own if preds.sample_weight is None else preds.sample_weight
     inverse = np.divide(weight, own, out=np.zeros(times.size), where=own > 0)
-    case, pairs = inverse * preds.y_true, []
-    pairs.append((own * case * inverse, own, rank, (2, 0)))
-    if (other := (kinds > 1) & (times <= horizon)).any() and options.get("competing", "negative") == "negative":
-        pairs.append((own * case, own * inverse * other, other - 2 * rank, (1, 1)))
-    values, moves = [], np.empty((2, times.size, len(preds.models)))
-    for j, score in enumerate(preds.scores.values()):
-        value, *moves[:, :, j] = _value_and_moves(score, pairs)
+    case = inverse * preds.y_true
+    # An event at Tᵢ and a row with Tⱼ > Tᵢ weigh 1/G(Tᵢ−)², both through the weight of the event.
+    pairs = [_Pairs(own * case * inverse, own, rank, 2, 0)]
+    competing = (kinds > 1) & (times <= horizon)
+    if competing.any() and options.get("competing", "negative") == "negative":
+        # The event and a competing one at Tⱼ ≤ Tᵢ weigh 1/(G(Tᵢ−)·G(Tⱼ−)). The key is −2·rank, and one more for
+        # competing events, so that it is larger than that of an event exactly if Tⱼ ≤ Tᵢ.
+        pairs.append(_Pairs(own * case, own * inverse * competing, competing - 2 * rank, 1, 1))
+    values = []
+    moves = np.empty((times.size, len(preds.models)))
+    by_weight = np.empty_like(moves)
+    for column, score in enumerate(preds.scores.values()):
+        value, moves[:, column], by_weight[:, column] = _concordance_and_moves(score, pairs)
         values.append(value)
-    code, weighting = independent_units(preds), preds.weighting
-    counted = frequencies_of(own, None, "auto", preds.y_true, *preds.scores.values())
-    note = "sampling weights" if counted is None else ""
-    total = moves[0]
+    group, weighting = independent_units(preds), preds.weighting
+    frequency = frequencies_of(own, None, "auto", preds.y_true, *preds.scores.values())
+    note = "sampling weights" if frequency is None else ""
     if weighting is not None:
-        code, note = weighting.units(code), weighting.note
-        total = total + own[:, None] * weighting.through_weights(moves[1])
-    stratum = stratum_of_moves(total, code, counted, times.size)
+        group, note = weighting.units(group), weighting.note
+        moves = moves + own[:, None] * weighting.through_weights(by_weight)
+    stratum = stratum_of_moves(moves, group, frequency, times.size)
     sample = Values(tuple(preds.models), np.array(values), stratum, stratum.units, note)
     return compare_values(sample, f"concordance up to {horizon:g}", Hypothesis(level=level), adjust)
 
 
-PairTerms = tuple[Array, Array, Array, tuple[int, int]]
+class _Pairs(NamedTuple):
+    """Weights of rows as the first and as the second of a pair; the second has the larger key.
 
-
-def _value_and_moves(score: Array, pairs: list[PairTerms]) -> tuple[float, Array, Array]:
-    """Return the share of concordant pairs, and the influence of rows, directly and through weights.
-
-    Each kind of pairs has the amounts of rows as the first of a pair and as the second, the key by which the second is
-    larger, and the power in which each amount contains the row's weight.
+    The powers say how often each of the two contains the censoring weight of its row.
     """
-    counted = [(*_ranked_right(score, *each[:3]), *_ranked_right(np.zeros(score.size), *each[:3])) for each in pairs]
-    total = 2 * sum(float(first.sum()) for _, _, first, _ in counted)  # of pairs that are all tied half is right
-    value = sum(float(right.sum()) for right, _, _, _ in counted) / total
-    own, by_weight = np.zeros(score.size), np.zeros(score.size)
-    for (right, lost, first, second), (*_, powers) in zip(counted, pairs, strict=True):
-        as_first, as_second = (right - 2 * value * first) / total, (lost - 2 * value * second) / total
-        own += as_first + as_second
-        by_weight += powers[0] * as_first + powers[1] * as_second
-    return value, own, by_weight
+
+    first: Array
+    second: Array
+    key: Array
+    first_power: int
+    second_power: int
 
 
-def _ranked_right(score: Array, first: Array, second: Array, key: Array) -> tuple[Array, Array]:
-    """Return, for each row, the weight of concordant pairs in which it is the earlier, and the later one.
+def _concordance_and_moves(score: Array, kinds: list[_Pairs]) -> tuple[float, Array, Array]:
+    """Return the share of concordant pairs, and the influence of rows, directly and through weights."""
+    concordant, half_of_all = [], []
+    for pairs in kinds:
+        concordant.append(_concordant_weight(score, pairs))
+        # With equal scores all pairs are tied, and each counts half.
+        half_of_all.append(_concordant_weight(np.zeros(score.size), pairs))
+    total = 2 * sum(float(as_first.sum()) for as_first, _ in half_of_all)
+    value = sum(float(as_first.sum()) for as_first, _ in concordant) / total
+    moves, by_weight = np.zeros(score.size), np.zeros(score.size)
+    # The value is a ratio C/T, whose derivative is (dC − value·dT)/T.
+    for pairs, (first, second), (half_first, half_second) in zip(kinds, concordant, half_of_all, strict=True):
+        as_first = (first - 2 * value * half_first) / total
+        as_second = (second - 2 * value * half_second) / total
+        moves += as_first + as_second
+        by_weight += pairs.first_power * as_first + pairs.second_power * as_second
+    return value, moves, by_weight
 
-    Two keys differ first in one binary digit: pairs are counted there, each digit by one pass in the order of scores.
+
+def _concordant_weight(score: Array, pairs: _Pairs) -> tuple[Array, Array]:
+    """Return, for each row, the weight of concordant pairs in which it is the first, and the second one.
+
+    Two different keys agree in their leading binary digits down to one in which the larger key has a 1. So for each
+    digit, rows with equal leading digits form a block, in which rows with a 0 are paired with those with a 1. Scores
+    are sorted once, and stably into blocks: O(n log² n).
     """
     by_score = np.argsort(score, kind="stable")
     level = np.unique(score, return_inverse=True)[1][by_score]
-    first, second = first[by_score], second[by_score]
-    key = np.unique(key, return_inverse=True)[1][by_score]
+    first, second = pairs.first[by_score], pairs.second[by_score]
+    key = np.unique(pairs.key, return_inverse=True)[1][by_score]
     as_first, as_second = np.zeros(score.size), np.zeros(score.size)
     for digit in range(int(key.max()).bit_length()):
-        order = np.argsort(key >> (digit + 1), kind="stable")
-        block, tie = (key >> (digit + 1))[order], level[order]
-        later = (key[order] >> digit) % 2 == 1
-        amounts = np.where(later, second[order], 0.0), np.where(later, 0.0, first[order])
-        new_block = np.diff(block, prepend=-1) != 0
-        tied = np.cumsum(new_block | (np.diff(tie, prepend=-1) != 0)) - 1
-        below, above = (_halved(amount, np.flatnonzero(new_block), tied) for amount in amounts)
-        of_block = np.add.reduceat(amounts[1], np.flatnonzero(new_block))[np.cumsum(new_block) - 1]
-        as_first[order] += amounts[1] * below
-        as_second[order] += amounts[0] * (of_block - above)
-    found = np.empty(score.size), np.empty(score.size)
-    found[0][by_score], found[1][by_score] = as_first, as_second
-    return found
+        leading = key >> (digit + 1)
+        order = np.argsort(leading, kind="stable")
+        is_larger = (key[order] >> digit) % 2 == 1
+        larger = np.where(is_larger, second[order], 0.0)
+        smaller = np.where(is_larger, 0.0, first[order])
+        new_block = np.diff(leading[order], prepend=-1) != 0
+        tie = np.cumsum(new_block | (np.diff(level[order], prepend=-1) != 0)) - 1
+        starts = np.flatnonzero(new_block)
+        # Concordant: the first of the pair, which has the event earlier, has the higher score.
+        as_first[order] += smaller * _weight_below(larger, starts, tie)
+        smaller_in_block = np.add.reduceat(smaller, starts)[np.cumsum(new_block) - 1]
+        as_second[order] += larger * (smaller_in_block - _weight_below(smaller, starts, tie))
+    by_row = np.empty((2, score.size))
+    by_row[:, by_score] = as_first, as_second
+    return by_row[0], by_row[1]
 
 
-def _halved(amount: Array, starts: Array, tied: Array) -> Array:
-    """Return, for each row, the weight of lower rows of the same block plus half that of ties."""
-    of_tie = np.bincount(tied, amount)
+def _weight_below(weight: Array, starts: Array, tie: Array) -> Array:
+    """Return, for each row, the weight of rows of the same block with a lower score, plus half that of ties."""
+    of_tie = np.bincount(tie, weight)
     lower = np.cumsum(of_tie) - of_tie
-    before = lower[tied[starts]]  # what earlier blocks hold
-    size = np.diff(np.append(starts, amount.size))
-    return (lower + of_tie / 2)[tied] - np.repeat(before, size)
+    in_earlier_blocks = lower[tie[starts]]
+    block_size = np.diff(np.append(starts, weight.size))
+    return (lower + of_tie / 2)[tie] - np.repeat(in_earlier_blocks, block_size)

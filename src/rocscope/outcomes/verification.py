@@ -1,6 +1,12 @@
-"""Inverse-probability weights from observed shares by stratum: of the treated, or of the verified."""
-# MERGED-DOC: """Verification bias: reweight verified rows to stand for those of their stratum that were not
-# verified."""
+"""Inverse-probability weights from observed shares by stratum, and their use against verification bias.
+
+If only some rows have a verified label, and verification depends on a stratum alone, such as the result of a test, each
+verified row stands for 1/π rows, where π is the verified share of its stratum (Begg & Greenes 1983). `from_verified`
+returns such weighted rows.
+
+`ShareWeights` are the weights, and what estimating the shares adds to the influence of each row. Experiments use the
+same class with the share treated; there a row can also carry an amount of money, less a cost.
+"""
 
 from dataclasses import dataclass
 from typing import Any
@@ -43,16 +49,16 @@ class ShareWeights(EstimatedWeights):
     def share(self, frequency: Array | None) -> tuple[Array, Array]:
         """Return the share of each stratum in the arm, and the number of its rows."""
         k = int(self.stratum.max()) + 1
-        given = np.ones(self.size) if frequency is None else frequency
-        total = np.bincount(self.stratum, given, k)
-        inside = np.bincount(self.stratum, given * self.member, k)
+        times = np.ones(self.size) if frequency is None else frequency
+        total = np.bincount(self.stratum, times, k)
+        inside = np.bincount(self.stratum, times * self.member, k)
         return np.divide(inside, total, out=np.zeros(k), where=total > 0), total
 
     def signed(self, frequency: Array | None) -> Array:
         """Return a/q − c of each row; 0 if nobody of the arm was drawn."""
         share = self.share(frequency)[0][self.stratum]
-        own = np.where(self.member, share, 1 - share)
-        return np.divide(self.amount, own, out=np.zeros(self.size), where=own > 0) - self.cost
+        share_of_arm = np.where(self.member, share, 1 - share)
+        return np.divide(self.amount, share_of_arm, out=np.zeros(self.size), where=share_of_arm > 0) - self.cost
 
     def estimate(self, frequency: Array | None) -> Array:
         """Return the weights for given row multiplicities."""
@@ -62,9 +68,11 @@ class ShareWeights(EstimatedWeights):
         """Return the influence of each row through the weights of others."""
         share, total = self.share(self.base)
         p = share[self.stratum]
-        own, sign = np.where(self.member, p, 1 - p), np.where(self.member, 1.0, -1.0)
+        share_of_arm = np.where(self.member, p, 1 - p)
+        sign = np.where(self.member, 1.0, -1.0)
         signed = self.signed(self.base)
-        slope = np.divide(-sign * self.amount, own**2 * signed, out=np.zeros(self.size), where=signed != 0)
+        # ∂log w/∂p of each row, then its sum with the moves over the rows of a stratum.
+        slope = np.divide(-sign * self.amount, share_of_arm**2 * signed, out=np.zeros(self.size), where=signed != 0)
         by_share = np.column_stack([np.bincount(self.stratum, slope * column, share.size) for column in moves.T])
         return ((self.member - p) / total[self.stratum])[:, None] * by_share[self.stratum]
 
@@ -127,23 +135,26 @@ def from_verified(
     >>> preds.prevalence
     0.25
     """
-    known = check.check_column(verified, "verified")
-    if not np.isin(known, (0, 1)).all() or not known.any():
+    given = check.check_column(verified, "verified")
+    if not np.isin(given, (0, 1)).all() or not given.any():
         raise InputError("verified", expected="0 and 1, and some of 1", got=check.shown(verified))
-    known, n = known == 1, known.size
+    known, n = given == 1, given.size
     labels = np.zeros(n, bool)
     labels[known] = check.check_labels(check.check_column(y_true, "y_true", n)[known], pos_label)
     options = {"groups": groups, "segment": segment, "columns": columns}
     if probability is not None:
         chance = check.check_numbers(probability, "probability", n)
-        bad = known & ~((chance > 0) & (chance <= 1))
-        if strata is not None or bad.any():
-            got = "strata too" if strata is not None else check.count_and_first(bad, "verified rows with another")
+        impossible = known & ~((chance > 0) & (chance <= 1))
+        if strata is not None or impossible.any():
+            got = "strata too"
+            if strata is None:
+                got = check.count_and_first(impossible, "verified rows with another")
             raise InputError("probability", expected="above 0 and up to 1 where verified, without strata", got=got)
         weight = np.divide(1, chance, out=np.zeros(n), where=known)
         return Predictions(labels, scores, sample_weight=weight, **options)
     code = np.zeros(n, np.intp) if strata is None else check.check_groups(strata, "strata", n)
-    if (empty := np.bincount(code, known) == 0).any():
+    empty = np.bincount(code, known) == 0
+    if empty.any():
         raise InputError("strata", expected="verified rows in each", got=f"{empty.sum()} strata without any")
     note = "weighted for verification, which depends on the strata alone"
     weighting = ShareWeights(n, note, member=known, stratum=code, amount=known.astype(np.float64))
