@@ -553,14 +553,7 @@ class AverageCurve(Curve):
     title = "average over folds"
 
     def __init__(
-        self,
-        averaged: Averaged,
-        *,
-        method: str,
-        model: str,
-        folds: FoldCurves,
-        areas: Areas | None,
-        level: float,
+        self, averaged: Averaged, *, method: str, model: str, folds: FoldCurves, areas: Areas | None, level: float
     ) -> None:
         super().__init__(averaged.x, averaged.y.value, averaged.threshold)
         self.method = method
@@ -755,12 +748,7 @@ def average_curve(
         raise InputError("grid", expected="none for this average", got="one", hint="it is for x or thresholds")
     averaged = _pooled(folds, level) if method == "pooled" else _mean_curve(folds, method, grid, level)
     return AverageCurve(
-        averaged,
-        method=_NAMES[method],
-        model=name,
-        folds=folds,
-        areas=_areas(folds, kind, level),
-        level=level,
+        averaged, method=_NAMES[method], model=name, folds=folds, areas=_areas(folds, kind, level), level=level
     )
 
 

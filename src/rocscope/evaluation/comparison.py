@@ -380,12 +380,7 @@ class PracticalComparison(Comparison):
 
 @contract
 def practical_equivalence(
-    scores: Any,
-    rope: float,
-    *,
-    metric: Metric = "auc",
-    test_share: float | None = None,
-    level: float = 0.95,
+    scores: Any, rope: float, *, metric: Metric = "auc", test_share: float | None = None, level: float = 0.95
 ) -> Comparisons:
     """Compute the probabilities that one model is better, worse or practically equivalent, over folds.
 

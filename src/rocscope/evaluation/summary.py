@@ -590,11 +590,7 @@ def _at_threshold(
         return estimates
     costs = {cell: float(cost) for cell, cost in context.costs.items()}
     estimates["expected_cost"] = _mean(forms, positive, costs)
-    treated = {
-        "net_benefit": positive,
-        "treat_all": np.ones_like(positive),
-        "treat_none": np.zeros_like(positive),
-    }
+    treated = {"net_benefit": positive, "treat_all": np.ones_like(positive), "treat_none": np.zeros_like(positive)}
     if isnan(odds):
         return estimates | dict.fromkeys(treated, forms.without(nan, "acting on a positive gains nothing"))
     # Vickers & Elkin 2006: (tp − odds · fp) / n; of everybody π − (1 − π) · odds, of nobody 0

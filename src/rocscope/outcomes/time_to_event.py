@@ -556,14 +556,7 @@ def over_time(
 
 @contract
 def concordance(
-    time: Any,
-    event: Any,
-    scores: Any,
-    horizon: float,
-    *,
-    level: float = 0.95,
-    adjust: Adjust = "holm",
-    **options: Any,
+    time: Any, event: Any, scores: Any, horizon: float, *, level: float = 0.95, adjust: Adjust = "holm", **options: Any
 ) -> Comparisons:
     """Compute Uno's concordance index of each model up to a horizon, with intervals and paired tests.
 
