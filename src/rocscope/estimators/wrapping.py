@@ -73,16 +73,8 @@ class FoldedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         groups = None if groups is None else check.check_column(groups, "groups", y.size)
         routed = self._routed(weight, groups, params)
         arguments = dict(zip(models, routed.fit, strict=True))
-        task = fitting.Task(
-            fitting.attributes(X, y.size),
-            y,
-            tuple(self.classes_.tolist()),
-            positive,
-            weight,
-            response,
-            with_labels=False,
-            arguments=arguments,
-        )
+        X, classes = fitting.attributes(X, y.size), tuple(self.classes_.tolist())
+        task = fitting.Task(X, y, classes, positive, weight, response, with_labels=False, arguments=arguments)
         experiment = fitting.Fitting(models, task, fitting.sample_of(task, groups), self.n_jobs)
         cv = self.cv
         if isinstance(cv, int | np.integer):

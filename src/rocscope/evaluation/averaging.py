@@ -282,11 +282,11 @@ _STEPS = 200  # between 0 and 1, of curves that are not straight between their p
 
 
 class AveragePoints(NamedTuple):
-    """x, the y of each fold (one row each), thresholds (NaN where they differ), and each fold's x where it varies."""
+    """x, the y of each fold (one row each), thresholds that all folds share, and each fold's x where it varies."""
 
     x: Array
     y: Array
-    threshold: Array
+    threshold: Array | None = None
     x_of_folds: Array | None = None
 
 
@@ -333,27 +333,23 @@ class Vertical:
     @cached_property
     def points(self) -> AveragePoints:
         if self.grid is not None:
-            return _without_thresholds(self.grid, self.at(self.grid))
+            return AveragePoints(self.grid, self.at(self.grid))
         candidates = [curve.x for curve in self.curves]
         if self.curves[0].y_name in ("precision", "lift"):  # bent between their points
             candidates.append(np.linspace(0, 1, _STEPS + 1))
         x = _thinned(np.concatenate(candidates))
         count_curves = [curve for curve in self.curves if isinstance(curve, CountCurve)]
         if not count_curves:
-            return _without_thresholds(x, self.at(x))
+            return AveragePoints(x, self.at(x))
         before = np.stack([_y_at(curve, x, first=True) for curve in count_curves])
         after = np.stack([_y_at(curve, x, first=False) for curve in count_curves])
         jumps = (before != after).any(axis=0)
         position = np.repeat(np.arange(x.size), 1 + jumps)
         second = np.append(False, np.diff(position) == 0)
-        return _without_thresholds(x[position], np.where(second, after[:, position], before[:, position]))
+        return AveragePoints(x[position], np.where(second, after[:, position], before[:, position]))
 
     def at(self, x: Array) -> Array:
         return np.stack([np.asarray(curve.at(x), dtype=np.float64) for curve in self.curves])
-
-
-def _without_thresholds(x: Array, y: Array) -> AveragePoints:
-    return AveragePoints(x, y, np.full(x.size, np.nan))
 
 
 def _thinned(values: Array) -> Array:
@@ -476,7 +472,7 @@ class ByFalsePositives:
             found[x == 0] = 0.0
             rows.append(np.where(x > curve.counts.n_neg, curve.counts.n_pos, found))
         everybody = np.array([[curve.counts.n_pos] for curve in self.curves], dtype=np.float64)
-        return _without_thresholds(np.append(x, most), np.hstack([np.stack(rows), everybody]))
+        return AveragePoints(np.append(x, most), np.hstack([np.stack(rows), everybody]))
 
     def at(self, x: Array) -> Array:
         points = self.points
@@ -775,7 +771,8 @@ def _mean_curve(folds: FoldCurves, method: Method, grid: Any, level: float) -> A
     def at(x: Array) -> Array:
         return mean(average.at(x), level).value
 
-    return Averaged(points.x, y, points.threshold, at, folds.spread.name, x_interval)
+    threshold = np.full(points.x.size, np.nan) if points.threshold is None else points.threshold
+    return Averaged(points.x, y, threshold, at, folds.spread.name, x_interval)
 
 
 def _pooled(folds: FoldCurves, level: float) -> Averaged:

@@ -68,13 +68,13 @@ class Measure:
     Attributes
     ----------
     name : str
-    function : of predictions and the threshold above which they are positive where they brought no decisions
+    function : function of Predictions, and of a threshold that is used if the model predicts no labels
     sign : int
-        −1 where a small number is good.
+        −1 if a small value is good.
     mean_of_rows : bool
-        Whether it is the mean of a number for each row.
+        Whether it is a mean over rows.
     needs_scores : bool
-        Whether labels alone do not define it.
+        Whether predicted labels are not enough.
     """
 
     name: str

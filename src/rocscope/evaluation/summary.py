@@ -298,16 +298,14 @@ class Summary(Result, Sequence[SummaryRow]):
         ----------
         domain : {"discrimination", "calibration", "overall", "classification", "utility"}, optional
         """
-        if domain is not None:
-            check.check_choice("domain", domain, DOMAINS)
-        shown = {name: measure.heading for name, measure in MEASURES.items() if domain in (None, measure.domain)}
+        names = _measures_of(domain)
         lines = []
         for row in self.rows:
             line = {"model": row.model}
             if self.by is not None:
                 line[self.by] = row.part
             line |= {"n": number(row.n), "events": number(row.n_pos)}
-            line |= {heading: cell(row[name]) for name, heading in shown.items()}
+            line |= {MEASURES[name].heading: cell(row[name]) for name in names}
             lines.append(line)
         return lines
 
@@ -318,19 +316,16 @@ class Summary(Result, Sequence[SummaryRow]):
         ----------
         domain : see `table`
         """
-        if domain is not None:
-            check.check_choice("domain", domain, DOMAINS)
-        names = [name for name, measure in MEASURES.items() if domain in (None, measure.domain)]
+        names = _measures_of(domain)
         return [row.line(names) for row in self.over_folds]
 
     def sheet(self, domain: str) -> list[dict[str, str]]:
         """Return one line of text per defined measure of a domain, with a cell per row."""
-        check.check_choice("domain", domain, DOMAINS)
         lines = []
-        for name, measure in MEASURES.items():
-            undefined = all(isnan(row[name].value) for row in self.rows)
-            if measure.domain == domain and not undefined:
-                lines.append({domain: measure.heading} | {_row_name(row): cell(row[name]) for row in self.rows})
+        for name in _measures_of(domain):
+            if not all(isnan(row[name].value) for row in self.rows):
+                cells = {_row_name(row): cell(row[name]) for row in self.rows}
+                lines.append({domain: MEASURES[name].heading} | cells)
         return lines
 
     def to_frame(self, backend: str = "pandas") -> Any:
@@ -365,6 +360,12 @@ class Summary(Result, Sequence[SummaryRow]):
         notes = dict.fromkeys(note for row in self.rows for note in row.notes)
         listed = "".join(f"<li>{escape(note)}</li>" for note in notes)
         return "".join(blocks) + f"<ul>{listed}</ul><p>{escape(self.methods)}</p><pre>{escape(self.checklist)}</pre>"
+
+
+def _measures_of(domain: str | None) -> list[str]:
+    if domain is not None:
+        check.check_choice("domain", domain, DOMAINS)
+    return [name for name, measure in MEASURES.items() if domain in (None, measure.domain)]
 
 
 def _html_table(lines: Sequence[dict[str, str]]) -> str:

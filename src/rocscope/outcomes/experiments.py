@@ -132,7 +132,7 @@ class Trial:
             """Return the move of each row on a figure with these derivatives by V and N at each level."""
             # What a row adds to a running sum remains in it at all later levels.
             by_sum = []
-            for slope, counts_rows in slopes:
+            for slope, counts_rows in zip(slopes, (0, 0, 1, 1), strict=True):
                 at_level = by_gained * slope + by_contacted * counts_rows
                 by_sum.append(np.cumsum(at_level[::-1])[::-1])
             of_response = ranked.to_rows(by_sum[0], by_sum[1])
@@ -150,8 +150,8 @@ class Trial:
         moves = np.column_stack([of_area / n**2, of_end / n])
         return values, moves - (self.weight / n)[:, None] * values * [2, 1]
 
-    def _cumulated(self, score: Array, kind: UpliftKind) -> tuple[Array, Array, RowLevels, list[tuple[Array, int]]]:
-        """Return N and V of each level, the rows' levels, and ∂V by y_t, y_c, n_t, n_c and whether N counts it."""
+    def _cumulated(self, score: Array, kind: UpliftKind) -> tuple[Array, Array, RowLevels, list[Array]]:
+        """Return N and V of each level, the rows' levels, and ∂V by y_t, y_c, n_t and n_c (N = n_t + n_c)."""
         ranked = RowLevels.of(self.treated, score)
         y_t, y_c = (np.cumsum(count) for count in ranked.counts(self.weight * self.response))
         n_t, n_c = (np.cumsum(count) for count in ranked.counts(self.weight))
@@ -161,14 +161,11 @@ class Trial:
         n = n_t + n_c
         if kind == "qini":
             gained = y_t - y_c * n_t * inverse_c
-            by_y_t, by_y_c = np.ones(n.size), -n_t * inverse_c
-            by_n_t, by_n_c = -y_c * inverse_c, y_c * n_t * inverse_c**2
+            slopes = [np.ones(n.size), -n_t * inverse_c, -y_c * inverse_c, y_c * n_t * inverse_c**2]
         else:
             uplift = y_t * inverse_t - y_c * inverse_c
             gained = uplift * n
-            by_y_t, by_y_c = n * inverse_t, -n * inverse_c
-            by_n_t, by_n_c = uplift - n * y_t * inverse_t**2, uplift + n * y_c * inverse_c**2
-        slopes = [(by_y_t, 0), (by_y_c, 0), (by_n_t, 1), (by_n_c, 1)]
+            slopes = [n * inverse_t, -n * inverse_c, uplift - n * y_t * inverse_t**2, uplift + n * y_c * inverse_c**2]
         return np.insert(n, 0, 0.0), np.insert(gained, 0, 0.0), ranked, slopes
 
     def perfect(self, kind: UpliftKind) -> Array:

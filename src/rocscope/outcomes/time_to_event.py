@@ -328,6 +328,7 @@ def at_horizon(
     for curve, part in zip(curves, parts, strict=True):
         _require_follow_up(times if part is None else times[part], curve, horizons[-1])
     competitors = np.flatnonzero(kinds > 1) if competing == "exclude" else None
+    labels = {"groups": groups, "segment": segment, "columns": columns}
     by_horizon = {}
     for column, until in enumerate(horizons):
         after = times > until
@@ -336,15 +337,9 @@ def at_horizon(
             n, _NOTE, base, horizon=until, curves=curves, stratum=code, after_horizon=after, excluded=excluded
         )
         weight, weighting = _weights(weighting, max_weight)
-        by_horizon[until] = Predictions(
-            ~after & (kinds == 1),
-            _scores_at(scores, column, len(horizons)),
-            sample_weight=weight,
-            weighting=weighting,
-            groups=groups,
-            segment=segment,
-            columns=columns,
-        )
+        event_by_then = ~after & (kinds == 1)
+        scores_then = _scores_at(scores, column, len(horizons))
+        by_horizon[until] = Predictions(event_by_then, scores_then, sample_weight=weight, weighting=weighting, **labels)
     return by_horizon if np.ndim(horizon) else by_horizon[horizons[0]]
 
 
