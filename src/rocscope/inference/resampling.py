@@ -1,15 +1,19 @@
-"""Resampling: multinomial counts over ranked levels, without sorting again.
+"""The bootstrap: resample rows, counts or groups, and intervals of any function of counts.
 
-A design states which units are drawn (levels of one model, rows, groups), in which strata, and how a draw becomes
-counts at each level of each model. Replicates come in chunks of a size that depends on the data alone, each with its
-own seed, so that they do not depend on how many threads share the work.
+A bootstrap draws as many units as there are, with replacement, and computes the statistic again. All statistics here
+are functions of counts by level of the score, so that no replicate is sorted again: a `Design` states which units are
+drawn (levels of one model, rows, groups), how often each occurs, and in which strata; a `Tally` for each model turns
+the numbers of draws into counts at each level; a `Statistic` turns counts into numbers. `replicate` puts them together.
 
-Which units a bootstrap draws: levels of counts, rows of several models, rows that stand for many, groups.
+Replicates come in chunks of a size that depends on the data alone, each with its own seed, so that they do not depend
+on how many threads share the work.
+
+Intervals are quantiles of the replicates: percentile, basic (mirrored at the estimate) or BCa, which corrects for bias
+and for the skewness of the influence of single units, its acceleration (`leave_one_out`, `_acceleration`).
+
+The order of the file: units and their tallies, statistics and replicates, designs of data, acceleration, intervals,
+differences.
 """
-# MERGED-DOC: """Bootstrap intervals of any function of counts.
-#
-# The acceleration of BCa: how skew the influence of single units on a statistic is.
-# """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -34,25 +38,24 @@ from rocscope.core.result import jsonable
 from rocscope.curves.rate_curves import auc
 from rocscope.errors import InputError, OneClassError, warn
 from rocscope.figures.registry import spelled, statistic_named
-from rocscope.inference.estimate import (
-    FEW_RESAMPLED,
-    Adjust,
-    Comparison,
-    Comparisons,
-    Estimate,
-    Hypothesis,
-    compare_each_two,
-)
-from rocscope.inference.variance import WEIGHTS, EstimatedWeights, RowLevels, WeightKind, frequencies_of, require_whole
+from rocscope.inference import estimate as results
+from rocscope.inference import variance
+from rocscope.inference.estimate import Comparison, Comparisons, Estimate, Hypothesis
+from rocscope.inference.variance import EstimatedWeights, WeightKind
 from rocscope.sample import Models, Sample, Samples, samples_of
 
 CountsOf = Mapping[str, ThresholdCounts]
 
+# Found by timing.
 _CHUNK_CELLS = 2**17  # counts drawn at once: 1 MB, which a cache holds
 _CHUNK_MOST = 100  # replicates: 2,000 then make 20 chunks for the cores to share
-_DRAWS_A_UNIT = 12  # with more of them, binomials unit by unit are sooner drawn than rows one by one
+_DRAWS_A_UNIT = 12  # above this number, binomials unit by unit are drawn faster than rows one by one
 _COMPILED_FROM = 10_000_000  # draws in all, below which NumPy answers before a compiler is loaded
+
 _BLOCK = 2**8  # rows in a block: a power of two, so that one random byte draws a row
+
+
+# Units and their tallies
 
 
 @dataclass(frozen=True)
@@ -60,14 +63,14 @@ class RowsByTarget:
     """Rows ordered by target: their level for positives, k + their level for negatives.
 
     `unit` and `weight` (or None) are of each row; `targets` are those that occur and `starts` where each begins.
-    Estimated weights are estimated anew in each draw: by `redrawn`, from how often each row is drawn.
+    Estimated weights are estimated anew in each draw: by `reestimated`, from how often each row is drawn.
     """
 
     unit: Array
     weight: Array | None
     starts: Array
     targets: Array
-    redrawn: Callable[[Array], Array] | None = None
+    reestimated: Callable[[Array], Array] | None = None
 
 
 @dataclass(frozen=True)
@@ -89,8 +92,8 @@ class Tally:
         if self.rows is None:
             return drawn[:, :k], drawn[:, k:]
         amount = drawn[:, self.rows.unit]
-        if self.rows.redrawn is not None:
-            amount = amount * self.rows.redrawn(amount)
+        if self.rows.reestimated is not None:
+            amount = amount * self.rows.reestimated(amount)
         elif self.rows.weight is not None:
             amount = amount * self.rows.weight
         cells = np.zeros((drawn.shape[0], 2 * k), amount.dtype)
@@ -116,18 +119,20 @@ class Tally:
         unit: Array | None = None,
         weight: Array | None = None,
         weighting: EstimatedWeights | None = None,
-        whole: bool = False,
+        frequency: bool = False,
     ) -> "Tally":
         """Rank rows once; without `unit` every row is a unit."""
-        ranked = RowLevels.of(positive, score)
-        threshold, level = ranked.threshold, ranked.level
-        target = np.where(positive, level, threshold.size + level)
+        ranked = variance.RowLevels.of(positive, score)
+        target = np.where(positive, ranked.level, ranked.threshold.size + ranked.level)
         order = np.argsort(target, kind="stable")
         starts = np.flatnonzero(np.diff(target[order], prepend=-1))
         unit = order if unit is None else unit[order]
         weight = None if weight is None else weight[order]
-        redrawn = None if weighting is None or weight is None else weighting.take(order).reestimated(weight, whole)
-        return cls(threshold, RowsByTarget(unit, weight, starts, target[order][starts], redrawn))
+        reestimated = None
+        if weighting is not None and weight is not None:
+            reestimated = weighting.take(order).reestimated(weight, frequency)
+        rows = RowsByTarget(unit, weight, starts, target[order][starts], reestimated)
+        return cls(ranked.threshold, rows)
 
 
 @dataclass(frozen=True)
@@ -151,18 +156,30 @@ class Design:
         """Number of units drawn from each stratum."""
         return [int(self.frequency[stratum].sum()) for stratum in self.strata]
 
+    @property
+    def first_tally(self) -> Tally:
+        """The tally of the first model."""
+        return next(iter(self.tallies.values()))
+
     def draw(self, rng: np.random.Generator, replicates: int, compiled: bool) -> Array:
         """Return how often each unit is drawn, one replicate per row."""
         drawn = np.zeros((replicates, self.frequency.size), np.int64)
-        for stratum, unit in zip(self.strata, self._units, strict=True):
-            _draw(rng, self.frequency[stratum], unit, drawn[:, stratum], compiled)
+        for stratum, unit in zip(self.strata, self._unit_of_row, strict=True):
+            if unit is None:
+                frequency = self.frequency[stratum]
+                total = int(frequency.sum())
+                drawn[:, stratum] = rng.multinomial(total, frequency / total, size=replicates)
+            else:
+                _add_drawn_rows(rng, unit, drawn[:, stratum], compiled)
         return drawn
 
     def draw_areas(self, rng: np.random.Generator, replicates: int) -> Array:
         """Return the AUC in each replicate without counts of levels, if there are `better_positives`."""
         assert self.better_positives is not None
         n_pos, above, not_below = self.better_positives
-        reached, right, row = np.zeros((replicates, n_pos + 1), np.uint32), np.zeros(replicates, np.int64), 0
+        reached = np.zeros((replicates, n_pos + 1), np.uint32)
+        right = np.zeros(replicates, np.int64)
+        row = 0
         for total in self._sizes:
             drawn = _draw_rows(rng, total, replicates)
             kernels.ranks.tally_right(*drawn, _BLOCK, row, above, not_below, reached, right)
@@ -176,25 +193,30 @@ class Design:
 
         None if units are not rows at the levels of one model, or are drawn by binomials, or if 32 bits do not do.
         """
-        tally = next(iter(self.tallies.values()))
-        single = len(self.tallies) == 1 and tally.rows is None and tally.cells is None
-        if not single or self.draws >= 2**32 or not all(_by_rows(self.frequency[each]) for each in self.strata):
+        tally = self.first_tally
+        is_counts = len(self.tallies) == 1 and tally.rows is None and tally.cells is None
+        by_rows = all(unit is not None for unit in self._unit_of_row)
+        if not is_counts or not by_rows or self.draws >= 2**32:
             return None
         pos, neg = self.frequency.reshape(2, -1)
         reached = np.cumsum(pos)
-        above, not_below = (np.repeat(each.astype(np.uint32), neg) for each in (reached - pos, reached))
+        above = np.repeat((reached - pos).astype(np.uint32), neg)
+        not_below = np.repeat(reached.astype(np.uint32), neg)
         return int(reached[-1]), above, not_below
 
     @cached_property
-    def _units(self) -> list[Array]:
-        """For each stratum the unit of each row; empty if units are drawn by binomials."""
-        sizes = [self.frequency[stratum] for stratum in self.strata]
-        return [np.repeat(np.arange(size.size), size if _by_rows(size) else 0) for size in sizes]
+    def _unit_of_row(self) -> list[Array | None]:
+        """For each stratum the unit of each row; None if units are drawn by binomials."""
+        units: list[Array | None] = []
+        for stratum in self.strata:
+            frequency = self.frequency[stratum]
+            units.append(np.repeat(np.arange(frequency.size), frequency) if _by_rows(frequency) else None)
+        return units
 
     @property
     def smallest_class(self) -> float:
         """Number of rows in the smaller class."""
-        pos, neg = next(iter(self.tallies.values())).counts(self.frequency[None, :])
+        pos, neg = self.first_tally.counts(self.frequency[None, :])
         return min(pos.sum().item(), neg.sum().item())
 
     def worth_compiling(self, replicates: int) -> bool:
@@ -213,36 +235,36 @@ def _by_rows(frequency: Array) -> bool:
     return frequency.sum() <= _DRAWS_A_UNIT * frequency.size
 
 
-def _draw(rng: np.random.Generator, frequency: Array, unit: Array, drawn: Array, compiled: bool) -> None:
-    """Add the draws of one stratum to each row of `drawn`, by rows where their units are given."""
-    replicates = drawn.shape[0]
-    if not unit.size:
-        total = int(frequency.sum())
-        drawn[:] = rng.multinomial(total, frequency / total, size=replicates)
-        return
+def _add_drawn_rows(rng: np.random.Generator, unit: Array, drawn: Array, compiled: bool) -> None:
+    """Draw rows of a stratum, and count the unit of each in every row (replicate) of `drawn`."""
+    replicates, units = drawn.shape
     number, place = _draw_rows(rng, unit.size, replicates)
     if compiled:
         kernels.ranks.tally(number, place, _BLOCK, unit, drawn)
         return
     block = np.tile(np.arange(number.shape[1]), replicates)
-    row = place.astype(np.intp) + np.repeat(_BLOCK * block, number.ravel()).reshape(place.shape)  # one type: unbuffered
-    first = frequency.size * np.arange(replicates)[:, None]
-    drawn += np.bincount((unit[row] + first).ravel(), minlength=drawn.size).reshape(drawn.shape)
+    first_row = np.repeat(_BLOCK * block, number.ravel()).reshape(place.shape)
+    row = place.astype(np.intp) + first_row  # operands of one type, which NumPy adds without buffers
+    # All replicates in one bincount: cells of the replicates one after the other.
+    cell = unit[row] + units * np.arange(replicates)[:, None]
+    drawn += np.bincount(cell.ravel(), minlength=drawn.size).reshape(drawn.shape)
 
 
 def _draw_rows(rng: np.random.Generator, total: int, replicates: int) -> tuple[Array, Array]:
     """Draw as many rows as there are: a number from each block of neighbours, then rows within the block.
 
     The numbers are multinomial, and within a block each row is as likely: the distribution of rows that are drawn one
-    by one, without leaps all over memory.
+    by one, without random access to all of the memory.
     """
     size = np.diff(np.append(np.arange(0, total, _BLOCK), total))
     number = rng.multinomial(total, size / total, size=replicates)
-    eight = rng.integers(2**64, size=-(-replicates * total // 8), dtype=np.uint64)  # each byte draws a row
-    place = eight.astype("<u8", copy=False).view(np.uint8)[: replicates * total].reshape(replicates, total)
+    words = rng.integers(2**64, size=-(-replicates * total // 8), dtype=np.uint64)
+    # Each byte of a word draws a row. Little-endian, so that all machines draw the same.
+    place = words.astype("<u8", copy=False).view(np.uint8)[: replicates * total].reshape(replicates, total)
     place &= np.uint8(_BLOCK - 1)
     if size[-1] < _BLOCK:
-        last = number[:, -1:]  # the rows of each replicate from the block that is not full, behind all others
+        # The rows of each replicate from the block that is not full come last, and are drawn again from fewer rows.
+        last = number[:, -1:]
         end = place[:, total - last.max() :]
         drawn = rng.integers(0, size[-1], size=last.sum(), dtype=np.uint8)
         end[np.arange(end.shape[1]) >= end.shape[1] - last] = drawn
@@ -262,14 +284,12 @@ class Statistic:
             return np.column_stack([areas(pos, neg, compiled) for pos, neg in tallied.values()])
         replicates = next(iter(tallied.values()))[0].shape[0]
         values = np.full((replicates, self.size), np.nan)
-        for r in range(replicates):
+        for number in range(replicates):
+            counts = {}
+            for model, (pos, neg) in tallied.items():
+                counts[model] = counts_of(design.tallies[model].threshold, pos[number], neg[number])
             try:
-                values[r] = self.function(
-                    {
-                        model: counts_of(design.tallies[model].threshold, pos[r], neg[r])
-                        for model, (pos, neg) in tallied.items()
-                    }
-                )
+                values[number] = self.function(counts)
             except OneClassError:
                 continue
         return values
@@ -319,8 +339,11 @@ def replicate(
             return design.draw_areas(rng, size)
         return statistic.of_matrices(tally_all(design, design.draw(rng, size, compiled)), design, compiled)
 
-    threads = threads if statistic.function is None else 1
-    seed = [check.seed_of(random_state), *([] if stream is None else [stream])]
+    if statistic.function is not None:
+        threads = 1  # Python functions hold the interpreter lock, and gain nothing from threads
+    seed = [check.seed_of(random_state)]
+    if stream is not None:
+        seed.append(stream)
     return in_chunks(work, replicates, design.chunk, seed=seed, threads=threads, progress=progress)
 
 
@@ -333,7 +356,7 @@ def in_chunks(
     threads: int | None,
     progress: Progress,
 ) -> Array:
-    """Apply `work` to each chunk with its own generator, sequentially."""
+    """Apply `work` to each chunk with its own generator, and return all replicates in order."""
     check.check_whole(replicates, "replicates")
     sizes = [min(chunk, replicates - done) for done in range(0, replicates, chunk)]
     seeds = np.random.SeedSequence(seed).spawn(len(sizes))
@@ -351,7 +374,7 @@ def tally_all(design: Design, drawn: Array) -> dict[str, tuple[Array, Array]]:
 
 
 def _in_threads(work: Callable[[int], Array], chunks: int, threads: int | None) -> Iterator[Array]:
-    """Yield the chunks in order; Python statistics hold the interpreter lock and gain nothing from threads."""
+    """Yield the chunks in order."""
     threads = min(cores() if threads is None else check.check_whole(threads, "threads"), chunks)
     if threads == 1:
         yield from map(work, range(chunks))
@@ -360,80 +383,107 @@ def _in_threads(work: Callable[[int], Array], chunks: int, threads: int | None) 
         yield from pool.map(work, range(chunks))
 
 
+# Designs of data
+
+
 def design_of_counts(counts: ThresholdCounts, *, stratified: bool, model: str = "score") -> Design:
     """Return the design that resamples rows of one model, given as counts by level."""
-    require_whole(counts.pos, counts.neg)
+    variance.require_whole(counts.pos, counts.neg)
     frequency = np.concatenate([counts.pos, counts.neg]).astype(np.int64)
-    k = len(counts)
-    strata = (slice(0, k), slice(k, 2 * k)) if stratified else (slice(0, 2 * k),)
-    return Design(
-        frequency, _with_rows(strata, frequency), {model: Tally(counts.threshold)}, counts.n, _note(stratified)
-    )
+    strata = _strata_of_classes(frequency, len(counts), stratified)
+    return Design(frequency, strata, {model: Tally(counts.threshold)}, counts.n, _note(stratified))
 
 
 def design_of_rows(predictions: Predictions, *, stratified: bool, groups: Any, weights: WeightKind) -> Design:
     """Return the design that resamples common rows, or groups of rows."""
-    check.check_choice("weights", weights, WEIGHTS)
-    weight = predictions.sample_weight
+    check.check_choice("weights", weights, variance.WEIGHTS)
+    weight, weighting = predictions.sample_weight, predictions.weighting
     unit = independent_units(predictions, groups)
     if unit is not None:
         return _design_of_groups(predictions, unit, stratified)
     if weight is None and len(predictions.models) == 1:
         model = predictions.models[0]
         return design_of_counts(predictions.counts(model), stratified=stratified, model=model)
-    frequency, weighting = np.ones(len(predictions), np.int64), predictions.weighting
-    times = frequencies_of(weight, weighting, weights, predictions.y_true, *predictions.scores.values())
-    if times is not None:
-        frequency, weight = times.astype(np.int64), None if weighting is None else weight
-    order = np.argsort(~predictions.y_true, kind="stable")
-    positive = predictions.y_true[order]
-    n_pos = int(positive.sum())
-    strata = (slice(0, n_pos), slice(n_pos, positive.size)) if stratified else (slice(0, positive.size),)
+
+    frequency = np.ones(len(predictions), np.int64)
+    counted = variance.frequencies_of(weight, weighting, weights, predictions.y_true, *predictions.scores.values())
+    if counted is not None:
+        frequency = counted.astype(np.int64)
+        weight = None if weighting is None else weight
+    note = ""
+    if weighting is not None:
+        note = weighting.note
+    elif weight is not None:
+        note = "sampling weights"
+
+    order = np.argsort(~predictions.y_true, kind="stable")  # positives first, as strata are consecutive
+    positive, frequency = predictions.y_true[order], frequency[order]
+    weight = None if weight is None else weight[order]
+    weighting = None if weighting is None else weighting.take(order)
     tallies = {
-        model: Tally.of_rows(
-            positive,
-            score[order],
-            weight=None if weight is None else weight[order],
-            weighting=None if weighting is None else weighting.take(order),
-            whole=times is not None,
-        )
+        model: Tally.of_rows(positive, score[order], None, weight, weighting, frequency=counted is not None)
         for model, score in predictions.scores.items()
     }
-    frequency = frequency[order]
-    kind = "sampling weights" * (weight is not None) if weighting is None else weighting.note
-    note = _note(stratified, kind)
-    return Design(frequency, _with_rows(strata, frequency), tallies, frequency.sum().item(), note)
+    strata = _strata_of_classes(frequency, int(positive.sum()), stratified)
+    return Design(frequency, strata, tallies, frequency.sum().item(), _note(stratified, note))
 
 
 def _design_of_groups(predictions: Predictions, code: NDArray[np.intp], stratified: bool) -> Design:
     """Return the design that resamples whole groups, stratified by the classes they contain."""
-    size = int(code.max()) + 1
-    holds = [np.bincount(code[mask], minlength=size) > 0 for mask in (predictions.y_true, ~predictions.y_true)]
-    kind = holds[0] + 2 * holds[1] if stratified else np.zeros(size, np.int64)
-    order = np.argsort(kind, kind="stable")
+    groups = int(code.max()) + 1
+    classes = np.zeros(groups, np.int64)  # 1: positives only, 2: negatives only, 3: both; 0 if all are one stratum
+    if stratified:
+        has_pos = np.bincount(code[predictions.y_true], minlength=groups) > 0
+        has_neg = np.bincount(code[~predictions.y_true], minlength=groups) > 0
+        classes = has_pos + 2 * has_neg
+    order = np.argsort(classes, kind="stable")
     position = np.empty_like(order)
-    position[order] = np.arange(size)
-    borders = np.flatnonzero(np.diff(kind[order], prepend=-1, append=4)).tolist()
-    strata = tuple(slice(low, high) for low, high in pairwise(borders))
+    position[order] = np.arange(groups)
+    borders = np.flatnonzero(np.diff(classes[order], prepend=-1, append=4)).tolist()
+    strata = tuple(slice(start, stop) for start, stop in pairwise(borders))
     tallies = {
         model: Tally.of_rows(
             predictions.y_true, score, position[code], predictions.sample_weight, predictions.weighting
         )
         for model, score in predictions.scores.items()
     }
-    note = _note(stratified, f"{size} groups")
-    return Design(np.ones(size, np.int64), strata, tallies, len(predictions), note, one_row_a_unit=False)
+    note = _note(stratified, f"{groups} groups")
+    return Design(np.ones(groups, np.int64), strata, tallies, len(predictions), note, one_row_a_unit=False)
 
 
-def _with_rows(strata: tuple[slice, ...], frequency: Array) -> tuple[slice, ...]:
+def _strata_of_classes(frequency: Array, positives: int, stratified: bool) -> tuple[slice, ...]:
+    """Return the strata of units of which the first are positive, without empty ones."""
+    strata = [slice(0, frequency.size)]
+    if stratified:
+        strata = [slice(0, positives), slice(positives, frequency.size)]
     return tuple(stratum for stratum in strata if frequency[stratum].any())
 
 
-def _note(stratified: bool, *more: str) -> str:
-    return ", ".join(part for part in ("stratified" * bool(stratified), *more) if part)
+def _note(stratified: bool, rows: str = "") -> str:
+    return results.joined("stratified" if stratified else "", rows)
 
 
-_MOST_GROUPS = 1_000  # left out in turn at most, for the skewness that BCa needs
+def design_of(
+    data: Any, model: str | None = None, *, stratified: bool, groups: Any = None, weights: WeightKind = "auto"
+) -> Design:
+    """Return the resampling design of any data: common rows of all models if possible."""
+    samples = samples_of(data, name="data")
+    if samples.rows is not None and model is None:
+        return design_of_rows(samples.rows, stratified=stratified, groups=groups, weights=weights)
+    return design_of_sample(samples.one(model), stratified=stratified, groups=groups, weights=weights)
+
+
+def design_of_sample(sample: Sample, *, stratified: bool, groups: Any, weights: WeightKind) -> Design:
+    """Return the resampling design of one model's data."""
+    rows = sample.rows if groups is None or groups is False else sample.require_rows("groups")
+    if rows is None:
+        return design_of_counts(sample.counts, stratified=stratified)
+    return design_of_rows(rows, stratified=stratified, groups=groups, weights=weights)
+
+
+# Acceleration
+
+_MOST_GROUPS = 1_000  # left out in turn at most, for the skewness that BCa needs: a choice
 
 
 @dataclass(frozen=True)
@@ -446,12 +496,25 @@ class LeftOut:
 
 def leave_one_out(design: Design, statistic: Statistic) -> list[LeftOut]:
     """Return the leave-one-out values of each stratum, without undefined ones."""
-    found = []
+    parts = []
     for stratum in design.strata:
-        values, frequency = _left_out(design, statistic, stratum)
+        units = np.flatnonzero(design.frequency[stratum]) + stratum.start
+        frequency = design.frequency[units]
+        if statistic.function is None and design.one_row_a_unit:
+            tallied = tally_all(design, design.frequency[None, :])
+            columns = [_areas_without_a_row(design.tallies[model], *counts) for model, counts in tallied.items()]
+            values = np.column_stack(columns)[units]
+        elif units.size <= _MOST_GROUPS:
+            values = _without(design, statistic, np.arange(units.size), units)
+        else:
+            # Too many: leave out random groups of rows in turn.
+            drawn = np.repeat(units, frequency)
+            group = np.random.default_rng(0).permutation(drawn.size) % _MOST_GROUPS
+            values = _without(design, statistic, group, drawn)
+            frequency = np.ones(_MOST_GROUPS, np.int64)
         known = ~np.isnan(values).any(axis=1)
-        found.append(LeftOut(values[known], frequency[known]))
-    return found
+        parts.append(LeftOut(values[known], frequency[known]))
+    return parts
 
 
 def _acceleration(parts: Iterable[tuple[LeftOut, Array]]) -> float:
@@ -479,30 +542,15 @@ def _acceleration(parts: Iterable[tuple[LeftOut, Array]]) -> float:
     return cubes / (6 * squares**1.5) if squares > 0 else 0.0
 
 
-def _left_out(design: Design, statistic: Statistic, stratum: slice) -> tuple[Array, Array]:
-    """Return the statistic without each unit (or group) of a stratum, and the units' multiplicities."""
-    units = np.flatnonzero(design.frequency[stratum]) + stratum.start
-    frequency = design.frequency[units]
-    if statistic.function is None and design.one_row_a_unit:
-        tallied = tally_all(design, design.frequency[None, :])
-        columns = [_areas_without_a_row(design.tallies[model], *counts) for model, counts in tallied.items()]
-        return np.column_stack(columns)[units], frequency
-    if units.size <= _MOST_GROUPS:
-        removed = (np.arange(units.size), units)
-        return _without(design, statistic, removed, units.size), frequency
-    drawn = np.repeat(units, frequency)
-    group = np.random.default_rng(0).permutation(drawn.size) % _MOST_GROUPS
-    return _without(design, statistic, (group, drawn), _MOST_GROUPS), np.ones(_MOST_GROUPS, np.int64)
-
-
-def _without(design: Design, statistic: Statistic, removed: tuple[Array, Array], groups: int) -> Array:
-    group, unit = removed
+def _without(design: Design, statistic: Statistic, group: Array, unit: Array) -> Array:
+    """Return the statistic without each group of units; `group` has the group of each unit."""
+    groups = int(group.max()) + 1
     parts = []
     for first in range(0, groups, design.chunk):
         last = min(first + design.chunk, groups)
         kept = np.tile(design.frequency, (last - first, 1))
-        mine = (group >= first) & (group < last)
-        np.subtract.at(kept, (group[mine] - first, unit[mine]), 1)
+        removed = (group >= first) & (group < last)
+        np.subtract.at(kept, (group[removed] - first, unit[removed]), 1)
         parts.append(statistic.of_matrices(tally_all(design, kept), design, compiled=False))
     return np.concatenate(parts)
 
@@ -522,10 +570,11 @@ def _areas_without_a_row(tally: Tally, pos: Array, neg: Array) -> Array:
         return (right - credit) / np.where(is_pos, (n_pos - weight) * n_neg, n_pos * (n_neg - weight))
 
 
+# Intervals
+
 Interval = Literal["percentile", "basic", "bca"]
 
 INTERVALS = ("percentile", "basic", "bca")
-_ASKED = ("auto", *INTERVALS)
 _MOST_FAILED = 0.05  # of the replicates: those that failed may be the extreme ones
 
 
@@ -646,71 +695,47 @@ def bootstrap(
     BootstrapEstimate(0.55, 95 % interval 0.4 to 0.7, bootstrap (percentile, 500 replicates), n=40)
     """
     statistic = spelled(statistic)
-    named = isinstance(statistic, str)
-    if named:
+    by_name = isinstance(statistic, str)
+    if by_name:
         figure, statistic = statistic_named(statistic)
         statistic = auc if figure.name == "auc" else statistic
     if not callable(statistic):
         hint = "such as rocscope.auc or lambda counts: counts.at(0.5).accuracy"
         raise InputError("statistic", expected="a function of counts", got=repr(statistic), hint=hint)
     level = check.check_level(level)
-    check.check_choice("method", method, _ASKED)
+    check.check_choice("method", method, ("auto", *INTERVALS))
     if method == "auto":
-        method = "bca" if named or statistic is auc else "percentile"
+        method = "bca" if by_name or statistic is auc else "percentile"
     design = design_of(data, model, stratified=stratified, groups=groups, weights=weights)
-    if named and len(design.tallies) > 1:
+    if by_name and len(design.tallies) > 1:
         got = f"{len(design.tallies)} models"
         raise InputError("statistic", expected="one model for a figure by its name", got=got, hint="pass model=")
-    plan = AREAS if statistic is auc and len(design.tallies) == 1 else Statistic(_scalar(statistic, design), 1)
+
+    plan = Statistic(statistic, 1)
+    if len(design.tallies) == 1:
+        function, (name,) = statistic, design.tallies
+        plan = AREAS if statistic is auc else Statistic(lambda counts: function(counts[name]), 1)
     observed = at_sample(design, plan)
     drawn = replicate(design, plan, replicates, random_state=random_state, threads=threads, progress=progress)
     left_out = leave_one_out(design, plan) if method == "bca" else []
     skew = _acceleration((part, np.ones(1)) for part in left_out)
-    found = interval(observed[0], drawn[:, 0], method, level, design, skew)
-    if plan is not AREAS or not found.reliable:
-        return found
-    from rocscope.inference.areas import (
-        auc_sample,
-        short_of,  # these load SciPy, for which other callers need not wait
-    )
+    estimate = interval(observed[0], drawn[:, 0], method, level, design, skew)
+    if plan is not AREAS or not estimate.reliable:
+        return estimate
+    from rocscope.inference.areas import auc_sample, short_of  # which load SciPy; other statistics need not wait
 
     size = auc_sample(samples_of(data, name="data").one(model), groups=groups, weights=weights).size(0)
-    return replace(found, reason=size.reason or short_of(size, (found.low, found.high), level))
-
-
-def design_of(
-    data: Any, model: str | None = None, *, stratified: bool, groups: Any = None, weights: WeightKind = "auto"
-) -> Design:
-    """Return the resampling design of any data: common rows of all models if possible."""
-    samples = samples_of(data, name="data")
-    if samples.rows is not None and model is None:
-        return design_of_rows(samples.rows, stratified=stratified, groups=groups, weights=weights)
-    return design_of_sample(samples.one(model), stratified=stratified, groups=groups, weights=weights)
-
-
-def design_of_sample(sample: Sample, *, stratified: bool, groups: Any, weights: WeightKind) -> Design:
-    """Return the resampling design of one model's data."""
-    rows = sample.rows if groups is None or groups is False else sample.require_rows("groups")
-    if rows is None:
-        return design_of_counts(sample.counts, stratified=stratified)
-    return design_of_rows(rows, stratified=stratified, groups=groups, weights=weights)
-
-
-def _scalar(statistic: Callable[[Any], Any], design: Design) -> Callable[[Any], Any]:
-    if len(design.tallies) > 1:
-        return statistic
-    model = next(iter(design.tallies))
-    return lambda counts: statistic(counts[model])
+    return replace(estimate, reason=size.reason or short_of(size, (estimate.low, estimate.high), level))
 
 
 def at_sample(design: Design, statistic: Statistic) -> Array:
     """Return the statistic on the data themselves, so that its errors are raised here."""
-    counts = {
-        model: counts_of(design.tallies[model].threshold, pos[0], neg[0])
-        for model, (pos, neg) in tally_all(design, design.frequency[None, :]).items()
-    }
-    found = [auc(each) for each in counts.values()] if statistic.function is None else statistic.function(counts)
-    return np.atleast_1d(np.asarray(found, dtype=np.float64))
+    counts = {}
+    for model, (pos, neg) in tally_all(design, design.frequency[None, :]).items():
+        counts[model] = counts_of(design.tallies[model].threshold, pos[0], neg[0])
+    if statistic.function is None:
+        return np.array([auc(part) for part in counts.values()], dtype=np.float64)
+    return np.atleast_1d(np.asarray(statistic.function(counts), dtype=np.float64))
 
 
 def interval(
@@ -723,39 +748,38 @@ def interval(
         raise InputError("statistic", expected="a number in some replicates", got=f"NaN in all {drawn.size}")
     if failed:
         warn(f"{failed} of {drawn.size} replicates gave no number and are left out of the interval")
-    if usable.size > 1 and (usable == usable[0]).all():
+    all_equal = usable.size > 1 and bool((usable == usable[0]).all())
+    if all_equal:
         warn(f"all replicates are {usable[0]:g}: the bootstrap cannot say how sure that is")
+
     tails = np.array([(1 - level) / 2, (1 + level) / 2])
     if method == "bca":
         tails = _bca_tails(value, usable, tails, skew)
     low, high = np.quantile(usable, tails, method=quantile_method(usable))
     if method == "basic":
         low, high = 2 * value - high, 2 * value - low
-    facts = ", ".join(part for part in (method, f"{drawn.size} replicates", design.note) if part)
+    facts = results.joined(method, f"{drawn.size} replicates", design.note)
     spread = float(usable.std(ddof=1)) if usable.size > 1 and np.isfinite(usable).all() else float("nan")
-    name = f"bootstrap ({facts})"
+
+    smallest, reason = design.smallest_class, ""
+    if all_equal:
+        reason = "all replicates are equal"
+    elif usable.size < (1 - _MOST_FAILED) * drawn.size:
+        reason = f"only {usable.size} of {drawn.size} replicates gave a number"
+    elif smallest < results.FEW_RESAMPLED:
+        reason = f"a class has {smallest:g} rows only, fewer than {results.FEW_RESAMPLED}"
     return BootstrapEstimate(
         float(value),
         float(low),
         float(high),
         level,
-        name,
+        f"bootstrap ({facts})",
         design.n,
         spread,
-        _doubt(usable, drawn.size, design),
+        reason,
         replicates=check.read_only(drawn),
         failed=failed,
     )
-
-
-def _doubt(usable: Array, drawn: int, design: Design) -> str:
-    """Return why the interval is not reliable; empty if it is."""
-    if usable.size > 1 and (usable == usable[0]).all():
-        return "all replicates are equal"
-    if usable.size < (1 - _MOST_FAILED) * drawn:
-        return f"only {usable.size} of {drawn} replicates gave a number"
-    few = design.smallest_class
-    return f"a class has {few:g} rows only, fewer than {FEW_RESAMPLED}" if few < FEW_RESAMPLED else ""
 
 
 def quantile_method(drawn: Array) -> Any:
@@ -764,18 +788,23 @@ def quantile_method(drawn: Array) -> Any:
 
 
 def _bca_tails(value: float, usable: Array, tails: Array, skew: float) -> Array:
-    """Return the probabilities at which BCa takes quantiles; replicates equal to the estimate count half."""
+    """Return the probabilities at which BCa takes quantiles: Φ(b + (b + z)/(1 − a(b + z))) for bias b and skew a."""
+    # Replicates equal to the estimate count half. Where all are on one side of it, one of 2R replicates stands for
+    # the other side, so that the bias is finite.
     below = ((usable < value).mean() + (usable <= value).mean()) / 2
     bias = special.ndtri(np.clip(below, 1 / (2 * usable.size), 1 - 1 / (2 * usable.size)))
     reach = bias + special.ndtri(tails)
     return special.ndtr(bias + reach / (1 - skew * reach))
 
 
+# Differences
+
+
 def differences(
     arms: Samples,
     statistic: Callable[[ThresholdCounts], float],
     hypothesis: Hypothesis,
-    adjust: Adjust,
+    adjust: results.Adjust,
     *,
     groups: Any = None,
     weights: WeightKind = "auto",
@@ -788,6 +817,7 @@ def differences(
 ) -> Comparisons:
     """Compare a statistic between models on the same rows, or between independent samples."""
     check.check_choice("method", method, INTERVALS)
+    names = list(arms)
     if arms.rows is not None:
         designs = [design_of_rows(arms.rows, stratified=stratified, groups=groups, weights=weights)]
     else:
@@ -795,35 +825,35 @@ def differences(
             design_of_sample(arm, stratified=stratified, groups=groups.get(name), weights=weights)
             for name, arm in arms.items()
         ]
-    names = list(arms)
-    plans = [_each(statistic, design) for design in designs]
-    seed, streams = check.seed_of(random_state), [None] if len(designs) == 1 else range(len(designs))
-    values = np.concatenate([at_sample(*pair) for pair in zip(designs, plans, strict=True)])
-    drawn = np.column_stack(
-        [
-            replicate(design, plan, replicates, random_state=seed, stream=own, threads=threads, progress=progress)
-            for design, plan, own in zip(designs, plans, streams, strict=True)
-        ]
-    )
-    left_out = [leave_one_out(*pair) if method == "bca" else [] for pair in zip(designs, plans, strict=True)]
-    sample = _Sample(names, designs, values, drawn, left_out, method, hypothesis)
-    known = drawn[~np.isnan(drawn).any(axis=1)]
-    covariance = np.atleast_2d(np.cov(known, rowvar=False)) if len(known) > 1 else np.full((len(names),) * 2, np.nan)
+    seed = check.seed_of(random_state)
+    values, drawn, left_out = [], [], []
+    for number, design in enumerate(designs):
+        plan = _of_each_model(statistic, design)
+        stream = None if len(designs) == 1 else number  # independent samples have independent draws
+        options = {"random_state": seed, "stream": stream, "threads": threads, "progress": progress}
+        values.append(at_sample(design, plan))
+        drawn.append(replicate(design, plan, replicates, **options))
+        left_out.append(leave_one_out(design, plan) if method == "bca" else [])
+    sample = _Replicates(names, designs, np.concatenate(values), np.column_stack(drawn), left_out, method, hypothesis)
+    known = sample.drawn[~np.isnan(sample.drawn).any(axis=1)]
+    covariance = np.full((len(names), len(names)), np.nan)
+    if len(known) > 1:
+        covariance = np.atleast_2d(np.cov(known, rowvar=False))
     quantity = getattr(statistic, "__name__", "statistic").replace("<lambda>", "statistic")
-    estimates = {name: sample.estimate(i) for i, name in enumerate(names)}
-    return compare_each_two(quantity, estimates, covariance, sample.compare, adjust)
+    estimates = {name: sample.contrast({i: 1.0}) for i, name in enumerate(names)}
+    return results.compare_each_two(quantity, estimates, covariance, sample.compare, adjust)
 
 
-def _each(statistic: Callable[[ThresholdCounts], Any], design: Design) -> Statistic:
+def _of_each_model(statistic: Callable[[ThresholdCounts], Any], design: Design) -> Statistic:
     if statistic is auc:
         return AREAS
     check.check_function(statistic, "statistic")
-    return Statistic(lambda counts: [statistic(each) for each in counts.values()], len(design.tallies))
+    return Statistic(lambda counts: [statistic(part) for part in counts.values()], len(design.tallies))
 
 
 @dataclass(frozen=True)
-class _Sample:
-    """Values and replicates of m models, with a common design or one each."""
+class _Replicates:
+    """Values and replicates of m models, with a common design (paired) or one each."""
 
     names: list[str]
     designs: list[Design]
@@ -833,28 +863,22 @@ class _Sample:
     method: Interval
     hypothesis: Hypothesis
 
-    @property
-    def paired(self) -> bool:
-        return len(self.designs) == 1
-
-    def estimate(self, i: int) -> Estimate:
-        return self._contrast({i: 1.0})
-
     def compare(self, i: int, j: int) -> Comparison:
-        difference = self._contrast({i: -1.0, j: 1.0})
-        method = f"bootstrap, {'paired' if self.paired else 'unpaired'}"
+        difference = self.contrast({i: -1.0, j: 1.0})
+        method = "bootstrap, paired" if len(self.designs) == 1 else "bootstrap, unpaired"
         return self.hypothesis.compare(self.names[i], self.names[j], difference, method=method)
 
-    def _contrast(self, coefficients: dict[int, float]) -> Estimate:
+    def contrast(self, coefficients: dict[int, float]) -> Estimate:
         """Return a linear combination of the models' values with its interval."""
-        used, factor = list(coefficients), np.array(list(coefficients.values()))
-        value, drawn = float(self.values[used] @ factor), self.drawn[:, used] @ factor
-        if self.paired:
-            designs, full = self.designs, np.zeros(len(self.names))
-            full[used] = factor
-            parts = [(part, full) for part in self.left_out[0]]
+        factor = np.zeros(len(self.names))
+        factor[list(coefficients)] = list(coefficients.values())
+        used = np.flatnonzero(factor)
+        value, drawn = float(self.values[used] @ factor[used]), self.drawn[:, used] @ factor[used]
+        if len(self.designs) == 1:
+            designs = self.designs
+            parts = [(part, factor) for part in self.left_out[0]]
         else:
             designs = [self.designs[i] for i in used]
-            parts = [(part, np.array([c])) for i, c in coefficients.items() for part in self.left_out[i]]
-        facts = replace(designs[0], n=sum(design.n for design in designs))
-        return interval(value, drawn, self.method, self.hypothesis.level, facts, _acceleration(parts))
+            parts = [(part, factor[i : i + 1]) for i in used for part in self.left_out[i]]
+        design = replace(designs[0], n=sum(design.n for design in designs))
+        return interval(value, drawn, self.method, self.hypothesis.level, design, _acceleration(parts))
