@@ -1,8 +1,14 @@
-"""Confidence bands around curves: pointwise and simultaneous."""
-# MERGED-DOC: """Smoothed ROC curves: binormal and kernel.
-#
-# The binormal ROC curve, tpr = Φ(a + b·Φ⁻¹(fpr)), and its fit to ranked counts.
-# """
+"""Whole curves with their uncertainty: confidence bands, and smooth ROC curves fitted to the data.
+
+A pointwise band holds each point of the true curve with the confidence level, a simultaneous band the whole curve. Both
+come from the bootstrap: quantiles of the replicates at each x, or the sup-t band, curve ± q·s with one critical value q
+for all points. Bands of ROC curves without replicates come from the Kolmogorov–Smirnov distance of each class.
+
+A smooth ROC curve is binormal, tpr = Φ(a + b·Φ⁻¹(fpr)), which is exact if the scores of both classes are normal after
+one monotone transformation; or the ROC curve of Gaussian kernel densities of both classes.
+
+The order of the file: bands, the binormal model, smooth curves.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -23,18 +29,22 @@ from rocscope.core.result import Band
 from rocscope.curves.curve import Curve, cumulative, interpolate, scalar
 from rocscope.curves.rate_curves import RocCurve
 from rocscope.errors import InputError, warn
-from rocscope.inference.estimate import Estimate
-from rocscope.inference.proportions import METHODS as PROPORTION_METHODS
-from rocscope.inference.proportions import SHARES, normal_quantile, proportion_interval, share_of
-from rocscope.inference.resampling import Statistic, at_sample, bootstrap, design_of, quantile_method, replicate
+from rocscope.inference import proportions, resampling
+from rocscope.inference.estimate import Estimate, joined, normal_quantile
+from rocscope.inference.proportions import SHARES, proportion_interval, share_of
 from rocscope.inference.variance import WeightKind, require_whole
 from rocscope.sample import Models, counts_of, samples_of
 
 Method = Literal["bootstrap", "ks", "wilson", "clopper-pearson", "jeffreys", "wald"]
 Over = Literal["threshold", "depth"]
 
-_POINTS = 201  # of a band: every half per cent
-_LEAST_SPREAD = 0.2  # of the largest: near the corners a curve seems to vary less than it does
+# Bands
+
+_POINTS = 201  # of a band, and of a smooth curve: every half per cent
+
+# Least standard deviation of a point of the curve, as a share of the largest: near the corners replicates vary less
+# than the curve does. Coverage with it is in the Notes of `band`.
+_LEAST_SPREAD = 0.2
 _OTHER_RATES = ("balanced_accuracy", "break_even", "f_score", "jaccard", "macro_average", "weighted_accuracy")
 
 
@@ -128,7 +138,7 @@ def band(
     array([0.313, 0.342])
     """
     level = check.check_level(level)
-    check.check_choice("method", method, ("bootstrap", "ks", *PROPORTION_METHODS))
+    check.check_choice("method", method, ("bootstrap", "ks", *proportions.METHODS))
     x = None if grid is None else check.check_numbers(grid, "grid")
     source: Any = getattr(curve, "counts", None) if isinstance(curve, Curve) else curve
     if metric is not None:
@@ -136,7 +146,7 @@ def band(
         counts = samples_of(source, name="curve").one(model).counts
         check.check_choice("over", over, ("threshold", "depth"))
         x = _grid_of_metric(counts, over) if x is None else x
-        if method in PROPORTION_METHODS:
+        if method in proportions.METHODS:
             return _proportion_band(counts, metric, over, x, method, level)
         values, name = _metric_values(metric, over, x), getattr(metric, "__name__", "")
     else:
@@ -149,12 +159,14 @@ def band(
         values, name = _curve_values(curve, recount, x), curve.y_name
     if method != "bootstrap":
         raise InputError("method", expected="'bootstrap' for this curve", got=repr(method))
+
     rows = source if data is None else data
-    design = design_of(rows, model, stratified=stratified, groups=groups, weights=weights)
-    model_name(list(design.tallies), None)
-    plan = Statistic(lambda of_model: values(next(iter(of_model.values()))), x.size)
-    centre = at_sample(design, plan)
-    drawn = _with_numbers(replicate(design, plan, replicates, random_state=random_state, progress=progress))
+    design = resampling.design_of(rows, model, stratified=stratified, groups=groups, weights=weights)
+    name_of_model = model_name(list(design.tallies), None)
+    statistic = resampling.Statistic(lambda counts: values(counts[name_of_model]), x.size)
+    centre = resampling.at_sample(design, statistic)
+    options = {"random_state": random_state, "progress": progress}
+    drawn = _with_numbers(resampling.replicate(design, statistic, replicates, **options))
     is_rate = name in SHARES or name in _OTHER_RATES
     if simultaneous:
         low, high = _simultaneous(drawn, centre, level)
@@ -162,8 +174,7 @@ def band(
         low, high = _pointwise(drawn, centre, level, widen=is_rate)
     if is_rate:
         low, high = low.clip(0, 1), high.clip(0, 1)
-    kind = "sup-t" if simultaneous else "percentile"
-    facts = ", ".join(part for part in (kind, f"{replicates} replicates", design.note) if part)
+    facts = joined("sup-t" if simultaneous else "percentile", f"{replicates} replicates", design.note)
     return Band(x, low, high, level, f"bootstrap ({facts})", simultaneous)
 
 
@@ -173,20 +184,18 @@ def _with_numbers(drawn: Array) -> Array:
     if failed.all():
         raise InputError("band", expected="a number in some replicates", got=f"NaN in all {failed.size}")
     if failed.any():
-        message = f"{failed.sum()} of {failed.size} replicates gave no curve and are left out of the band"
-        warn(message)
+        warn(f"{failed.sum()} of {failed.size} replicates gave no curve and are left out of the band")
     return drawn[~failed]
 
 
 def _curve_values(
     curve: Curve, recount: Callable[[ThresholdCounts], Curve] | None, x: Array
 ) -> Callable[[ThresholdCounts], Array]:
-    if recount is None:
-        recount = getattr(curve, "recount", None)
-    if recount is None:
+    """Return the function from counts to the heights of their curve at x."""
+    make: Callable[[ThresholdCounts], Curve] | None = recount or getattr(curve, "recount", None)
+    if make is None:
         hint = "pass recount=, a function that makes the curve from counts"
         raise InputError("curve", expected="one that can be made of other counts", got=type(curve).__name__, hint=hint)
-    make = recount
 
     def values(counts: ThresholdCounts) -> Array:
         made = make(counts)
@@ -205,6 +214,7 @@ def _grid_of_metric(counts: ThresholdCounts, over: Over) -> Array:
 
 
 def _metric_values(metric: Callable[..., Any], over: Over, x: Array) -> Callable[[ThresholdCounts], Array]:
+    """Return the function from counts to the metric at each x."""
     cells = _cells_at_threshold if over == "threshold" else _cells_at_depth
     return lambda counts: np.asarray(metric(*cells(counts, x)), dtype=np.float64)
 
@@ -220,8 +230,8 @@ def _cells_at_depth(counts: ThresholdCounts, depth: Array) -> tuple[Array, Array
     """Return cells at shares of cases; the positives of a tie are spread evenly over it."""
     tp, fp = cumulative(counts)
     chosen = depth * counts.n
-    found = np.interp(chosen, tp + fp, tp)
-    return found, chosen - found, counts.n_pos - found, counts.n_neg - (chosen - found)
+    hits = np.interp(chosen, tp + fp, tp)
+    return hits, chosen - hits, counts.n_pos - hits, counts.n_neg - (chosen - hits)
 
 
 def _proportion_band(
@@ -231,12 +241,17 @@ def _proportion_band(
     if over != "threshold" or name not in SHARES:
         known = ", ".join(SHARES)
         raise InputError("method", expected=f"'bootstrap', or one of {known} over thresholds", got=repr(method))
-    low, high = proportion_interval(*share_of(name, *_cells_at_threshold(counts, x)), method=method, level=level)
+    count, n = share_of(name, *_cells_at_threshold(counts, x))
+    low, high = proportion_interval(count, n, method=method, level=level)
     return Band(x, low, high, level, method.title().replace("-P", "–P"))
 
 
 def _pointwise(drawn: Array, centre: Array, level: float, *, widen: bool) -> tuple[Array, Array]:
-    low, high = _ignoring_nan(drawn, [(1 - level) / 2, (1 + level) / 2])
+    """Return quantiles of each column, NaN without values; widened, they keep a least distance from the curve."""
+    empty = np.isnan(drawn).all(axis=0)
+    tails = [(1 - level) / 2, (1 + level) / 2]
+    quantiles = np.nanquantile(np.where(empty, 0.0, drawn), tails, axis=0, method=resampling.quantile_method(drawn))
+    low, high = np.where(empty, np.nan, quantiles)
     if widen:
         reach = normal_quantile(level) * _LEAST_SPREAD * _spread(drawn).max()
         low, high = np.fmin(low, centre - reach), np.fmax(high, centre + reach)
@@ -246,14 +261,6 @@ def _pointwise(drawn: Array, centre: Array, level: float, *, widen: bool) -> tup
 def _spread(drawn: Array) -> Array:
     """Return the standard deviation of each column; 0 without values."""
     return np.nanstd(np.where(np.isnan(drawn).all(axis=0), 0.0, drawn), axis=0)
-
-
-def _ignoring_nan(drawn: Array, tails: Any) -> Array:
-    """Return quantiles of each column; NaN without values."""
-    empty = np.isnan(drawn).all(axis=0)
-    return np.where(
-        empty, np.nan, np.nanquantile(np.where(empty, 0.0, drawn), tails, axis=0, method=quantile_method(drawn))
-    )
 
 
 def _simultaneous(drawn: Array, centre: Array, level: float) -> tuple[Array, Array]:
@@ -270,14 +277,16 @@ def _simultaneous(drawn: Array, centre: Array, level: float) -> tuple[Array, Arr
 
 
 def _ks_band(curve: Curve, x: Array, level: float) -> Band:
+    """Return the ROC curve moved by the critical Kolmogorov–Smirnov distance of each class, both at √level."""
     if not isinstance(curve, RocCurve):
         raise InputError("method='ks'", expected="a ROC curve", got=curve.title)
-    counts = curve.counts
-    reach_y, reach_x = (_ks_distance(sqrt(level), int(n)) for n in (counts.n_pos, counts.n_neg))
+    reach_y = _ks_distance(sqrt(level), int(curve.counts.n_pos))
+    reach_x = _ks_distance(sqrt(level), int(curve.counts.n_neg))
     before = np.searchsorted(curve.x, x - reach_x, side="right") - 1
     after = np.searchsorted(curve.x, x + reach_x, side="left")
+    last = curve.x.size - 1
     low = np.where(before >= 0, curve.y[before.clip(min=0)], 0.0) - reach_y
-    high = np.where(after < curve.x.size, curve.y[after.clip(max=curve.x.size - 1)], 1.0) + reach_y
+    high = np.where(after <= last, curve.y[after.clip(max=last)], 1.0) + reach_y
     return Band(x, low.clip(0, 1), high.clip(0, 1), level, "Kolmogorov–Smirnov", simultaneous=True)
 
 
@@ -288,8 +297,11 @@ def _ks_distance(level: float, n: int) -> float:
     return float(stats.kstwo.ppf(level, n))
 
 
+# The binormal model
+
 _MOST_CATEGORIES = 100  # into which scores are pooled: the likelihood of ordered categories has a parameter for each
 _MOST_STEPS = 200  # of Fisher scoring, which took 5 to 12 on samples of 30 to 5,000 rows
+_LEAST_CELL = 1e-300  # probability of a category, in place of 0 as a divisor
 _TOLERANCE = 1e-10  # relative gain of the likelihood, below which the fit ends: its digits are not printed
 
 
@@ -347,9 +359,10 @@ def inner_points(counts: ThresholdCounts) -> tuple[Array, Array]:
 
 def fit_least_squares(counts: ThresholdCounts) -> Binormal:
     """Fit a straight line to the points on normal-deviate axes, Φ⁻¹(tpr) on Φ⁻¹(fpr)."""
-    fpr, tpr = (special.ndtri(rate) for rate in inner_points(counts))
-    slope = float(np.cov(fpr, tpr)[0, 1] / np.var(fpr, ddof=1))
-    return Binormal(float(tpr.mean() - slope * fpr.mean()), slope)
+    fpr, tpr = inner_points(counts)
+    x, y = special.ndtri(fpr), special.ndtri(tpr)
+    slope = float(np.cov(x, y)[0, 1] / np.var(x, ddof=1))
+    return Binormal(float(y.mean() - slope * x.mean()), slope)
 
 
 def fit_maximum_likelihood(counts: ThresholdCounts) -> Binormal:
@@ -363,14 +376,14 @@ def fit_maximum_likelihood(counts: ThresholdCounts) -> Binormal:
     """
     start = fit_least_squares(counts)
     pos, neg = _categories(counts)
+    # Start of the cut points: normal quantiles of the negatives below them, which must increase.
     cut = special.ndtri((np.cumsum(neg)[:-1] + 0.5) / (neg.sum() + 1))
     cut = np.maximum.accumulate(cut + 1e-6 * np.arange(cut.size))
     theta = np.concatenate([cut, [start.a, max(start.b, 0.1)]])
     likelihood = _likelihood(theta, pos, neg)
     for _ in range(_MOST_STEPS):
         score, information = _score_and_information(theta, pos, neg)
-        step = np.linalg.solve(information, score)
-        theta, gained = _climb(theta, step, likelihood, pos, neg)
+        theta, gained = _best_step(theta, np.linalg.solve(information, score), likelihood, pos, neg)
         likelihood += gained
         if gained < _TOLERANCE * abs(likelihood):
             break
@@ -385,9 +398,10 @@ def fit_maximum_likelihood(counts: ThresholdCounts) -> Binormal:
 def _categories(counts: ThresholdCounts) -> tuple[Array, Array]:
     """Return positives and negatives of ordered categories, lowest scores first."""
     pos, neg = counts.pos[::-1].astype(np.float64), counts.neg[::-1].astype(np.float64)
-    kind = np.where(neg == 0, 1, np.where(pos == 0, 2, 0))
-    new = np.concatenate(([True], (kind[1:] != kind[:-1]) | (kind[1:] == 0)))
-    starts = np.flatnonzero(new)
+    # A category starts where a level holds both classes, or another class than the level before it.
+    classes = np.where(neg == 0, 1, np.where(pos == 0, 2, 0))
+    starts_here = np.concatenate(([True], (classes[1:] != classes[:-1]) | (classes[1:] == 0)))
+    starts = np.flatnonzero(starts_here)
     if starts.size > _MOST_CATEGORIES:
         total = np.cumsum(pos + neg)
         wanted = np.searchsorted(total[starts], np.linspace(0, total[-1], _MOST_CATEGORIES, endpoint=False))
@@ -419,44 +433,48 @@ def _likelihood(theta: Array, pos: Array, neg: Array) -> float:
 
 
 def _score_and_information(theta: Array, pos: Array, neg: Array) -> tuple[Array, Array]:
+    """Return the gradient of the log likelihood and Fisher's information, by the cut points, a and b."""
     cut, a, b = theta[:-2], theta[-2], theta[-1]
     k = cut.size
     density, density_pos = _normal_density(cut), _normal_density(b * cut - a)
-    rows = np.arange(k)
+    # Derivatives of the probabilities of k + 1 categories. A cut point moves probability from the category above it to
+    # that below; a and b move every edge between categories of positives.
+    below, above = np.arange(k), np.arange(1, k + 1)
     of_neg, of_pos = np.zeros((k + 1, k + 2)), np.zeros((k + 1, k + 2))
-    for jacobian, height in ((of_neg, density), (of_pos, b * density_pos)):
-        jacobian[rows, rows] = height
-        jacobian[rows + 1, rows] = -height
+    of_neg[below, below], of_neg[above, below] = density, -density
+    of_pos[below, below], of_pos[above, below] = b * density_pos, -b * density_pos
     for column, height in ((k, -density_pos), (k + 1, cut * density_pos)):
         of_pos[:-1, column] += height
         of_pos[1:, column] -= height
-    cells_pos, cells_neg = (np.maximum(cells, 1e-300) for cells in _cells(theta))
+    cells_pos, cells_neg = _cells(theta)
+    cells_pos, cells_neg = np.maximum(cells_pos, _LEAST_CELL), np.maximum(cells_neg, _LEAST_CELL)
     score = of_pos.T @ (pos / cells_pos) + of_neg.T @ (neg / cells_neg)
     information = pos.sum() * (of_pos.T / cells_pos) @ of_pos + neg.sum() * (of_neg.T / cells_neg) @ of_neg
     return score, information
 
 
-def _normal_density(x: Array) -> Array:
-    return np.exp(-x * x / 2) / sqrt(2 * np.pi)
-
-
-def _climb(theta: Array, step: Array, likelihood: float, pos: Array, neg: Array) -> tuple[Array, float]:
+def _best_step(theta: Array, step: Array, likelihood: float, pos: Array, neg: Array) -> tuple[Array, float]:
     """Take the step with the largest likelihood, halving it as long as that helps.
 
     Full steps can overshoot by nearly their own length for ever, each with the least of gains.
     """
     best, gained, share = theta, 0.0, 1.0
     while share > 1e-8:
-        raised = _likelihood(theta + share * step, pos, neg) - likelihood
-        if raised > gained:
-            best, gained = theta + share * step, raised
+        gain = _likelihood(theta + share * step, pos, neg) - likelihood
+        if gain > gained:
+            best, gained = theta + share * step, gain
         elif gained > 0:
             break
         share /= 2
     return best, gained
 
 
-_POINTS_of_smoothing = 201  # of the curve as it is drawn: every half per cent
+def _normal_density(x: Any) -> Any:
+    return np.exp(-x * x / 2) / sqrt(2 * np.pi)
+
+
+# Smooth curves
+
 _MOST_SCORES = 2048  # more distinct ones are spread linearly over so many, evenly spaced
 
 
@@ -539,19 +557,16 @@ class SmoothRoc(Curve):
         level = check.check_level(level)
         require_whole(self.counts.pos, self.counts.neg)
         if self.method != "binormal, ml" or self.binormal is None:
-            options: dict[str, Any] = {
-                "level": level,
-                "replicates": replicates,
-                "random_state": random_state,
-                "stratified": True,
-            }
-            return bootstrap(self.counts, lambda counts: self.recount(counts).auc, **options)
+            options: dict[str, Any] = {"level": level, "replicates": replicates, "random_state": random_state}
+            return resampling.bootstrap(
+                self.counts, lambda counts: self.recount(counts).auc, stratified=True, **options
+            )
         fit = self.binormal
         reach = normal_quantile(level) * fit.deviate_error
-        low, high = (float(special.ndtr(fit.deviate + side * reach)) for side in (-1, 1))
-        slope = float(np.exp(-(fit.deviate**2) / 2) / sqrt(2 * np.pi))
-        name = "binormal maximum likelihood"
-        return Estimate(self.auc, low, high, level, name, self.counts.n, slope * fit.deviate_error)
+        low = float(special.ndtr(fit.deviate - reach))
+        high = float(special.ndtr(fit.deviate + reach))
+        error = float(_normal_density(fit.deviate)) * fit.deviate_error
+        return Estimate(self.auc, low, high, level, "binormal maximum likelihood", self.counts.n, error)
 
     def _facts(self) -> str:
         return f"auc={self.auc:.6g}, {self.method}, n={self.counts.n:g}"
@@ -626,36 +641,34 @@ def _smooth(counts: ThresholdCounts, method: str, bandwidth: tuple[float, float]
         return _smooth_by_kernel(counts, bandwidth)
     if bandwidth is not None:
         raise InputError("bandwidth", expected="none with method='binormal'", got=repr(bandwidth))
-    fit = (fit_maximum_likelihood if method == "binormal, ml" else fit_least_squares)(counts)
-    x = np.linspace(0, 1, _POINTS_of_smoothing)
+    fit = fit_maximum_likelihood(counts) if method == "binormal, ml" else fit_least_squares(counts)
+    x = np.linspace(0, 1, _POINTS)
     return SmoothRoc(counts, x, fit.tpr(x), np.full(x.size, np.nan), fit.auc, method=method, binormal=fit)
 
 
 def _smooth_by_kernel(counts: ThresholdCounts, bandwidth: tuple[float, float] | None) -> SmoothRoc:
-    score, pos, neg = _spread_of_smoothing(counts)
+    score, pos, neg = _on_grid(counts)
     chosen = bandwidth is not None
     if bandwidth is None:
-        bandwidth = (_rule_of_thumb(score, pos), _rule_of_thumb(score, neg))
+        bandwidth = _rule_of_thumb(score, pos), _rule_of_thumb(score, neg)
     if not all(0 < width < np.inf for width in bandwidth):
         hint = "pass bandwidth=(positives, negatives)"
         raise InputError("bandwidth", expected="two numbers above 0", got=repr(tuple(bandwidth)), hint=hint)
-    margin = 4 * max(bandwidth)
-    threshold = np.linspace(score.max() + margin, score.min() - margin, 2 * _POINTS_of_smoothing)
-    x, y = (
-        special.ndtr((score[None, :] - threshold[:, None]) / width) @ amount / amount.sum()
-        for amount, width in ((neg, bandwidth[1]), (pos, bandwidth[0]))
-    )
-    x, y, threshold = (
-        np.concatenate([[first], column, [last]])
-        for first, column, last in ((0, x, 1), (0, y, 1), (np.inf, threshold, -np.inf))
-    )
-    both = sqrt(bandwidth[0] ** 2 + bandwidth[1] ** 2)
+    of_pos, of_neg = bandwidth
+    margin = 4 * max(bandwidth)  # above it a kernel has a share of 3e-5
+    threshold = np.linspace(score.max() + margin, score.min() - margin, 2 * _POINTS)
+    distance = score[None, :] - threshold[:, None]
+    x = np.concatenate([[0], special.ndtr(distance / of_neg) @ neg / neg.sum(), [1]])
+    y = np.concatenate([[0], special.ndtr(distance / of_pos) @ pos / pos.sum(), [1]])
+    threshold = np.concatenate([[np.inf], threshold, [-np.inf]])
+    # The difference of a positive and a negative is normal about the difference of their scores.
+    both = sqrt(of_pos**2 + of_neg**2)
     right = pos @ special.ndtr((score[:, None] - score[None, :]) / both) @ neg
     auc = float(right / (pos.sum() * neg.sum()))
     return SmoothRoc(counts, x, y, threshold, auc, method="kernel", bandwidth=bandwidth, chosen=chosen)
 
 
-def _spread_of_smoothing(counts: ThresholdCounts) -> tuple[Array, Array, Array]:
+def _on_grid(counts: ThresholdCounts) -> tuple[Array, Array, Array]:
     """Return scores with positives and negatives; many distinct scores are distributed over a regular grid."""
     score = counts.threshold.astype(np.float64)
     pos, neg = counts.pos.astype(np.float64), counts.neg.astype(np.float64)
@@ -664,22 +677,24 @@ def _spread_of_smoothing(counts: ThresholdCounts) -> tuple[Array, Array, Array]:
     grid = np.linspace(score[-1], score[0], _MOST_SCORES)
     place = (score - grid[0]) / (grid[1] - grid[0])
     left = np.minimum(place.astype(np.intp), _MOST_SCORES - 2)
-    share = place - left
-    shared = [
-        np.bincount(left, column * (1 - share), _MOST_SCORES) + np.bincount(left + 1, column * share, _MOST_SCORES)
-        for column in (pos, neg)
-    ]
-    return grid, shared[0], shared[1]
+    share = place - left  # of the weight that goes to the right neighbour, which keeps the mean of the scores
+
+    def spread(amount: Array) -> Array:
+        to_left = np.bincount(left, amount * (1 - share), _MOST_SCORES)
+        return to_left + np.bincount(left + 1, amount * share, _MOST_SCORES)
+
+    return grid, spread(pos), spread(neg)
 
 
 def _rule_of_thumb(score: Array, amount: Array) -> float:
+    """Return Silverman's rule for the bandwidth, 0.9·min(s, IQR/1.34)·n^(−1/5)."""
     n = amount.sum()
     mean = score @ amount / n
     deviation = sqrt((score - mean) ** 2 @ amount / max(n - 1, 1))
     order = np.argsort(score)
     reached = np.cumsum(amount[order]) / n
-    low, high = (score[order][np.searchsorted(reached, share)] for share in (0.25, 0.75))
-    spread = min(deviation, (high - low) / 1.34) or deviation
+    first_quartile, third_quartile = score[order][np.searchsorted(reached, [0.25, 0.75])]
+    spread = min(deviation, (third_quartile - first_quartile) / 1.34) or deviation
     if not spread:
         raise InputError("kernel", expected="different scores within each class", got="one", hint="pass bandwidth=")
     return 0.9 * spread * n**-0.2

@@ -46,7 +46,6 @@ from rocscope.sample import Models, Sample, Samples, samples_of
 
 CountsOf = Mapping[str, ThresholdCounts]
 
-# Found by timing.
 _CHUNK_CELLS = 2**17  # counts drawn at once: 1 MB, which a cache holds
 _CHUNK_MOST = 100  # replicates: 2,000 then make 20 chunks for the cores to share
 _DRAWS_A_UNIT = 12  # above this number, binomials unit by unit are drawn faster than rows one by one
