@@ -1,8 +1,10 @@
-"""compare: differences between several models, paired or not, with tests."""
-# MERGED-DOC: """Rank tests: Mann–Whitney test of the AUC against one half, and Venkatraman's test of two ROC
-# curves."""
-# MERGED-DOC: """drift: differences in score distribution, AUC and prevalence of two samples, with bounds for binned
-# data."""
+"""Comparisons of models and of samples: areas and other statistics, rank tests, whole curves, and drift.
+
+`compare` tests differences of the AUC, or of another statistic, between models on the same rows (paired) or on separate
+samples (unpaired). `mann_whitney` tests one model against chance, by all ways to label the rows. `compare_curves` tests
+whether two ROC curves are equal everywhere, by permutation. `drift` measures how far the scores of two samples are
+apart, with bounds where counts are binned; it is a description, and tests nothing.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -27,18 +29,9 @@ from rocscope.core.result import Result, html_table
 from rocscope.errors import InputError, PairingError, ScoreError, WeightError
 from rocscope.figures.influence import Smooth
 from rocscope.figures.registry import spelled, statistic_named
-from rocscope.inference.areas import DIFFERENCE_METHODS as METHODS
-from rocscope.inference.areas import AucSample, auc_interval, auc_sample, compare_areas, sample_of_rows
-from rocscope.inference.estimate import (
-    ALTERNATIVES,
-    OF_ESTIMATES,
-    Adjust,
-    Alternative,
-    Comparison,
-    Comparisons,
-    Hypothesis,
-    Test,
-)
+from rocscope.inference import areas
+from rocscope.inference import estimate as results
+from rocscope.inference.estimate import Comparison, Comparisons, Hypothesis
 from rocscope.inference.influence_estimates import compare_statistics
 from rocscope.inference.resampling import differences, in_chunks
 from rocscope.inference.variance import OverFolds, WeightKind, require_whole
@@ -54,11 +47,11 @@ def compare(
     pos_label: Any = None,
     sample_weight: Any = None,
     paired: bool | None = None,
-    alternative: Alternative = "two-sided",
-    test: Test = "difference",
+    alternative: results.Alternative = "two-sided",
+    test: results.Test = "difference",
     margin: float = 0.0,
     level: float = 0.95,
-    adjust: Adjust = "holm",
+    adjust: results.Adjust = "holm",
     groups: Any = None,
     folds: OverFolds | None = None,
     weights: WeightKind = "auto",
@@ -123,8 +116,8 @@ def compare(
     -----
     "auto": Welch's t for the differences of placements; where few rows determine how much ranks vary its interval is
     drawn towards one that is put together from both areas' own intervals with the correlation of DeLong's covariance
-    (Obuchowski's for groups; 0 for unpaired samples). See `rocscope.inference.areas.differences`. Two models that rank
-    all rows alike differ by exactly 0. The statistic is the normal one of the same p-value.
+    (Obuchowski's for groups; 0 for unpaired samples). See `rocscope.inference.areas.AreaDifference`. Two models with the
+    same ranking differ by exactly 0. The statistic is the normal one of the same p-value.
 
     "delong": z = (D − D₀)/√(V₁ + V₂ − 2C); unpaired t = (D − D₀)/√(V₁ + V₂) with Satterthwaite's degrees of freedom,
     (V₁ + V₂)²/(V₁²/(n₁−1) + V₂²/(n₂−1)). Intervals are clipped to −1 and 1. With a statistic, se is the standard
@@ -150,13 +143,13 @@ def compare(
     0.583...
     """
     hypothesis = Hypothesis(alternative, test, margin, level)
-    check.check_choice("adjust", adjust, OF_ESTIMATES)
+    check.check_choice("adjust", adjust, results.OF_ESTIMATES)
     data = with_scores(predictions, y_score, pos_label=pos_label, sample_weight=sample_weight)
     arms, groups = _arms(data, paired, groups)
     statistic = spelled(statistic)
     if isinstance(statistic, str):
-        figure, named = statistic_named(statistic)
-        statistic = None if figure.name == "auc" else named
+        figure, by_name = statistic_named(statistic)
+        statistic = None if figure.name == "auc" else by_name
     if isinstance(statistic, Smooth):
         return compare_statistics(arms, statistic, hypothesis, adjust, groups=groups, folds=folds, weights=weights)
     if statistic is not None:
@@ -166,9 +159,13 @@ def compare(
         return differences(arms, statistic, hypothesis, adjust, groups=groups, weights=weights, **bootstrap)
     if bootstrap:
         raise InputError("options of the bootstrap", expected="a statistic with them", got=", ".join(bootstrap))
-    check.check_choice("method", method, METHODS)
-    samples = _samples(arms, groups, folds, weights)
-    return compare_areas(samples, hypothesis, adjust, method)
+    check.check_choice("method", method, areas.DIFFERENCE_METHODS)
+    options = {"folds": folds, "weights": weights}
+    if arms.rows is not None:
+        samples = areas.sample_of_rows(arms.rows, groups=groups, **options)
+    else:
+        samples = {name: areas.auc_sample(arm, groups=groups.get(name), **options) for name, arm in arms.items()}
+    return areas.compare_areas(samples, hypothesis, adjust, method)
 
 
 def _arms(predictions: Models, paired: bool | None, groups: Any) -> tuple[Samples, Any]:
@@ -184,14 +181,6 @@ def _arms(predictions: Models, paired: bool | None, groups: Any) -> tuple[Sample
     return join_rows(arms, groups) if paired else (arms, _groups_of_arms(arms, groups))
 
 
-def _samples(
-    arms: Samples, groups: Any, folds: OverFolds | None, weights: WeightKind
-) -> AucSample | dict[str, AucSample]:
-    if arms.rows is not None:
-        return sample_of_rows(arms.rows, groups=groups, folds=folds, weights=weights)
-    return {name: auc_sample(arm, groups=groups.get(name), folds=folds, weights=weights) for name, arm in arms.items()}
-
-
 def join_rows(arms: Samples, groups: Any = None) -> tuple[Samples, Any]:
     """Return models with separate rows as models of common rows, after checking that all rows agree."""
     rows = {name: arm.require_rows(f"a paired comparison with {name!r}", PairingError) for name, arm in arms.items()}
@@ -199,30 +188,28 @@ def join_rows(arms: Samples, groups: Any = None) -> tuple[Samples, Any]:
     first_name, *others = rows
     first = rows[first_name]
     for name in others:
-        data = rows[name]
-        for what, ours, theirs in (
-            ("label", first.y_true, data.y_true),
-            ("weight", first.sample_weight, data.sample_weight),
-            ("fold", first.fold, data.fold),
-            ("row", first.row, data.row),
-            ("group", groups[first_name], groups[name]),
-        ):
-            _require_same(what, ours, theirs, f"{first_name!r} and {name!r}")
+        second, names = rows[name], f"{first_name!r} and {name!r}"
+        _require_same("label", first.y_true, second.y_true, names)
+        _require_same("weight", first.sample_weight, second.sample_weight, names)
+        _require_same("fold", first.fold, second.fold, names)
+        _require_same("row", first.row, second.row, names)
+        _require_same("group", groups[first_name], groups[name], names)
     scores = {name: data.scores[data.models[0]] for name, data in rows.items()}
     joined = Predictions(first.y_true, scores, **first.row_columns())
     return samples_of(joined), groups[first_name]
 
 
-def _require_same(what: str, ours: Any, theirs: Any, arms: str) -> None:
-    if ours is None and theirs is None:
+def _require_same(what: str, first: Any, second: Any, arms: str) -> None:
+    if first is None and second is None:
         return
-    if ours is None or theirs is None:
+    if first is None or second is None:
         raise PairingError(f"{arms} are not paired", expected=f"a {what} in both or in neither", got="in one only")
-    ours, theirs = np.asarray(ours), np.asarray(theirs)
-    if ours.size != theirs.size:
-        raise PairingError(f"{arms} are not paired", expected="equally many rows", got=f"{ours.size} and {theirs.size}")
-    if (ours != theirs).any():
-        row = int((ours != theirs).argmax())
+    first, second = np.asarray(first), np.asarray(second)
+    if first.size != second.size:
+        got = f"{first.size} and {second.size}"
+        raise PairingError(f"{arms} are not paired", expected="equally many rows", got=got)
+    if (first != second).any():
+        row = int((first != second).argmax())
         hint = "bring the rows into one order first"
         raise PairingError(
             f"{arms} are not paired", expected=f"the same {what}s", got=f"others in row {row}", hint=hint
@@ -232,16 +219,22 @@ def _require_same(what: str, ours: Any, theirs: Any, arms: str) -> None:
 def _by_arm(arms: Samples, groups: Any) -> dict[str, Any]:
     """Return the groups of each arm: those given, or those of its rows."""
     given = check.by_name(groups, arms)
-    own = {name: None if arm.rows is None else arm.rows.groups for name, arm in arms.items()}
-    return {name: own[name] if given.get(name) is None else given[name] for name in arms}
+    by_arm = {}
+    for name, arm in arms.items():
+        by_arm[name] = given.get(name)
+        if by_arm[name] is None and arm.rows is not None:
+            by_arm[name] = arm.rows.groups
+    return by_arm
 
 
 def _groups_of_arms(arms: Samples, groups: Any) -> Mapping[str, Any]:
+    """Return the groups of the arms that have some, after checking that no group is in two arms."""
     if not (groups is None or groups is False or isinstance(groups, Mapping)):
         raise InputError("groups", expected="a mapping from the name of each arm to its groups")
-    of_arm = {name: each for name, each in _by_arm(arms, groups).items() if each is not None}
-    for first, second in combinations([name for name, each in of_arm.items() if each is not False], 2):
-        shared = np.intersect1d(of_arm[first], of_arm[second])
+    by_arm = {name: column for name, column in _by_arm(arms, groups).items() if column is not None}
+    grouped = [name for name, column in by_arm.items() if column is not False]
+    for first, second in combinations(grouped, 2):
+        shared = np.intersect1d(by_arm[first], by_arm[second])
         if shared.size:
             raise PairingError(
                 "an unpaired comparison",
@@ -249,8 +242,10 @@ def _groups_of_arms(arms: Samples, groups: Any) -> Mapping[str, Any]:
                 got=f"{shared.size} in both, such as {shared.tolist()[0]!r}",
                 hint="such arms are not independent; keep each group in one of them",
             )
-    return of_arm
+    return by_arm
 
+
+# Test of one model against chance
 
 Method = Literal["auto", "exact", "asymptotic"]
 
@@ -263,7 +258,7 @@ def mann_whitney(
     y_score: Any = None,
     *,
     model: str | None = None,
-    alternative: Alternative = "two-sided",
+    alternative: results.Alternative = "two-sided",
     method: Method = "auto",
     level: float = 0.95,
     pos_label: Any = None,
@@ -310,61 +305,61 @@ def mann_whitney(
     >>> test.statistic, test.p_value
     (8.0, 0.2)
     """
-    check.check_choice("alternative", alternative, ALTERNATIVES)
+    check.check_choice("alternative", alternative, results.ALTERNATIVES)
     check.check_choice("method", method, ("auto", "exact", "asymptotic"))
     data = sample_of(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
     require_distinct(data.rows, "Wilcoxon–Mann–Whitney test")
     counts = data.counts
     counts.require_both_classes("Wilcoxon–Mann–Whitney test")
     require_whole(counts.pos, counts.neg)
-    difference = auc_interval(counts, level=level)
+    difference = areas.auc_interval(counts, level=level)
     statistic = counts.pairs().auc() * counts.n_pos * counts.n_neg
     if method == "auto":
         method = "exact" if counts.n * min(counts.n_pos, counts.n_neg) <= _MOST_EXACT else "asymptotic"
-    p_value = (_exact if method == "exact" else _asymptotic)(counts, alternative)
+    p_value = _exact(counts, alternative) if method == "exact" else _asymptotic(counts, alternative)
     name = f"Wilcoxon–Mann–Whitney, {method}"
     return Comparison("chance", "model", difference.shifted(-0.5), statistic, p_value, name, alternative)
 
 
-def _doubled_ranks(counts: ThresholdCounts) -> tuple[Array, Array]:
-    """Return twice the midrank of each level, an integer, and its number of rows."""
+def _exact(counts: ThresholdCounts, alternative: results.Alternative) -> float:
+    """Return the share of all labellings whose rank sum is as extreme as the observed one."""
+    # Twice the midrank of each level, which is an integer whatever the ties.
     rows = (counts.pos + counts.neg).astype(np.int64)
     below = int(counts.n) - np.cumsum(rows)
-    return 2 * below + rows + 1, rows
-
-
-def _exact(counts: ThresholdCounts, alternative: Alternative) -> float:
-    rank, rows = _doubled_ranks(counts)
+    rank = 2 * below + rows + 1
     rarer = counts.pos if counts.n_pos <= counts.n_neg else counts.neg
-    size, total = int(rarer.sum()), int(rarer.astype(np.int64) @ rank)
+    size, observed = int(rarer.sum()), int(rarer.astype(np.int64) @ rank)
     share = _distribution(np.repeat(rank, rows), size)
     sums = np.arange(share.size)
     if alternative == "two-sided":
-        centre = size * (int(counts.n) + 1)
-        return float(min(share[abs(sums - centre) >= abs(total - centre)].sum(), 1.0))
+        mean = size * (int(counts.n) + 1)
+        return float(min(share[abs(sums - mean) >= abs(observed - mean)].sum(), 1.0))
     upwards = (alternative == "greater") == (counts.n_pos <= counts.n_neg)
-    return float(min(share[sums >= total if upwards else sums <= total].sum(), 1.0))
+    extreme = sums >= observed if upwards else sums <= observed
+    return float(min(share[extreme].sum(), 1.0))
 
 
 def _distribution(rank: Array, size: int) -> Array:
     """Return the probability of each rank sum of `size` rows drawn without replacement."""
-    most = int(np.sort(rank)[-size:].sum())
-    share = np.zeros((size + 1, most + 1))
+    largest = int(np.sort(rank)[-size:].sum())
+    share = np.zeros((size + 1, largest + 1))
     share[0, 0] = 1.0
     # Row by row: share[j, s] is the probability that j of the rows so far are drawn and have the sum s.
-    for seen, value in enumerate(rank):
-        left = rank.size - seen
-        chosen = np.arange(size + 1)
-        draw = ((size - chosen) / left).clip(0, 1)[:, None]
-        moved = share * draw
+    drawn = np.arange(size + 1)
+    for row, value in enumerate(rank):
+        rows_left = rank.size - row
+        probability = ((size - drawn) / rows_left).clip(0, 1)[:, None]
+        moved = share * probability
         share -= moved
-        share[1:, value:] += moved[:-1, : most + 1 - value]
+        share[1:, value:] += moved[:-1, : largest + 1 - value]
     return share[size]
 
 
-def _asymptotic(counts: ThresholdCounts, alternative: Alternative) -> float:
+def _asymptotic(counts: ThresholdCounts, alternative: results.Alternative) -> float:
+    """Return the p-value of the normal approximation, with corrections for ties and for continuity."""
     n_pos, n_neg, n = int(counts.n_pos), int(counts.n_neg), int(counts.n)
     rows = (counts.pos + counts.neg).astype(np.float64)
+    # Var U = P·N/12·(n + 1 − Σ(t³ − t)/(n(n − 1))) for ties of t rows.
     ties = float((rows**3 - rows).sum()) / (n * (n - 1)) if n > 1 else 0.0
     spread = sqrt(n_pos * n_neg / 12 * (n + 1 - ties))
     excess = (counts.pairs().auc() - 0.5) * n_pos * n_neg
@@ -375,6 +370,8 @@ def _asymptotic(counts: ThresholdCounts, alternative: Alternative) -> float:
     towards = excess if alternative == "greater" else -excess
     return float(special.ndtr((0.5 - towards) / spread))
 
+
+# Test of two whole curves
 
 _CHUNK_CELLS = 2**19  # ranks permuted at once: 4 MB
 _ROUNDING = 1e-12  # relative: permutations that equal the sample count as equal, whatever the order of their sums
@@ -448,30 +445,33 @@ def compare_curves(
     if arms.rows is not None:
         exchange = _Paired.of(arms.rows)
     else:
-        exchange = _Unpaired.of(*(arm.require_rows(f"the permutation test of {name!r}") for name, arm in arms.items()))
-    areas = compare(predictions, paired=paired, level=level)[0]
+        rows = [arm.require_rows(f"the permutation test of {name!r}") for name, arm in arms.items()]
+        exchange = _Unpaired.of(*rows)
+    of_areas = compare(predictions, paired=paired, level=level)[0]
     seed = check.seed_of(random_state)
     observed = exchange.permuted(np.random.default_rng([seed, 1]), 1, permute=False)[0]
     chunk = int(np.clip(_CHUNK_CELLS // exchange.n, 1, 100))
     drawn = in_chunks(exchange.permuted, replicates, chunk, seed=seed, threads=1, progress=progress)
     p_value = (1 + int((drawn >= observed * (1 - _ROUNDING)).sum())) / (1 + replicates)
     method = f"Venkatraman–Begg, {exchange.kind}, {replicates} permutations"
-    return Comparison(areas.first, areas.second, areas.difference, float(observed), p_value, method)
+    return Comparison(of_areas.first, of_areas.second, of_areas.difference, float(observed), p_value, method)
 
 
 @dataclass(frozen=True)
 class _Paired:
-    """Both models' ranks on the same rows."""
+    """Both models' ranks on the same rows, which can be exchanged in every row."""
 
     positive: NDArray[np.bool_]
-    ranks: tuple[Array, ...]
+    first: Array
+    second: Array
 
     kind = "paired"
 
     @classmethod
     def of(cls, predictions: Predictions) -> "_Paired":
         _refuse_weights(predictions)
-        return cls(predictions.y_true, tuple(_dense(score) for score in predictions.scores.values()))
+        first, second = predictions.scores.values()
+        return cls(predictions.y_true, _dense(first), _dense(second))
 
     @property
     def n(self) -> int:
@@ -479,13 +479,15 @@ class _Paired:
 
     def permuted(self, rng: np.random.Generator, size: int, permute: bool = True) -> Array:
         """Return the statistic E for `size` permutations, or for the data."""
-        first, second = (_break_ties(rank, rng, size) for rank in self.ranks)
+        first, second = _break_ties(self.first, rng, size), _break_ties(self.second, rng, size)
         if permute:
             swapped = rng.random(first.shape) < 0.5
             first, second = np.where(swapped, second, first), np.where(swapped, first, second)
-            first, second = (_break_ties(rank, rng, size) for rank in (first, second))
-        found = [self.positive[np.argsort(rank, axis=1)].cumsum(axis=1) for rank in (first, second)]
-        return 2 * np.abs(found[0] - found[1]).sum(axis=1)
+            first, second = _break_ties(first, rng, size), _break_ties(second, rng, size)
+        # Positives among the k lowest ranks, for each k. Errors differ by twice the difference of these.
+        of_first = self.positive[np.argsort(first, axis=1)].cumsum(axis=1)
+        of_second = self.positive[np.argsort(second, axis=1)].cumsum(axis=1)
+        return 2 * np.abs(of_first - of_second).sum(axis=1)
 
 
 @dataclass(frozen=True)
@@ -500,12 +502,12 @@ class _Unpaired:
 
     @classmethod
     def of(cls, first: Predictions, second: Predictions) -> "_Unpaired":
-        for predictions in (first, second):
-            _refuse_weights(predictions)
+        _refuse_weights(first)
+        _refuse_weights(second)
         a, b = first.y_true, second.y_true
         share = (a.sum() + b.sum()) / (a.size + b.size)
-        ranks = [_dense(arm.scores[arm.models[0]]) for arm in (first, second)]
-        return cls((a, b), (ranks[0], ranks[1]), float(share))
+        ranks = _dense(first.scores[first.models[0]]), _dense(second.scores[second.models[0]])
+        return cls((a, b), ranks, float(share))
 
     @property
     def n(self) -> int:
@@ -516,10 +518,22 @@ class _Unpaired:
         places = [self._place(arm, _break_ties(self.rank[arm], rng, size)) for arm in (0, 1)]
         if permute:
             places = self._exchange(places, rng)
-        curves = [self._error_curve(arm, place + _JITTER * rng.random(place.shape)) for arm, place in enumerate(places)]
-        return np.array([_area_between(*[(t[r], e[r]) for t, e in curves]) for r in range(size)])
+        along, errors = [], []
+        for arm in (0, 1):
+            untied = places[arm] + _JITTER * rng.random(places[arm].shape)
+            of_arm = self._error_curve(arm, untied)
+            along.append(of_arm[0])
+            errors.append(of_arm[1])
+        areas_between = np.empty(size)
+        for row in range(size):
+            at = np.union1d(along[0][row], along[1][row])
+            first = np.interp(at, along[0][row], errors[0][row])
+            gap = np.abs(first - np.interp(at, along[1][row], errors[1][row]))
+            areas_between[row] = (np.diff(at) * (gap[1:] + gap[:-1])).sum() / 2
+        return areas_between
 
     def _mass(self, arm: int) -> Array:
+        """Return the weight of each row in the mixture: positives have `share` of it together."""
         positive = self.positive[arm]
         n_pos = positive.sum()
         return np.where(positive, self.share / n_pos, (1 - self.share) / (positive.size - n_pos))
@@ -533,13 +547,15 @@ class _Unpaired:
         return place
 
     def _exchange(self, places: list[Array], rng: np.random.Generator) -> list[Array]:
+        """Exchange rows of one class between the samples, within the class."""
         exchanged = [np.empty(place.shape) for place in places]
         for of_class in (True, False):
-            columns = [np.flatnonzero(positive == of_class) for positive in self.positive]
-            pooled = np.concatenate([place[:, c] for place, c in zip(places, columns, strict=True)], axis=1)
+            first = np.flatnonzero(self.positive[0] == of_class)
+            second = np.flatnonzero(self.positive[1] == of_class)
+            pooled = np.concatenate([places[0][:, first], places[1][:, second]], axis=1)
             pooled = rng.permuted(pooled, axis=1)
-            exchanged[0][:, columns[0]] = pooled[:, : columns[0].size]
-            exchanged[1][:, columns[1]] = pooled[:, columns[0].size :]
+            exchanged[0][:, first] = pooled[:, : first.size]
+            exchanged[1][:, second] = pooled[:, first.size :]
         return exchanged
 
     def _error_curve(self, arm: int, place: Array) -> tuple[Array, Array]:
@@ -550,12 +566,6 @@ class _Unpaired:
         along = np.concatenate([start, mass.cumsum(axis=1)], axis=1)
         change = np.where(positive, mass, -mass).cumsum(axis=1)
         return along, 1 - self.share + np.concatenate([start, change], axis=1)
-
-
-def _area_between(first: tuple[Array, Array], second: tuple[Array, Array]) -> float:
-    along = np.union1d(first[0], second[0])
-    gap = np.abs(np.interp(along, *first) - np.interp(along, *second))
-    return float((np.diff(along) * (gap[1:] + gap[:-1])).sum() / 2)
 
 
 def _dense(score: Array) -> Array:
@@ -578,7 +588,9 @@ def _refuse_weights(predictions: Predictions) -> None:
         raise WeightError("the permutation test", expected="no weights", got="rows that do not count alike")
 
 
-_FITS = 2**31  # totals whose products fit 64 bits
+# Drift
+
+_MOST_ROWS = 2**31  # of a sample; products of larger numbers do not fit 64 bits
 
 
 class Bounds(NamedTuple):
@@ -665,43 +677,51 @@ def drift(first: Any, second: Any) -> Any:
     """
     if isinstance(first, BySegment) and isinstance(second, BySegment):
         return reach("segments").drift_by_segment(first, second)
-    one, other = (samples_of(data, name=name).one(None).bins for name, data in (("first", first), ("second", second)))
+    one = samples_of(first, name="first").one(None).bins
+    other = samples_of(second, name="second").one(None).bins
     if one.low.dtype != other.low.dtype:
         raise ScoreError("samples", expected="scores of one type", got=f"{one.low.dtype} and {other.low.dtype}")
-    everyone, positives, negatives = (_distance(one, other, kind) for kind in ("n", "pos", "neg"))
-    assert everyone is not None
+    of_all = _distance(one, other, one.pos + one.neg, other.pos + other.neg)
+    of_pos = _distance(one, other, one.pos, other.pos)
+    of_neg = _distance(one, other, one.neg, other.neg)
+    assert of_all is not None
     difference = None
-    if all((one.n_pos, one.n_neg, other.n_pos, other.n_neg)):
-        (low, high), (other_low, other_high) = (_areas(each) for each in (one, other))
+    if of_pos is not None and of_neg is not None:
+        low, high = _area_bounds(one)
+        other_low, other_high = _area_bounds(other)
         difference = _outward(other_low - high, other_high - low)
-    return Drift(everyone, positives, negatives, difference, other.prevalence - one.prevalence)
+    return Drift(of_all, of_pos, of_neg, difference, other.prevalence - one.prevalence)
 
 
-def _areas(binned: BinnedCounts) -> tuple[Fraction, Fraction]:
+def _area_bounds(binned: BinnedCounts) -> tuple[Fraction, Fraction]:
     low, high = binned.right_bounds
     total = 2 * int(binned.n_pos) * int(binned.n_neg)
     return Fraction(low, total), Fraction(high, total)
 
 
-def _distance(one: BinnedCounts, other: BinnedCounts, kind: str) -> Bounds | None:
+def _distance(one: BinnedCounts, other: BinnedCounts, rows: Array, other_rows: Array) -> Bounds | None:
     """Return bounds of the largest difference of shares at or above a threshold, attained at ends of bins."""
-    counts = [binned.pos + binned.neg if kind == "n" else getattr(binned, kind) for binned in (one, other)]
-    totals = [int(column.sum()) for column in counts]
-    if not all(totals):
+    total, other_total = int(rows.sum()), int(other_rows.sum())
+    if not (total and other_total):
         return None
-    ends = [tuple(encode(end) for end in (binned.low, binned.high)) for binned in (one, other)]
-    at = np.unique(np.concatenate([column for pair in ends for column in pair]))
-    above: list[tuple[Array, Array]] = []
-    for (low, high), column, scale in zip(ends, counts, totals[::-1], strict=True):
-        summed = np.append(0, np.cumsum(column))
-        if max(totals) >= _FITS:
-            summed = summed.astype(object)
-        sure, possible = (summed[low.size - np.searchsorted(edge[::-1], at)] * scale for edge in (low, high))
-        above.append((sure, possible))
-    (sure, possible), (other_sure, other_possible) = above
+    at = np.unique(np.concatenate([encode(end) for end in (one.low, one.high, other.low, other.high)]))
+
+    # Rows at or above each end of a bin, those of the whole bin being sure above its low end and possible up to its
+    # high end; multiplied by the other total, so that shares are compared as whole numbers.
+    def reached(binned: BinnedCounts, count: Array, factor: int) -> tuple[Array, Array]:
+        summed = np.append(0, np.cumsum(count))
+        if max(total, other_total) >= _MOST_ROWS:
+            summed = summed.astype(object)  # Python's integers
+        bins = binned.low.size
+        sure = summed[bins - np.searchsorted(encode(binned.low)[::-1], at)] * factor
+        possible = summed[bins - np.searchsorted(encode(binned.high)[::-1], at)] * factor
+        return sure, possible
+
+    sure, possible = reached(one, rows, other_total)
+    other_sure, other_possible = reached(other, other_rows, total)
     least = max(0, (sure - other_possible).max(), (other_sure - possible).max())
     most = max((possible - other_sure).max(), (other_possible - sure).max())
-    pairs = totals[0] * totals[1]
+    pairs = total * other_total
     return _outward(Fraction(int(least), pairs), Fraction(int(most), pairs))
 
 
