@@ -1,10 +1,12 @@
-"""Planning from a pilot: power of the comparison of its two models with other sample sizes."""
-# MERGED-DOC: """Planning a study: power and sample size for areas, their differences, and rates.
-#
-# The variance of an area that is not observed yet is the exact one of normal scores of equal spread.
-# """
-# MERGED-DOC: """Planning a study by its precision: sample sizes for intervals of a given width, of areas and of
-# rates."""
+"""Planning a study: power and sample size for areas, their differences, and rates.
+
+A test of an area rejects if the interval of the area ends beyond the null; its power is the chance of that, with a
+variance V/P for P positives (`auc_variance`). An area that is not observed yet gets the exact variance of normal scores
+with equal spread. A pilot has the covariance of two models' areas from its own rows (`Pilot`). A study can also be
+planned by its precision, the width of an interval of an area or a rate.
+
+The order of the file: variance and plan, power and sample size for tests, precision, pilot.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,105 +22,21 @@ from rocscope._base.contract import contract
 from rocscope.core.result import Result
 from rocscope.errors import InputError
 from rocscope.inference.areas import sample_of_rows
-from rocscope.inference.proportions import ShareMethod, logit, normal_quantile, proportion_interval
+from rocscope.inference.estimate import normal_quantile, t_quantile
+from rocscope.inference.proportions import ShareMethod, logit, proportion_interval
 from rocscope.inference.variance import satterthwaite
 from rocscope.sample import rows_of
 
-
-@dataclass(frozen=True)
-class Pilot:
-    """The difference of two models' areas, and their covariance (2 × 2) per positive and per negative.
-
-    Examples
-    --------
-    >>> from rocscope import Predictions
-    >>> y = [1, 1, 0, 1, 0, 1, 0, 0] * 5
-    >>> pilot = Pilot.of(Predictions(y, {"a": [8, 7, 6, 5, 4, 3, 2, 1] * 5, "b": [8, 4, 3, 7, 2, 6, 5, 1] * 5}))
-    >>> round(pilot.power(n_pos=100, n_neg=100), 2), round(pilot.correlation, 2)
-    (0.78, -0.52)
-    >>> pilot.power(n_pos=pilot.cases(power=0.9), n_neg=pilot.cases(power=0.9)) >= 0.9
-    True
-    """
-
-    difference: float
-    of_pos: Array
-    of_neg: Array
-    n_pos: float
-    n_neg: float
-
-    @classmethod
-    def of(cls, predictions: Any) -> "Pilot":
-        """Estimate the variances of two models from rows, by DeLong's method."""
-        rows = rows_of(predictions)
-        if len(rows.models) != 2:
-            raise InputError("models of a pilot", expected="two", got=f"{len(rows.models)}")
-        sample = sample_of_rows(rows, groups=False)
-        of_pos, of_neg = (stratum.covariance * stratum.effective_units for stratum in sample.strata)
-        return cls(float(sample.auc[1] - sample.auc[0]), of_pos, of_neg, sample.n_pos, sample.n_neg)
-
-    def covariance(self, n_pos: float, n_neg: float) -> Array:
-        """Covariance of both areas with given numbers of cases."""
-        return self.of_pos / n_pos + self.of_neg / n_neg
-
-    @property
-    def correlation(self) -> float:
-        """Correlation of both areas in the pilot; negative if one model is right where the other is wrong."""
-        both = self.covariance(self.n_pos, self.n_neg)
-        return float(both[0, 1] / sqrt(both[0, 0] * both[1, 1]))
-
-    def power(self, *, n_pos: float, n_neg: float, margin: float = 0.0, alpha: float = 0.05) -> float:
-        """Power to show that the two differ, or with a margin, that the second is not inferior (one-sided).
-
-        Notes
-        -----
-        ``Φ((|D| − z·√V₀)/√V)``, with V of the difference as it is and V₀ = 2(V₁ − C) if both were as the first, as pROC
-        has it; for a margin V₀ = V.
-
-        References
-        ----------
-        Obuchowski & McClish 1997, Stat. Med. 16:1529–1542; Robin et al. 2011, BMC Bioinformatics 12:77 (pROC).
-        """
-        null, variance = self._variances(n_pos, n_neg, margin)
-        z = float(special.ndtri(1 - check.check_share(alpha, "alpha") / (1 if margin else 2)))
-        return float(special.ndtr((self._effect(margin) - z * sqrt(null)) / sqrt(variance)))
-
-    def alpha(self, *, n_pos: float, n_neg: float, power: float = 0.8) -> float:
-        """Return the two-sided level with a given power."""
-        null, variance = self._variances(n_pos, n_neg, 0.0)
-        aimed = float(special.ndtri(check.check_share(power, "power")))
-        return float(2 * special.ndtr(-(self._effect(0.0) - aimed * sqrt(variance)) / sqrt(null)))
-
-    def cases(self, *, power: float = 0.8, ratio: float = 1.0, margin: float = 0.0, alpha: float = 0.05) -> int:
-        """Return the required number of positives, given the ratio of negatives to positives."""
-        check.check_share(power, "power")
-        if not self._effect(margin) > 0:
-            raise InputError(
-                "what is to be shown", expected="a difference in the pilot", got=f"{self._effect(margin):g}"
-            )
-
-        def lacking(n: float) -> float:
-            return self.power(n_pos=n, n_neg=n * ratio, margin=margin, alpha=alpha) - power
-
-        most = 2.0
-        while lacking(most) < 0 and most < inf:
-            most *= 2
-        solve: Any = optimize.brentq
-        return max(2, ceil(solve(lacking, 1e-6, most) - 1e-9))
-
-    def _effect(self, margin: float) -> float:
-        return self.difference + margin if margin else abs(self.difference)
-
-    def _variances(self, n_pos: float, n_neg: float, margin: float) -> tuple[float, float]:
-        both = self.covariance(n_pos, n_neg)
-        variance = float(both[0, 0] + both[1, 1] - 2 * both[0, 1])
-        return (variance if margin else float(2 * (both[0, 0] - both[0, 1]))), variance
-
+# Variance and plan
 
 Alternative = Literal["two-sided", "greater"]
 VarianceMethod = Literal["binormal", "obuchowski"]
 
 _MOST_TO_ONE = 10**10  # cases of one class for each of the other: more are a mistake
-_ALMOST = 1 - 1e-9  # the largest area that is looked at: at 1 itself its variance is 0
+_LARGEST_AUC = 1 - 1e-9  # the largest area that is considered: at 1 itself its variance is 0
+_MOST_CASES = 10**6  # of a class; no study of more is planned
+
+_solve: Any = optimize.brentq  # pyright takes its result for a tuple
 
 
 @dataclass(frozen=True, repr=False)
@@ -210,6 +128,9 @@ def auc_variance(
     return spread * (1 + 1 / ratio) + (auc * (1 - auc) - 2 * spread) / (positives * ratio)
 
 
+# Power and sample size
+
+
 @contract
 def auc_power(
     auc: float,
@@ -250,7 +171,7 @@ def auc_power(
     >>> round(auc_power(0.7, n_pos=40, n_neg=40), 3)
     0.891
     """
-    return _of_one(auc, null, _cases(n_pos, n_neg), alternative, alpha).power(n_pos)
+    return _of_one(auc, null, _ratio_of_cases(n_pos, n_neg), alternative, alpha).power(n_pos)
 
 
 @contract
@@ -327,7 +248,7 @@ def comparison_power(
     >>> round(apart, 3), round(same_rows, 3)
     (0.546, 0.831)
     """
-    return _of_two(first, second, _cases(n_pos, n_neg), correlation, alternative, alpha).power(n_pos)
+    return _of_two(first, second, _ratio_of_cases(n_pos, n_neg), correlation, alternative, alpha).power(n_pos)
 
 
 @contract
@@ -402,8 +323,7 @@ def detectable_auc(
         raise InputError("power", expected="one that some AUC reaches", got=repr(power), hint="take more cases")
     if lacking(low) >= 0:
         raise InputError("power", expected=f"more than alpha, {alpha:g}, which no difference has", got=repr(power))
-    solve: Any = optimize.brentq
-    return solve(lacking, low, top)
+    return _solve(lacking, low, top)
 
 
 @dataclass(frozen=True)
@@ -422,13 +342,15 @@ class _Test:
         check.check_share(self.alpha, "alpha")
         check_ratio(self.ratio)
         if not self.effect or (self.alternative == "greater" and self.effect < 0):
-            wanted = "a difference" if self.alternative == "two-sided" else "a difference above 0"
-            raise InputError("what is to be shown", expected=wanted, got=f"{self.effect:g}")
+            expected = "a difference" if self.alternative == "two-sided" else "a difference above 0"
+            raise InputError("what is to be shown", expected=expected, got=f"{self.effect:g}")
 
     def power(self, n_pos: float) -> float:
-        tail, each = self.alpha / (2 if self.alternative == "two-sided" else 1), (n_pos, n_pos * self.ratio)
-        df = satterthwaite([1 / n for n in each], [max(n - 1, 1.0) for n in each])
-        return float(special.ndtr(self.excess(n_pos, -float(special.stdtrit(df, tail)))))
+        """Return the power, with Welch's degrees of freedom for classes of equal variance per row."""
+        n_neg = n_pos * self.ratio
+        df = satterthwaite([1 / n_pos, 1 / n_neg], [max(n_pos - 1, 1.0), max(n_neg - 1, 1.0)])
+        tail = self.alpha / (2 if self.alternative == "two-sided" else 1)
+        return float(special.ndtr(self.excess(n_pos, t_quantile(-float(special.ndtri(tail)), df))))
 
     def plan(self, power: float, aim: str) -> StudyPlan:
         """Return the smallest study with the required power."""
@@ -438,38 +360,47 @@ class _Test:
             low, high = high, 2 * high
         while high - low > 1:
             middle = (low + high) // 2
-            low, high = (middle, high) if self.power(middle) < power else (low, middle)
+            if self.power(middle) < power:
+                low = middle
+            else:
+                high = middle
         return StudyPlan(high, ceil(high * self.ratio), self.power(high), aim)
 
 
 def _of_one(auc: float, null: float, ratio: float, alternative: Alternative, alpha: float) -> _Test:
+    """Return the test of one area against a value."""
     check.check_share(null, "null")
     check.check_share(auc, "auc")
     area, value = (auc, null) if auc > null else (1 - auc, 1 - null)
 
     def excess(n_pos: float, critical: float) -> float:
-        def beyond(seen: float) -> float:  # Wilson's interval of the area that is seen ends at the null
-            variance = auc_variance(seen, ratio, positives=n_pos) / n_pos * value * (1 - value) / (seen * (1 - seen))
-            return seen - value - critical * sqrt(variance)
+        def past_null(observed: float) -> float:
+            """Return how far the lower end of Wilson's interval of an observed area is past the null."""
+            variance = auc_variance(observed, ratio, positives=n_pos) / n_pos
+            at_null = variance * value * (1 - value) / (observed * (1 - observed))
+            return observed - value - critical * sqrt(at_null)
 
-        least = _ALMOST if beyond(_ALMOST) <= 0 else float(solve(beyond, value, _ALMOST))
+        least = _LARGEST_AUC  # the smallest observed area that rejects
+        if past_null(_LARGEST_AUC) > 0:
+            least = float(_solve(past_null, value, _LARGEST_AUC))
         error = sqrt(auc_variance(area, ratio, positives=n_pos) / n_pos)
         return (area - least) / error
 
-    solve: Any = optimize.brentq
     return _Test(auc - null, ratio, excess, alternative, alpha)
 
 
 def _of_two(
     first: float, second: float, ratio: float, correlation: float, alternative: Alternative, alpha: float
 ) -> _Test:
+    """Return the test of the difference of two areas."""
     check.check_share(first, "first")
     check.check_share(second, "second")
     if not -1 <= correlation < 1:
         raise InputError("correlation", expected="a number from -1 to below 1", got=repr(correlation))
 
     def excess(n_pos: float, critical: float) -> float:
-        a, b = (auc_variance(auc, ratio, positives=n_pos) for auc in (first, second))
+        a = auc_variance(first, ratio, positives=n_pos)
+        b = auc_variance(second, ratio, positives=n_pos)
         variance = (a + b - 2 * correlation * sqrt(a * b)) / n_pos
         return abs(second - first) / sqrt(variance) - critical
 
@@ -482,14 +413,15 @@ def check_ratio(ratio: float, name: str = "ratio") -> None:
         raise InputError(name, expected="from 1e-10 to 1e10 negatives for each positive", got=repr(ratio))
 
 
-def _cases(n_pos: int, n_neg: int) -> float:
+def _ratio_of_cases(n_pos: int, n_neg: int) -> float:
+    """Return the number of negatives for each positive."""
     for name, n in (("n_pos", n_pos), ("n_neg", n_neg)):
         if not n >= 1:
             raise InputError(name, expected="at least 1", got=repr(n))
     return n_neg / n_pos
 
 
-_MOST_CASES = 10**6  # of a class; more are no study that is planned
+# Precision
 
 
 @contract
@@ -529,9 +461,8 @@ def auc_width_sample_size(auc: float, *, width: float = 0.1, ratio: float = 1.0,
         return high - low - width
 
     if excess(_MOST_CASES) > 0:
-        raise _unreachable(width)
-    solve: Any = optimize.brentq
-    n_pos = 2 if excess(2) <= 0 else ceil(solve(excess, 2, _MOST_CASES))
+        raise InputError("width", expected=f"one that {_MOST_CASES:,} cases of a class reach", got=repr(width))
+    n_pos = 2 if excess(2) <= 0 else ceil(_solve(excess, 2, _MOST_CASES))
     return StudyPlan(n_pos, ceil(n_pos * ratio), float("nan"), f"AUC {auc:g} to a width of {width:g}")
 
 
@@ -579,7 +510,8 @@ def rate_sample_size(
         if not 0 <= value <= 1:
             raise InputError(name, expected="a share from 0 to 1", got=repr(value))
     check.check_share(width, "width")
-    n_pos, n_neg = (_cases_for_width(rate, width, level, method) for rate in (tpr, tnr))
+    n_pos = _cases_for_width(tpr, width, level, method)
+    n_neg = _cases_for_width(tnr, width, level, method)
     if prevalence is not None:
         check.check_share(prevalence, "prevalence")
         check_ratio(1 / prevalence - 1, "prevalence")
@@ -589,21 +521,112 @@ def rate_sample_size(
     return StudyPlan(n_pos, n_neg, float("nan"), f"rates {tpr:g} and {tnr:g} to a width of {width:g}")
 
 
-def _unreachable(width: float) -> InputError:
-    return InputError("width", expected=f"one that {_MOST_CASES:,} cases of a class reach", got=repr(width))
-
-
 def _cases_for_width(rate: float, width: float, level: float, method: ShareMethod) -> int:
+    """Return the smallest number of cases from which on intervals are no wider."""
+    unreachable = InputError("width", expected=f"one that {_MOST_CASES:,} cases of a class reach", got=repr(width))
     if (2 * normal_quantile(level) / width) ** 2 * rate * (1 - rate) > _MOST_CASES:
-        raise _unreachable(width)  # by the normal approximation, before any search
+        raise unreachable  # by the normal approximation, before any search
+    # The width jumps with the nearest count, so look for the last n that is too wide, well below the end of the range.
     most = 64
-    while True:
-        # The width jumps with the nearest count, so look for the last n that is too wide, well below the end.
+    while most <= 4 * _MOST_CASES:
         n = np.arange(1, most + 1)
         low, high = proportion_interval(np.round(rate * n), n, method=method, level=level)
-        last = int(np.flatnonzero(high - low > width)[-1]) + 1 if (high - low > width).any() else 0
+        too_wide = np.flatnonzero(high - low > width)
+        last = int(n[too_wide[-1]]) if too_wide.size else 0
         if last < most / 2:
             return last + 1
         most *= 4
-        if most > 4 * _MOST_CASES:
-            raise _unreachable(width)
+    raise unreachable
+
+
+# Pilot
+
+
+@dataclass(frozen=True)
+class Pilot:
+    """The difference of two models' areas, and their covariance (2 × 2) per positive and per negative.
+
+    Examples
+    --------
+    >>> from rocscope import Predictions
+    >>> y = [1, 1, 0, 1, 0, 1, 0, 0] * 5
+    >>> pilot = Pilot.of(Predictions(y, {"a": [8, 7, 6, 5, 4, 3, 2, 1] * 5, "b": [8, 4, 3, 7, 2, 6, 5, 1] * 5}))
+    >>> round(pilot.power(n_pos=100, n_neg=100), 2), round(pilot.correlation, 2)
+    (0.78, -0.52)
+    >>> pilot.power(n_pos=pilot.cases(power=0.9), n_neg=pilot.cases(power=0.9)) >= 0.9
+    True
+    """
+
+    difference: float
+    of_pos: Array
+    of_neg: Array
+    n_pos: float
+    n_neg: float
+
+    @classmethod
+    def of(cls, predictions: Any) -> "Pilot":
+        """Estimate the variances of two models from rows, by DeLong's method."""
+        rows = rows_of(predictions)
+        if len(rows.models) != 2:
+            raise InputError("models of a pilot", expected="two", got=f"{len(rows.models)}")
+        sample = sample_of_rows(rows, groups=False)
+        positives, negatives = sample.strata
+        of_pos = positives.covariance * positives.effective_units
+        of_neg = negatives.covariance * negatives.effective_units
+        return cls(float(sample.auc[1] - sample.auc[0]), of_pos, of_neg, sample.n_pos, sample.n_neg)
+
+    def covariance(self, n_pos: float, n_neg: float) -> Array:
+        """Covariance of both areas with given numbers of cases."""
+        return self.of_pos / n_pos + self.of_neg / n_neg
+
+    @property
+    def correlation(self) -> float:
+        """Correlation of both areas in the pilot; negative if one model is right where the other is wrong."""
+        both = self.covariance(self.n_pos, self.n_neg)
+        return float(both[0, 1] / sqrt(both[0, 0] * both[1, 1]))
+
+    def power(self, *, n_pos: float, n_neg: float, margin: float = 0.0, alpha: float = 0.05) -> float:
+        """Power to show that the two differ, or with a margin, that the second is not inferior (one-sided).
+
+        Notes
+        -----
+        ``Φ((|D| − z·√V₀)/√V)``, with V of the difference as it is and V₀ = 2(V₁ − C) if both were as the first, as pROC
+        has it; for a margin V₀ = V.
+
+        References
+        ----------
+        Obuchowski & McClish 1997, Stat. Med. 16:1529–1542; Robin et al. 2011, BMC Bioinformatics 12:77 (pROC).
+        """
+        null, variance = self._variances(n_pos, n_neg, margin)
+        z = float(special.ndtri(1 - check.check_share(alpha, "alpha") / (1 if margin else 2)))
+        return float(special.ndtr((self._effect(margin) - z * sqrt(null)) / sqrt(variance)))
+
+    def alpha(self, *, n_pos: float, n_neg: float, power: float = 0.8) -> float:
+        """Return the two-sided level with a given power."""
+        null, variance = self._variances(n_pos, n_neg, 0.0)
+        aimed = float(special.ndtri(check.check_share(power, "power")))
+        return float(2 * special.ndtr(-(self._effect(0.0) - aimed * sqrt(variance)) / sqrt(null)))
+
+    def cases(self, *, power: float = 0.8, ratio: float = 1.0, margin: float = 0.0, alpha: float = 0.05) -> int:
+        """Return the required number of positives, given the ratio of negatives to positives."""
+        check.check_share(power, "power")
+        if not self._effect(margin) > 0:
+            raise InputError(
+                "what is to be shown", expected="a difference in the pilot", got=f"{self._effect(margin):g}"
+            )
+
+        def lacking(n: float) -> float:
+            return self.power(n_pos=n, n_neg=n * ratio, margin=margin, alpha=alpha) - power
+
+        most = 2.0
+        while lacking(most) < 0 and most < inf:
+            most *= 2
+        return max(2, ceil(_solve(lacking, 1e-6, most) - 1e-9))
+
+    def _effect(self, margin: float) -> float:
+        return self.difference + margin if margin else abs(self.difference)
+
+    def _variances(self, n_pos: float, n_neg: float, margin: float) -> tuple[float, float]:
+        both = self.covariance(n_pos, n_neg)
+        variance = float(both[0, 0] + both[1, 1] - 2 * both[0, 1])
+        return (variance if margin else float(2 * (both[0, 0] - both[0, 1]))), variance
