@@ -1,4 +1,8 @@
-"""Dataset, and the bundled data sets: rules, hierarchies and published counts, and the rows they give."""
+"""The bundled data sets, generated from published rules, hierarchies and counts.
+
+Each function below `Dataset` returns the columns and the class of one data set, in the order of the published file.
+`TABLE` lists them with their positive class, description and source.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,7 +27,7 @@ class Dataset:
     Parameters
     ----------
     name : str
-        Name by which :func:`rocscope.datasets.load` knows it.
+        Name for :func:`rocscope.datasets.load`.
     X : dict of str to ndarray of shape (n,)
         The attributes, column by column: strings, small integers or floats.
     y : ndarray of shape (n,)
@@ -33,9 +37,9 @@ class Dataset:
     positive : str, int or None
         The class usually taken as positive; None where there are more than two.
     description : str
-        What a row is and what the class says of it.
+        What a row is, and the meaning of its class.
     source : str
-        Where the data were published, and by whom.
+        Publication and authors of the data.
 
     Examples
     --------
@@ -159,12 +163,12 @@ def _car() -> LabelledColumns:
         }
     )
     price = _table("0011 0111 1123 1233")[at["buying"], at["maint"]]
-    comfort = _table("000 000 000 000", "112 112 122 122", "012 122 122 122")[
-        at["persons"], at["doors"], at["lug_boot"]
-    ]
+    comfort_table = _table("000 000 000 000", "112 112 122 122", "012 122 122 122")
+    comfort = comfort_table[at["persons"], at["doors"], at["lug_boot"]]
     unfit = (car["safety"] == "low") | (comfort == 0)
     technical = np.where(unfit, 0, comfort + (car["safety"] == "high"))
-    return car, np.array(["unacc", "acc", "good", "vgood"])[_table("0000 0011 0112 0133")[technical, price]]
+    acceptability = _table("0000 0011 0112 0133")[technical, price]
+    return car, np.array(["unacc", "acc", "good", "vgood"])[acceptability]
 
 
 def _nursery() -> LabelledColumns:
@@ -250,9 +254,11 @@ def _shuttle() -> LabelledColumns:
     attributes = np.column_stack(list(situation.values()))
     advice = np.zeros(len(attributes), dtype=np.int64)
     for decision, *conditions in _LANDING_RULES.split():
-        asked = [place for place, digit in enumerate(conditions) if digit != "*"]
-        met = attributes[:, asked] == [int(conditions[place]) for place in asked]
-        advice[met.all(axis=1)] = int(decision)
+        met = np.ones(len(attributes), dtype=np.bool_)
+        for place, digit in enumerate(conditions):
+            if digit != "*":
+                met &= attributes[:, place] == int(digit)
+        advice[met] = int(decision)
     return {name: values[advice > 0] for name, values in situation.items()}, advice[advice > 0]
 
 
@@ -262,10 +268,11 @@ _LINES = [(0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 
 
 def _tic_tac_toe() -> LabelledColumns:
     """Return the boards that x won, that o won and the draws; each sorted, x before o before blank."""
-    x_won, o_won, draws = (
-        sorted(boards, key=lambda board: ["xob".index(cell) for cell in board]) for boards in _final_boards()
-    )
-    cells = np.array([list(board) for board in x_won + o_won + draws])
+    x_won, o_won, draws = _final_boards()
+    boards: list[str] = []
+    for ended in (x_won, o_won, draws):
+        boards += sorted(ended, key=lambda board: ["xob".index(cell) for cell in board])
+    cells = np.array([list(board) for board in boards])
     won = np.repeat(["p", "n"], [len(x_won), len(o_won) + len(draws)])
     return dict(zip(_CELLS, cells.T.copy(), strict=True)), won
 
@@ -276,12 +283,10 @@ def _final_boards() -> tuple[set[str], set[str], set[str]]:
     open_boards = {"b" * len(_CELLS)}
     for move in range(len(_CELLS)):
         player = "xo"[move % 2]
-        boards = {
-            board[:place] + player + board[place + 1 :]
-            for board in open_boards
-            for place, cell in enumerate(board)
-            if cell == "b"
-        }
+        boards: set[str] = set()
+        for board in open_boards:
+            blank = [place for place, cell in enumerate(board) if cell == "b"]
+            boards |= {board[:place] + player + board[place + 1 :] for place in blank}
         ended = {board for board in boards if _has_line(board, player)}
         won[player] |= ended
         open_boards = boards - ended
@@ -316,10 +321,12 @@ def _wdbc() -> LabelledColumns:
     bunch: Any = load_breast_cancer()
     column = dict(zip(bunch.feature_names.tolist(), bunch.data.T.copy(), strict=True))
     measures = [name.removeprefix("mean ") for name in column if name.startswith("mean ")]
-    names = {"{}": "mean {}", "se_{}": "{} error", "worst_{}": "worst {}"}  # as published: as scikit-learn has it
-    labels = np.array([{"malignant": "M", "benign": "B"}[diagnosis] for diagnosis in bunch.target_names])
-    found = {ours.format(each): column[theirs.format(each)] for ours, theirs in names.items() for each in measures}
-    return found, labels[bunch.target]
+    # The published names of columns and classes, for those of scikit-learn.
+    columns = {measure: column[f"mean {measure}"] for measure in measures}
+    columns |= {f"se_{measure}": column[f"{measure} error"] for measure in measures}
+    columns |= {f"worst_{measure}": column[f"worst {measure}"] for measure in measures}
+    labels = np.where(bunch.target_names == "malignant", "M", "B")
+    return columns, labels[bunch.target]
 
 
 class Definition(NamedTuple):

@@ -281,14 +281,7 @@ class _Cases:
 
 
 def _fetch_cases(
-    plan: Plan,
-    source: Any,
-    layout: Mapping[str, Any],
-    ids: Any,
-    segment: Any,
-    scores: Any,
-    keep: Sequence[str],
-    where: str | None,
+    plan: Plan, source: Any, layout: Any, ids: Any, segment: Any, scores: Any, keep: Sequence[str], where: str | None
 ) -> _Cases:
     """Fetch the columns that a plan needs, and others to keep; `ids` and `segment` are arrays or name columns."""
     keep = list(dict.fromkeys(keep))

@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -25,12 +25,8 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import FIRST_ROUNDED, WHOLE_OF_64_BITS, Array
 from rocscope._base.progress import Tell, unreported
 from rocscope.core.context import Context
-from rocscope.core.predictions import Provenance
 from rocscope.engines import formats
 from rocscope.engines.formats import HasColumns, Scores, Source
-
-if TYPE_CHECKING:
-    from rocscope.multiclass.predictions import MulticlassPredictions
 
 _TEXT_KINDS = (pa.int64(), pa.uint64(), pa.float64())
 _WHOLE_KINDS = (pa.int64(), pa.uint64())
@@ -431,14 +427,17 @@ class Role:
 
     def incomplete(self, source: HasColumns, got: str) -> errors.InputError:
         """Return the error for values that are missing or infinite; `got` counts them."""
-        return incomplete(self.argument, self.subject(source), got)
+        error = _ERRORS.get(self.argument, errors.InputError)
+        hint = "leave such rows out with missing='drop'"
+        return error(self.subject(source), expected="a finite value in every row", got=got, hint=hint)
 
 
-def incomplete(argument: str, subject: str, got: str) -> errors.InputError:
-    """Return the error for missing or infinite values in a column used for `argument`."""
-    error = _ERRORS.get(argument, errors.InputError)
-    hint = "leave such rows out with missing='drop'"
-    return error(subject, expected="a finite value in every row", got=got, hint=hint)
+def role_of(roles: Sequence[Role], argument: str) -> Role | None:
+    """Return the only role of an argument, if any."""
+    for role in roles:
+        if role.argument == argument:
+            return role
+    return None
 
 
 def roles_of_columns(source: HasColumns, label: str | None, **others: str | None) -> list[Role]:
@@ -564,33 +563,3 @@ def _matching(names: Sequence[str], pattern: str) -> ByClass:
         got = errors.listing(list(by_class.values())) if by_class else "none"
         raise errors.ColumnError("proba", expected=f"two columns or more like {pattern!r}", got=got)
     return by_class
-
-
-def class_predictions(
-    labels: Array,
-    proba: Mapping[str, Mapping[str, Array]],
-    predicted: Mapping[str, Array],
-    *,
-    classes: Any,
-    normalize: bool,
-    source: Provenance,
-    **others: Any,
-) -> "MulticlassPredictions":
-    """Return predictions from columns by model and class; the first model, or `classes`, gives the order."""
-    from rocscope.multiclass.predictions import MulticlassPredictions
-
-    order = [str(cls) for cls in classes] if classes is not None else list(next(iter(proba.values()), ()))
-    tables: Any = {}
-    for model, columns in proba.items():
-        # Classes of other names stay in the table, so that MulticlassPredictions reports the mismatch.
-        names = [name for name in dict.fromkeys([*order, *columns]) if name in columns]
-        tables[model] = pa.table({name: columns[name] for name in names})
-    return MulticlassPredictions(
-        labels,
-        tables or cast(Any, None),
-        decisions=dict(predicted) or None,
-        classes=classes,
-        normalize=normalize,
-        source=source,
-        **others,
-    )

@@ -235,17 +235,10 @@ def facts_of(name: str, column: pa.ChunkedArray, *, decimal: str) -> ColumnFacts
     classes = None
     if distinct.size <= MOST_CLASSES:
         classes = dict(zip(distinct.tolist(), counts.tolist(), strict=True))
-    return ColumnFacts(
-        name,
-        kind,
-        missing,
-        infinite,
-        distinct=distinct.size,
-        tied=1 - int((counts == 1).sum()) / values.size,
-        minimum=distinct[0].item(),
-        maximum=distinct[-1].item(),
-        classes=classes,
-    )
+    tied = 1 - int((counts == 1).sum()) / values.size
+    minimum = distinct[0].item()
+    maximum = distinct[-1].item()
+    return ColumnFacts(name, kind, missing, infinite, distinct.size, tied, minimum, maximum, classes)
 
 
 def _facts_of_names(name: str, kind: str, column: pa.ChunkedArray) -> ColumnFacts:

@@ -21,7 +21,6 @@ import sys
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from itertools import accumulate, islice
 from os import PathLike
 from pathlib import Path
@@ -37,28 +36,17 @@ FileFormat = Literal["csv", "tsv", "jsonl", "parquet", "arrow", "excel", "duckdb
 FORMATS: tuple[FileFormat, ...] = get_args(FileFormat)
 _DATABASES = ("duckdb", "sqlite")
 
-_FORMAT_OF_SUFFIX = {
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".tab": "tsv",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".json": "jsonl",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".arrow": "arrow",
-    ".arrows": "arrow",
-    ".feather": "arrow",
-    ".ipc": "arrow",
-    ".xlsx": "excel",
-    ".xlsm": "excel",
-    ".xlsb": "excel",
-    ".xls": "excel",
-    ".ods": "excel",
-    ".duckdb": "duckdb",
-    ".sqlite": "sqlite",
-    ".sqlite3": "sqlite",
+_SUFFIXES = {
+    "csv": (".csv",),
+    "tsv": (".tsv", ".tab"),
+    "jsonl": (".jsonl", ".ndjson", ".json"),
+    "parquet": (".parquet", ".pq"),
+    "arrow": (".arrow", ".arrows", ".feather", ".ipc"),
+    "excel": (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"),
+    "duckdb": (".duckdb",),
+    "sqlite": (".sqlite", ".sqlite3"),
 }
+_FORMAT_OF_SUFFIX = {suffix: format for format, suffixes in _SUFFIXES.items() for suffix in suffixes}
 
 
 def format_of(path: Path) -> str | None:
@@ -78,14 +66,11 @@ FALLBACK = "cp1252"
 # Bytes without a character in Windows-1252: Python refuses them, and browsers map them to control characters.
 _UNDEFINED = b"\x81\x8d\x8f\x90\x9d"
 
+_SAVE_AS = "in Excel choose File > Save As > CSV UTF-8"
 # First bytes of files of other formats (as Latin-1), their name, and the advice to give.
 _SIGNATURES = [
-    (
-        "PK\x03\x04",
-        "an Excel workbook or a ZIP archive",
-        "in Excel choose File > Save As > CSV UTF-8; unpack an archive",
-    ),
-    ("\xd0\xcf\x11\xe0", "an old Excel workbook", "in Excel choose File > Save As > CSV UTF-8"),
+    ("PK\x03\x04", "an Excel workbook or a ZIP archive", f"{_SAVE_AS}; unpack an archive"),
+    ("\xd0\xcf\x11\xe0", "an old Excel workbook", _SAVE_AS),
     ("%PDF", "a PDF file", "export the table as CSV"),
     ("\x1f\x8b", "data compressed by gzip", "end its name in .gz"),
     ("\x28\xb5\x2f\xfd", "data compressed by zstd", "end its name in .zst"),
@@ -386,16 +371,6 @@ class Stream:
     schema: "pa.Schema"
     pieces: "Iterable[Callable[[], Generator[pa.Table]]]"
     rows: int | None = None
-
-
-def stream_table(table: "pa.Table") -> Stream:
-    """Return a table in batches."""
-
-    def batch(start: int) -> "Generator[pa.Table]":
-        yield table.slice(start, BATCH_ROWS)
-
-    pieces = (partial(batch, start) for start in range(0, table.num_rows, BATCH_ROWS))
-    return Stream(table.schema, pieces, table.num_rows)
 
 
 class WrongGuessError(Exception):

@@ -234,19 +234,19 @@ def open_csv(paths: list[str], origin: tuple[str, ...], layout: FileLayout) -> S
         by_file = []
         for path, name in zip(paths, origin, strict=True):
             by_file.append(_csv_types(connection, path, name, dialect, len(columns), sample))
-        return {column: max((types[column] for types in by_file), key=_CSV_TYPES.index) for column in by_file[0]}
+        widest: dict[str, str] = {}
+        for column in by_file[0]:
+            widest[column] = max((types[column] for types in by_file), key=_CSV_TYPES.index)
+        return widest
+
+    def query(declared: str) -> str:
+        return f"FROM read_csv({tables.file_list(paths)}, {declared}, {dialect})"
 
     guess = types_by_sample(_SAMPLE)
+    types = partial(types_by_sample, -1)
+    decimal = layout.decimal_mark
     with one_line_errors(origin[0]):
-        return TextRelation(
-            origin,
-            connection,
-            lambda types: f"FROM read_csv({tables.file_list(paths)}, {types}, {dialect})",
-            guess,
-            types=lambda: types_by_sample(-1),
-            columns=columns,
-            decimal=layout.decimal_mark,
-        )
+        return TextRelation(origin, connection, query, guess, types=types, columns=columns, decimal=decimal)
 
 
 def open_tsv(paths: list[str], origin: tuple[str, ...], layout: FileLayout) -> Source:
@@ -303,14 +303,12 @@ def open_json(paths: list[str], origin: tuple[str, ...], _layout: FileLayout) ->
             schemas.append(dict(zip(relation.columns, map(str, relation.types), strict=True)))
     types, conflicts = _merged(schemas, origin)
     files, options = tables.file_list(paths), _file_options(paths)
+
+    def query(declared: str) -> str:
+        return f"FROM read_json({files}, format = 'auto', {declared}, {options})"
+
     with one_line_errors(origin[0]):
-        return TextRelation(
-            origin,
-            connection,
-            lambda types: f"FROM read_json({files}, format = 'auto', {types}, {options})",
-            types,
-            conflicts=conflicts,
-        )
+        return TextRelation(origin, connection, query, types, conflicts=conflicts)
 
 
 def _merged(schemas: Sequence[dict[str, str]], origin: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:

@@ -5,9 +5,9 @@ source has an engine, a function `count(source, request)` that returns a `Counte
 and tables of a database, and `streaming` for everything else.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, cast, overload
 
 import numpy as np
 import pyarrow as pa
@@ -202,8 +202,16 @@ def read(
                 proba_of.setdefault(role.model, {})[role.cls] = column.values
             elif role.argument == "predicted":
                 predicted_of[str(role.model)] = column.decoded()
-        return column_roles.class_predictions(
-            labels.decoded(), proba_of, predicted_of, classes=classes, normalize=normalize, **arguments
+        from rocscope.multiclass.predictions import MulticlassPredictions
+
+        order = list(next(iter(proba_of.values()), ()) if classes is None else map(str, classes))
+        return MulticlassPredictions(
+            labels.decoded(),
+            {model: _in_order(by_class, order) for model, by_class in proba_of.items()} or cast(Any, None),
+            decisions=predicted_of or None,
+            classes=classes,
+            normalize=normalize,
+            **arguments,
         )
     subject = roles[0].subject(opened)
     return Predictions(
@@ -279,6 +287,12 @@ def _roles_of_classes(
         models = formats.models_of(source, "predicted", predicted)
         roles += [Role("predicted", column, model) for model, column in models.items()]
     return roles
+
+
+def _in_order(by_class: Mapping[str, Array], order: Sequence[str]) -> pa.Table:
+    """Return class probabilities in order; other classes remain, so that MulticlassPredictions reports them."""
+    names = [name for name in dict.fromkeys([*order, *by_class]) if name in by_class]
+    return pa.table({name: by_class[name] for name in names})
 
 
 def _fetch(
@@ -410,9 +424,10 @@ def read_counts(
             expected = "a cost that is a column of the rows"
             hint = "counts of rows take any other: choose(counts, context)"
             raise InputError("context", expected=expected, got=repr(context), hint=hint)
-    if _is_spark(source):
+    kind = type(source)
+    if kind.__module__.startswith("pyspark.sql.") and kind.__name__ == "DataFrame":
         from rocscope.engines.spark import count
-    elif type(source).__name__ == "DuckDBPyRelation":
+    elif kind.__name__ == "DuckDBPyRelation":
         from rocscope.engines.sql import count_relation as count
     elif _is_lazy(source):
         from rocscope.engines.sql import count
@@ -424,10 +439,6 @@ def read_counts(
             label, scores, weight, where, segment, pos_label, missing, layout, limit, report, tol, context
         )
         return count(source, request)
-
-
-def _is_spark(source: Any) -> bool:
-    return type(source).__module__.startswith("pyspark.sql.") and type(source).__name__ == "DataFrame"
 
 
 def _is_lazy(source: Any) -> bool:

@@ -27,7 +27,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,10 +74,8 @@ def memory_limit(memory: int | str | None) -> int:
 
 def _free_memory() -> int:
     """Return the bytes available without swapping: the lower of the machine's and the container's."""
-    machine, container = _free_in_machine(), _free_in_container()
-    if machine is None:
-        return _UNKNOWN if container is None else container
-    return machine if container is None else min(machine, container)
+    free = [size for size in (_free_in_machine(), _free_in_container()) if size is not None]
+    return min(free, default=_UNKNOWN)
 
 
 def _free_in_machine() -> int | None:
@@ -552,30 +550,6 @@ def _as_keys(positive: NDArray[np.bool_], scores: Array) -> PackedRows:
     return PackedRows(scores.size, scores.dtype, False, keys[:border], keys[border:], int(np.count_nonzero(positive)))
 
 
-class RowBuffer(Protocol):
-    """Rows of one model."""
-
-    rows: int
-    """Number of rows with a weight above 0."""
-
-    @property
-    def nbytes(self) -> int:
-        """Return the memory used, in bytes."""
-        ...
-
-    def add(self, packed: PackedRows) -> None:
-        """Add the rows of a batch."""
-        ...
-
-    def spill(self, spill: Spill) -> None:
-        """Write the rows to disk and free their memory."""
-        ...
-
-    def ranking(self, limit: int) -> Ranking:
-        """Rank the rows, those on disk in parts of at most `limit` bytes; the buffer is used up."""
-        ...
-
-
 class _GrowingArray:
     """An array that grows in place where the system supports it."""
 
@@ -628,7 +602,15 @@ class _WaitingRows:
 
 
 class KeyBuffer:
-    """Unweighted rows."""
+    """Unweighted rows of one model.
+
+    Attributes
+    ----------
+    rows : int
+        Number of rows with a weight above 0.
+    nbytes : int
+        Memory used.
+    """
 
     def __init__(self, dtype: np.dtype[Any]) -> None:
         self.rows = 0
@@ -643,6 +625,7 @@ class KeyBuffer:
         return self._waiting.nbytes + sum(half.nbytes for half in self._halves.values())
 
     def add(self, packed: PackedRows) -> None:
+        """Add the rows of a batch."""
         self.rows += packed.size
         if not packed.columns:
             self._add_keys(packed)
@@ -667,6 +650,7 @@ class KeyBuffer:
         return ranking.key_parts(halves.get("upper", []), halves.get("lower", []), self._dtype)
 
     def spill(self, spill: Spill) -> None:
+        """Write the rows to disk and free their memory."""
         if self._waiting.rows:
             self._add_waiting()
         for name in self._halves:
@@ -677,6 +661,7 @@ class KeyBuffer:
                 self._spilled[name].write(parts.pop(0).load())
 
     def ranking(self, limit: int) -> Ranking:
+        """Rank the rows, those on disk in parts of at most `limit` bytes; the buffer is used up."""
         if self._spilled:
             self.spill(next(iter(self._spilled.values())).spill)
             ranked = []
@@ -694,7 +679,15 @@ class KeyBuffer:
 
 
 class WeightedRowBuffer:
-    """Weighted rows."""
+    """Weighted rows of one model.
+
+    Attributes
+    ----------
+    rows : int
+        Number of rows with a weight above 0.
+    nbytes : int
+        Memory used.
+    """
 
     def __init__(self, dtype: np.dtype[Any]) -> None:
         self.rows = 0
@@ -707,6 +700,7 @@ class WeightedRowBuffer:
         return sum(column.nbytes for column in self._columns)
 
     def add(self, packed: PackedRows) -> None:
+        """Add the rows of a batch."""
         self.rows += packed.size
         if not self._columns:
             self._columns = [_GrowingArray(column.dtype) for column in packed.columns]
@@ -714,6 +708,7 @@ class WeightedRowBuffer:
             growing.extend(values)
 
     def spill(self, spill: Spill) -> None:
+        """Write the rows to disk and free their memory."""
         if not self.nbytes:
             return
         scores, signed_weights = [column.take() for column in self._columns]
@@ -725,9 +720,14 @@ class WeightedRowBuffer:
             self._spilled.write(*self._spilled.sort([radix.encode(scores[rows]), signed_weights[rows]]))
 
     def ranking(self, limit: int) -> Ranking:
+        """Rank the rows, those on disk in parts of at most `limit` bytes; the buffer is used up."""
         if self._spilled is not None:
             self.spill(self._spilled.spill)
             parts = self._spilled.ranked(limit // _SORT_MEMORY)
             return SpilledRows(self._dtype, [(self._spilled.spill, part, 0) for part in parts])
         scores, signed_weights = [column.take() for column in self._columns]
         return ranking.rank(signed_weights > 0, scores, np.abs(signed_weights))
+
+
+RowBuffer = KeyBuffer | WeightedRowBuffer
+"""Rows of one model."""

@@ -31,8 +31,7 @@ from rocscope._base.arrays import Array
 from rocscope.core.predictions import CountedModels, Provenance
 from rocscope.engines import columns, formats, streaming
 from rocscope.engines import spark_tasks as tasks
-from rocscope.engines.columns import CountRequest
-from rocscope.engines.spark_tasks import Facts, Group, Layout
+from rocscope.engines.columns import CountRequest, Role
 from rocscope.engines.tables import ArrowColumns
 from rocscope.ranges.binned import BinnedCounts
 from rocscope.segments.by_segment import of_segments
@@ -88,18 +87,18 @@ class Input:
     """
 
     frame: Any
-    layout: Layout
+    layout: tasks.Layout
     models: Mapping[str, str]
     segment: str | None
     columns: Mapping[str, str]
 
-    def subject(self, name: str) -> str:
-        """Return a column's name for messages."""
-        return f"{_role_of(name)} {self.columns[name]!r} of {ORIGIN}"
+    def role(self, name: str) -> Role:
+        """Return the role of a column by the workers' name."""
+        return Role(_argument_of(name), self.columns[name])
 
 
-def _role_of(name: str) -> str:
-    """Return the role of a column by the workers' name: that of `score0` is a score."""
+def _argument_of(name: str) -> str:
+    """Return what a column is used for, by the workers' name: `score0` is a score."""
     return name.rstrip("0123456789")
 
 
@@ -120,20 +119,15 @@ def open_input(frame: Any, request: CountRequest) -> Input:
     if request.segment:
         column_of["segment"] = str(request.segment)
     for name, column in column_of.items():
-        formats.require_columns(named, [column], _role_of(name))
-    kinds = {name: _type_of(_role_of(name), column, types[column]) for name, column in column_of.items()}
+        formats.require_columns(named, [column], _argument_of(name))
+    kinds = {name: _type_of(_argument_of(name), column, types[column]) for name, column in column_of.items()}
     selected = []
     for name, column in column_of.items():
         quoted = "`{}`".format(column.replace("`", "``"))
         selected.append(functions.col(quoted).cast(kinds[name]).alias(name))
     segment = kinds.get("segment")
-    layout = Layout(
-        models=len(models),
-        weighted="weight" in column_of,
-        segment=None if segment is None else _SEGMENTS[segment],
-        pos_label=request.pos_label,
-        drop=request.missing == "drop",
-    )
+    arrow_type = None if segment is None else _SEGMENTS[segment]
+    layout = tasks.Layout(len(models), "weight" in column_of, arrow_type, request.pos_label, request.missing == "drop")
     dtypes = {model: _NUMBERS[kinds[f"score{number}"]] for number, model in enumerate(models)}
     return Input(frame.select(*selected), layout, dtypes, segment, column_of)
 
@@ -253,12 +247,12 @@ class GroupTotals:
     samples: list[tuple[Array, float]]
 
 
-def _survey(runs: Any, data: Input) -> tuple[Facts, list[GroupTotals]]:
+def _survey(runs: Any, data: Input) -> tuple[tasks.Facts, list[GroupTotals]]:
     """Rank the rows, and return the facts and totals of each group, by segment and model."""
     names = ["model", "n_pos", "n_neg", "levels", "sample", "facts"]
     if "segment" in runs.columns:
         names.insert(0, "segment")
-    facts = Facts()
+    facts = tasks.Facts()
     by_group: dict[tuple[Any, int], list[Any]] = {}
     for run in runs.select(*names).collect():
         if run.facts is not None:
@@ -286,18 +280,19 @@ def _survey(runs: Any, data: Input) -> tuple[Facts, list[GroupTotals]]:
     return facts, totals
 
 
-def _check(facts: Facts, data: Input, pos_label: Any) -> None:
+def _check(facts: tasks.Facts, data: Input, pos_label: Any) -> None:
     """Raise for data that `rocscope.read` would refuse."""
+    source = formats.NamedColumns((ORIGIN,), ())
     if not facts.rows:
         raise formats.no_rows(ORIGIN)
     for name, rows in facts.bad.items():
         if rows and not data.layout.drop:
             got = f"{rows} of {facts.rows} missing or infinite"
-            raise columns.incomplete(_role_of(name), data.subject(name), got)
+            raise data.role(name).incomplete(source, got)
     if facts.dropped == facts.rows:
         raise formats.no_complete_rows(ORIGIN, facts.rows)
     if data.layout.weighted:
-        subject = data.subject("weight")
+        subject = data.role("weight").subject(source)
         if facts.negative:
             raise errors.WeightError(subject, expected="weights of at least 0", got=f"{facts.negative} negative")
         if not 0 < facts.weight <= _MOST_WEIGHT:
@@ -307,13 +302,13 @@ def _check(facts: Facts, data: Input, pos_label: Any) -> None:
     labels = np.array(facts.labels, dtype=None if are_numbers else object)
     if are_numbers:
         pos_label = columns.parsed_label(pos_label, labels.dtype)
-    check.check_labels(labels, pos_label, data.subject("label"))
+    check.check_labels(labels, pos_label, data.role("label").subject(source))
 
 
 def _count_groups(runs: Any, totals: Sequence[GroupTotals], session: Any) -> list[list[BinnedCounts]]:
     """Return the bins of the ranges of each group."""
     groups = _assigned(totals)
-    by_segment: dict[Any, dict[int, Group]] = {}
+    by_segment: dict[Any, dict[int, tasks.Group]] = {}
     for group, group_totals in zip(groups, totals, strict=True):
         by_segment.setdefault(group_totals.segment, {})[group_totals.model] = group
     pieces = map_arrow(runs, partial(tasks.cut_runs, groups=by_segment), tasks.PIECE)
@@ -329,10 +324,10 @@ def _count_groups(runs: Any, totals: Sequence[GroupTotals], session: Any) -> lis
     return by_group
 
 
-def _assigned(totals: Sequence[GroupTotals]) -> list[Group]:
+def _assigned(totals: Sequence[GroupTotals]) -> list[tasks.Group]:
     """Split each group's scores into ranges of similar size, and assign them to partitions in turn."""
     most_levels = min(MOST_LEVELS, _MOST_LEVELS_IN_ALL // len(totals))
-    groups: list[Group] = []
+    groups: list[tasks.Group] = []
     levels_in_place = place = 0
     for number, group in enumerate(totals):
         borders = _borders(group)
@@ -347,7 +342,7 @@ def _assigned(totals: Sequence[GroupTotals]) -> list[Group]:
         # A run with more levels already proves that the model has too many.
         kept_levels = most_levels if group.most <= most_levels else 0
         sizes = (group.n_pos, group.n_neg, kept_levels, MOST_BINS)
-        groups.append(Group(number, group.dtype, borders, np.array(places), *sizes))
+        groups.append(tasks.Group(number, group.dtype, borders, np.array(places), *sizes))
     return groups
 
 

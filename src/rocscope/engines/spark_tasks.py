@@ -181,13 +181,9 @@ def _read(table: pa.Table, layout: Layout, facts: Facts) -> _Rows | None:
     if segments is not None:
         indices = segments.indices.fill_null(0).to_numpy(zero_copy_only=False)
         segment = indices if complete is None else indices[complete]
-    return _Rows(
-        _positive(by_name["label"], layout.pos_label, facts),
-        [by_name[name].as_scores() for name in score_names],
-        weight,
-        segment,
-        pa.nulls(1) if segments is None else segments.dictionary,
-    )
+    positive = _positive(by_name["label"], layout.pos_label, facts)
+    scores = [by_name[name].as_scores() for name in score_names]
+    return _Rows(positive, scores, weight, segment, pa.nulls(1) if segments is None else segments.dictionary)
 
 
 def _positive(label: columns.Column, pos_label: Any, facts: Facts) -> NDArray[np.bool_]:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import partial, reduce
 from math import ceil, inf, isfinite
 from operator import and_, or_
-from typing import Any
+from typing import Any, NamedTuple
 
 import narwhals as nw
 import numpy as np
@@ -88,8 +88,7 @@ class SpanCounts:
 Ask = Callable[[Sequence[Span]], SpanCounts]
 
 
-@dataclass(frozen=True)
-class _Cells:
+class _Cells(NamedTuple):
     """All ranges so far by decreasing score, with the width of the grid that each comes from."""
 
     low: Array
@@ -98,16 +97,6 @@ class _Cells:
     neg: Array
     step: Array
 
-    @classmethod
-    def of(cls, counts: SpanCounts, spans: Sequence[Span]) -> "_Cells":
-        """Return counted ranges in order."""
-        steps = np.array([span.step for span in spans])[counts.span]
-        return cls(counts.low, counts.high, counts.pos, counts.neg, steps)._sorted()
-
-    def _sorted(self) -> "_Cells":
-        order = np.argsort(self.low, kind="stable")[::-1]
-        return _Cells(self.low[order], self.high[order], self.pos[order], self.neg[order], self.step[order])
-
     @property
     def unordered_pairs(self) -> Array:
         """Number of pairs of a positive and a negative whose order is unknown, in each range."""
@@ -115,17 +104,18 @@ class _Cells:
 
     def replaced(self, removed: NDArray[np.bool_], new: "_Cells") -> "_Cells":
         """Return the ranges with some replaced by finer ones."""
+        return _in_order(_Cells(*(np.append(old[~removed], added) for old, added in zip(self, new, strict=True))))
 
-        def merged(old: Array, added: Array) -> Array:
-            return np.concatenate([old[~removed], added])
 
-        return _Cells(
-            merged(self.low, new.low),
-            merged(self.high, new.high),
-            merged(self.pos, new.pos),
-            merged(self.neg, new.neg),
-            merged(self.step, new.step),
-        )._sorted()
+def _in_order(cells: _Cells) -> _Cells:
+    order = np.argsort(cells.low, kind="stable")[::-1]
+    return _Cells(*(column[order] for column in cells))
+
+
+def _cells(counts: SpanCounts, spans: Sequence[Span]) -> _Cells:
+    """Return counted ranges in order."""
+    step = np.array([span.step for span in spans])[counts.span]
+    return _in_order(_Cells(counts.low, counts.high, counts.pos, counts.neg, step))
 
 
 def refine(ask: Ask, low: Any, high: Any, *, tol: float, most: int, subject: str) -> BinnedCounts:
@@ -149,22 +139,19 @@ def refine(ask: Ask, low: Any, high: Any, *, tol: float, most: int, subject: str
     """
     parts = max(2, min(most // 2, _MOST_PARTS, int(_FINER / max(tol, _SMALLEST_TOLERANCE))))
     spans = [Span(low, high, parts if low < high else None)]
-    cells = _Cells.of(ask(spans), spans)
+    cells = _cells(ask(spans), spans)
     for _ in range(_MOST_QUERIES):
         worst = _worst(cells, tol)
         if not worst.any():
             return BinnedCounts(cells.low, cells.high, cells.pos, cells.neg)
         recounted, spans = _spans(cells, worst, most)
-        cells = cells.replaced(recounted, _Cells.of(ask(spans), spans))
+        cells = cells.replaced(recounted, _cells(ask(spans), spans))
         if cells.low.size > most:
             break
     width = cells.unordered_pairs.sum() / (float(cells.pos.sum()) * float(cells.neg.sum()))
-    raise EngineError(
-        subject,
-        expected=f"an AUC known to within {tol:g} from {most:,} ranges of scores",
-        got=f"{width:.3g} with {cells.low.size:,}",
-        hint="pass a larger tol= or memory=",
-    )
+    expected = f"an AUC known to within {tol:g} from {most:,} ranges of scores"
+    got = f"{width:.3g} with {cells.low.size:,}"
+    raise EngineError(subject, expected=expected, got=got, hint="pass a larger tol= or memory=")
 
 
 def _worst(cells: _Cells, tol: float) -> NDArray[np.bool_]:
@@ -322,13 +309,6 @@ class _Table:
         roles = [role for role in self.roles if role.argument == "score"]
         return [(f"score{number}", role) for number, role in enumerate(roles)]
 
-    def role(self, argument: str) -> Role | None:
-        """Return the only column with a role, if any."""
-        for role in self.roles:
-            if role.argument == argument:
-                return role
-        return None
-
     def fetch(self, rows: LazyRows) -> pa.Table:
         """Execute a query."""
         with formats.one_line_errors(self.origin[0]):
@@ -367,7 +347,7 @@ def count(source: Any, request: CountRequest) -> CountedModels | SegmentedCounts
     prepared = _prepared(table)
     provenance = Provenance(table.origin, rows, dropped)
     request.progress(rows, rows)
-    segment = table.role("segment")
+    segment = columns.role_of(table.roles, "segment")
     if segment is None:
         return CountedModels(_count_models(table, prepared), provenance)
     return _count_by_segment(table, prepared, segment, provenance)
@@ -420,7 +400,7 @@ def _prepared(table: _Table) -> LazyRows:
     complete = table.frame.filter(reduce(and_, (_is_complete(role, table) for role in table.roles)))
     is_pos = _is_positive(table, complete)
     one, none = nw.lit(1, nw.Int64), nw.lit(0, nw.Int64)
-    weight = table.role("weight")
+    weight = columns.role_of(table.roles, "weight")
     if weight is not None:
         _check_weights(table, complete, weight)
         one, none = nw.col(weight.column).cast(nw.Float64), nw.lit(0.0)
@@ -433,7 +413,7 @@ def _prepared(table: _Table) -> LazyRows:
     for name, role in table.scores:
         column = nw.col(role.column)
         selected[name] = _one_if(column) if table.schema[role.column] == nw.Boolean else column
-    segment = table.role("segment")
+    segment = columns.role_of(table.roles, "segment")
     if segment is not None:
         selected["segment"] = nw.col(segment.column)
     return complete.select(**selected)

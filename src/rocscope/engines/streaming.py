@@ -29,8 +29,7 @@ from numpy.typing import NDArray
 from rocscope import kernels
 from rocscope._base import grouping
 from rocscope._base import validation as check
-from rocscope._base.arrays import Array, in_threads, pieces_of
-from rocscope._base.arrays import cores as number_of_cores
+from rocscope._base.arrays import Array, cores, in_threads, pieces_of
 from rocscope._base.contract import contract
 from rocscope._base.progress import Progress, reporting
 from rocscope._base.radix import KeyPart
@@ -45,7 +44,6 @@ from rocscope.engines.opening import open_source
 from rocscope.engines.row_buffers import PackedRows, RowBuffer
 from rocscope.errors import InputError, RocscopeError, brief
 from rocscope.ranges import sketch as sketches
-from rocscope.ranges.sketch import CountsSketch
 from rocscope.segments import by_segment as segmenting
 from rocscope.segments import levels
 from rocscope.segments.segmented_counts import SegmentedCounts
@@ -262,13 +260,6 @@ class Reader:
         """Names of the models, in the order of the batches' columns."""
         return [str(role.model) for role in self.roles if role.argument == "score"]
 
-    def role(self, argument: str) -> Role | None:
-        """Return the only column with a role, if any."""
-        for role in self.roles:
-            if role.argument == argument:
-                return role
-        return None
-
     def convert(self, table: pa.Table, first_row: int) -> dict[Role, Column]:
         """Return the columns of a batch that starts at a given row."""
         by_role: dict[Role, Column] = {}
@@ -303,7 +294,7 @@ class Reader:
         label = by_role[self.roles[0]]
         positive, labels = columns.positives_and_labels(label, self.pos_label, untyped=bool(self.source.decimal))
         kept = positive.size
-        weight_role = self.role("weight")
+        weight_role = columns.role_of(self.roles, "weight")
         weight = None
         if weight_role is not None:
             weight = by_role[weight_role].values
@@ -321,21 +312,16 @@ class Reader:
         scores = [column.as_scores() for role, column in by_role.items() if role.argument == "score"]
         packed: list[PackedRows] = []
         segmented = None
-        segment_role = self.role("segment")
+        segment_role = columns.role_of(self.roles, "segment")
         if segment_role is None:
             packed = [row_buffers.pack(positive, column, weight) for column in scores]
         else:
             segmented = SegmentedBatch(_narrowed(by_role[segment_role]), positive, scores, weight)
-        return Batch(
-            rows,
-            kept,
-            incomplete,
-            labels,
-            whole_weight=0.0 if weight is None or weight.dtype.kind == "f" else float(weight.sum(dtype=np.float64)),
-            any_weight=weight is None or bool(weight.any()),
-            packed=packed,
-            segmented=segmented,
-        )
+        whole_weight = 0.0
+        if weight is not None and weight.dtype.kind != "f":
+            whole_weight = float(weight.sum(dtype=np.float64))
+        any_weight = weight is None or bool(weight.any())
+        return Batch(rows, kept, incomplete, labels, None, whole_weight, any_weight, packed, segmented)
 
 
 def _narrowed(column: Column) -> Column:
@@ -434,7 +420,7 @@ def in_order(
     next one is started only when the first of them is finished, so that no more than a few batches are in memory. Close
     the generator unless it is exhausted: a database can do nothing else while a piece of it is open.
     """
-    threads = threads or number_of_cores()
+    threads = threads or cores()
     waiting = iter(pieces)
     queues: deque[queue.Queue[Any]] = deque()
     stop = threading.Event()
@@ -685,7 +671,7 @@ def read_sketch(
     check.check_choice("missing", missing, columns.MISSING)
     layout = FileLayout(format, decimal, delimiter, encoding, table)
     request = CountRequest(label, scores, weight, where, segment, pos_label, missing, layout)
-    by_segment: dict[Hashable, list[CountsSketch]] = {}
+    by_segment: dict[Hashable, list[sketches.CountsSketch]] = {}
     with (
         reporting(progress, progress_title(source), "rows") as report,
         open_source(source, layout) as opened,
@@ -698,7 +684,7 @@ def read_sketch(
                 if not tally.failed:
                     for name, of_models in rows_by_segment.items():
                         if name not in by_segment:
-                            by_segment[name] = [CountsSketch(memory, pos_label=pos_label) for _ in of_models]
+                            by_segment[name] = [sketches.CountsSketch(memory, pos_label=pos_label) for _ in of_models]
                         for sketch, rows in zip(by_segment[name], of_models, strict=True):
                             if rows.size:
                                 sketch.add_levels(rows.dtype, _levels(rows))

@@ -246,7 +246,13 @@ class ArrowColumns:
 
     def stream(self, names: Sequence[str], where: str | None = None) -> Stream:
         """Return the same rows in batches; the data are in memory already."""
-        return formats.stream_table(self.fetch(names, where))
+        table = self.fetch(names, where)
+
+        def batch(start: int) -> Generator[pa.Table]:
+            yield table.slice(start, formats.BATCH_ROWS)
+
+        pieces = (partial(batch, start) for start in range(0, table.num_rows, formats.BATCH_ROWS))
+        return Stream(table.schema, pieces, table.num_rows)
 
 
 # ---- Parquet files ----
@@ -505,19 +511,14 @@ class _IpcFiles(ArrowColumns):
         self, path: str, name: str, wanted: list[str], names: list[str], where: str | None
     ) -> Generator[pa.Table]:
         with one_line_errors(name):
-            for batch in _ipc_batches(path, wanted):
+            reader = _ipc_reader(path, wanted)
+            if isinstance(reader, pa.RecordBatchFileReader):
+                reader = map(reader.get_batch, range(reader.num_record_batches))
+            for batch in reader:
                 table = pa.Table.from_batches([batch]).select(wanted)
                 kept = ArrowColumns((name,), wanted, table.select).fetch(names, where)
                 for start in range(0, kept.num_rows, formats.BATCH_ROWS):
                     yield kept.slice(start, formats.BATCH_ROWS)
-
-
-def _ipc_batches(path: str, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
-    reader = _ipc_reader(path, names)
-    if isinstance(reader, pa.RecordBatchFileReader):
-        yield from map(reader.get_batch, range(reader.num_record_batches))
-    else:
-        yield from reader
 
 
 def _ipc_reader(path: str, names: Sequence[str] | None = None) -> pa.RecordBatchFileReader | pa.RecordBatchStreamReader:
