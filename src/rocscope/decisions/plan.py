@@ -1,8 +1,12 @@
-"""Outcomes: what acting by a plan has brought, held against what the plan promised."""
-# MERGED-DOC: """Plan: the common base of decisions, campaign plans and allocations, which are saved and applied
-# alike."""
-# MERGED-DOC: """The decision file, documented in docs/guide/decisions/decision-json.md: types and ranges of its
-# fields."""
+"""Plan: the common base of decisions, campaign plans and allocations, and what acting by a plan has achieved.
+
+A plan says which cases to act on, and what to expect of them. It is applied to new cases (`select`, `apply`), saved to
+a file, verified against data, and later compared with the actual outcomes (`outcomes`).
+
+The file holds, in order: the comparison of a plan's expectations (`Promise`) with its outcomes (`PlanOutcomes`), with
+the formulas in `outcomes_of`; the base class; and the decision file, whose fields docs/guide/decisions/decision-json.md
+describes. A file has no infinite numbers, so that an infinite threshold is null and follows from the other fields.
+"""
 
 import math
 import os
@@ -10,7 +14,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import nan, sqrt
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
@@ -31,20 +34,21 @@ from rocscope.errors import InputError
 from rocscope.inference.estimate import Estimate
 from rocscope.inference.proportions import normal_quantile, proportion
 
-_FEW = 10  # positives, and other cases, below which a normal interval of a mean is not reliable
+# With fewer positives, or fewer other cases, a normal interval of a mean is not reliable.
+_FEWEST_OF_A_CLASS = 10
 
 
 class Promise(NamedTuple):
-    """What a plan expects of the cases that are acted on.
+    """Expectations of a plan for the cases that are acted on.
 
     Attributes
     ----------
     rate : float
         Share of positives among them.
     gain : float
-        What acting on one brings, above leaving it.
+        Mean gain of acting on a case, relative to leaving it.
     fixed : float
-        What is paid in any case.
+        Costs that are paid in any case.
     """
 
     rate: float
@@ -54,7 +58,7 @@ class Promise(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class PlanOutcomes(Result):
-    """What acting by a plan has brought.
+    """Actual outcomes of acting by a plan, compared with its expectations.
 
     Made by `Plan.outcomes`.
 
@@ -63,19 +67,19 @@ class PlanOutcomes(Result):
     n : int
         Cases that the plan was applied to.
     acted : int
-        Those that it acts on.
+        Cases that were acted on.
     known : int
-        Those of them whose outcome is known; the figures are of these.
+        Cases acted on whose outcome is known; the figures are for these.
     rate : Estimate
-        Share of positives among the acted.
+        Share of positives among them.
     promised_rate : float
     gain : Estimate
-        What acting has brought above leaving, less fixed costs: of a campaign its profit.
+        Gain of acting relative to leaving, after fixed costs; for a campaign, its profit.
     promised_gain : float
-        The same as the plan expects it of so many cases.
+        The gain that the plan expects for the same number of cases.
     effect : Estimate or None
-        Difference in the rate of positives that acting makes, among cases of equal scores, some chosen by hashes:
-        acted less left. None where nobody was drawn, or the outcomes of those left are not known.
+        Effect of acting on the rate of positives: acted minus left, among cases of equal scores that hashes chose from.
+        None if hashes chose nobody, or if the outcomes of cases that were left are not known.
     """
 
     n: int
@@ -108,7 +112,7 @@ class PlanOutcomes(Result):
 def outcomes_of(
     promise: Promise, acted: Array, positive: Array, known: Array, strata: Array, gains: Array, level: float
 ) -> PlanOutcomes:
-    """Return what acting on some rows has brought.
+    """Return the outcomes of acting on some rows.
 
     Parameters
     ----------
@@ -116,9 +120,9 @@ def outcomes_of(
     acted, positive, known : array of n booleans
         Which rows were acted on, which are positive, and which outcomes are known.
     strata : array of n whole numbers
-        Rows of one number were drawn alike; of −1 nobody was drawn.
+        Hashes chose among the rows of one number; −1 for rows that scores decided.
     gains : array of n
-        What acting on each row has brought, or would have, above leaving it.
+        Gain of acting on each row, relative to leaving it, whether it was acted on or not.
     level : float
 
     Notes
@@ -128,50 +132,66 @@ def outcomes_of(
     Σ w²(p₁(1 − p₁)/(n₁ − 1) + p₀(1 − p₀)/(n₀ − 1))/(Σ w)² its variance; strata of one case in an arm are left out.
     """
     seen = acted & known
-    n, found = int(seen.sum()), int((seen & positive).sum())
-    gains = gains[seen]
-    spread = float(gains.std(ddof=1)) * sqrt(n) if n > 1 else nan
-    reach = normal_quantile(level) * spread
-    value = float(gains.sum()) - promise.fixed
-    doubt = f"fewer than {_FEW} positives, or others, among the acted" if min(found, n - found) < _FEW else ""
-    how: dict[str, Any] = {"level": level, "n": float(n)}
-    gain = Estimate(value, value - reach, value + reach, method="normal", standard_error=spread, reason=doubt, **how)
-    rate = proportion(found, n, level=level) if n else Estimate(nan, nan, nan, method="Wilson", **how)
-    effect = _effect(acted, positive, known, strata, level)
-    return PlanOutcomes(
-        positive.size, int(acted.sum()), n, rate, promise.rate, gain, n * promise.gain - promise.fixed, effect
+    n, n_positive = int(seen.sum()), int((seen & positive).sum())
+    options: dict[str, Any] = {"level": level, "n": float(n)}
+    if n:
+        rate = proportion(n_positive, n, level=level)
+    else:
+        rate = Estimate(math.nan, math.nan, math.nan, method="Wilson", **options)
+    value = float(gains[seen].sum()) - promise.fixed
+    error = float(gains[seen].std(ddof=1)) * math.sqrt(n) if n > 1 else math.nan
+    half_width = normal_quantile(level) * error
+    doubt = ""
+    if min(n_positive, n - n_positive) < _FEWEST_OF_A_CLASS:
+        doubt = f"fewer than {_FEWEST_OF_A_CLASS} positives, or others, among the acted"
+    gain = Estimate(
+        value,
+        value - half_width,
+        value + half_width,
+        method="normal",
+        standard_error=error,
+        reason=doubt,
+        **options,
     )
+    promised_gain = n * promise.gain - promise.fixed
+    effect = _effect(acted, positive, known, strata, level)
+    return PlanOutcomes(positive.size, int(acted.sum()), n, rate, promise.rate, gain, promised_gain, effect)
 
 
 def _effect(acted: Array, positive: Array, known: Array, strata: Array, level: float) -> Estimate | None:
-    """Return what acting changes in the rate of positives, among rows that were drawn."""
+    """Return the effect of acting on the rate of positives, among rows that hashes chose from."""
     used = known & (strata >= 0)
     size = int(strata.max(initial=-1)) + 1
     if not size:
         return None
-    arms = [used & acted, used & ~acted]
-    n1, n0 = (np.bincount(strata[arm], minlength=size) for arm in arms)
+    treated, control = used & acted, used & ~acted
+    n1 = np.bincount(strata[treated], minlength=size)
+    n0 = np.bincount(strata[control], minlength=size)
+    # The variance of a rate needs two cases in each arm.
     kept = (n1 > 1) & (n0 > 1)
     if not kept.any():
         return None
-    x1, x0 = (np.bincount(strata[arm & positive], minlength=size)[kept] for arm in arms)
+    x1 = np.bincount(strata[treated & positive], minlength=size)[kept]
+    x0 = np.bincount(strata[control & positive], minlength=size)[kept]
     n1, n0 = n1[kept], n0[kept]
-    p1, p0, weight = x1 / n1, x0 / n0, n1 * n0 / (n1 + n0)
+    p1, p0 = x1 / n1, x0 / n0
+    weight = n1 * n0 / (n1 + n0)
     total = weight.sum()
     value = float((weight * (p1 - p0)).sum() / total)
     variance = weight**2 * (p1 * (1 - p1) / (n1 - 1) + p0 * (1 - p0) / (n0 - 1))
-    error = sqrt(float(variance.sum())) / float(total)
-    reach = normal_quantile(level) * error
-    few = min(x1.sum(), x0.sum(), (n1 - x1).sum(), (n0 - x0).sum()) < _FEW
+    error = math.sqrt(float(variance.sum())) / float(total)
+    half_width = normal_quantile(level) * error
+    fewest = min(x1.sum(), x0.sum(), (n1 - x1).sum(), (n0 - x0).sum())
+    few = fewest < _FEWEST_OF_A_CLASS
     return Estimate(
         value,
-        max(value - reach, -1.0),
-        min(value + reach, 1.0),
+        max(value - half_width, -1.0),
+        min(value + half_width, 1.0),
         level=level,
         method="Mantel–Haenszel difference of drawn cases",
         n=float(n1.sum() + n0.sum()),
         standard_error=error,
-        reason=f"fewer than {_FEW} positives, or others, in an arm" if few else "",
+        reason=f"fewer than {_FEWEST_OF_A_CLASS} positives, or others, in an arm" if few else "",
     )
 
 
@@ -247,15 +267,15 @@ class Plan(Result):
 
     @property
     def promise(self) -> Promise:
-        """What it expects of the cases that are acted on."""
+        """Expectations for the cases that are acted on."""
         raise NotImplementedError
 
     def gains(self, positive: Array, amounts: Mapping[str, Array], segment: Any = None) -> Array:
-        """Return what acting on each row brings, above leaving it, whether it is positive being known."""
+        """Return the gain of acting on each row, relative to leaving it, given whether it is positive."""
         raise NotImplementedError
 
     def strata(self, scores: Any, segment: Any = None) -> NDArray[np.intp]:  # noqa: ARG002
-        """Return a number for each case, the same for those that hashes choose among; −1 where scores decide."""
+        """Return a number for each case, the same for cases that hashes choose among; −1 if scores decide."""
         return np.full(size_of(scores), -1)
 
     def said(self, chosen: int, cases: int) -> str:
@@ -348,9 +368,9 @@ class Plan(Result):
         >>> decided.columns["outcome"].tolist()
         ['false positive', 'false negative']
         """
-        options = {"scores": scores, "segment": segment, "keep": keep, "where": where, "random_state": random_state}
-        options |= {"every_row": every_row, "label": label, "pos_label": pos_label}
-        return reach("applying").apply_plan(self, source, ids, **options, **layout)
+        layout |= {"scores": scores, "segment": segment, "keep": keep, "where": where, "random_state": random_state}
+        layout |= {"every_row": every_row, "label": label, "pos_label": pos_label}
+        return reach("applying").apply_plan(self, source, ids, **layout)
 
     def outcomes(
         self,
@@ -367,7 +387,7 @@ class Plan(Result):
         random_state: Any = 0,
         **layout: Any,
     ) -> PlanOutcomes:
-        """Hold what acting by the plan has brought against what it promised.
+        """Compare the plan's actual outcomes with its expectations.
 
         Parameters
         ----------
@@ -393,13 +413,13 @@ class Plan(Result):
         >>> from rocscope import Campaign, ThresholdCounts, plan_campaign
         >>> plan = plan_campaign(ThresholdCounts([3, 2], [2, 1], [1, 4]), Campaign(8, unit_cost=1, unit_benefit=3))
         >>> answers = {"client": list("abcd"), "score": [3, 3, 2, 2], "bought": [0, 1, None, None]}
-        >>> found = plan.outcomes(answers, "client", label="bought")
-        >>> found.acted, found.gain.value, found.promised_gain, found.rate.value
+        >>> outcomes = plan.outcomes(answers, "client", label="bought")
+        >>> outcomes.acted, outcomes.gain.value, outcomes.promised_gain, outcomes.rate.value
         (1, 2.0, 1.0, 1.0)
         """
-        named = {"label": label, "acted": acted, "scores": scores, "segment": segment, "where": where}
-        asked = named | {"pos_label": pos_label, "level": level, "random_state": random_state}
-        return reach("applying").outcomes(self, source, ids, **asked, **layout)
+        layout |= {"label": label, "acted": acted, "scores": scores, "segment": segment, "where": where}
+        layout |= {"pos_label": pos_label, "level": level, "random_state": random_state}
+        return reach("applying").outcomes(self, source, ids, **layout)
 
     def verify(self, data: Any, **columns: Any) -> Any:
         """Make the plan again from the rows and the question that it stores, and compare every number.
@@ -450,13 +470,16 @@ class Plan(Result):
         return self.to_dict()
 
 
+# The decision file
+
 FORMAT = Format("rocscope.decision", 3, "a decision", "make the decision anew with rocscope.choose and save it")
 
-_INFINITE_RULES = {("never", False): math.inf, ("always", False): -math.inf}
-_INFINITE_RULES |= {("always", True): math.inf, ("never", True): -math.inf}
-_INFINITE_RULES |= {("act, review or leave", False): math.inf, ("by lot", False): -math.inf}
+# The texts of fractions are limited in length, so that a hostile file cannot make their arithmetic slow.
 _FRACTION = re.compile(r"\d{1,4000}(/[1-9]\d{0,3999})?")
-_SLACK = 1e-9  # of rates, between counts as written and the mixture that they come from
+
+# Tolerance of rates, between counts as written (in floats) and the randomised rule that they come from.
+_SLACK = 1e-9
+
 _COSTS = ("expected_cost", "default_cost", "hull_cost", "treat_all_cost", "treat_none_cost")
 
 
@@ -464,7 +487,8 @@ def arguments(fields: Fields) -> dict[str, Any]:
     """Return the arguments of a Decision, checked for type and range."""
     negated = fields.take("negated", bool, "true or false")
     value = fields.optional_number("criterion_value")
-    model, point = fields.text("model"), _point(fields, "point", _threshold(fields, negated))
+    model = fields.text("model")
+    point = _point(fields, "point", _threshold(fields, negated))
     return {
         "model": model,
         "point": point,
@@ -480,42 +504,105 @@ def arguments(fields: Fields) -> dict[str, Any]:
         "tied": fields.texts("tied"),
         "notes": fields.texts("notes"),
         "best_cost_interval": _costs(fields, "best_cost_interval"),
-        "lot": _lot(fields, point, (model, negated)),
+        "lot": None if _is_null(fields, "lot") else _randomized_rule(fields, "lot", point, model, negated),
         "lot_cost": fields.optional_number("lot_cost"),
-        "review": _review(fields, (model, negated)),
+        "review": None if _is_null(fields, "review") else _review(fields, model, negated),
     }
 
 
-def _lot(fields: Fields, point: OperatingPoint, owner: tuple[str, bool]) -> RandomizedRule | None:
-    if fields.content.get("lot", ...) is None:
-        return None
-    return _mixture(fields, "lot", point, owner)
+def _is_null(fields: Fields, name: str) -> bool:
+    """Whether a field is null; a missing one is not, and is refused when it is read."""
+    return name in fields.content and fields.content[name] is None
 
 
-def _review(fields: Fields, owner: tuple[str, bool]) -> Reviewing | None:
-    if fields.content.get("review", ...) is None:
-        return None
-    within = fields.inner("review", "what a review costs, and which cases get one")
-    review = within.make("review", Review, **within.take("review", dict, "a cost and a capacity"))
-    threshold = within.inner("point", "the counts of a point").optional_number("threshold")
-    point = _point(within, "point", -math.inf if threshold is None else threshold)
-    share = None if review.capacity is None else read_fraction(within, "exact")
-    return Reviewing(review, _mixture(within, "rule", point, owner), share)
+def _threshold(fields: Fields, negated: bool) -> float:
+    threshold = fields.optional_number("threshold")
+    if threshold is not None:
+        return threshold
+    # The rule tells which infinite threshold null stands for.
+    rule = fields.content.get("rule")
+    randomized = fields.content.get("lot") is not None
+    if rule in ("never", "always") and not randomized:
+        return math.inf if (rule == "never") != negated else -math.inf
+    if rule == "act, review or leave" and not randomized and not negated:
+        return math.inf
+    if randomized and not negated:
+        return -math.inf
+    return fields.refuse("threshold", "a number")
 
 
-def _mixture(fields: Fields, name: str, point: OperatingPoint, owner: tuple[str, bool]) -> RandomizedRule:
-    within = fields.inner(name, "two thresholds and what the second weighs")
-    first, second = (read_vertex(within.inner(end, "a threshold of a model")) for end in ("first", "second"))
-    exact = within.inner("exact", "fractions")
+def _default_threshold(fields: Fields) -> float:
+    threshold = fields.take("default_point", dict, "the counts of a point").get("threshold", 0.5)
+    return threshold if is_number(threshold) else math.inf
+
+
+def _point(fields: Fields, name: str, threshold: float) -> OperatingPoint:
+    counts = fields.take(name, dict, "the counts of a point")
+    cells = [counts.get(cell) for cell in ("tp", "fp", "fn", "tn")]
+    if not all(is_number(cell) for cell in cells):
+        fields.refuse(name, "four counts tp, fp, fn, tn")
+    point = fields.make(name, OperatingPoint, *cells, threshold=threshold)
+    return point if 0 < point.prevalence < 1 else fields.refuse(name, "counts of both classes")
+
+
+def _randomized_rule(fields: Fields, name: str, point: OperatingPoint, model: str, negated: bool) -> RandomizedRule:
+    """Return the randomised rule of a decision, whose point and second threshold are those of the decision."""
+    inner = fields.inner(name, "two thresholds and what the second weighs")
+    first = read_vertex(inner.inner("first", "a threshold of a model"))
+    second = read_vertex(inner.inner("second", "a threshold of a model"))
+    exact = inner.inner("exact", "fractions")
     weight = read_fraction(exact, "weight")
-    at_most = None if exact.content.get("at_most", ...) is None else read_fraction(exact, "at_most")
-    mixture = RandomizedRule.between(first, second, weight, at_most)
-    if (second.model, second.negated, second.threshold) != (*owner, point.threshold):
-        own = check.shown(f"{owner[0]} at {point.threshold}")
-        within.refuse("second", f"the model and threshold of the decision, {own}")
-    if not all(math.isclose(getattr(mixture, rate), getattr(point, rate), abs_tol=_SLACK) for rate in ("tpr", "fpr")):
-        within.refuse("exact", "a weight that gives the counts of the point")
-    return mixture
+    at_most = None if _is_null(exact, "at_most") else read_fraction(exact, "at_most")
+    rule = RandomizedRule.between(first, second, weight, at_most)
+    if (second.model, second.negated, second.threshold) != (model, negated, point.threshold):
+        decided = check.shown(f"{model} at {point.threshold}")
+        inner.refuse("second", f"the model and threshold of the decision, {decided}")
+    for rate, of_point in ((rule.tpr, point.tpr), (rule.fpr, point.fpr)):
+        if not math.isclose(rate, of_point, abs_tol=_SLACK):
+            inner.refuse("exact", "a weight that gives the counts of the point")
+    return rule
+
+
+def _review(fields: Fields, model: str, negated: bool) -> Reviewing:
+    inner = fields.inner("review", "what a review costs, and which cases get one")
+    review = inner.make("review", Review, **inner.take("review", dict, "a cost and a capacity"))
+    threshold = inner.inner("point", "the counts of a point").optional_number("threshold")
+    point = _point(inner, "point", -math.inf if threshold is None else threshold)
+    share = None if review.capacity is None else read_fraction(inner, "exact")
+    return Reviewing(review, _randomized_rule(inner, "rule", point, model, negated), share)
+
+
+def _population(fields: Fields) -> float | None:
+    population = fields.optional_number("population")
+    if population is not None and population <= 0:
+        fields.refuse("population", "a number above 0")
+    return population
+
+
+def _slopes(fields: Fields, name: str) -> tuple[float, float] | None:
+    if _is_null(fields, name):
+        return None
+    value = fields.content.get(name)
+    if not (isinstance(value, list) and len(value) == 2 and is_number(value[0])):
+        return fields.refuse(name, "a list of two slopes")
+    low, high = value
+    if high is None:
+        high = math.inf
+    if not ((is_number(high) or high == math.inf) and 0 <= low <= high):
+        return fields.refuse(name, "two slopes of at least 0, the second not below the first")
+    return low, high
+
+
+def _costs(fields: Fields, name: str) -> tuple[float, float] | None:
+    if name not in fields.content:
+        return None
+    value = fields.content[name]
+    if isinstance(value, list) and len(value) == 2 and all(map(is_number, value)) and value[0] <= value[1]:
+        return value[0], value[1]
+    return fields.refuse(name, "two costs, the second not below the first")
+
+
+# Parts that the files of several plans have
 
 
 def read_vertex(fields: Fields) -> HullVertex:
@@ -533,57 +620,9 @@ def read_vertex(fields: Fields) -> HullVertex:
 def read_fraction(fields: Fields, name: str, *, zero: bool = False) -> Fraction:
     """Return a share stored as the text of a fraction."""
     text = fields.text(name)
-    share = Fraction(text) if _FRACTION.fullmatch(text) else Fraction(-1)
-    known = 0 <= share <= 1 and (zero or share > 0)
+    if _FRACTION.fullmatch(text):
+        share = Fraction(text)
+        if share <= 1 and (zero or share > 0):
+            return share
     least = "from 0 to 1" if zero else "above 0 and at most 1"
-    return share if known else fields.refuse(name, f"a fraction {least}, such as '3/4'")
-
-
-def _population(fields: Fields) -> float | None:
-    value = fields.optional_number("population")
-    return value if value is None or value > 0 else fields.refuse("population", "a number above 0")
-
-
-def _threshold(fields: Fields, negated: bool) -> float:
-    value = fields.optional_number("threshold")
-    if value is not None:
-        return value
-    rule = fields.content.get("rule") if fields.content.get("lot") is None else "by lot"
-    if isinstance(rule, str) and (rule, negated) in _INFINITE_RULES:
-        return _INFINITE_RULES[rule, negated]
-    return fields.refuse("threshold", "a number")
-
-
-def _default_threshold(fields: Fields) -> float:
-    value = fields.take("default_point", dict, "the counts of a point").get("threshold", 0.5)
-    return value if is_number(value) else math.inf
-
-
-def _slopes(fields: Fields, name: str) -> tuple[float, float] | None:
-    value = fields.content.get(name)
-    if value is None and name in fields.content:
-        return None
-    if not (isinstance(value, list) and len(value) == 2 and is_number(value[0])):
-        return fields.refuse(name, "a list of two slopes")
-    high = math.inf if value[1] is None else value[1]
-    if not ((is_number(high) or high == math.inf) and 0 <= value[0] <= high):
-        return fields.refuse(name, "two slopes of at least 0, the second not below the first")
-    return (value[0], high)
-
-
-def _costs(fields: Fields, name: str) -> tuple[float, float] | None:
-    if name not in fields.content:
-        return None
-    value = fields.content[name]
-    if isinstance(value, list) and len(value) == 2 and all(map(is_number, value)) and value[0] <= value[1]:
-        return (value[0], value[1])
-    return fields.refuse(name, "two costs, the second not below the first")
-
-
-def _point(fields: Fields, name: str, threshold: float) -> OperatingPoint:
-    cells = fields.take(name, dict, "the counts of a point")
-    values = [cells.get(cell) for cell in ("tp", "fp", "fn", "tn")]
-    if not all(map(is_number, values)):
-        fields.refuse(name, "four counts tp, fp, fn, tn")
-    point = fields.make(name, OperatingPoint, *values, threshold=threshold)
-    return point if 0 < point.prevalence < 1 else fields.refuse(name, "counts of both classes")
+    return fields.refuse(name, f"a fraction {least}, such as '3/4'")
