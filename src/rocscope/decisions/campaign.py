@@ -1,5 +1,11 @@
-"""The campaign plan file: campaigns, offers, and the rule of the best offer."""
-# MERGED-DOC: """Campaign plans: which model, depth and campaign have the highest profit."""
+"""Campaign plans: the model, depth and campaign of the highest profit.
+
+Each model is tried in each campaign: the profit of contacting the best-scored customers is a curve over depth, the
+share of the population contacted, and the best depth lies at a vertex of the upper hull of that curve, or between two
+vertices where a capacity ends (a randomised rule). Each such pair is an `Offer`; `plan_campaign` makes a `CampaignPlan`
+of all offers and the best of them. Costs of a decision are negative profits: the interval of the profit is that of the
+expected cost with its signs reversed.
+"""
 
 import math
 import os
@@ -35,53 +41,7 @@ from rocscope.sample import Labels, Models, Sample, Samples, Scores, samples_of,
 FORMAT = Format("rocscope.campaign_plan", 1, "a campaign plan", "plan anew with rocscope.plan_campaign and save that")
 
 
-def arguments(fields: Fields) -> dict[str, Any]:
-    """Return the arguments of a CampaignPlan, checked for type."""
-    campaigns = fields.inner("campaigns", "campaigns by name")
-    rule = fields.inner("rule", "two thresholds and what the second weighs")
-    first, second = (read_vertex(rule.inner(end, "a threshold of a model")) for end in ("first", "second"))
-    weight = read_fraction(rule.inner("exact", "fractions"), "weight", zero=True)
-    level = fields.number("level", 0, 1)
-    return {
-        "campaigns": {
-            name: campaigns.make(name, Campaign, **campaigns.take(name, dict, "a campaign"))
-            for name in campaigns.content
-        },
-        "rule": RandomizedRule.between(first, second, weight),
-        "depth": read_fraction(fields, "depth", zero=True),
-        "level": level,
-        "steps": tuple(map(_row, fields.objects("table"))),
-    }
-
-
-def offer_arguments(fields: Fields) -> dict[str, Any]:
-    """Return the arguments of one Offer."""
-    return {
-        "model": fields.text("model"),
-        "campaign": fields.text("campaign"),
-        "best": _row(fields.inner("best", "a row of the table")),
-        "break_even_depths": _depths(fields),
-        "random_profit": fields.number("random_profit"),
-        "perfect_profit": fields.number("perfect_profit"),
-    }
-
-
-def _depths(fields: Fields) -> tuple[float, ...]:
-    values = fields.take("break_even_depths", list, "depths")
-    if not all(type(each) in (int, float) and 0 <= each <= 1 for each in values):
-        fields.refuse("break_even_depths", "shares of the population from 0 to 1")
-    return tuple(map(float, values))
-
-
-def _row(fields: Fields) -> CampaignRow:
-    names = [field.name for field in fields_of(CampaignRow) if field.name != "threshold"]
-    numbers = {name: fields.number(name) for name in names}
-    threshold = fields.optional_number("threshold")
-    if threshold is None:  # nobody at depth 0, everybody else
-        threshold = float("inf") if numbers["depth"] == 0 else -float("inf")
-    return CampaignRow(**numbers, threshold=threshold)
-
-
+# The table of a plan has a row for each tenth of the population.
 _TENTHS = 10
 
 
@@ -109,7 +69,7 @@ class CampaignPlan(Plan):
         The best depth of each model in each campaign.
     campaigns : dict from name to Campaign
     rule : RandomizedRule
-        Whom the best offer contacts: the customers of one threshold, or a part of those between two.
+        Customers that the best offer contacts: those of one threshold, or a part of those between two.
     depth : Fraction
         Exact share of the population that it contacts.
     level : float
@@ -117,7 +77,7 @@ class CampaignPlan(Plan):
     steps : tuple of CampaignRow
         The best offer at each tenth of the population.
     curves : dict from (model, campaign) to ProfitCurve
-        Empty, as `samples` is None, where the plan was read from a file.
+        Empty if the plan was read from a file; `samples` is then None.
     samples : Samples or None
         The data of the models.
     """
@@ -156,37 +116,40 @@ class CampaignPlan(Plan):
         -----
         See `Decision.interval`. A capacity is filled at random among the next best scores, as `select` does it.
         """
-        self._require_data()
-        model = self._by_row if isinstance(self.curve, RowProfitCurve) else self._by_count
+        samples = self._require_data()
+        by_row = isinstance(self.curve, RowProfitCurve)
+        model = self._sampling_model_of_rows(samples) if by_row else self._sampling_model_of_counts(samples)
         cost = model.estimate(level=level, replicates=replicates, random_state=random_state, progress=progress)
-        return replace(
-            cost, value=0.0 - cost.value, low=0.0 - cost.high, high=0.0 - cost.low, apparent=0.0 - cost.apparent
-        )
+        # A profit is a negative cost. 0.0 − x, unlike −x, has no negative zero.
+        low, high = 0.0 - cost.high, 0.0 - cost.low
+        return replace(cost, value=0.0 - cost.value, low=low, high=high, apparent=0.0 - cost.apparent)
 
-    @property
-    def _by_count(self) -> SamplingModel:
-        assert self.samples is not None
-        several = len(self.campaigns) > 1
-        candidates = tuple(
-            _candidate(f"{model} in {name}" if several else model, model, curve)
-            for (model, name), curve in self.curves.items()
-        )
-        return SamplingModel(self.samples, Candidates(candidates, idle=0.0))
+    def _sampling_model_of_counts(self, samples: Samples) -> SamplingModel:
+        """Return the sampling model of the best of all offers, each a choice of a threshold."""
+        candidates = []
+        for (model, name), curve in self.curves.items():
+            campaign = curve.campaign
+            limit = None
+            if campaign.capacity is not None:
+                limit = min(campaign.capacity / campaign.population, 1.0)
+            costs = campaign.context.costs
+            rule = Rule(criterion_of("min_cost"), campaign.context, costs["fp"] + costs["fn"], limit=limit)
+            label = f"{model} in {name}" if len(self.campaigns) > 1 else model
+            candidates.append(Candidate(label, model, rule, times=campaign.population, fixed=campaign.fixed_cost))
+        return SamplingModel(samples, Candidates(tuple(candidates), idle=0.0))
 
-    @property
-    def _by_row(self) -> SamplingModel:
-        """Sampling model of the best offer if the benefit differs between rows."""
-        assert self.samples is not None
-        model, campaign = self.best.model, self.campaign
-        rows = self.samples.rows or self.samples[model].require_rows("models")
-        priced, rule = PricedRows(rows, campaign.context), self.rule
-        first, second = (priced.acts(model, end.point.threshold) for end in (rule.first, rule.second))
+    def _sampling_model_of_rows(self, samples: Samples) -> SamplingModel:
+        """Return the sampling model of the best offer if the benefit differs between rows."""
+        model, campaign, rule = self.best.model, self.campaign, self.rule
+        rows = samples.rows or samples[model].require_rows("models")
+        priced = PricedRows(rows, campaign.context)
+        first = priced.acts(model, rule.first.point.threshold)
+        second = priced.acts(model, rule.second.point.threshold)
         acts = first + rule.weight * (second.astype(float) - first)
         row_costs = RowCostModel(priced, campaign.population, campaign.fixed_cost, only_added=True)
-        alone = campaign.capacity is None and len(self.curves) == len(rows.models)
-        return model_of_rows(
-            row_costs, acts, "" if alone else "capacity and campaign are taken as given, not as chosen"
-        )
+        only_threshold = campaign.capacity is None and len(self.curves) == len(rows.models)
+        why = "" if only_threshold else "capacity and campaign are taken as given, not as chosen"
+        return model_of_rows(row_costs, acts, why)
 
     @property
     def best(self) -> Offer:
@@ -203,10 +166,11 @@ class CampaignPlan(Plan):
         """The campaign of the best offer."""
         return self.campaigns[self.best.campaign]
 
-    def _require_data(self) -> None:
+    def _require_data(self) -> Samples:
         if self.samples is None:
             hint = "plan anew from the data with rocscope.plan_campaign"
             raise InputError("plan", expected="one with its data", got="one that was read from a file", hint=hint)
+        return self.samples
 
     @property
     def curve(self) -> ProfitCurve:
@@ -220,8 +184,8 @@ class CampaignPlan(Plan):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        found = (each.unit_benefit for each in self.campaigns.values() if isinstance(each.unit_benefit, str))
-        return tuple(dict.fromkeys(found))
+        benefits = [campaign.unit_benefit for campaign in self.campaigns.values()]
+        return tuple(dict.fromkeys(benefit for benefit in benefits if isinstance(benefit, str)))
 
     def plot(self, ax: Any = None) -> Any:
         """Draw profit by depth, the plan and its interval with matplotlib; see `rocscope.plotting.plot_campaign`."""
@@ -243,7 +207,7 @@ class CampaignPlan(Plan):
         size = size_of(scores)
         number = self._contacts(size)
         if not number:
-            hashes_of(ids, size)  # which refuses identifiers that repeat
+            hashes_of(ids, size)  # raises for repeated identifiers
             return np.arange(0)
         return self.rule.select(number, scores, ids, random_state=random_state)
 
@@ -285,21 +249,21 @@ class CampaignPlan(Plan):
         name = f" in campaign {offer.campaign}" if len(self.campaigns) > 1 else ""
         brings = f"{name}: {about(row.responders)} responders, profit {about(row.profit)}."
         if self.rule.randomized:
-            return f"Contact {about(row.size)} customers ({row.depth:.2%}), {self._by_lot}{brings}"
+            return f"Contact {about(row.size)} customers ({row.depth:.2%}), {self._drawn_words}{brings}"
         if row.threshold == -math.inf:
             return f"Contact all {about(row.size)} customers, whom no model need choose{brings}"
         chosen = f"that {offer.model} scores {row.threshold:.6g} or more"
         return f"Contact the {about(row.size)} customers ({row.depth:.2%}) {chosen}{brings}"
 
     @property
-    def _by_lot(self) -> str:
+    def _drawn_words(self) -> str:
         """Cases that are always contacted, and those chosen at random."""
         row, model, rule = self.best.best, self.best.model, self.rule
-        sure, reach = (self._size(end.point) for end in rule.ends)
-        lower = "others" if row.threshold == -math.inf else f"next, down to {row.threshold:.6g}"
-        drawn = f"{about(row.size - sure)} drawn at random from the {about(reach - sure)}"
+        sure, reached = self._size(rule.first.point), self._size(rule.second.point)
+        drawn = f"{about(row.size - sure)} drawn at random from the {about(reached - sure)}"
         if not sure:
             return f"{drawn} that {model} scores {row.threshold:.6g} or more"
+        lower = "others" if row.threshold == -math.inf else f"next, down to {row.threshold:.6g}"
         above = f"that {model} scores {rule.first.threshold:.6g} or more"
         return f"the {about(sure)} {above} and {drawn} {lower}"
 
@@ -312,8 +276,7 @@ class CampaignPlan(Plan):
     def load(cls, path: str | os.PathLike[str]) -> "CampaignPlan":
         """Read a plan that `save` wrote; see `rocscope.load_plan`."""
         fields = FORMAT.read(path)
-        offers = [each.make("", Offer, **offer_arguments(each)) for each in fields.objects("offers")]
-        plan = fields.make("", cls, tuple(offers), **arguments(fields))
+        plan = _read_plan(fields, tuple(_read_offer(offer) for offer in fields.objects("offers")))
         fields.require_same(fields.make("", plan.stored))
         return plan
 
@@ -328,14 +291,6 @@ class CampaignPlan(Plan):
 
     def __repr__(self) -> str:
         return f"CampaignPlan({self.verdict})"
-
-
-def _candidate(label: str, model: str, curve: ProfitCurve) -> Candidate:
-    campaign = curve.campaign
-    limit = None if campaign.capacity is None else min(campaign.capacity / campaign.population, 1.0)
-    costs = campaign.context.costs
-    rule = Rule(criterion_of("min_cost"), campaign.context, costs["fp"] + costs["fn"], limit=limit)
-    return Candidate(label, model, rule, times=campaign.population, fixed=campaign.fixed_cost)
 
 
 @answering
@@ -382,15 +337,16 @@ def plan_campaign(
     CampaignPlan(Contact the 1,000 customers (10.00%) that score scores 3 or more: 300 responders, profit 1,500.)
     """
     models, campaigns = with_context(models, y_score, campaigns, pos_label=pos_label, sample_weight=sample_weight)
-    named = {str(name): each for name, each in check.by_name(campaigns, ("campaign",)).items()}
+    named = {str(name): campaign for name, campaign in check.by_name(campaigns, ("campaign",)).items()}
     if not named or not all(isinstance(campaign, Campaign) for campaign in named.values()):
         raise InputError("campaigns", expected="a Campaign or a mapping of them by name", got=repr(campaigns))
     level = check.check_level(level)
     samples = samples_of(models)
-    curves = {
-        (model, name): _curve(sample, campaign) for model, sample in samples.items() for name, campaign in named.items()
-    }
-    offers = tuple(_offer(*pair, curve) for pair, curve in curves.items())
+    curves = {}
+    for model, sample in samples.items():
+        for name, campaign in named.items():
+            curves[model, name] = _profit_curve(sample, campaign)
+    offers = tuple(_offer(model, name, curve) for (model, name), curve in curves.items())
     best = _best(offers)
     curve = curves[best.model, best.campaign]
     first, second = (HullVertex(best.model, curve.end(end)) for end in curve.rule.ends)
@@ -403,12 +359,13 @@ def _best(offers: Sequence[Offer]) -> Offer:
     return max(offers, key=lambda offer: (offer.best.profit, -offer.best.size))
 
 
-def _curve(sample: Sample, campaign: Campaign) -> ProfitCurve:
+def _profit_curve(sample: Sample, campaign: Campaign) -> ProfitCurve:
     if not isinstance(campaign.unit_benefit, str):
         return ProfitCurve(sample.counts, campaign)
     rows = sample.require_rows("models")
-    brought = column_of("unit_benefit", campaign.unit_benefit, rows.columns)[rows.y_true]
-    if not brought.any():  # no response brings anything, so that none is worth a contact
+    benefits = column_of("unit_benefit", campaign.unit_benefit, rows.columns)[rows.y_true]
+    if not benefits.any():
+        # No response brings anything. Weights of 0 would leave no responders, and no curve.
         return ProfitCurve(sample.counts, replace(campaign, unit_benefit=0.0))
     return RowProfitCurve(rows, rows.models[0], campaign)
 
@@ -423,3 +380,49 @@ def _offer(model: str, campaign: str, curve: ProfitCurve) -> Offer:
         random_profit=curve.random.at(best.depth),
         perfect_profit=curve.perfect.at(best.depth),
     )
+
+
+# The file
+
+
+def _read_plan(fields: Fields, offers: tuple[Offer, ...]) -> CampaignPlan:
+    """Return a plan from its fields, checked for type."""
+    inner = fields.inner("campaigns", "campaigns by name")
+    rule = fields.inner("rule", "two thresholds and what the second weighs")
+    first = read_vertex(rule.inner("first", "a threshold of a model"))
+    second = read_vertex(rule.inner("second", "a threshold of a model"))
+    weight = read_fraction(rule.inner("exact", "fractions"), "weight", zero=True)
+    level = fields.number("level", 0, 1)
+    campaigns = {}
+    for name in inner.content:
+        campaigns[name] = inner.make(name, Campaign, **inner.take(name, dict, "a campaign"))
+    return fields.make(
+        "",
+        CampaignPlan,
+        offers,
+        campaigns,
+        RandomizedRule.between(first, second, weight),
+        read_fraction(fields, "depth", zero=True),
+        level,
+        tuple(_read_row(row) for row in fields.objects("table")),
+    )
+
+
+def _read_offer(fields: Fields) -> Offer:
+    model, campaign = fields.text("model"), fields.text("campaign")
+    best = _read_row(fields.inner("best", "a row of the table"))
+    depths = fields.take("break_even_depths", list, "depths")
+    if not all(type(depth) in (int, float) and 0 <= depth <= 1 for depth in depths):
+        fields.refuse("break_even_depths", "shares of the population from 0 to 1")
+    profits = fields.number("random_profit"), fields.number("perfect_profit")
+    return fields.make("", Offer, model, campaign, best, tuple(map(float, depths)), *profits)
+
+
+def _read_row(fields: Fields) -> CampaignRow:
+    names = [field.name for field in fields_of(CampaignRow) if field.name != "threshold"]
+    numbers = {name: fields.number(name) for name in names}
+    threshold = fields.optional_number("threshold")
+    if threshold is None:
+        # Null is an infinite threshold: of nobody at depth 0, else of everybody.
+        threshold = math.inf if numbers["depth"] == 0 else -math.inf
+    return CampaignRow(**numbers, threshold=threshold)
