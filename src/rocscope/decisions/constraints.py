@@ -1,9 +1,16 @@
-"""Data of decisions: the counts and scores of named models, and predictions at a threshold."""
-# MERGED-DOC: """Criteria: the figures that `choose(criterion=...)` can optimise."""
-# MERGED-DOC: """Constraints on thresholds (`subject_to=`): parse them, and find the thresholds that satisfy them."""
+"""Criteria (`criterion=`) and constraints (`subject_to=`) of choices, and predictions at a threshold.
+
+In order: the scores of named models, as arrays (`scores_of`), and whether they reach a threshold (`predict`); the
+figures that a choice can maximise (`Criterion`); bounds on figures (`Constraint`), which are parsed from texts such as
+"tpr >= 0.9 at 95 %". Both are functions of the four counts tp, fp, fn and tn at a threshold (`FourCells`). Figures
+within a class, such as tpr, use the counts of the sample; others use counts at the target's prevalence (`at_mix`).
+
+A criterion that is linear in the counts is a cost in another context, so that its best choice lies on the ROC convex
+hull. A constraint whose border is a straight line in ROC space (`Constraint.straight`) also admits randomised rules.
+"""
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
@@ -22,6 +29,7 @@ from rocscope.figures.conditions import Condition
 from rocscope.figures.influence import Figure
 from rocscope.figures.registry import figure_named, in_context, spelled
 from rocscope.geometry import Bound
+from rocscope.inference import proportions
 
 
 def scores_of(models: Iterable[str], scores: Any) -> dict[str, Array]:
@@ -43,7 +51,7 @@ def scores_of(models: Iterable[str], scores: Any) -> dict[str, Array]:
     names = list(dict.fromkeys(models))
     if isinstance(scores, Predictions):
         scores = scores.scores
-    columns = getattr(scores, "columns", None)
+    columns = getattr(scores, "columns", None)  # of a data frame
     if columns is None and not isinstance(scores, Mapping):
         if len(names) > 1:
             raise ColumnError("scores", expected=f"a mapping with the models {names}", got="one array")
@@ -51,9 +59,8 @@ def scores_of(models: Iterable[str], scores: Any) -> dict[str, Array]:
     present = [str(name) for name in (scores if columns is None else columns)]
     for name in names:
         if name not in present:
-            raise ColumnError(
-                f"scores of model {name!r} are missing", expected="them among the scores", got=str(present)
-            )
+            subject = f"scores of model {name!r} are missing"
+            raise ColumnError(subject, expected="them among the scores", got=str(present))
     checked = {name: check.check_scores(np.asarray(scores[name]), name=f"scores[{name!r}]") for name in names}
     if len({column.size for column in checked.values()}) > 1:
         sizes = ", ".join(f"{name}: {column.size}" for name, column in checked.items())
@@ -89,17 +96,27 @@ def predict(scores: Array, threshold: float, negated: bool = False) -> NDArray[n
     if math.isinf(threshold):
         positive = np.full(scores.size, threshold < 0)
     elif scores.dtype.kind == "f":
-        cut = float(threshold)
-        positive = scores >= np.float64(cut if cut >= threshold else math.nextafter(cut, math.inf))
+        # A threshold that float64 rounds down, such as a large integer, is replaced by the next float above it.
+        # Comparing with a float64 also keeps NumPy from rounding it to the float32 of the scores.
+        least = float(threshold)
+        if least < threshold:
+            least = math.nextafter(least, math.inf)
+        positive = scores >= np.float64(least)
     else:
+        # Integers are compared as such: float64 would round those above 2^53.
+        least = math.ceil(threshold)
         limits = np.iinfo(scores.dtype)
-        whole = math.ceil(threshold)
-        inside = limits.min <= whole <= limits.max
-        positive = scores >= scores.dtype.type(whole) if inside else np.full(scores.size, whole < 0)
+        if limits.min <= least <= limits.max:
+            positive = scores >= scores.dtype.type(least)
+        else:
+            positive = np.full(scores.size, least < 0)
     return ~positive if negated else positive
 
 
+# Criteria
+
 Function = Callable[..., Any]
+FourCells = tuple[Array, Array, Array, Array]
 
 
 @dataclass(frozen=True)
@@ -122,7 +139,7 @@ class Criterion:
     sign: int = 1
     equivalent: Callable[[Context], Context] | None = None
 
-    def goodness(self, cells: tuple[Array, Array, Array, Array]) -> Array:
+    def goodness(self, cells: FourCells) -> Array:
         """Return the value to maximise at several points; −∞ where it is undefined."""
         value = np.asarray(self.value(*cells), dtype=np.float64)
         if value.shape != cells[0].shape:
@@ -146,44 +163,47 @@ def criterion_of(criterion: str | Function | None) -> Criterion:
     criterion = spelled(criterion)
     if callable(criterion):
         return Criterion(getattr(criterion, "__name__", "function"), criterion)
-    if criterion is not None and not isinstance(criterion, str):
-        raise InputError("criterion", expected="a name or a function of tp, fp, fn, tn", got=check.shown(criterion))
     if criterion is None:
         criterion = "cost"
-    figure = figure_named(criterion, "criterion", expected=_EXPECTED, suits=_suits)
-    value = _unknown_cost if figure.cells is None else figure.cells
+    if not isinstance(criterion, str):
+        raise InputError("criterion", expected="a name or a function of tp, fp, fn, tn", got=check.shown(criterion))
+    expected = "a figure of one threshold of which a high or a low value is good, such as 'accuracy' or 'f1'"
+    figure = figure_named(criterion, "criterion", expected=expected, suits=_is_criterion)
+    value = _cost_without_context if figure.cells is None else figure.cells
     name = "min_cost" if figure.name == "cost" else figure.name
-    return Criterion(name, value, figure.sign, _EQUIVALENT.get(figure.name))
+    return Criterion(name, value, figure.sign, _EQUIVALENT_CONTEXTS.get(figure.name))
 
 
-def _suits(figure: Figure) -> bool:
+def _is_criterion(figure: Figure) -> bool:
     return figure.sign != 0 and (figure.cells is not None or figure.name == "cost")
 
 
-def _unknown_cost(*_cells: Array) -> Array:
+def _cost_without_context(*_cells: Array) -> Array:
     raise InputError("min_cost", expected="a context", got="none")
 
 
-def _even(_context: Context) -> Context:
+def _balanced(_context: Context) -> Context:
+    """Return equal costs at a prevalence of one half: only tpr − fpr then matters, the height above the diagonal."""
     return Context(0.5)
 
 
-_EXPECTED = "a figure of one threshold of which a high or a low value is good, such as 'accuracy' or 'f1'"
-_EQUIVALENT: dict[str, Callable[[Context], Context]] = {
+# Figures that are linear in the counts: in these contexts, the choice of lowest cost is the best by the figure.
+_EQUIVALENT_CONTEXTS: dict[str, Callable[[Context], Context]] = {
     "cost": Context.given,
     "accuracy": lambda context: Context(context.target_prevalence),
-    # Only the height above the diagonal decides: accuracy if both classes were equally frequent.
-    **dict.fromkeys(("youden", "ks", "balanced_accuracy", "macro_average"), _even),
+    "youden": _balanced,
+    "ks": _balanced,
+    "balanced_accuracy": _balanced,
+    "macro_average": _balanced,
 }
-"""Contexts for figures that are linear in the counts: the choice of lowest cost is the best by the figure."""
 
 
-FourCells = tuple[Array, Array, Array, Array]
+# Constraints
 
 _RATES = ("tpr", "fnr", "fpr", "tnr")
-_EXPECTED_of_constraints = "a figure of one threshold, such as 'tpr', 'precision', 'cases' or 'cost'"
-_EVEN = 0.5  # a bound below this level would be on the other side of the estimate
-_WITHOUT = "leave randomized out, or the constraint"
+
+# A confidence limit at a lower level would be on the other side of the estimate.
+_LEAST_LEVEL = 0.5
 
 
 @held_to_contract
@@ -243,9 +263,8 @@ class Constraint(Condition):
     @property
     def figure(self) -> Figure:
         """The constrained figure; costs are those of the context."""
-        figure = figure_named(
-            self.quantity, "constraint", expected=_EXPECTED_of_constraints, suits=_suits_of_constraints
-        )
+        expected = "a figure of one threshold, such as 'tpr', 'precision', 'cases' or 'cost'"
+        figure = figure_named(self.quantity, "constraint", expected=expected, suits=_is_bounded)
         return figure if self.context is None else in_context(figure, self.context)
 
     def _require_limit(self, level: float) -> None:
@@ -253,7 +272,7 @@ class Constraint(Condition):
             expected = f"a bound with >= or <= on {', '.join(_RATES)}, whose limits allow for the choice"
             raise InputError("constraint with a level", expected=expected, got=str(self))
         level = check.check_level(level)
-        if level < _EVEN:
+        if level < _LEAST_LEVEL:
             raise InputError("level of a constraint", expected="50 % or more, such as 95 %", got=f"{100 * level:g} %")
 
     @classmethod
@@ -261,10 +280,10 @@ class Constraint(Condition):
         """Parse a constraint such as ``"tpr >= .9"`` or ``"cases <= 800"``."""
         if isinstance(text, Constraint):
             return text
-        found, *more = cls.read(text, "constraint")
+        constraint, *more = cls.read(text, "constraint")
         if more:
             raise InputError("constraint", expected="one condition", got=repr(text), hint="pass each by itself")
-        return found
+        return constraint
 
     @classmethod
     def capacity(cls, cases: float) -> "Constraint":
@@ -289,29 +308,26 @@ class Constraint(Condition):
         Rates within a class are taken from the sample's own counts, all else at the target's class mix.
         """
         if self.level is not None:
-            return self._limit(cells, 1 - (1 - self.level) / at_once)
+            counted, n = self._counted(cells)
+            level = 1 - (1 - self.level) / at_once  # Bonferroni's
+            # The limit of a two-sided interval at 2α − 1 is the one-sided limit at level α.
+            low, high = proportions.of_share(counted, n, "clopper-pearson", 2 * level - 1)
+            return np.where(_is_certain(cells), counted / n, high if self.relation == "<=" else low)
         figure = self.figure
         assert figure.cells is not None
-        value = figure.cells(*(cells if self.quantity in _RATES else at_mix(cells, target_prevalence)))
+        if self.quantity not in _RATES:
+            cells = at_mix(cells, target_prevalence)
+        value = figure.cells(*cells)
         if figure.unit != "cases" or population is None:
             return value
         return value * (population / sum(cell[..., :1] for cell in cells))
 
-    def _limit(self, cells: FourCells, level: float) -> Array:
-        """Return the one-sided confidence limit to compare with the bound; for nobody and everybody, the rate."""
-        from rocscope.inference.proportions import of_share
-
-        counted, n = self._counted(cells)
-        limit = of_share(counted, n, "clopper-pearson", 2 * level - 1)[self.relation == "<="]
-        return np.where(_sure(cells), counted / n, limit)
-
     def _counted(self, cells: FourCells) -> tuple[Array, Array]:
-        from rocscope.inference.proportions import share_of
-
+        """Return the numerator and the denominator of the rate."""
         if any((cell % 1 != 0).any() for cell in cells if cell.dtype.kind == "f"):
             hint = "weighted cases are not binomial trials; leave the level out"
             raise WeightError(f"constraint {str(self)!r}", expected="whole counts", got="fractions", hint=hint)
-        return share_of(self.quantity, *cells)
+        return proportions.share_of(self.quantity, *cells)
 
     def admits(
         self, cells: FourCells, target_prevalence: float | None, population: float | None, at_once: int = 1
@@ -319,13 +335,16 @@ class Constraint(Condition):
         """Return where the constraint holds; a confidence limit by an exact binomial test at the bound."""
         if self.level is None:
             return self.holds(self.value(cells, target_prevalence, population))
-        (counted, n), bound = self._counted(cells), min(max(self.bound, 0.0), 1.0)
-        most = self.relation == "<="
-        counted, share = (n - counted, 1 - bound) if most else (counted, bound)
+        counted, n = self._counted(cells)
+        share = min(max(self.bound, 0.0), 1.0)
+        if self.relation == "<=":
+            # At most a share of hits is at least the other share of failures.
+            counted, share = n - counted, 1 - share
         with np.errstate(invalid="ignore"):
-            chance = special.betainc(counted, n - counted + 1, share)  # of as many, or more
+            # P(X ≥ k) of a binomial is the incomplete beta function I_p(k, n − k + 1).
+            chance = special.betainc(counted, n - counted + 1, share)
             kept = np.where(counted > 0, chance <= (1 - self.level) / at_once, share <= 0)
-            return np.where(_sure(cells), counted >= share * n, kept)
+            return np.where(_is_certain(cells), counted >= share * n, kept)
 
     def straight(self, prevalence: Fraction, cases: Fraction) -> Bound:
         """Return the constraint as a linear inequality in the rates, at a prevalence and number of cases.
@@ -342,21 +361,24 @@ class Constraint(Condition):
         """
         lines = self.figure.at_mix(prevalence)
         if lines is None or self.relation in (">", "<") or self.level is not None:
-            reason = "a level" if self.level is not None else "its border" if lines else "a curved border"
+            reason = "its border" if lines else "a curved border"
+            if self.level is not None:
+                reason = "a level"
             expected = "bounds with >= or <= on figures that are linear in the counts"
-            raise InputError("randomized", expected=expected, got=f"{self} ({reason})", hint=_WITHOUT)
+            hint = "leave randomized out, or the constraint"
+            raise InputError("randomized", expected=expected, got=f"{self} ({reason})", hint=hint)
         bound = decimal(self.bound) / (cases if self.figure.unit == "cases" else 1)
         sign = 1 if self.relation == "<=" else -1
         up, right, rest = (sign * (Fraction(top) - bound * bottom) for top, bottom in zip(*lines, strict=True))
         return Bound(up, right, -rest)
 
 
-def _suits_of_constraints(figure: Figure) -> bool:
+def _is_bounded(figure: Figure) -> bool:
     return figure.needs == "cells" or figure.name in ("cost", "net_benefit")
 
 
-def _sure(cells: FourCells) -> Array:
-    """Return where nobody or everybody is positive, so that rates are known."""
+def _is_certain(cells: FourCells) -> Array:
+    """Return where nobody or everybody is predicted positive, so that rates are known whatever the population."""
     tp, fp, fn, tn = cells
     return (tp + fp == 0) | (fn + tn == 0)
 
@@ -374,9 +396,11 @@ def at_mix(cells: FourCells, target_prevalence: float | None) -> FourCells:
 
 def constraints_of(subject_to: Any, context: Context | None = None) -> tuple[Constraint, ...]:
     """Return constraints from texts or objects (one or several), with costs in a context."""
-    given: Sequence[Any] = [subject_to] if isinstance(subject_to, str | Constraint) else subject_to
-    if not isinstance(given, list | tuple) or not all(isinstance(each, str | Constraint) for each in given):
+    given = [subject_to] if isinstance(subject_to, str | Constraint) else subject_to
+    if not isinstance(given, list | tuple) or not all(isinstance(item, str | Constraint) for item in given):
         expected = "constraints such as 'tpr >= 0.9'"
         raise InputError("subject_to", expected=expected, got=check.shown(subject_to))
-    read = ([each] if isinstance(each, Constraint) else Constraint.read(each, "constraint") for each in given)
-    return tuple(replace(constraint, context=context) for each in read for constraint in each)
+    constraints: list[Constraint] = []
+    for item in given:
+        constraints += [item] if isinstance(item, Constraint) else Constraint.read(item, "constraint")
+    return tuple(replace(constraint, context=context) for constraint in constraints)
