@@ -340,7 +340,7 @@ class CalibrationDisplay(_Display):
         super()._set_chance(shown, look)
 
     def _fact(self, curve: Any) -> str:
-        facts = reach("plotting").styles.style_of(curve).label(curve)
+        facts = reach("plotting").curves.style_of(curve).label(curve)
         return f"\n{facts}" if facts else ""
 
     @classmethod
