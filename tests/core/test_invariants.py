@@ -7,7 +7,6 @@ import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial
-from math import inf
 from typing import Any, get_type_hints
 
 import numpy as np
@@ -16,66 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rocscope as rs
+from metric_oracles import ORACLES, complement, reciprocal, same
 from rocscope.curves.curve import Curve
 from rocscope.metrics import METRICS
 from strategies import Sample, both_paths, costs, prevalences, probabilities, samples, taking, whole_weights
-
-
-def same(value):
-    return value
-
-
-def complement(value):
-    return 1 - value
-
-
-def reciprocal(value):
-    with np.errstate(divide="ignore"):
-        return 1 / np.asarray(value, dtype=np.float64)
-
-
-@dataclass(frozen=True)
-class Metric:
-    """Traits of a metric.
-
-    `mirror` is the metric, and how it is changed, that says the same when the classes swap their roles; None where
-    there is none. `mixed` is whether the class mix changes it. `chance` is its value wherever the prediction is
-    independent of the label; None where that depends on the table.
-    """
-
-    mirror: tuple[str, Callable] | None
-    mixed: bool
-    chance: float | None
-    low: float = 0
-    high: float = 1
-
-
-METRIC = {
-    "tpr": Metric(("tnr", same), False, None),
-    "fnr": Metric(("fpr", same), False, None),
-    "fpr": Metric(("fnr", same), False, None),
-    "tnr": Metric(("tpr", same), False, None),
-    "prevalence": Metric(("prevalence", complement), True, None),
-    "depth": Metric(("depth", complement), True, None),
-    "precision": Metric(("npv", same), True, None),
-    "npv": Metric(("precision", same), True, None),
-    "accuracy": Metric(("accuracy", same), True, None),
-    "error": Metric(("error", same), True, None),
-    "weighted_accuracy": Metric(("weighted_accuracy", same), True, None),
-    "macro_average": Metric(("macro_average", same), False, 0.5),
-    "balanced_accuracy": Metric(("balanced_accuracy", same), False, 0.5),
-    "break_even": Metric(None, True, None),
-    "f_score": Metric(None, True, None),
-    "jaccard": Metric(None, True, None),
-    "lift": Metric(None, True, 1, 0, inf),
-    "youden": Metric(("youden", same), False, 0, -1),
-    "markedness": Metric(("markedness", same), True, 0, -1),
-    "mcc": Metric(("mcc", same), True, 0, -1),
-    "kappa": Metric(("kappa", same), True, 0, -1),
-    "lr_positive": Metric(("lr_negative", reciprocal), False, 1, 0, inf),
-    "lr_negative": Metric(("lr_positive", reciprocal), False, 1, 0, inf),
-    "odds_ratio": Metric(("odds_ratio", same), False, 1, 0, inf),
-}
 
 
 @dataclass(frozen=True)
@@ -127,7 +70,7 @@ def public_functions():
 
 
 def test_no_metric_is_missing():
-    assert set(METRIC) == set(METRICS)
+    assert set(ORACLES) == set(METRICS)
 
 
 def is_curve(function):
@@ -155,9 +98,9 @@ def points_of(name):
     return points
 
 
-QUANTITIES = {f"metric {name}": metric_along(name) for name in METRIC} | {name: points_of(name) for name in VIEW}
+QUANTITIES = {f"metric {name}": metric_along(name) for name in ORACLES} | {name: points_of(name) for name in VIEW}
 QUANTITIES |= {"auc": lambda counts: np.array([rs.auc(counts, ties=ties) for ties in ("lower", "half", "upper")])}
-every_metric = pytest.mark.parametrize("name", METRIC)
+every_metric = pytest.mark.parametrize("name", ORACLES)
 every_view = pytest.mark.parametrize("name", VIEW)
 
 forecasts = samples(score=probabilities, dtype=np.float64)
@@ -265,11 +208,11 @@ def test_the_sum_of_weights_matters_where_counts_are_shown(sample, factor):
 @given(cells=full_tables, factor=st.sampled_from([2, 9]))
 def test_metrics_that_the_class_mix_leaves_as_they_are(name, cells, factor):
     tp, fp, fn, tn = cells
-    if not METRIC[name].mixed:
+    if not ORACLES[name].mixed:
         assert of_cells(name, (tp, factor * fp, fn, factor * tn)) == pytest.approx(of_cells(name, cells), rel=1e-13)
 
 
-@pytest.mark.parametrize("name", [name for name in METRIC if METRIC[name].mixed])
+@pytest.mark.parametrize("name", [name for name in ORACLES if ORACLES[name].mixed])
 def test_metrics_that_the_class_mix_changes(name):
     assert differ(of_cells(name, (5, 1, 2, 9)), of_cells(name, (5, 2, 2, 18)))
 
@@ -289,12 +232,12 @@ def test_curves_that_the_class_mix_changes(name):
 @every_metric
 @given(cells=tables)
 def test_metrics_when_the_classes_swap_roles(name, cells):
-    if METRIC[name].mirror is not None:
-        other, change = METRIC[name].mirror
+    if ORACLES[name].mirror is not None:
+        other, change = ORACLES[name].mirror
         assert of_cells(name, cells) == pytest.approx(change(of_cells(other, cells[::-1])), abs=1e-14, nan_ok=True)
 
 
-@pytest.mark.parametrize("name", [name for name in METRIC if METRIC[name].mirror is None])
+@pytest.mark.parametrize("name", [name for name in ORACLES if ORACLES[name].mirror is None])
 @pytest.mark.parametrize("change", [same, complement, reciprocal])
 def test_metrics_without_a_mirror(name, change):
     some = [(5, 1, 2, 9), (3, 4, 1, 7), (8, 2, 6, 1)]
@@ -326,7 +269,7 @@ def test_areas_when_classes_or_scores_are_turned_round(sample):
 @given(cells=tables)
 def test_ranges(name, cells):
     found = of_cells(name, cells)
-    assert np.isnan(found) or METRIC[name].low <= found <= METRIC[name].high
+    assert np.isnan(found) or ORACLES[name].low <= found <= ORACLES[name].high
 
 
 @pytest.mark.every(4)
@@ -335,11 +278,11 @@ def test_ranges(name, cells):
 def test_chance(name, rates):
     positive, negative, chosen, left = rates
     guess = (positive * chosen, negative * chosen, positive * left, negative * left)
-    if METRIC[name].chance is not None:
-        assert of_cells(name, guess) == pytest.approx(METRIC[name].chance, abs=1e-14)
+    if ORACLES[name].chance is not None:
+        assert of_cells(name, guess) == pytest.approx(ORACLES[name].chance, abs=1e-14)
 
 
-@pytest.mark.parametrize("name", [name for name in METRIC if METRIC[name].chance is None])
+@pytest.mark.parametrize("name", [name for name in ORACLES if ORACLES[name].chance is None])
 def test_metrics_in_which_a_guess_can_score(name):
     guess = np.outer([3, 1], [1, 4])
     other = np.outer([1, 2], [5, 1])

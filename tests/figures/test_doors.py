@@ -17,6 +17,7 @@ from sklearn.linear_model import LogisticRegression
 
 import rocscope as rs
 from decision_oracle import prove
+from metric_oracles import ORACLES
 from rocscope.core.result import jsonable
 from rocscope.errors import ColumnError, InputError, ScoreError
 from rocscope.evaluation.comparison import fold_scores
@@ -52,51 +53,23 @@ def within(depth, value):
     )
 
 
-def root(value):
-    return math.sqrt(value) if value > 0 else math.nan
-
-
-OF_CELLS = {
-    "tpr": lambda tp, fp, fn, tn: over(tp, tp + fn),
-    "fnr": lambda tp, fp, fn, tn: over(fn, tp + fn),
-    "fpr": lambda tp, fp, fn, tn: over(fp, fp + tn),
-    "tnr": lambda tp, fp, fn, tn: over(tn, fp + tn),
-    "precision": lambda tp, fp, fn, tn: over(tp, tp + fp),
-    "npv": lambda tp, fp, fn, tn: over(tn, fn + tn),
-    "accuracy": lambda tp, fp, fn, tn: (tp + tn) / (tp + fp + fn + tn),
-    "error": lambda tp, fp, fn, tn: (fp + fn) / (tp + fp + fn + tn),
-    "depth": lambda tp, fp, fn, tn: (tp + fp) / (tp + fp + fn + tn),
-    "prevalence": lambda tp, fp, fn, tn: (tp + fn) / (tp + fp + fn + tn),
-    "jaccard": lambda tp, fp, fn, tn: over(tp, tp + fp + fn),
+# The names that a registry has beside the metrics, or for them with other options.
+OF_CELLS = {name: oracle for name, oracle in ORACLES.items() if name in FIGURES} | {
     "cases": lambda tp, fp, fn, tn: tp + fp,
     "tp": lambda tp, fp, fn, tn: tp,
     "fp": lambda tp, fp, fn, tn: fp,
     "fn": lambda tp, fp, fn, tn: fn,
     "tn": lambda tp, fp, fn, tn: tn,
-    "youden": lambda tp, fp, fn, tn: tp / (tp + fn) - fp / (fp + tn),
-    "ks": lambda tp, fp, fn, tn: tp / (tp + fn) - fp / (fp + tn),
-    "balanced_accuracy": lambda tp, fp, fn, tn: (tp / (tp + fn) + tn / (fp + tn)) / 2,
-    "macro_average": lambda tp, fp, fn, tn: (tp / (tp + fn) + tn / (fp + tn)) / 2,
-    "weighted_accuracy": lambda tp, fp, fn, tn: (tp + tn) / (tp + fp + fn + tn),
-    "break_even": lambda tp, fp, fn, tn: (over(tp, tp + fp) + tp / (tp + fn)) / 2,
-    "mcc": lambda tp, fp, fn, tn: float(tp * tn - fp * fn) / root((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)),
-    "kappa": lambda tp, fp, fn, tn: over(
-        2 * (tp * tn - fp * fn), (tp + fp) * (fp + tn) + (tp + fn) * (fn + tn)
-    ),
-    "markedness": lambda tp, fp, fn, tn: over(tp, tp + fp) + over(tn, fn + tn) - 1,
-    "lift": lambda tp, fp, fn, tn: over(tp * (tp + fp + fn + tn), (tp + fp) * (tp + fn)),
-    "lr_positive": lambda tp, fp, fn, tn: over(tp * (fp + tn), fp * (tp + fn)),
-    "lr_negative": lambda tp, fp, fn, tn: over(fn * (fp + tn), tn * (tp + fn)),
-    "odds_ratio": lambda tp, fp, fn, tn: over(tp * tn, fp * fn),
+    "ks": ORACLES["youden"],
     "closest_topleft": lambda tp, fp, fn, tn: math.hypot(fp / (fp + tn), fn / (tp + fn)),
-    "f1": lambda tp, fp, fn, tn: over(2 * tp, 2 * tp + fp + fn),
+    "f1": ORACLES["f_score"],
     "f2": lambda tp, fp, fn, tn: over(5 * tp, 5 * tp + fp + 4 * fn),
     "lift@0.4": within(Fraction(2, 5), lambda tp, n_pos, n: tp / n_pos / Fraction(2, 5)),
     "gain@0.4": within(Fraction(2, 5), lambda tp, n_pos, n: tp / n_pos),
     "precision@0.4": within(Fraction(2, 5), lambda tp, n_pos, n: tp / (n * Fraction(2, 5))),
     "cost": lambda tp, fp, fn, tn: (fp + 3 * fn) / (tp + fp + fn + tn),
     "net_benefit": lambda tp, fp, fn, tn: (tp - fp / Fraction(3)) / (tp + fp + fn + tn),
-}  # fmt: skip
+}
 
 
 def cut(y, score):
@@ -154,7 +127,7 @@ OF_SCORES = {
 CRITERIA = set(OF_CELLS) - {"prevalence", "cases", "net_benefit"}
 OF_FOUR = {name for name in OF_CELLS if "@" not in name} - {"ks", "cost", "net_benefit"}
 CONSTRAINTS = OF_FOUR | {"cost", "net_benefit"}
-CURVED = {"weighted_accuracy", "break_even", "mcc", "markedness", "odds_ratio", "closest_topleft"}
+CURVED = {name for name, oracle in ORACLES.items() if oracle.curved} | {"closest_topleft"}
 NO_DIRECTION = {"prevalence", "cases", "observed_over_expected", "excess_events", "in_the_large", "intercept", "slope"}
 OF_COSTS = {"cost", "net_benefit", "miscalibration_cost"}
 NOT_SMOOTH = {"ks", "in_the_large", "ici", "e50", "e90", "ece", "brier_miscalibration"}

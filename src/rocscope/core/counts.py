@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from inspect import cleandoc, unwrap
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,27 +69,9 @@ class OperatingPoint(ComparedByValue):
             if not (check.is_number(count) and 0 <= count < float("inf")):
                 raise InputError(name, expected="a finite count of at least 0", got=repr(count))
 
-    tpr = _Rate(metrics.tpr)
-    fnr = _Rate(metrics.fnr)
-    fpr = _Rate(metrics.fpr)
-    tnr = _Rate(metrics.tnr)
-    prevalence = _Rate(metrics.prevalence)
-    depth = _Rate(metrics.depth)
-    precision = _Rate(metrics.precision)
-    npv = _Rate(metrics.npv)
-    accuracy = _Rate(metrics.accuracy)
-    error = _Rate(metrics.error)
-    balanced_accuracy = _Rate(metrics.balanced_accuracy)
-    break_even = _Rate(metrics.break_even)
-    jaccard = _Rate(metrics.jaccard)
-    lift = _Rate(metrics.lift)
-    youden = _Rate(metrics.youden)
-    markedness = _Rate(metrics.markedness)
-    mcc = _Rate(metrics.mcc)
-    kappa = _Rate(metrics.kappa)
-    lr_positive = _Rate(metrics.lr_positive)
-    lr_negative = _Rate(metrics.lr_negative)
-    odds_ratio = _Rate(metrics.odds_ratio)
+    if TYPE_CHECKING:  # each metric of the four counts alone is a property; see below
+
+        def __getattr__(self, name: str) -> float: ...
 
     @property
     def n_pos(self) -> float:
@@ -158,8 +140,11 @@ class OperatingPoint(ComparedByValue):
         return html_table([(name, *map(number, counts)) for name, *counts in rows], ("", "positive", "negative"))
 
 
-RATES = tuple(name for name, member in vars(OperatingPoint).items() if type(member) is _Rate)
-"""Names of the properties of an OperatingPoint that are rates."""
+RATES = tuple(name for name in metrics.METRICS if name not in vars(OperatingPoint))
+"""Names of the properties of an OperatingPoint that are rates: all metrics but those that are methods with options."""
+
+for _name in RATES:
+    setattr(OperatingPoint, _name, _Rate(metrics.METRICS[_name]))
 
 
 class CumulativeCounts(Result):

@@ -130,6 +130,7 @@ _TABLE = (
     _of_cells("macro_average", "macro average", lines=lambda _: _MEAN_OF_CLASSES, ideal=1),
     _of_cells("weighted_accuracy", "weighted accuracy", ideal=1),
     _of_cells("break_even", "break-even", ideal=1),
+    _of_cells("fowlkes_mallows", "Fowlkes–Mallows", "fowlkes mallows index", ideal=1),
     _of_cells("mcc", "MCC", "matthews", "matthews correlation", "matthews_corrcoef", "phi", unit="number", ideal=1),
     _of_cells(
         "kappa", "kappa", "cohen kappa", "cohen's kappa", "cohen_kappa_score",
