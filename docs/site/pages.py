@@ -8,6 +8,7 @@ from types import ModuleType
 
 import rocscope as rs
 from rocscope._base.public_names import other_names
+from rocscope.figures.registry import FIGURES
 
 TOPICS = {
     "engines": "Engines",
@@ -75,6 +76,26 @@ def module_list() -> str:
     return "\n".join(lines)
 
 
+def figure_list() -> str:
+    """Return a table of all figures: their names, what they are computed from, and whether high or low is good."""
+    needs = {
+        "cells": "the four counts",
+        "ranks": "the ranking",
+        "probabilities": "probabilities",
+        "costs": "a Context",
+    }
+    good = {1: "high", -1: "low", 0: "—"}
+    lines = [".. list-table::", "   :header-rows: 1", ""]
+    lines += _table_row("name", "computed from", "good", "other names")
+    for figure in FIGURES.values():
+        lines += _table_row(f"``{figure.name}``", needs[figure.needs], good[figure.sign], ", ".join(figure.aliases))
+    return "\n".join(lines)
+
+
+def _table_row(first: str, *others: str) -> list[str]:
+    return [f"   * - {first}", *(f"     - {cell}" for cell in others)]
+
+
 def other_names_list() -> str:
     """Return what to call here for each name of another library, as `rocscope.<name>` answers it."""
     lines: list[str] = []
@@ -98,7 +119,7 @@ def titled(title: str, text: str) -> str:
 def write_pages(folder: Path) -> None:
     """Write the lists of the reference into a folder; Sphinx makes the pages of the names that they have."""
     folder.mkdir(exist_ok=True)
-    contents = ["everyday", *(topic.replace(".", "-") for topic in TOPICS), *WHOLE, "other-names", "modules"]
+    contents = ["everyday", *(topic.replace(".", "-") for topic in TOPICS), *WHOLE, "figures", "other-names", "modules"]
     intro = "Every public name, by topic. :doc:`../README` finds one by the question that it answers."
     toctree = "\n".join([".. toctree::", "   :maxdepth: 1", "", *(f"   {each}" for each in contents)])
     pages = {"index": titled("Reference", f"{intro}\n\n{toctree}")}
@@ -114,6 +135,7 @@ def write_pages(folder: Path) -> None:
         pages[topic.replace(".", "-")] = titled(title, text)
     for topic, title in WHOLE.items():
         pages[topic] = titled(title, f".. automodule:: rocscope.{topic}\n   :members:\n   :exclude-members: {OURS}")
+    pages["figures"] = titled("All figures", figure_list())
     pages["other-names"] = titled("Names in other libraries", other_names_list())
     pages["modules"] = titled("Modules", module_list())
     for name, text in pages.items():

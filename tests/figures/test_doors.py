@@ -5,7 +5,6 @@ import warnings
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -365,16 +364,3 @@ def test_lines_are_those_of_the_figure(name):
                 top, bottom = (sum(Fraction(w) * x for w, x in zip(line, rates, strict=True)) for line in lines)
                 value = OF_CELLS[name](tp, fp, fn, tn) / (N if known(name).unit == "cases" else 1)
                 assert (top / bottom == value) if bottom else value != value
-
-
-def test_the_guide_lists_every_figure():
-    guide = (Path(__file__).parents[2] / "docs/guide/figures.md").read_text(encoding="utf-8")
-    needs = {
-        "cells": "the four counts",
-        "ranks": "the ranking",
-        "probabilities": "probabilities",
-        "costs": "a `Context`",
-    }
-    good = {1: "high", -1: "low", 0: "—"}
-    rows = [(f"`{f.name}`", needs[f.needs], good[f.sign], ", ".join(f.aliases)) for f in FIGURES.values()]
-    assert [f"| {' | '.join(row)} |" for row in rows] == guide.strip().splitlines()[-len(rows) :]

@@ -257,6 +257,10 @@ _BY_NAME = {_folded(name): figure for figure in _TABLE for name in (figure.name,
 _BY_NAME |= {_folded(alias): _f_score("1") for alias in ("f1", *_F1_ALIASES)}
 
 
+# What scikit-learn calls a score of a clustering is none of predictions, though the formula has the same name.
+_SCORES_OF_CLUSTERINGS = {"fowlkes mallows score"}
+
+
 def known(name: str) -> Figure | None:
     """Return the figure with a name in any case, or None.
 
@@ -266,8 +270,11 @@ def known(name: str) -> Figure | None:
     ['tpr', 'auc', 'fpr', 'f0.5', 'lift@0.1']
     """
     folded = _folded(name)
-    if found := _BY_NAME.get(folded) or _BY_NAME.get(folded.removesuffix(" score")):
-        return found
+    figure = _BY_NAME.get(folded)
+    if figure is None and folded not in _SCORES_OF_CLUSTERINGS:
+        figure = _BY_NAME.get(folded.removesuffix(" score"))
+    if figure is not None:
+        return figure
     if match := _BETA.fullmatch(folded):
         return _f_score(match[1])
     match = _AT_DEPTH.fullmatch(folded.replace(" ", ""))
