@@ -465,24 +465,24 @@ class TextRelation(Relation):
         if not self.decimal:  # JSON has no such numbers
             return
         columns = {self._sql_name[name] for name in names if name in self._sql_name} - self._decimal_columns
-        whole = [column for column in columns if self._types.get(column) == "BIGINT"]
-        if not whole:
+        integers = [column for column in columns if self._types.get(column) == "BIGINT"]
+        if not integers:
             return
-        query = ", ".join(f"bool_or(regexp_matches({identifier(column)}, '[xXbB]'))" for column in whole)
+        query = ", ".join(f"bool_or(regexp_matches({identifier(column)}, '[xXbB]'))" for column in integers)
         with one_line_errors(self.origin[0]):
-            as_text = self._declare(self._types | dict.fromkeys(whole, "VARCHAR"))
+            as_text = self._declare(self._types | dict.fromkeys(integers, "VARCHAR"))
             has_letters = as_text.aggregate(query).fetchall()[0]
-        self._decimal_columns |= set(whole)
-        hexadecimal = [column for column, letters in zip(whole, has_letters, strict=True) if letters]
+        self._decimal_columns |= set(integers)
+        hexadecimal = [column for column, letters in zip(integers, has_letters, strict=True) if letters]
         if hexadecimal:
             self._retype(hexadecimal, "VARCHAR")
 
     def _widen(self, names: Sequence[str]) -> bool:
         """Read columns with large numbers as integers if all are whole, and return whether any is."""
-        whole = [self._sql_name[name] for name in names if self._holds_whole_numbers(name)]
-        if whole:
-            self._retype(whole, "HUGEINT")
-        return bool(whole)
+        integers = [self._sql_name[name] for name in names if self._holds_whole_numbers(name)]
+        if integers:
+            self._retype(integers, "HUGEINT")
+        return bool(integers)
 
     def _holds_whole_numbers(self, name: str) -> bool:
         """Return whether all numbers of a column are whole; raise if only some are and float64 would round one."""

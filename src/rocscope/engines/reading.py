@@ -116,25 +116,25 @@ def read(
     where : str, optional
         Keep the rows for which this condition holds, in DuckDB's SQL: ``region = 'EU' AND "last contact" > 3``.
     missing : {"error", "drop", "segment"}
-        What to do about rows with a missing or infinite value in a column used: refuse them, or leave each out as a
-        whole, so that all models are still compared on the same rows. Their number is in ``.source.rows_dropped``.
-        With "segment", rows that only lack a segment are one, called None; others are refused.
+        How to treat rows with a missing or infinite value in a column used: raise an error, or drop them for all
+        models, so that models are still compared on the same rows. Their number is in ``.source.rows_dropped``.
+        With "segment", rows that only lack a segment form one, called None; others raise an error.
     pos_label : label, optional
-        The positive one; needed unless labels are {0, 1}, {-1, 1} or {False, True}. Text will do for a number: "1".
+        The positive label; required unless labels are {0, 1}, {-1, 1} or {False, True}. Numbers may be given as text.
     format : {"csv", "tsv", "jsonl", "parquet", "arrow", "excel", "duckdb", "sqlite"}, optional
         By default, from the suffix.
     decimal : {".", ","}, optional
-        What decimals are written with in CSV and TSV files; a point by default.
+        Decimal mark of CSV and TSV files; a point by default.
     delimiter : str, optional
-        The character between fields of CSV files; by default the one of ``, ; | tab`` that makes most columns.
+        The character between fields of CSV files; by default the one of ``, ; | tab`` that yields most columns.
     encoding : str, optional
-        Of text files, such as "latin-1"; by default UTF-8 or UTF-16, as the first bytes tell, or else Windows-1252,
-        with a warning.
+        Encoding of text files, such as "latin-1". By default, the first bytes decide between UTF-8 and UTF-16;
+        other text is read as Windows-1252, with a warning.
     table : str, optional
-        The table or view of a DuckDB or SQLite database; may be left out where it has one.
+        The table or view of a DuckDB or SQLite database; optional if it has only one.
     proba : str, or mapping from model name to str or to a mapping from class to column, optional
-        For more than two classes, in place of `scores`: a pattern such as ``"p_*"``, whose ``*`` is the name of the
-        class that a column holds the probabilities of.
+        For more than two classes, instead of `scores`: columns of class probabilities, as a pattern such as
+        ``"p_*"`` whose ``*`` stands for the class.
     predicted : str, sequence of str, or mapping from model name to column, optional
         Columns of predicted classes.
     classes, normalize : see `rocscope.multiclass.MulticlassPredictions`
@@ -147,11 +147,11 @@ def read(
     Raises
     ------
     ColumnError
-        If a column is not there, or several have its name.
+        If a column does not exist, or several have its name.
     EngineError
         If a file cannot be read or the condition is not valid.
     LabelError, ScoreError, WeightError, InputError
-        If a column holds what it may not, or `missing` is "error" and a value is missing. Rows are counted from 0,
+        If a column holds invalid values, or `missing` is "error" and a value is missing. Rows are counted from 0,
         after the filter.
     MissingDependencyError
         If a library that the source needs is not installed.
@@ -159,15 +159,15 @@ def read(
     Notes
     -----
     Only the columns used are read. Scores keep their type: float32 stays float32 and int64 stays int64. Decimals,
-    which NumPy does not know, become integers where they are whole, and float64 where they have at most 15 digits,
-    so that none are rounded together; others are refused. Text in a CSV file is taken for whole numbers where all
-    values of the column are, and for the nearest float64 otherwise; every value is looked at, not a sample. Whole
-    numbers that neither 64 bits nor float64 can hold are refused. In columns of numbers in CSV files, "NA" and the
-    like are missing values.
+    which NumPy lacks, become integers if all are whole, and float64 if they have at most 15 digits, so that no two
+    become equal; other decimals raise an error. A column of numbers in a CSV file becomes integers if all values are
+    whole, and the nearest float64 otherwise; this is decided from every value, not from a sample. Whole numbers that
+    neither 64 bits nor float64 can hold raise an error. In columns of numbers in CSV files, "NA" and similar words
+    are missing values.
 
-    The condition can read the source and nothing else: DuckDB is denied other files, the network, extensions and
-    temporary files. Only a stream is copied, to a temporary file. A DuckDB relation is filtered by the connection
-    that it belongs to, with that connection's rights.
+    The condition can read only the source: DuckDB is denied other files, the network, extensions and temporary
+    files. Only streams and text in other encodings than UTF-8 are copied to temporary files. A DuckDB relation is
+    filtered by the connection that it belongs to, with that connection's rights.
 
     Examples
     --------
@@ -195,6 +195,8 @@ def read(
         by_role, arguments = _fetch(opened, roles, where, missing)
     labels = by_role[roles[0]]
     if several_classes:
+        from rocscope.multiclass.predictions import MulticlassPredictions
+
         proba_of: dict[str, dict[str, Array]] = {}
         predicted_of: dict[str, Array] = {}
         for role, column in by_role.items():
@@ -202,8 +204,7 @@ def read(
                 proba_of.setdefault(role.model, {})[role.cls] = column.values
             elif role.argument == "predicted":
                 predicted_of[str(role.model)] = column.decoded()
-        from rocscope.multiclass.predictions import MulticlassPredictions
-
+        # The first model, or `classes`, gives the order of the classes.
         order = list(next(iter(proba_of.values()), ()) if classes is None else map(str, classes))
         return MulticlassPredictions(
             labels.decoded(),
@@ -361,49 +362,48 @@ def read_counts(
     source, label, scores, weight, where, pos_label, missing : see `rocscope.read`
     format, decimal, delimiter, encoding, table : see `rocscope.read`
     segment : str, optional
-        Column of groups that are counted apart.
+        Column of segments, which are counted separately.
     memory : int or str, optional
-        What ranked rows may take, in bytes or as in ``"2 GB"``; half of what is free by default. Beyond it they go to
-        a temporary file and stay there, part by part, as long as the counts are used. The rest takes some 300 MB.
+        Memory limit for ranked rows, in bytes or as in ``"2 GB"``; half of the free memory by default. Above it, rows
+        go to a temporary file and stay there as long as the counts are used. Everything else takes some 300 MB.
     progress : bool, None or function
-        None or True: after a second a bar on stderr, where that is a terminal, with rows, rows a second and the time
-        left; False: none; a function is called now and then with (rows done, rows in all or None where not known).
+        None or True: after a second, show a bar on stderr if that is a terminal; False: show none. A function is
+        called regularly with the number of rows done and of all rows (None if unknown).
     tol : float, optional
-        For tables of a database and lazy frames with very many distinct scores: count them in ranges that leave at
-        most this much of the AUC open, as `BinnedCounts`. Other sources are counted exactly, whatever it is.
-
+        For tables of a database and lazy frames with very many distinct scores: count them in ranges that determine
+        the AUC to within this tolerance, as `BinnedCounts`. Other sources are always counted exactly.
     context : Context, optional
-        Costs; at least one is the name of a column: rows are counted in money, as
-        `rocscope.decisions.in_money` describes it. A target prevalence takes a first pass, which adds up the
-        classes. A Spark DataFrame takes none.
+        Costs, at least one of which is the name of a column: rows are counted in money, as described in
+        `rocscope.decisions.in_money`. A target prevalence requires a first pass, which sums the classes. Not
+        supported for Spark DataFrames.
 
     Returns
     -------
     dict from model to ThresholdCounts
-        Its ``.source`` states where the rows came from and how many were left out.
-    SegmentedCounts, or a dict from model to it where there are several, where `segment` is given
+        Its ``.source`` states where the rows came from and how many were dropped.
+    SegmentedCounts, or a dict from model to it if there are several, if `segment` is given
         A mapping from segment to ThresholdCounts, and arrays by segment; see `rocscope.segments.SegmentedCounts`.
 
     Raises
     ------
     ColumnError, EngineError, LabelError, ScoreError, WeightError, InputError, MissingDependencyError
-        As `rocscope.read` does. EngineError also where there is no room for the temporary file.
+        As `rocscope.read`. EngineError also if there is no room for the temporary file.
 
     Notes
     -----
-    Exact: the counts equal those of `rocscope.read`, scores keep their type, and no row is kept but as what is sorted.
-    For each model that is one integer a row as wide as the score, 4 bytes for float32; with `weight`, score and
-    weight, and three times as much while they are ranked. Parquet files are read by Arrow, group of rows by group of
-    rows on all cores; other files, and any with `where`, by DuckDB.
+    The counts equal those of `rocscope.read`, and scores keep their type. For each model and row, one integer as wide
+    as the score is kept until the rows are ranked, 4 bytes for float32; with `weight`, score and weight are kept, and
+    three times as much while they are ranked. Parquet files are read by Arrow, row group by row group on all cores;
+    other files, and any with `where`, by DuckDB.
 
-    The temporary file (in ``TMPDIR``) has no name, so that nothing is left of it however the process ends. Scores of
-    which there are many in the first rows are counted there without taking any room. From counts on disk, areas, hulls,
-    single points and summaries are computed in passes over the file; arrays such as ``.tp`` are made in memory.
+    The temporary file (in ``TMPDIR``) has no name, so that nothing of it remains, however the process ends. Scores that
+    are frequent in the first rows are only counted there and take no room. From counts on disk, areas, hulls, single
+    points and summaries are computed in passes over the file; arrays such as ``.tp`` are made in memory.
 
     See docs/guide/engines/large-files.md for time and memory.
 
-    A Spark DataFrame is counted on its cluster, in one shuffle. A model of more than 100,000 distinct scores comes back
-    from there as `BinnedCounts` whose area, hull and choices by cost are exact.
+    A Spark DataFrame is counted on its cluster, in one shuffle. A model with more than 100,000 distinct scores is
+    returned as `BinnedCounts`, whose area, hull and choices by cost are exact.
 
     Examples
     --------
@@ -466,18 +466,18 @@ def add_column(
     ----------
     source, where : see `rocscope.read`
     layout : how the source is written
-    function : from an array of scores to an array of as many values
+    function : from an array of scores to an array of the same size
     score, name : str
-        The column of scores, and what the new one is called.
+        The column of scores, and the name of the new one.
 
     Raises
     ------
     ColumnError
-        If the column of scores is not there.
+        If the column of scores does not exist.
     InputError
-        If there is a column of the new name already.
+        If a column has the new name already.
     ScoreError
-        If a score is missing, infinite or no number.
+        If a score is missing, infinite or not a number.
 
     Examples
     --------

@@ -395,7 +395,7 @@ class SpilledRows(_Spilled, ranking.WeightedRows):
 
 # ---- Sorting in memory ----
 
-_FIRST_ROWS = 1 << 16  # rows of the first array; each next one has room for as many as there are
+_FIRST_ROWS = 1 << 16  # rows of the first array; each next one doubles the room
 _MOST_ROWS = 1 << 23  # rows of one array, so that little is left empty
 
 

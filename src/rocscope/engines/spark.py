@@ -64,8 +64,8 @@ _SEGMENTS = {
     "bigint": pa.int64(),
     "date": pa.date32(),
 }
-_EXACT_DIGITS = 15  # decimals of so many digits stay distinct, and in order, as float64
-_LONG_DIGITS = 18  # whole numbers of so many digits fit a bigint: 10^18 < 2^63
+_EXACT_DIGITS = 15  # decimals of at most 15 digits stay distinct, and in order, as float64
+_LONG_DIGITS = 18  # whole numbers of at most 18 digits fit a bigint: 10^18 < 2^63
 
 _HINTS = {
     "vector": "take one element out first: pyspark.ml.functions.vector_to_array(column)[1]",

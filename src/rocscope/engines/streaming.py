@@ -430,7 +430,7 @@ def in_order(
             piece = next(waiting, None)
             if piece is not None:
                 queues.append(queue.Queue(_WAITING_RESULTS))
-                pool.submit(_run, piece, work, queues[-1], stop)
+                pool.submit(_work_on_piece, piece, work, queues[-1], stop)
 
         try:
             for _ in range(threads):
@@ -446,7 +446,7 @@ def in_order(
             stop.set()
 
 
-def _run(
+def _work_on_piece(
     piece: Callable[[], Generator[Any]], work: Callable[[Any], Any], results: "queue.Queue[Any]", stop: threading.Event
 ) -> None:
     try:
@@ -463,6 +463,7 @@ def _run(
 def _put(results: "queue.Queue[Any]", result: Any, stop: threading.Event) -> bool:
     """Wait for room in the queue; return False if its consumer has stopped."""
     while not stop.is_set():
+        # The timeout lets a thread notice that nobody takes results any more.
         try:
             results.put(result, timeout=0.1)
         except queue.Full:

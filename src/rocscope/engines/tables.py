@@ -654,8 +654,8 @@ def open_duckdb(paths: list[str], origin: tuple[str, ...], layout: FileLayout) -
 def open_sqlite(paths: list[str], origin: tuple[str, ...], layout: FileLayout) -> Source:
     """Open a table of a SQLite database by Python's own driver, as DuckDB's is an extension to be downloaded.
 
-    SQLite has a type for each value: a column of whole numbers and others is of floats where these hold all of them,
-    and one of numbers and texts is refused.
+    SQLite has a type for each value. A column of integers and floats becomes floats if these hold all values exactly;
+    a column of numbers and texts raises an error.
     """
     place = f"{Path(_only(paths)).absolute().as_uri()}?mode=ro"
 
