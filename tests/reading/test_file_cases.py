@@ -6,7 +6,7 @@ import pytest
 
 import rocscope as rs
 from file_cases import CLASSES, FILES
-from rocscope.engines.description import likely_positive
+from rocscope.engines.description import _likely_positive
 from rocscope.errors import RocscopeError, RocscopeWarning, heard
 
 
@@ -40,4 +40,4 @@ def test_an_encoding_that_was_guessed_is_said(tmp_path):
 
 @pytest.mark.parametrize(("classes", "positive"), CLASSES)
 def test_the_positive_class_is_guessed_by_its_word_or_asked(classes, positive):
-    assert likely_positive(classes) == positive
+    assert _likely_positive(classes) == positive

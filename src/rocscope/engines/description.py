@@ -441,7 +441,7 @@ _AMBIGUOUS_WORDS = """
     """
 
 
-def likely_positive(classes: Sequence[str]) -> str | None:
+def _likely_positive(classes: Sequence[str]) -> str | None:
     """Return the class that is likely positive, or None if the user must say.
 
     Parameters
@@ -451,9 +451,9 @@ def likely_positive(classes: Sequence[str]) -> str | None:
 
     Examples
     --------
-    >>> likely_positive(["ja", "nein"]), likely_positive(["Good", "Poor"]), likely_positive(["2-Good", "1-Bad"])
+    >>> _likely_positive(["ja", "nein"]), _likely_positive(["Good", "Poor"]), _likely_positive(["2-Good", "1-Bad"])
     ('ja', 'Poor', '1-Bad')
-    >>> likely_positive(["no disease", "disease"]), likely_positive(["won", "lost"]), likely_positive(["a", "b"])
+    >>> _likely_positive(["no disease", "disease"]), _likely_positive(["won", "lost"]), _likely_positive(["a", "b"])
     ('disease', None, 'b')
     """
     negative = [name for name in classes if _contains_word(name, _NEGATIVE_WORDS)]
@@ -492,4 +492,4 @@ def _guessed_pos_label(label: ColumnFacts, *, untyped: bool) -> str | None:
     if _determines_positive(label) and (untyped or not any(isinstance(value, str) for value in classes)):
         return None
     by_frequency = sorted(classes, key=lambda value: -classes[value])
-    return likely_positive([str(value) for value in by_frequency])
+    return _likely_positive([str(value) for value in by_frequency])
