@@ -23,9 +23,8 @@ from rocscope._base.contract import held_to_contract
 from rocscope.core.context import Context, costs_of_rows
 from rocscope.core.predictions import Predictions
 from rocscope.core.result import Result
-from rocscope.decisions.choosing import choose
-from rocscope.decisions.constraints import Constraint, criterion_of, predict
-from rocscope.decisions.decision import Decision
+from rocscope.decisions import Constraint, Decision, choose
+from rocscope.decisions.constraints import criterion_of, predict
 from rocscope.errors import InfeasibleError, InputError
 from rocscope.estimators import wrapping
 from rocscope.evaluation.fitting import candidates_of

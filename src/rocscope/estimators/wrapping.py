@@ -14,11 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils import Bunch, column_or_1d, get_tags, indexable
-from sklearn.utils._metadata_requests import _routing_enabled
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _num_samples, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
@@ -42,7 +41,7 @@ class FoldedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     n_jobs: int | None
 
     keeps_groups = True
-    __metadata_request__fit: ClassVar = {"groups": True}  # what scikit-learn's routing sends unless told otherwise
+    __metadata_request__fit: ClassVar = {"groups": True}  # the request with which scikit-learn's routing starts
 
     def _models(self) -> dict[str, Any]:
         """Return the models to fit, by their name in metadata routing."""
@@ -78,6 +77,7 @@ class FoldedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         experiment = fitting.Fitting(models, task, fitting.sample_of(task, groups), self.n_jobs)
         cv = self.cv
         if isinstance(cv, int | np.integer):
+            # Without groups, the rows of a rare class are spread over the folds.
             cv = _folds(y, int(cv)) if groups is None else Folds(int(cv))
         elif routed.split:
             cv = list(cv.split(X, y, **routed.split))
@@ -99,7 +99,8 @@ class FoldedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def _routed(self, weight: Array | None, groups: Array | None, params: dict[str, Any]) -> Bunch:
         """Return the metadata for each model's `fit`, in order, and for the splitter."""
         models = self._models()
-        if _routing_enabled():
+        # With routing on, models request metadata by name; without, weights and groups go to all that take them.
+        if fitting.routes_metadata():
             routed = process_routing(self, "fit", sample_weight=weight, groups=groups, **params)
             to_splitter = routed.get("splitter", Bunch(split={}))
             return Bunch(fit=[routed[name].fit for name in models], split=to_splitter.split)
@@ -242,7 +243,7 @@ def check_rows(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Array, Array | 
     """Return rows that can be indexed, labels as a column, and checked weights."""
     X, y = indexable(X, check.check_column(one_label_a_row(y), "y"))
     check_classification_targets(y)
-    return X, y, check.check_weights(sample_weight, _num_samples(X))
+    return X, y, check.check_weights(sample_weight, y.size)
 
 
 def one_label_a_row(y: Any) -> Any:

@@ -21,7 +21,6 @@ Order of the file: means over folds with intervals; the curves of the folds; the
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import inf
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -55,7 +54,7 @@ class FoldInterval(NamedTuple):
 
     def within(self, axis: str) -> "FoldInterval":
         """Return the same with limits clipped to the range of an axis: from 0, to 1 unless it has no upper end."""
-        most = inf if axis in _ABOVE_ONE else 1.0
+        most = np.inf if axis in _ABOVE_ONE else 1.0
         return self._replace(low=self.low.clip(0.0, most), high=self.high.clip(0.0, most))
 
 
@@ -421,7 +420,7 @@ class ByThreshold:
 class ByBin:
     """The points of each fold's calibration curve in common bins; NaN for an empty bin."""
 
-    curves: Sequence[Any]
+    curves: Sequence[BinnedCalibrationCurve]
 
     @cached_property
     def points(self) -> AveragePoints:

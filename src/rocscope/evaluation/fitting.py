@@ -19,7 +19,6 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from dataclasses import dataclass, field, replace
 from functools import wraps
 from inspect import Parameter, signature
-from math import nan
 from time import perf_counter
 from typing import Any, Literal, NoReturn, Self, cast
 
@@ -326,7 +325,7 @@ def _receives(arguments: Mapping[str, Any], column: Array) -> bool:
     return any(value is column for value in arguments.values())
 
 
-def _routes() -> bool:
+def routes_metadata() -> bool:
     """Whether scikit-learn's metadata routing is on, in which models declare what they request."""
     from sklearn import get_config
 
@@ -336,7 +335,7 @@ def _routes() -> bool:
 def _arguments(name: str, model: Any, given: Mapping[str, Array]) -> dict[str, Any]:
     """Return the arguments of a model's fit that hold weights and groups, under the names that it takes."""
     arguments: dict[str, Any] = {}
-    if not _routes():
+    if not routes_metadata():
         for column_name, name_in in (("sample_weight", _weight_name), ("groups", _groups_name)):
             parameter = name_in(model)
             if column_name in given and parameter is not None:
@@ -404,14 +403,14 @@ def _splitting_groups(model: Any, reached: bool) -> Iterator[str]:
     members = list(_members(model))
     for i, inner in enumerate(members):
         last_step = hasattr(model, "steps") and i == len(members) - 1
-        yield from _splitting_groups(inner, reached and (keeps or last_step or _routes()))
+        yield from _splitting_groups(inner, reached and (keeps or last_step or routes_metadata()))
 
 
 def _hint_for_groups(model: Any) -> str:
     """Return what would keep groups together: a model may have a splitter for groups that they do not reach."""
     for part in _parts(model):
         if _asks_for_groups(getattr(part, "cv", None)):
-            if _routes() or hasattr(part, "final_estimator"):
+            if routes_metadata() or hasattr(part, "final_estimator"):
                 return f"{type(part).__name__} passes no groups on to its splitter; pass the pairs of rows as its cv"
             return "sklearn.set_config(enable_metadata_routing=True) lets groups reach its splitter"
     return "give it a splitter for groups, such as GroupKFold, in a place that groups reach"
@@ -531,7 +530,7 @@ class Evaluation(Provenance):
             seconds = []
             for model in models:
                 of_model = [both[column] for both in self.seconds.get(model, ())]
-                seconds.append(of_model or [nan])
+                seconds.append(of_model or [np.nan])
             results[f"mean_{name}_time"] = np.mean(seconds, axis=1)
             results[f"std_{name}_time"] = np.std(seconds, axis=1)
         for name, values_of_models in self.scores.items():
@@ -553,7 +552,7 @@ class Evaluation(Provenance):
 
 
 def scores_of(
-    scored: Sequence[Any], scorers: Iterable[str], models: Sequence[str]
+    scored: Sequence["Scored"], scorers: Iterable[str], models: Sequence[str]
 ) -> dict[str, dict[str, tuple[float, ...]]]:
     """Return the values of scorers by name, model and fold; NaN where one failed.
 
@@ -574,7 +573,7 @@ def scores_of(
         for model in models:
             values = [fold.values[scorer] for fold in scored if fold.model == model]
             errors[model] = [value for value in values if isinstance(value, str)]
-            results[scorer][model] = tuple(nan if isinstance(value, str) else value for value in values)
+            results[scorer][model] = tuple(np.nan if isinstance(value, str) else value for value in values)
         if all(len(errors[model]) == len(results[scorer][model]) for model in models):
             raise InputError(f"scoring {scorer!r}: {errors[models[0]][0]}")
         for model, messages in errors.items():
@@ -797,7 +796,9 @@ class Fitting:
         return list(track(results, len(calls), self.progress, what))
 
 
-def without_failures(results: Sequence[Any], models: Iterable[str]) -> tuple[list[Any], list[Failed], list[str]]:
+def without_failures(
+    results: Sequence[Scored | Failed], models: Iterable[str]
+) -> tuple[list[Scored], list[Failed], list[str]]:
     """Return the results of models that never failed, the failures, and the names of those models.
 
     Raises
@@ -874,7 +875,7 @@ def assembled(
     models: Sequence[str],
     segment: Array | None = None,
     groups: Array | None = None,
-    source: Any = None,
+    source: Evaluation | None = None,
 ) -> AnyPredictions:
     """Return the predictions of all splits, sorted by repeat and row, with index columns."""
     sizes = [split.test.size for split in splits]

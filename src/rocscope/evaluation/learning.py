@@ -25,7 +25,6 @@ from rocscope.core.predictions import model_name
 from rocscope.core.result import Band, Result, html_table, jsonable, number
 from rocscope.errors import ColumnError, InputError, warn
 from rocscope.evaluation import fitting
-from rocscope.evaluation.fitting import Scored, Task
 from rocscope.evaluation.measures import Measure, Metric, measure_of
 from rocscope.protocols.splitters import Holdout, OutOfBag, Split
 
@@ -503,7 +502,7 @@ def bootstrap_632(
     return Bootstrap632(measure.name, corrected, tuple(fit.failure for fit in failed))
 
 
-def _corrected(scored: Sequence[Scored], task: Task, measure: Measure) -> Corrected:
+def _corrected(scored: Sequence[fitting.Scored], task: fitting.Task, measure: Measure) -> Corrected:
     """Return the estimates of one model from its fit to all rows, which comes first, and those to bootstrap samples."""
     on_all_rows, *samples = scored
     apparent = measure.of(fitting.predictions_of_split(on_all_rows, task), on_all_rows.response)
@@ -528,7 +527,7 @@ def _corrected(scored: Sequence[Scored], task: Task, measure: Measure) -> Correc
     return Corrected.of(apparent, out_of_bag, no_information, measure.sign, replicates)
 
 
-def _joined(scored: Sequence[Scored]) -> Scored:
+def _joined(scored: Sequence[fitting.Scored]) -> fitting.Scored:
     """Concatenate one model's predictions from several splits."""
     scores = np.concatenate([fit.scores for fit in scored])
     return replace(scored[0], scores=scores, decisions=fitting.joined_labels(scored))

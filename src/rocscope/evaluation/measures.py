@@ -14,7 +14,6 @@ of a decision function.
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from inspect import Parameter, signature
-from math import nan
 from typing import Any, ClassVar, cast
 
 import numpy as np
@@ -49,6 +48,7 @@ _OF_PROBABILITIES: dict[str, Callable[[MulticlassPredictions], float]] = {
 }
 """Figures of the probabilities of more than two classes."""
 
+# Names of scikit-learn for averages of the AUC over classes, and what they are called here.
 _AS_SKLEARN = {
     "roc_auc_ovr": "aunu",
     "roc_auc_ovr_weighted": "aunp",
@@ -98,7 +98,7 @@ class Measure:
         try:
             return float(self.function(preds, usual_threshold(response)))
         except OneClassError:
-            return nan
+            return np.nan
 
 
 def usual_threshold(response: str) -> float:
@@ -140,6 +140,7 @@ def measure_of(metric: Metric, *, several_classes: bool, larger_is_better: bool 
         name = getattr(metric, "__name__", "metric").replace("<lambda>", "metric")
         return Measure(name, lambda preds, _: metric(preds), -1 if larger_is_better is False else 1)
     name = str(metric)
+    # rocscope's own figures come first: they also have intervals, and need no scikit-learn.
     if known(name) is None and name not in _AS_SKLEARN:
         # An average over classes, such as f1_macro, is computed from the confusion matrix instead.
         is_average = several_classes and name.rpartition("_")[2] in _AVERAGES
@@ -354,6 +355,7 @@ class _ModelScorer:
             fitted = fitted.model  # a user's function gets the model, not the wrapper that caches predictions
         labels = rows.labels
         classes = getattr(fitted, "classes_", None)
+        # A named scorer takes the last class for the positive one, and calls it 1.
         if self.coded and classes is not None and not rows.positive == max(classes) == 1:
             labels = (labels == rows.positive).astype(int)
             fitted = PositiveAsOne(fitted, rows.positive)

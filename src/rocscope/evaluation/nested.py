@@ -30,7 +30,6 @@ from rocscope.core.context import Context
 from rocscope.core.predictions import Predictions
 from rocscope.errors import InputError, warn
 from rocscope.evaluation import fitting, measures
-from rocscope.evaluation.fitting import Scored, Task
 from rocscope.figures.influence import Smooth
 from rocscope.figures.registry import at, known
 from rocscope.inference import estimate as inference
@@ -70,14 +69,14 @@ class FoldFigure:
 
     name: str
     metric: Any
-    task: Task
+    task: fitting.Task
     group: NDArray[np.intp] | None
     shares: tuple[float, float] | None = None
     smooth: Smooth | None = None
     of_decisions: bool = False
 
     @classmethod
-    def of(cls, metric: measures.Metric, task: Task, group: NDArray[np.intp] | None) -> "FoldFigure":
+    def of(cls, metric: measures.Metric, task: fitting.Task, group: NDArray[np.intp] | None) -> "FoldFigure":
         """Check the metric.
 
         Raises
@@ -128,7 +127,7 @@ class FoldFigure:
             expected += ", and two groups," * (self.group is not None) + " in each fold"
             raise InputError("cv", expected=expected, got=f"too few in fold {fold}", hint="take fewer folds")
 
-    def row_values(self, scored: Scored) -> Array:
+    def row_values(self, scored: fitting.Scored) -> Array:
         """Return the score, decision or loss of each evaluated row."""
         if self.metric == "auc" or (self.smooth is not None and not self.of_decisions):
             return scored.scores
@@ -214,7 +213,7 @@ class FoldFigure:
         return None if self.task.weight is None else self.task.weight[rows]
 
 
-def _losses(preds: Predictions, metric: Any, scored: Scored) -> Array:
+def _losses(preds: Predictions, metric: Any, scored: fitting.Scored) -> Array:
     """Return each row's contribution to a metric that is a mean over rows of two classes."""
     if metric in ("brier", "log_loss"):
         (score,) = preds.scores.values()
@@ -457,7 +456,10 @@ class NestedValues:
 
 
 def _values(
-    figure: FoldFigure, runs: Sequence[Sequence[Split]], scored: dict[tuple[str, int], Scored], models: Sequence[str]
+    figure: FoldFigure,
+    runs: Sequence[Sequence[Split]],
+    scored: dict[tuple[str, int], fitting.Scored],
+    models: Sequence[str],
 ) -> NestedValues:
     """Return the values of all fits, given by model and number of the split."""
     k, m = len(runs[0]), len(models)

@@ -37,12 +37,9 @@ from rocscope.decisions.choosing import choose
 from rocscope.decisions.constraints import predict
 from rocscope.errors import ColumnError, InputError, OneClassError, ScoreError, WeightError, heard
 from rocscope.evaluation.averaging import mean
-from rocscope.figures.registry import at as at_threshold
-from rocscope.figures.registry import known
-from rocscope.inference.areas import auc_interval
-from rocscope.inference.estimate import Estimate
-from rocscope.inference.influence_estimates import estimate_of
-from rocscope.inference.proportions import Thresholds, normal_quantile, rate_intervals
+from rocscope.figures import registry
+from rocscope.inference import Estimate, auc_interval, estimate_of, rate_intervals
+from rocscope.inference.proportions import Thresholds, normal_quantile
 from rocscope.sample import Labels, Models, Sample, Samples, Scores, sample_of, samples_of, with_context
 from rocscope.segments.by_segment import counted_by_segment
 from rocscope.segments.segmented_counts import SegmentedCounts
@@ -72,7 +69,7 @@ def _measures() -> dict[str, SummaryMeasure]:
     measures = {}
     for domain, names in _MEASURES.items():
         for name in names.split():
-            figure = known(name)
+            figure = registry.known(name)
             if figure is None:
                 measures[name] = SummaryMeasure(_REFERENCES[name], domain)
             else:
@@ -116,9 +113,9 @@ def _estimate_named(estimates: dict[str, Estimate], name: str) -> Estimate:
     """Return the estimate of a measure by its name or a synonym."""
     if name in estimates:
         return estimates[name]
-    figure = known(str(name))
+    figure = registry.known(str(name))
     for measure_name, estimate in estimates.items():
-        if figure is not None and known(measure_name) is figure:
+        if figure is not None and registry.known(measure_name) is figure:
             return estimate
     raise ColumnError("measure", expected=check.one_of(str(name), list(estimates)), got=repr(name))
 
@@ -576,7 +573,7 @@ def _at_threshold(
         estimates = {name: rates[name] for name in _RATES}
     else:
         data = of_decisions.counts if of_decisions.counted else decided
-        estimates = {name: estimate_of(data, at_threshold(1, name), level=forms.level) for name in _RATES}
+        estimates = {name: estimate_of(data, registry.at(1, name), level=forms.level) for name in _RATES}
     target = forms.shift.target
     if target is not None:
         # tpr and tnr do not depend on the prevalence; the other rates do.

@@ -595,17 +595,19 @@ def concordance(
     if not preds.y_true.any():
         raise InputError("horizon", expected="events by then", got="none")
     rank = np.unique(times, return_inverse=True)[1]
-    own = np.ones(times.size) if options.get("sample_weight") is None else np.asarray(options["sample_weight"], float)
-    weight = own if preds.sample_weight is None else preds.sample_weight
-    inverse = np.divide(weight, own, out=np.zeros(times.size), where=own > 0)
-    case = inverse * preds.y_true
+    sample_weight = np.ones(times.size)
+    if options.get("sample_weight") is not None:
+        sample_weight = np.asarray(options["sample_weight"], float)
+    weight = sample_weight if preds.sample_weight is None else preds.sample_weight
+    inverse = np.divide(weight, sample_weight, out=np.zeros(times.size), where=sample_weight > 0)
+    case = sample_weight * inverse * preds.y_true
     # An event at Tᵢ and a row with Tⱼ > Tᵢ weigh 1/G(Tᵢ−)², both through the weight of the event.
-    pairs = [_Pairs(own * case * inverse, own, rank, 2, 0)]
+    pairs = [_Pairs(case * inverse, sample_weight, rank, 2, 0)]
     competing = (kinds > 1) & (times <= horizon)
     if competing.any() and options.get("competing", "negative") == "negative":
         # The event and a competing one at Tⱼ ≤ Tᵢ weigh 1/(G(Tᵢ−)·G(Tⱼ−)). The key is −2·rank, and one more for
         # competing events, so that it is larger than that of an event exactly if Tⱼ ≤ Tᵢ.
-        pairs.append(_Pairs(own * case, own * inverse * competing, competing - 2 * rank, 1, 1))
+        pairs.append(_Pairs(case, sample_weight * inverse * competing, competing - 2 * rank, 1, 1))
     values = []
     moves = np.empty((times.size, len(preds.models)))
     by_weight = np.empty_like(moves)
@@ -613,11 +615,11 @@ def concordance(
         value, moves[:, column], by_weight[:, column] = _concordance_and_moves(score, pairs)
         values.append(value)
     group, weighting = independent_units(preds), preds.weighting
-    frequency = frequencies_of(own, None, "auto", preds.y_true, *preds.scores.values())
+    frequency = frequencies_of(sample_weight, None, "auto", preds.y_true, *preds.scores.values())
     note = "sampling weights" if frequency is None else ""
     if weighting is not None:
         group, note = weighting.units(group), weighting.note
-        moves = moves + own[:, None] * weighting.through_weights(by_weight)
+        moves = moves + sample_weight[:, None] * weighting.through_weights(by_weight)
     stratum = stratum_of_moves(moves, group, frequency, times.size)
     sample = Values(tuple(preds.models), np.array(values), stratum, stratum.units, note)
     return compare_values(sample, f"concordance up to {horizon:g}", Hypothesis(level=level), adjust)
