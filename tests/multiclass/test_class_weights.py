@@ -99,8 +99,8 @@ def test_the_line_search_equals_trying_every_weight(problem, cls, class_weight):
 
 @given(problems(), st.integers(0, 2))
 def test_the_compiled_search_climbs_the_same_ladder(problem, cls):
-    ours = search._compiled(problem, np.array([1.0, 0.7, 1.3]), cls)
-    theirs = search._vectorised(problem, np.array([1.0, 0.7, 1.3]), cls)
+    ours = search._compiled_steps(problem, np.array([1.0, 0.7, 1.3]), cls)
+    theirs = search._vectorised_steps(problem, np.array([1.0, 0.7, 1.3]), cls)
     np.testing.assert_allclose(ours.sides, theirs.sides)
     np.testing.assert_array_equal(ours.steps, theirs.steps)
     np.testing.assert_allclose(ours.lacking, theirs.lacking, atol=1e-6)

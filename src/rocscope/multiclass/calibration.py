@@ -1,9 +1,12 @@
-"""Brier score, log loss and calibration errors of class probabilities, and the decomposition of the Brier score.
+"""Calibration of the probabilities of several classes: scores, calibration errors, curves and recalibration.
 
-Calibration curves of more than two classes: each class against the rest, and the predicted class.
+Scores and curves take each class against the rest ("classwise"), or the most probable class and whether it occurred
+("top label", also called confidence).
+
+Recalibration maps log-probabilities linearly, p' = softmax(W·log p + b): with W a multiple of the identity
+(temperature scaling), diagonal (vector scaling) or full (Dirichlet calibration). It is fitted by penalised maximum
+likelihood, where the penalty pulls towards unchanged probabilities, with L-BFGS steps preconditioned by the Hessian.
 """
-# MERGED-DOC: """Recalibration of the probabilities of more than two classes: temperature, vector and Dirichlet
-# scaling."""
 
 import os
 from collections.abc import Hashable, Iterator, Mapping
@@ -138,15 +141,19 @@ def multiclass_decompose(
     preds = predictions_of(y_true, proba, classes=classes, sample_weight=sample_weight)
     check.check_choice("rule", rule, ("brier", "log_loss"))
     chance = preds.probabilities(model)
-    each = [_labelled(preds, preds.y_true == k, column).counts() for k, column in enumerate(chance.T)]
+    samples = [Outcomes.of(_labelled(preds, preds.y_true == k, p).counts()) for k, p in enumerate(chance.T)]
     if rule == "brier":
-        parts = [decompose(counts) for counts in each]
-        names = ("score", "miscalibration", "discrimination", "uncertainty")
-        sums = {name: sum(getattr(part, name) for part in parts) for name in names}
-        return Decomposition(**sums, rule=rule, method="CORP, classwise")
+        parts = [decompose(sample) for sample in samples]
+        return Decomposition(
+            sum(part.score for part in parts),
+            sum(part.miscalibration for part in parts),
+            sum(part.discrimination for part in parts),
+            sum(part.uncertainty for part in parts),
+            rule,
+            "CORP, classwise",
+        )
     fitted = np.empty_like(chance)
-    for k, counts in enumerate(each):
-        sample = Outcomes.of(counts)
+    for k, sample in enumerate(samples):
         fitted[:, k] = pav_values(sample)[np.searchsorted(sample.score, chance[:, k])]
     fitted /= fitted.sum(axis=1, keepdims=True)
     share = np.bincount(preds.y_true, preds.sample_weight, chance.shape[1]) / preds.n
@@ -212,6 +219,8 @@ def top_label(preds: MulticlassPredictions, model: str | None) -> Predictions:
     return _labelled(preds, preds.y_true == first, score)
 
 
+# Curves
+
 TOP_LABEL = "top label"
 
 
@@ -250,6 +259,8 @@ def multiclass_calibration_curves(
     return curves | {TOP_LABEL: calibration_curve(top_label(preds, model), **options)}
 
 
+# Recalibration
+
 Method = Literal["temperature", "vector", "dirichlet"]
 METHODS = ("temperature", "vector", "dirichlet")
 FORMAT = Format(
@@ -259,17 +270,27 @@ FORMAT = Format(
     "make one with rocscope.multiclass.recalibrate_classes",
 )
 
-_SMALLEST = 1e-9  # probability whose logarithm is taken; a choice: a certain error then counts for 21 nats, not for all
-_LARGEST = 1e100  # coefficients whose products with logarithms are floats
-_FIRST_ROWS = 50_000  # on which a fit of more rows begins, so that few steps over all remain
-# Of the mean loss: its gradient at the end, and the ridge of its curvature; no digit that is printed changes.
-_FLAT = 1e-6
-_MOST_STEPS, _LAST_STEPS = 200, 12  # of L-BFGS on few rows, where it converges, and on all, from there on
-_MOST_BENT, _HESSIAN_CELLS = 1_000, 4_000_000  # coefficients, and these times rows, of a Hessian worth its time
-# Rows and folds for which strengths are tried; a choice: with more rows a strength pulls less, and fits take longer.
-_MOST_TRIED, _FOLDS = 20_000, 5
-_BLOCK = 4096  # rows, whose probabilities a cache holds
-_STRENGTHS = (1.0, 10.0, 100.0, 1000.0)  # tried by cross-validation: from hardly any pull to next to no change
+# Least probability whose logarithm is taken. A choice: a certain error then costs 21 nats, not infinitely many.
+_LEAST_PROBABILITY = 1e-9
+_LARGEST_COEFFICIENT = 1e100  # so that products with logarithms are finite
+
+# L-BFGS: a fit of many rows converges on the first 50,000 (every k-th), so that few steps over all rows remain. It ends
+# at this gradient of the mean loss; no printed digit changes beyond it.
+_FIRST_ROWS = 50_000
+_MOST_STEPS = 200
+_LAST_STEPS = 12
+_LEAST_GRADIENT = 1e-6
+
+# The Hessian as a preconditioner pays for up to 1,000 coefficients, and 4 million coefficients times rows.
+_MOST_COEFFICIENTS = 1_000
+_HESSIAN_CELLS = 4_000_000
+_BLOCK = 4096  # rows whose probabilities fit into a cache
+
+# The strength of the penalty is chosen by cross-validation, from hardly any pull to next to no change. A choice: for
+# up to 20,000 rows; with more, a strength matters less and fits take longer.
+_STRENGTHS = (1.0, 10.0, 100.0, 1000.0)
+_MOST_TRIED = 20_000
+_FOLDS = 5
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -329,12 +350,13 @@ class ClassRecalibrator(Result):
         """
         fields = FORMAT.read(path)
         classes = fields.make("classes", check_classes, fields.take("classes", list, "the names of the classes"))
-        size, weight, intercept = len(classes), fields.array("weight"), fields.array("intercept")
+        size = len(classes)
+        weight, intercept = fields.array("weight"), fields.array("intercept")
         if weight.shape != (size, size) or intercept.shape != (size,):
             fields.refuse("weight", expected=f"{size} × {size} numbers", got=f"shape {weight.shape}")
         for name, values in (("weight", weight), ("intercept", intercept)):
-            if np.abs(values).max() > _LARGEST:
-                fields.refuse(name, expected=f"numbers from -{_LARGEST:g} to {_LARGEST:g}")
+            if np.abs(values).max() > _LARGEST_COEFFICIENT:
+                fields.refuse(name, expected=f"numbers from -{_LARGEST_COEFFICIENT:g} to {_LARGEST_COEFFICIENT:g}")
         made = cls(classes, fields.text("method"), weight, intercept)
         fields.require_same(fields.make("", made.to_dict))
         return made
@@ -420,8 +442,8 @@ def recalibrate_classes(
     >>> proba = rng.dirichlet([1, 1, 1], 2000)
     >>> label = np.array([rng.choice(3, p=row) for row in proba])
     >>> sharp = proba**2 / (proba**2).sum(axis=1, keepdims=True)
-    >>> found = recalibrate_classes(label, sharp, method="temperature")
-    >>> found, found.recalibrators["score"].weight.diagonal().round(1)
+    >>> result = recalibrate_classes(label, sharp, method="temperature")
+    >>> result, result.recalibrators["score"].weight.diagonal().round(1)
     (RecalibratedClasses(temperature, out of sample, n=2000), array([0.5, 0.5, 0.5]))
     """
     preds = predictions_of(y_true, proba, classes=classes, sample_weight=sample_weight)
@@ -434,21 +456,22 @@ def recalibrate_classes(
     weight = np.ones(len(preds)) if preds.sample_weight is None else preds.sample_weight.astype(np.float64)
     rows = SplitRows(None, preds.y_true, tuple(preds.classes), independent_units(preds))
     splits = None if cv is None else splits_testing_once(cv, rows, preds.fold, check.seed_of(random_state))
-    fitted, moved = {}, {}
+    fitted, recalibrated = {}, {}
     for model, chance in preds.proba.items():
-        one = fitted[model] = _fit(preds.classes, chance, preds.y_true, weight, method, strength)
+        fitted[model] = _fit(preds.classes, chance, preds.y_true, weight, method, strength)
         if splits is None:
-            moved[model] = one.predict(chance)
+            recalibrated[model] = fitted[model].predict(chance)
             continue
-        moved[model] = np.empty_like(chance)
+        recalibrated[model] = np.empty_like(chance)
         for split in splits:
-            part = (chance[split.train], preds.y_true[split.train], weight[split.train])
-            moved[model][split.test] = _fit(preds.classes, *part, method, strength).predict(chance[split.test])
-    return RecalibratedClasses(preds.with_probabilities(moved), fitted, method, splits is not None)
+            train, test = split.train, split.test
+            one = _fit(preds.classes, chance[train], preds.y_true[train], weight[train], method, strength)
+            recalibrated[model][test] = one.predict(chance[test])
+    return RecalibratedClasses(preds.with_probabilities(recalibrated), fitted, method, splits is not None)
 
 
 def _logarithms(chance: Array) -> Array:
-    return np.log(np.maximum(chance, _SMALLEST))
+    return np.log(np.maximum(chance, _LEAST_PROBABILITY))
 
 
 def _fit(
@@ -462,11 +485,17 @@ def _fit(
     if strength == np.inf:
         return ClassRecalibrator(classes, method, np.eye(size), np.zeros(size))
     rows = _Rows(np.ascontiguousarray(_logarithms(chance).T), label, weight)
-    found = np.zeros(1) if method == "temperature" else np.zeros((size, 2 if method == "vector" else size + 1))
+    # Coefficients: the logarithm of the factor; or the difference from the identity, intercepts in the last column.
+    if method == "temperature":
+        beta = np.zeros(1)
+    elif method == "vector":
+        beta = np.zeros((size, 2))
+    else:
+        beta = np.zeros((size, size + 1))
     if len(chance) > _FIRST_ROWS:
-        found = _minimised(found, rows.every(len(chance) // _FIRST_ROWS), method, strength, most=_MOST_STEPS)
-    found = _minimised(found, rows, method, strength, most=_LAST_STEPS if found.any() else _MOST_STEPS)
-    return ClassRecalibrator(classes, method, *_unpacked(found, size))
+        beta = _minimised(beta, rows.every(len(chance) // _FIRST_ROWS), method, strength, most=_MOST_STEPS)
+    beta = _minimised(beta, rows, method, strength, most=_LAST_STEPS if beta.any() else _MOST_STEPS)
+    return ClassRecalibrator(classes, method, *_unpacked(beta, size))
 
 
 def _strength(classes: tuple[Hashable, ...], chance: Array, label: Array, weight: Array, method: str) -> float:
@@ -474,17 +503,18 @@ def _strength(classes: tuple[Hashable, ...], chance: Array, label: Array, weight
     if len(chance) < 2 * _FOLDS:
         return np.inf
     fold = np.random.default_rng(0).permutation(np.arange(len(chance)) % _FOLDS)
-    before = np.log(np.maximum(chance[np.arange(len(chance)), label], _SMALLEST))
-    gain = {}
+    before = _logarithms(chance[np.arange(len(chance)), label])
+    best, most, error = np.inf, -np.inf, 0.0
     for strength in _STRENGTHS:
         after = np.empty(len(chance))
         for number in range(_FOLDS):
             out = fold == number
             fitted = _fit(classes, chance[~out], label[~out], weight[~out], method, strength)
             after[out] = fitted.predict(chance[out])[np.arange(out.sum()), label[out]]
-        gain[strength] = weight * (np.log(np.maximum(after, _SMALLEST)) - before)
-    best = max(gain, key=lambda each: gain[each].sum())
-    return best if gain[best].sum() > gain[best].std() * len(chance) ** 0.5 else np.inf
+        gain = weight * (_logarithms(after) - before)
+        if gain.sum() > most:
+            best, most, error = strength, gain.sum(), gain.std() * len(chance) ** 0.5
+    return best if most > error else np.inf
 
 
 @dataclass(frozen=True)
@@ -501,35 +531,39 @@ class _Rows:
 
     def loss(self, matrix: Array, intercept: Array) -> tuple[float, Array, Array]:
         """Return the sum of log losses, and its gradients by matrix and intercepts."""
-        value, slope, level = 0.0, np.zeros_like(matrix), np.zeros_like(intercept)
-        for logs, label, weight, each in self._blocks():
-            linear, chance, sums = _chances(matrix, intercept, logs)
-            value += weight @ (np.log(sums) - linear[label, each])
-            chance *= weight / sums
-            chance[label, each] -= weight
-            slope += chance @ logs.T
-            level += chance.sum(axis=1)
-        return float(value), slope, level
-
-    def _blocks(self) -> Iterator[tuple[Array, Array, Array, Array]]:
-        """Yield logarithms, labels, weights and places of few rows at a time, which stay in the cache."""
-        for start in range(0, self.label.size, _BLOCK):
-            rows = slice(start, start + _BLOCK)
-            label = self.label[rows]
-            yield self.logs[:, rows], label, self.weight[rows], np.arange(label.size)
+        value = 0.0
+        by_matrix, by_intercept = np.zeros_like(matrix), np.zeros_like(intercept)
+        for block in self._blocks():
+            row = np.arange(block.label.size)
+            linear, chance, sums = _chances(matrix, intercept, block.logs)
+            value += block.weight @ (np.log(sums) - linear[block.label, row])
+            # Gradient by the linear predictors: weight·(p − 1[true class]).
+            chance *= block.weight / sums
+            chance[block.label, row] -= block.weight
+            by_matrix += chance @ block.logs.T
+            by_intercept += chance.sum(axis=1)
+        return float(value), by_matrix, by_intercept
 
     def scaled_loss(self, scale: float) -> tuple[float, float]:
-        """Return the sum of the log losses where all logarithms are multiplied alike, and its slope by the scale."""
+        """Return the sum of the log losses where all logarithms have one factor, and its slope by the factor."""
         value, slope = 0.0, 0.0
-        for logs, label, weight, each in self._blocks():
-            linear, chance, sums = _exponentials(scale * logs)
-            value += weight @ (np.log(sums) - linear[label, each])
-            slope += (weight / sums) @ np.einsum("ij,ij->j", chance, logs) - weight @ logs[label, each]
+        for block in self._blocks():
+            row = np.arange(block.label.size)
+            linear, chance, sums = _exponentials(scale * block.logs)
+            value += block.weight @ (np.log(sums) - linear[block.label, row])
+            slope += (block.weight / sums) @ np.einsum("ij,ij->j", chance, block.logs)
+            slope -= block.weight @ block.logs[block.label, row]
         return float(value), float(slope)
+
+    def _blocks(self) -> Iterator["_Rows"]:
+        """Yield few rows at a time, which stay in the cache."""
+        for start in range(0, self.label.size, _BLOCK):
+            rows = slice(start, start + _BLOCK)
+            yield _Rows(self.logs[:, rows], self.label[rows], self.weight[rows])
 
 
 def _unpacked(beta: Array, size: int) -> tuple[Array, Array]:
-    """Return matrix and intercepts from parameters: a common factor, or the difference from the identity."""
+    """Return matrix and intercepts from coefficients: a common factor, or the difference from the identity."""
     if beta.ndim == 1:
         return np.eye(size) * np.exp(beta[0]), np.zeros(size)
     matrix, intercept = beta[:, :-1], beta[:, -1]
@@ -539,23 +573,24 @@ def _unpacked(beta: Array, size: int) -> tuple[Array, Array]:
 def _minimised(start: Array, rows: _Rows, method: str, strength: float, *, most: int) -> Array:
     """Return the coefficients of lowest penalised loss, found in preconditioned steps."""
     size, total = len(rows.logs), rows.weight.sum()
-    unbent = _unbent(start, rows, strength)
+    preconditioner = _preconditioner(start, rows, strength)
 
     def loss(step: Array) -> tuple[float, Array]:
-        beta = start + (unbent @ step).reshape(start.shape)
+        beta = start + (preconditioner @ step).reshape(start.shape)
         if method == "temperature":
             scale = float(np.exp(beta[0]))
             value, by_scale = rows.scaled_loss(scale)
             gradient = np.array([by_scale * scale])
         else:
-            value, slope, level = rows.loss(*_unpacked(beta, size))
-            gradient = np.column_stack([slope.diagonal() if method == "vector" else slope, level])
+            value, by_matrix, by_intercept = rows.loss(*_unpacked(beta, size))
+            by_coefficient = by_matrix.diagonal() if method == "vector" else by_matrix
+            gradient = np.column_stack([by_coefficient, by_intercept])
         penalty = 0.5 * strength * (beta * beta).sum()
-        return (value + penalty) / total, (gradient + strength * beta).ravel() @ unbent / total
+        return (value + penalty) / total, (gradient + strength * beta).ravel() @ preconditioner / total
 
-    options: dict[str, Any] = {"maxiter": most, "gtol": _FLAT}
-    found = minimize(loss, np.zeros(start.size), jac=True, method="L-BFGS-B", options=options).x
-    return start + (unbent @ found).reshape(start.shape)
+    options: dict[str, Any] = {"maxiter": most, "gtol": _LEAST_GRADIENT}
+    step = minimize(loss, np.zeros(start.size), jac=True, method="L-BFGS-B", options=options).x
+    return start + (preconditioner @ step).reshape(start.shape)
 
 
 def _chances(matrix: Array, intercept: Array, logs: Array) -> tuple[Array, Array, Array]:
@@ -564,23 +599,27 @@ def _chances(matrix: Array, intercept: Array, logs: Array) -> tuple[Array, Array
 
 
 def _exponentials(linear: Array) -> tuple[Array, Array, Array]:
-    """Return what `_chances` does, of linear predictors, which are written over."""
+    """Return the same for linear predictors, which are overwritten."""
     linear -= linear.max(axis=0)
     chance = np.exp(linear)
     return linear, chance, chance.sum(axis=0)
 
 
-def _unbent(beta: Array, rows: _Rows, strength: float) -> Array:
-    """Return the preconditioner: the inverse root of the Hessian on some rows."""
-    if beta.ndim == 1 or beta.size > _MOST_BENT:
+def _preconditioner(beta: Array, rows: _Rows, strength: float) -> Array:
+    """Return the inverse root of the Hessian on some rows; in its coordinates the loss is nearly round."""
+    if beta.ndim == 1 or beta.size > _MOST_COEFFICIENTS:
         return np.eye(beta.size)
     part = rows.every(max(rows.label.size * beta.size // _HESSIAN_CELLS, 1))
     _, chance, sums = _chances(*_unpacked(beta, len(rows.logs)), part.logs)
     chance /= sums
     ones = np.ones(part.label.size)
-    known = [np.vstack([part.logs if beta.shape[1] > 2 else log, ones]) for log in part.logs]
-    mixed = np.vstack([share * each for share, each in zip(chance, known, strict=True)])
-    alone = block_diag(*((part.weight * share * each) @ each.T for share, each in zip(chance, known, strict=True)))
-    hessian = (alone - (part.weight * mixed) @ mixed.T) / part.weight.sum()
-    ridge = strength / rows.weight.sum() + _FLAT * hessian.diagonal().max()
+    # With the covariates z of a class the block of classes i and j is Σ w·(pᵢ·1[i = j] − pᵢ·pⱼ)·zᵢzⱼ′.
+    weighted, blocks = [], []
+    for log, share in zip(part.logs, chance, strict=True):
+        covariates = np.vstack([part.logs if beta.shape[1] > 2 else log, ones])
+        weighted.append(share * covariates)
+        blocks.append((part.weight * share * covariates) @ covariates.T)
+    mixed = np.vstack(weighted)
+    hessian = (block_diag(*blocks) - (part.weight * mixed) @ mixed.T) / part.weight.sum()
+    ridge = strength / rows.weight.sum() + _LEAST_GRADIENT * hessian.diagonal().max()
     return np.linalg.inv(np.linalg.cholesky(hessian + ridge * np.eye(beta.size))).T

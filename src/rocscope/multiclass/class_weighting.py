@@ -93,9 +93,11 @@ class Objective:
 
     def value(self, score: Score) -> float:
         """Return the value of a score in its usual unit: a share, or a cost per case."""
-        total = float(self.support.sum())
-        scale = {"accuracy": 1 / total, "cost": -1 / total}.get(self.name, 1.0)
-        return score[1] * scale
+        if self.name == "accuracy":
+            return score[1] / float(self.support.sum())
+        if self.name == "cost":
+            return -score[1] / float(self.support.sum())
+        return score[1]
 
     def shortfall(self, hits: Array) -> Array:
         """Return how many more cases must be found; `hits` has the classes in its last axis."""
@@ -119,12 +121,14 @@ def _least_hits(min_recall: Any, support: Array, classes: tuple[Hashable, ...]) 
     bounds = np.array([given.get(cls, 0.0) for cls in classes], dtype=np.float64)
     if not ((bounds >= 0) & (bounds <= 1)).all():
         raise InputError("min_recall", expected="shares from 0 to 1", got=repr(min_recall))
-    # Forgives the rounding of a share that is met exactly.
+    # A share that is met exactly must not fail by rounding.
     return np.maximum(bounds * support - 1e-9 * support, 0)
 
 
-_ROUNDING = 1e-7  # cases lacking: what sums of fractions leave of a requirement that is met
-_NEXT = 1 + 1e-12  # weights closer than this are one weight but for rounding
+# Search along one weight
+
+_ROUNDING = 1e-7  # missing cases below which a requirement is met: sums of fractions are not exact
+_NEXT = 1 + 1e-12  # ratio below which two weights differ by rounding only
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,15 +198,15 @@ def line_search(problem: Problem, class_weight: Array, cls: int) -> Array:
     The best of all weights that put no row on a tie; of several equally good ranges the widest, and their middle is
     taken, on the logarithmic scale. O(n·k + n log n).
     """
-    ladder = _compiled(problem, class_weight, cls) if problem.is_large else _vectorised(problem, class_weight, cls)
-    below, above = ladder.best_range()
-    if below == 0 and above == np.inf:
-        return class_weight
+    steps = _compiled_steps if problem.is_large else _vectorised_steps
+    below, above = steps(problem, class_weight, cls).best_range()
     moved = class_weight.copy()
     if below > 0 and above < np.inf:
         moved[cls] = np.sqrt(below) * np.sqrt(above)
-    else:
-        moved[cls] = above / 2 if above < np.inf else below * 2
+    elif above < np.inf:
+        moved[cls] = above / 2
+    elif below > 0:
+        moved[cls] = below * 2
     return moved
 
 
@@ -226,7 +230,7 @@ class _WeightSteps:
 
     def best_range(self) -> tuple[float, float]:
         """Return the ends of the range of weights with the best score; of several, the widest ratio."""
-        width = np.zeros(self.steps.size)
+        width = np.zeros(self.steps.size)  # 0 for the unbounded ranges at both ends
         inner = self.steps[1:-1]
         width[1:-1] = self.sides[inner] / self.sides[inner - 1]
         best = np.flatnonzero(self.lacking == self.lacking.min())
@@ -238,45 +242,48 @@ class _WeightSteps:
 
 
 def _steps(sides: Array) -> Array:
-    first, last = np.searchsorted(sides, 0.0, side="right"), np.searchsorted(sides, np.inf, side="left")
+    """Return the numbers of changed rows between which the weights differ by more than rounding."""
+    first = np.searchsorted(sides, 0.0, side="right")
+    last = np.searchsorted(sides, np.inf, side="left")
     between = sides[first:last]
     changes = first + np.flatnonzero(between[1:] > between[:-1] * _NEXT) + 1
-    ends = [first, last] if last > first else [first]
-    return np.concatenate([ends[:1], changes, ends[1:]]).astype(np.intp)
+    return np.unique(np.concatenate([[first], changes, [last]])).astype(np.intp)
 
 
-def _compiled(problem: Problem, class_weight: Array, cls: int) -> _WeightSteps:
+def _compiled_steps(problem: Problem, class_weight: Array, cls: int) -> _WeightSteps:
     objective, k = problem.objective, problem.k
     cell, change = np.empty(problem.y.size, np.int32), np.empty(problem.y.size)
     kernels.classes.rivals(problem.y, problem.proba, class_weight, cls, cell, change)
-    order, sides = np.argsort(change), np.sort(change)
+    order = np.argsort(change)
+    sides = change[order]
     steps = _steps(sides)
     counts = np.zeros(k**2)
     kernels.classes.add_cells(cell, problem.weight, counts)
     counts = counts.reshape(k, k)
     hits, predicted = np.diagonal(counts).copy(), counts.sum(axis=0)
-    present = int((objective.support > 0).sum())
     lacking, value = np.empty(steps[-1] + 1), np.empty(steps[-1] + 1)
     lacking[0] = objective.shortfall(hits)
-    if objective.gain is None:
-        gain, value[0] = np.empty((0, 0)), present * objective.macro_f1(hits, predicted)
+    if objective.gain is None:  # the kernel adds up F1 over the classes with cases
+        gain = np.empty((0, 0))
+        value[0] = int((objective.support > 0).sum()) * objective.macro_f1(hits, predicted)
     else:
-        gain, value[0] = objective.gain.astype(np.float64), (objective.gain * counts).sum()
+        gain = objective.gain.astype(np.float64)
+        value[0] = (objective.gain * counts).sum()
     support = objective.support.astype(np.float64)
     rows = order[: steps[-1]]
     kernels.classes.climb(
         rows, cell, problem.weight, cls, gain, support, objective.least_hits, hits, predicted, lacking, value
     )
-    # What a long sum leaves of 0 is not lacking.
     return _WeightSteps(sides, steps, np.where(lacking[steps] > _ROUNDING, lacking[steps], 0.0), value[steps])
 
 
-def _vectorised(problem: Problem, class_weight: Array, cls: int) -> _WeightSteps:
-    """Same as `_compiled`, vectorised."""
+def _vectorised_steps(problem: Problem, class_weight: Array, cls: int) -> _WeightSteps:
+    """Return the same as `_compiled_steps`, vectorised."""
     weighted = problem.proba * class_weight
     weighted[:, cls] = -1.0
     other = weighted.argmax(axis=1)
-    rival, own = np.take_along_axis(weighted, other[:, np.newaxis], axis=1)[:, 0], problem.proba[:, cls]
+    rival = np.take_along_axis(weighted, other[:, np.newaxis], axis=1)[:, 0]
+    own = problem.proba[:, cls]
     with np.errstate(over="ignore"):
         change = np.divide(rival, own, out=np.full(own.shape, np.inf), where=own > 0)
     order = np.argsort(change)
@@ -323,12 +330,14 @@ def _after(amount: Array, steps: Array) -> Array:
     return np.concatenate([[0.0], np.cumsum(amount)])[steps]
 
 
+# Searches over all weights
+
 MANY_ROWS = 20_000
 """Above this number of rows, starts are improved on a random sample first."""
 
-_MOST_SWEEPS = 50  # over all classes; it ends sooner once no single weight gains
-_SWEEPS_OF_MANY = 3  # over all rows, from weights that are the best of a part of them
-_RANDOM_STARTS = 4  # beside equal weights and those given, as coordinate ascent may end in a local optimum
+_MOST_SWEEPS = 50  # sweeps over all classes; the search ends earlier if no single weight gains
+_SWEEPS_OF_MANY = 3  # sweeps over all rows, from the best weights on a part of them
+_RANDOM_STARTS = 4  # in addition to equal and given weights: coordinate ascent may end in a local optimum
 
 
 def greedy(problem: Problem) -> Array:
@@ -375,8 +384,9 @@ def coordinate_ascent(problem: Problem, start: Array, *, sweeps: int = _MOST_SWE
         moved = line_search(problem, weight, step % problem.k)
         reached = problem.score(moved)
         if reached > score:
-            weight, score, unchanged = moved / np.exp(np.log(moved).mean()), reached, 0
-            score = problem.score(weight)
+            weight = moved / np.exp(np.log(moved).mean())
+            score = problem.score(weight)  # of the scaled weights: a row on a tie may change by rounding
+            unchanged = 0
         else:
             unchanged += 1
         if unchanged == problem.k:
@@ -395,9 +405,9 @@ def best_of_starts(problem: Problem, starts: Sequence[Array], seed: Any = 0) -> 
     starts = [np.ones(problem.k), *starts]
     random = np.exp(np.random.default_rng(seed).normal(size=(_RANDOM_STARTS, problem.k)))
     if problem.y.size <= MANY_ROWS:
-        return max((coordinate_ascent(problem, start) for start in [*starts, *random]), key=problem.score)
+        return max([coordinate_ascent(problem, start) for start in [*starts, *random]], key=problem.score)
     part = _part(problem, seed)
-    improved = max((coordinate_ascent(part, start) for start in [*starts, *random]), key=part.score)
+    improved = max([coordinate_ascent(part, start) for start in [*starts, *random]], key=part.score)
     best = max([*starts, improved], key=problem.score)
     return coordinate_ascent(problem, best, sweeps=_SWEEPS_OF_MANY)
 
@@ -415,10 +425,11 @@ def _part(problem: Problem, seed: Any) -> Problem:
     return replace(part, objective=replace(part.objective, least_hits=least_hits))
 
 
-_FLOOR = 1e-12  # in place of a probability of 0, unless smaller ones occur: a choice
-# Standard deviation of the prior of a bias: so wide that it only keeps classes without cases finite.
-_BIAS_SPREAD = 10.0
-_LARGEST_LOG = 700.0  # of a weight that float64 holds
+# Recalibration
+
+_FLOOR = 1e-12  # replaces a probability of 0, unless smaller ones occur: a choice
+_BIAS_SPREAD = 10.0  # standard deviation of the prior of a bias: it only keeps classes without cases finite
+_LARGEST_LOG = 700.0  # logarithm of the largest weight: its exponential is a float64
 
 
 @dataclass(frozen=True, eq=False)
@@ -488,6 +499,7 @@ def fit_recalibration(y: Array, proba: Array, weight: Array) -> Recalibration:
 
     def loss(parameters: Array) -> tuple[float, Array]:
         sharpness, bias = parameters[0], parameters[1:]
+        # −Σ w·log p'[true class] with p' = softmax(sharpness·log p + bias), and half the squared biases as a penalty.
         score = logp * sharpness
         score += bias
         top = score.max(axis=1, keepdims=True)
@@ -503,9 +515,8 @@ def fit_recalibration(y: Array, proba: Array, weight: Array) -> Recalibration:
 
     start = np.concatenate([[1.0], np.zeros(k)])
     bounds = [(1e-3, None), *[(None, None)] * k]
-    found = optimize.minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 200})
-    bias = found.x[1:] - found.x[1:].mean()
-    return Recalibration(float(1 / found.x[0]), bias)
+    best = optimize.minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 200}).x
+    return Recalibration(float(1 / best[0]), best[1:] - best[1:].mean())
 
 
 def _log(proba: Array) -> Array:
@@ -516,9 +527,13 @@ def _log(proba: Array) -> Array:
     return np.log(np.where(positive, proba, least), dtype=np.float64)
 
 
+# Decisions
+
 FORMAT = Format("rocscope.class_weights", 1, "a decision", "make it anew with rocscope.multiclass.class_weights")
 
-_LEAST_WEIGHT, _LEAST_TEMPERATURE = 1e-305, 1e-150  # their reciprocals, the largest ones, are floats too
+# Least and (as reciprocals) largest numbers in a saved decision, so that products with probabilities are finite.
+_LEAST_WEIGHT = 1e-305
+_LEAST_TEMPERATURE = 1e-150
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -758,11 +773,11 @@ def class_weights(
     preds = predictions_of(y_true, proba, name="y_true", classes=classes, sample_weight=sample_weight)
     models = [model] if model is not None or len(preds.models) == 1 else list(preds.proba)
     seed = check.seed_of(random_state)
-    found = [_of_model(preds, name, objective, method, min_recall, seed) for name in models]
-    if not found:
+    decisions = [_of_model(preds, name, objective, method, min_recall, seed) for name in models]
+    if not decisions:
         raise ScoreError("models", expected="probabilities of at least one", got="predicted labels only")
     target = Objective.of(objective, preds.support, preds.classes, min_recall)
-    return max(found, key=lambda decision: target.score(decision.confusion.counts))
+    return max(decisions, key=lambda decision: target.score(decision.confusion.counts))
 
 
 def _of_model(
@@ -800,12 +815,15 @@ def _smooth(problem: Problem, preds: MulticlassPredictions, objective: Name | Co
             got="min_recall" if problem.objective.least_hits.any() else "'macro_f1'",
             hint="use method='coordinate'",
         )
-    found = fit_recalibration(problem.y, problem.proba, problem.weight)
-    balanced = objective == "balanced_accuracy"
-    weight = found.balanced_weight(problem.objective.support) if balanced else found.class_weight
-    cost = objective if isinstance(objective, CostMatrix) else None
-    counts = None if cost is None else problem.table(cost.decide(found.probabilities(problem.proba)))
-    return replace(_decision(problem, preds, weight, "smooth", counts), temperature=found.temperature, cost=cost)
+    fit = fit_recalibration(problem.y, problem.proba, problem.weight)
+    if isinstance(objective, CostMatrix):
+        counts = problem.table(objective.decide(fit.probabilities(problem.proba)))
+        decision = replace(_decision(problem, preds, fit.class_weight, "smooth", counts), cost=objective)
+    elif objective == "balanced_accuracy":
+        decision = _decision(problem, preds, fit.balanced_weight(problem.objective.support), "smooth")
+    else:
+        decision = _decision(problem, preds, fit.class_weight, "smooth")
+    return replace(decision, temperature=fit.temperature)
 
 
 def _decision(
