@@ -258,25 +258,8 @@ def _lower_at(sums: _RunningSums, at: Array, tail: float) -> Array:
     return limit
 
 
-@dataclass(frozen=True, eq=False)
-class MonotoneBand:
-    """Confidence limits of a monotone curve at some levels.
-
-    Attributes
-    ----------
-    x, low, high : arrays
-    note : str
-        Evidence against a curve that never falls, if there is any.
-    """
-
-    x: Array
-    low: Array
-    high: Array
-    note: str
-
-
-def monotone_band(sample: Outcomes, level: float, *, simultaneous: bool) -> MonotoneBand:
-    """Return limits at up to about 2,000 levels, including the first and last.
+def monotone_band(sample: Outcomes, level: float, *, simultaneous: bool) -> tuple[Array, Array, Array, str]:
+    """Return scores of up to about 2,000 levels, the limits there, and evidence against a curve that never falls.
 
     Where no curve that never falls fits between the limits, they are exchanged and hold the PAV curve too.
     """
@@ -294,7 +277,7 @@ def monotone_band(sample: Outcomes, level: float, *, simultaneous: bool) -> Mono
         low, high = np.minimum(np.minimum(low, high), fitted), np.maximum(np.maximum(low, high), fitted)
     elif outside.any() and simultaneous:
         note = f"leaves out the PAV curve near {sample.score[at][outside][0]:.3g}: the truth may fall there"
-    return MonotoneBand(sample.score[at], low, high, note)
+    return sample.score[at], low, high, note
 
 
 def _simultaneous_limits_of_many(sample: Outcomes, level: float) -> tuple[Array, Array]:
@@ -485,10 +468,9 @@ class CalibrationCurve(Curve):
         sample, shift = self._basis.sample, self._basis.shift
         is_steps = simultaneous or self._basis.limits is None
         if is_steps:
-            band = monotone_band(sample, level, simultaneous=simultaneous)
-            x, note = band.x, band.note
+            x, low, high, note = monotone_band(sample, level, simultaneous=simultaneous)
             centre = np.interp(x, sample.score, pav_values(sample))
-            low, high = shift.of_limits(centre, band.low, band.high, normal_quantile(level))
+            low, high = shift.of_limits(centre, low, high, normal_quantile(level))
             method = "exact for rising curves"
         else:
             x, low, high = self.smooth_limits(level)
@@ -515,12 +497,12 @@ class CalibrationCurve(Curve):
     @cached_property
     def _too_smooth(self) -> str:
         """A note if the smooth curve leaves the limits for monotone curves, which shows that the truth is steeper."""
-        band = monotone_band(self._basis.sample, 0.95, simultaneous=True)
-        y = np.interp(band.x, self._fit.x, self._fit.values(self._fit.outcomes.pos).clip(0, 1))
-        outside = (y < band.low) | (y > band.high)
-        if not outside.any() or band.note:
+        x, low, high, note = monotone_band(self._basis.sample, 0.95, simultaneous=True)
+        y = np.interp(x, self._fit.x, self._fit.values(self._fit.outcomes.pos).clip(0, 1))
+        outside = (y < low) | (y > high)
+        if note or not outside.any():
             return ""
-        return f"the truth is steeper than this curve shows near {band.x[outside][0]:.3g}: see method='pav'"
+        return f"the truth is steeper than this curve shows near {x[outside][0]:.3g}: see method='pav'"
 
     def at(self, x: Any) -> Any:
         """Return the share of positives at a score, by linear interpolation."""

@@ -303,11 +303,10 @@ _SURE_GAIN = 1e-6  # below, a full step always gains: log-odds change by about a
 
 @dataclass(frozen=True, eq=False)
 class LogisticFit:
-    """Coefficients, their covariance, and whether Newton's method converged."""
+    """Coefficients and their covariance."""
 
     coefficients: Array
     covariance: Array
-    converged: bool
 
     @property
     def errors(self) -> list[float]:
@@ -351,7 +350,7 @@ def fit_logistic(
         step = np.linalg.lstsq(hessian, gradient, rcond=None)[0]
         gain = gradient @ step
         if gain <= _LAST_GAIN * rarer:
-            return LogisticFit(beta + step, np.linalg.pinv(hessian), converged=True)
+            return LogisticFit(beta + step, np.linalg.pinv(hessian))
         if gain <= _SURE_GAIN * rarer:
             likelihood = None
         else:
@@ -361,7 +360,7 @@ def fit_logistic(
                 step = step / 2
                 likelihood = log_likelihood(beta + step, *data)
         beta = beta + step
-    return LogisticFit(beta, np.linalg.pinv(hessian), converged=False)
+    return LogisticFit(beta, np.linalg.pinv(hessian))
 
 
 def fit_many(columns: Array, pos: Array, total: Array, *, start: Array, ridge: float) -> Array:

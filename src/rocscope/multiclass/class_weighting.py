@@ -289,41 +289,30 @@ def _vectorised_steps(problem: Problem, class_weight: Array, cls: int) -> _Weigh
     order = np.argsort(change)
     sides = change[order]
     steps = _steps(sides)
-    return _WeightSteps(sides, steps, *_ClassChanges(problem, cls, order[: steps[-1]], other).scores(steps))
+
+    # Missing cases and value after each number of rows that changed from class `other` to `cls`.
+    objective, counts = problem.objective, problem.table(other)
+    changed = order[: steps[-1]]
+    y, other = problem.y[changed], other[changed]
+    amount = np.broadcast_to(problem.weight if problem.weight.size == 1 else problem.weight[changed], y.shape)
+    lacking = np.zeros(steps.size)
+    if objective.least_hits.any() or objective.gain is None:
+        hits = _after_by_class(y, amount * ((y == cls).astype(np.int8) - (y == other)), steps, problem.k)
+        hits += np.diagonal(counts)
+        if objective.least_hits.any():
+            lacking = objective.shortfall(hits)
+        if objective.gain is None:
+            predicted = counts.sum(axis=0) + _after_by_class(other, -amount, steps, problem.k)
+            predicted[:, cls] += _after(amount, steps)
+            return _WeightSteps(sides, steps, lacking, objective.macro_f1(hits, predicted))
+    gain = objective.gain
+    value = (gain * counts).sum() + _after((gain[y, cls] - gain[y, other]) * amount, steps)
+    return _WeightSteps(sides, steps, lacking, value)
 
 
-@dataclass(frozen=True, eq=False)
-class _ClassChanges:
-    """Rows in the `order` in which they change from class `other` to `cls`."""
-
-    problem: Problem
-    cls: int
-    order: Array
-    other: Array
-
-    def scores(self, steps: Array) -> tuple[Array, Array]:
-        """Return missing cases and value after each number of steps."""
-        objective, cls = self.problem.objective, self.cls
-        counts = self.problem.table(self.other)
-        y, other = self.problem.y[self.order], self.other[self.order]
-        amount = self.problem.weight if self.problem.weight.size == 1 else self.problem.weight[self.order]
-        constrained = bool(objective.least_hits.any())
-        hits = None
-        if constrained or objective.gain is None:
-            hits = self._by_class(y, amount * ((y == cls).astype(np.int8) - (y == other)), steps)
-            hits += np.diagonal(counts)
-        lacking = objective.shortfall(hits) if hits is not None and constrained else np.zeros(steps.size)
-        if hits is not None and objective.gain is None:
-            predicted = counts.sum(axis=0) + self._by_class(other, -np.broadcast_to(amount, y.shape), steps)
-            predicted[:, cls] += _after(np.broadcast_to(amount, y.shape), steps)
-            return lacking, objective.macro_f1(hits, predicted)
-        gain = objective.gain
-        assert gain is not None
-        return lacking, (gain * counts).sum() + _after((gain[y, cls] - gain[y, other]) * amount, steps)
-
-    def _by_class(self, of: Array, amount: Array, steps: Array) -> Array:
-        """Return the cumulative amounts of each class (column) after each number of steps."""
-        return np.column_stack([_after(np.where(of == c, amount, 0), steps) for c in range(self.problem.k)])
+def _after_by_class(of: Array, amount: Array, steps: Array, k: int) -> Array:
+    """Return the cumulative amounts of each class (column) after each number of steps."""
+    return np.column_stack([_after(np.where(of == cls, amount, 0), steps) for cls in range(k)])
 
 
 def _after(amount: Array, steps: Array) -> Array:
@@ -410,12 +399,6 @@ def best_of_starts(problem: Problem, starts: Sequence[Array], seed: Any = 0) -> 
     improved = max([coordinate_ascent(part, start) for start in [*starts, *random]], key=part.score)
     best = max([*starts, improved], key=problem.score)
     return coordinate_ascent(problem, best, sweeps=_SWEEPS_OF_MANY)
-
-
-def some_rows(problem: Problem, seed: Any) -> tuple[Array, Array, Array]:
-    """Return labels, probabilities and weights of all rows, or of a random sample."""
-    part = problem if problem.y.size <= MANY_ROWS else _part(problem, seed)
-    return part.y, part.proba, part.weight
 
 
 def _part(problem: Problem, seed: Any) -> Problem:
@@ -791,7 +774,8 @@ def _of_model(
         return replace(_smooth(problem, preds, objective), model=name)
     weight = greedy(problem)
     if method == "coordinate":
-        smooth = fit_recalibration(*some_rows(problem, seed)).class_weight
+        part = problem if problem.y.size <= MANY_ROWS else _part(problem, seed)
+        smooth = fit_recalibration(part.y, part.proba, part.weight).class_weight
         weight = best_of_starts(problem, [weight, smooth], seed)
     return replace(_decision(problem, preds, weight / np.exp(np.log(weight).mean()), method), model=name)
 

@@ -1,6 +1,11 @@
-"""Check class names and probability columns, and average over classes."""
-# MERGED-DOC: """Accuracy, kappa, MCC and other statistics of k × k confusion matrices, with intervals."""
-# MERGED-DOC: """ConfusionMatrix: counts of predicted by actual class, with per-class metrics and averages."""
+"""Confusion matrices of several classes, with statistics, averages over classes and intervals.
+
+Counts have the actual class in rows and the predicted class in columns. A metric of one class treats it against the
+rest; averages over classes are macro (all classes equal), weighted (by their number of cases) or micro (all
+one-vs-rest tables added up). Statistics of the whole matrix are accuracy, kappa and the Matthews correlation.
+
+The first part of the file checks class names, labels and probability columns for the whole package.
+"""
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
@@ -20,6 +25,8 @@ from rocscope.figures.registry import figure_named, known
 from rocscope.inference.areas import newcombe
 from rocscope.inference.estimate import Estimate
 from rocscope.inference.proportions import logit, of_share, proportion, share_of
+
+# Classes, labels and probabilities
 
 SUM_TOLERANCE = 1e-5
 """Largest accepted difference from 1 of a row's sum of probabilities."""
@@ -75,10 +82,13 @@ def factorized(labels: Array) -> tuple[list[Any], NDArray[np.signedinteger[Any]]
     texts = told_apart(labels)
     if texts is not None:
         return texts[0].tolist(), texts[1]
-    if labels.dtype.kind in "iu" and (low := int(labels.min())) + labels.size > int(labels.max()):
-        offset = np.subtract(labels, low, dtype=np.int64, casting="unsafe")  # of few values: a table takes no sort
-        there = np.bincount(offset) > 0
-        return [low + each for each in np.flatnonzero(there).tolist()], (np.cumsum(there) - 1)[offset]
+    if labels.dtype.kind in "iu":
+        low, high = int(labels.min()), int(labels.max())
+        if high - low < labels.size:  # few values: a table is faster than a sort
+            offset = np.subtract(labels, low, dtype=np.int64, casting="unsafe")
+            occurs = np.bincount(offset) > 0
+            values = [low + step for step in np.flatnonzero(occurs).tolist()]
+            return values, (np.cumsum(occurs) - 1)[offset]
     try:
         values, inverse = np.unique(labels, return_inverse=True)
         return values.tolist(), inverse.reshape(-1)
@@ -115,23 +125,16 @@ def check_probabilities(values: Any, n: int, k: int, name: str, *, normalize: bo
     if proba.dtype.kind != "f":
         proba = proba.astype(np.float64)
     total = proba.sum(axis=1, dtype=np.float64)
-    # The sum of a row is finite and its least entry is not negative exactly if all its entries are both.
+    # A row's entries are finite and not negative exactly if its sum is finite and its least entry not negative.
     bad = ~(np.isfinite(total) & (proba.min(axis=1) >= 0))
     if bad.any():
         what = check.count_and_first(bad, "rows with an entry negative, missing or infinite")
         raise ScoreError(name, expected="finite probabilities of at least 0", got=what)
-    return _normalized(proba, total, name) if normalize else _summing_to_one(proba, total, name)
-
-
-def _normalized(proba: Array, total: Array, name: str) -> Array:
-    if not total.all():
-        raise ScoreError(
-            name, expected="a positive entry in every row", got=check.count_and_first(total == 0, "rows without")
-        )
-    return proba / total.astype(proba.dtype)[:, np.newaxis]
-
-
-def _summing_to_one(proba: Array, total: Array, name: str) -> Array:
+    if normalize:
+        if not total.all():
+            without = check.count_and_first(total == 0, "rows without")
+            raise ScoreError(name, expected="a positive entry in every row", got=without)
+        return proba / total.astype(proba.dtype)[:, np.newaxis]
     off = np.abs(total - 1) > SUM_TOLERANCE
     if off.any():
         row = int(off.argmax())
@@ -149,6 +152,8 @@ def class_table(values: Array, classes: Sequence[Hashable], corner: str, digits:
     rows = [(name, *(format(value, digits) for value in row)) for name, row in zip(classes, values, strict=True)]
     return html_table(rows, (corner, *classes))
 
+
+# Matrices, averages over classes, and intervals where the variance is 0
 
 RowsAre = Literal["actual", "predicted"]
 
@@ -256,6 +261,8 @@ def _warn(value: float, instead: str) -> None:
     warn(f"{value:g}: its variance is 0 or undefined, so the interval is {instead}")
 
 
+# Statistics of tables; leading axes of `counts` hold separate tables
+
 Scheme = Literal["linear", "quadratic"]
 Averaging = Literal["macro", "micro", "weighted"]
 
@@ -287,7 +294,7 @@ def _metric(name: str) -> metrics.Metric:
     if name in metrics.METRICS:
         return metrics.METRICS[name]
     expected = "a figure of one threshold, such as 'recall' or 'f1'"
-    figure = figure_named(name, "metric", expected=expected, suits=lambda each: each.needs == "cells")
+    figure = figure_named(name, "metric", expected=expected, suits=lambda figure: figure.needs == "cells")
     assert figure.cells is not None
     return figure.cells
 
@@ -328,10 +335,14 @@ def kappa(counts: Array, weights: Scheme | None = None) -> Any:
     """
     k = counts.shape[-1]
     distance = np.abs(np.subtract.outer(np.arange(k), np.arange(k)))
-    schemes = {None: (distance > 0).astype(np.int64), "linear": distance, "quadratic": distance**2}
-    if weights not in schemes:
+    if weights is None:
+        disagreement = (distance > 0).astype(np.int64)
+    elif weights == "linear":
+        disagreement = distance
+    elif weights == "quadratic":
+        disagreement = distance**2
+    else:
         raise InputError("weights", expected="None, 'linear' or 'quadratic'", got=repr(weights))
-    disagreement = schemes[weights]
     counts = counts.astype(np.float64)
     seen = (counts * disagreement).sum(axis=(-2, -1)) * counts.sum(axis=(-2, -1))
     actual, predicted = counts.sum(axis=-1), counts.sum(axis=-2)
@@ -349,6 +360,7 @@ def mcc(counts: Array) -> Any:
     n = counts.sum(axis=(-2, -1))
     actual, predicted = counts.sum(axis=-1), counts.sum(axis=-2)
     covariance = hits(counts).sum(axis=-1) * n - (actual * predicted).sum(axis=-1)
+    # With indicator variables of labels and predictions: their covariance over the root of both variances.
     spread = np.sqrt(n**2 - (actual**2).sum(axis=-1)) * np.sqrt(n**2 - (predicted**2).sum(axis=-1))
     return _ratio(covariance, spread)
 
@@ -403,6 +415,7 @@ def table_interval(
         right, n = int(np.trace(cells)), int(cells.sum())
         return proportion(right if statistic == "accuracy" else n - right, n, level=level)
 
+    # Other statistics are not shares of independent cases: cells are drawn as a multinomial.
     def of_draws(drawn: Array) -> Array:
         drawn = drawn.reshape(-1, *cells.shape)
         if index is not None:
@@ -455,7 +468,7 @@ def whole_counts(counts: Array, name: str) -> NDArray[np.int64]:
     return counts.astype(np.int64)
 
 
-_SHOWN = ("precision", "recall", "specificity", "f_score", "jaccard")
+_SHOWN = ("precision", "recall", "specificity", "f_score", "jaccard")  # metrics of each class in `to_dict`
 
 
 def _cell(index: int, doc: str) -> property:
@@ -477,6 +490,9 @@ def _statistic(name: str, doc: str) -> property:
         return float(STATISTICS[name](self.counts))
 
     return property(statistic, doc=doc)
+
+
+# The matrix
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -588,12 +604,12 @@ class ConfusionMatrix(Result):
     @property
     def row_shares(self) -> Array:
         """Share of each actual class predicted as each; rows sum to 1, the diagonal is recall."""
-        return _shares(self.counts, self.support[:, np.newaxis])
+        return _ratio(self.counts, self.support[:, np.newaxis])
 
     @property
     def column_shares(self) -> Array:
         """Share of each predicted class that belongs to each; columns sum to 1, the diagonal is precision."""
-        return _shares(self.counts, self.predicted)
+        return _ratio(self.counts, self.predicted)
 
     tp = _cell(0, "True positives of each class against the rest.")
     fp = _cell(1, "False positives of each class against the rest.")
@@ -665,7 +681,7 @@ class ConfusionMatrix(Result):
         return self.macro("recall")
 
     def kappa(self, weighting: Scheme | None = None) -> float:
-        """Cohen's kappa, unweighted or with "linear" or "quadratic" weights; see `tables.kappa`."""
+        """Cohen's kappa, unweighted or with "linear" or "quadratic" weights; see `kappa`."""
         return float(kappa(self.counts, weighting))
 
     def interval(
@@ -728,18 +744,13 @@ class ConfusionMatrix(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return counts (rows actual) and metrics per class and overall, safe for JSON."""
-        whole = {name: statistic(self.counts) for name, statistic in STATISTICS.items()}
+        statistics = {name: statistic(self.counts) for name, statistic in STATISTICS.items()}
         per_class = {name: self.per_class(name) for name in _SHOWN}
         facts = {"classes": self.classes, "rows": "actual", "counts": self.counts, "per_class": per_class}
-        return jsonable(facts | whole)
+        return jsonable(facts | statistics)
 
     def __repr__(self) -> str:
         return f"ConfusionMatrix(classes={list(self.classes)}, n={self.n:g}, accuracy={self.accuracy:.6g})"
 
     def _repr_html_(self) -> str:
         return class_table(self.counts, self.classes, "actual \\ predicted")
-
-
-def _shares(counts: Array, total: Array) -> Array:
-    with np.errstate(invalid="ignore"):
-        return counts / total

@@ -38,6 +38,8 @@ from rocscope.inference.variance import WeightKind, moves_of_mean
 from rocscope.multiclass.confusion import ConfusionMatrix, RowsAre, check_classes, class_table, resampled, rows_actual
 from rocscope.multiclass.predictions import MulticlassPredictions, RowDesign, predictions_of
 
+# Cost matrices
+
 REJECTED = -1
 """Class index of a rejected case."""
 
@@ -120,7 +122,8 @@ class CostMatrix(Result):
     def total(self, matrix: ConfusionMatrix) -> float:
         """Return the total cost over a confusion matrix; exact, with costs read as decimals."""
         self.require_classes(matrix.classes)
-        return _number(_fractions(self.cost, matrix.counts))
+        exact = _exact_total(self.cost, matrix.counts)
+        return exact.numerator if exact.denominator == 1 else float(exact)
 
     def expected(self, matrix: ConfusionMatrix, *, target_prior: Mapping[Any, float] | None = None) -> float:
         """Return the cost per case.
@@ -134,7 +137,7 @@ class CostMatrix(Result):
         """
         self.require_classes(matrix.classes)
         if target_prior is None:
-            return float(_fractions(self.cost, matrix.counts) / Fraction(matrix.n))
+            return float(_exact_total(self.cost, matrix.counts) / Fraction(matrix.n))
         prior = check_prior(target_prior, self.classes)
         by_class = np.einsum("ij,ij->i", matrix.row_shares, self.cost)
         return float(prior[prior > 0] @ by_class[prior > 0])
@@ -252,7 +255,7 @@ def shift_prior(proba: Any, train_prior: Any, target_prior: Any) -> Array:
         raise InputError("train_prior", expected="a share above 0 for each class", got=repr(train.tolist()))
     rows = check.as_array(proba)
     if train.shape != target.shape or rows.ndim != 2 or rows.shape[1:] != train.shape:
-        got = " and ".join(f"shape {each.shape}" for each in (rows, train, target))
+        got = f"shape {rows.shape} and shape {train.shape} and shape {target.shape}"
         raise ShapeError("proba", expected="a column for each class of train_prior and of target_prior", got=got)
     shifted = rows * (target / train)
     return shifted / shifted.sum(axis=1, keepdims=True)
@@ -271,13 +274,12 @@ def _refuse_rewarded_errors(matrix: Array, classes: tuple[Hashable, ...]) -> Non
     actual, predicted = (int(index) for index in np.argwhere(cheaper)[0])
     transposed_fits = bool((matrix >= right).all())
     benefits_fit = bool((matrix <= right[:, np.newaxis]).all())
-    hint = (
-        "it fits the other way round: check rows="
-        if transposed_fits
-        else "benefits go to CostMatrix.from_benefits"
-        if benefits_fit
-        else "allow_rewarded_errors=True accepts it"
-    )
+    if transposed_fits:
+        hint = "it fits the other way round: check rows="
+    elif benefits_fit:
+        hint = "benefits go to CostMatrix.from_benefits"
+    else:
+        hint = "allow_rewarded_errors=True accepts it"
     raise InputError(
         "cost",
         expected="no error to cost less than the right prediction",
@@ -287,13 +289,12 @@ def _refuse_rewarded_errors(matrix: Array, classes: tuple[Hashable, ...]) -> Non
     )
 
 
-def _fractions(cost: Array, counts: Array) -> Fraction:
-    pairs = zip(cost.ravel().tolist(), counts.ravel().tolist(), strict=True)
-    return sum((Fraction(repr(price)) * Fraction(count) for price, count in pairs), Fraction(0))
-
-
-def _number(exact: Fraction) -> float:
-    return exact.numerator if exact.denominator == 1 else float(exact)
+def _exact_total(cost: Array, counts: Array) -> Fraction:
+    # Costs are read as the decimals that are written, so that 0.1 counts as 1/10.
+    total = Fraction(0)
+    for price, count in zip(cost.ravel().tolist(), counts.ravel().tolist(), strict=True):
+        total += Fraction(repr(price)) * Fraction(count)
+    return total
 
 
 def read_costs(path: str | os.PathLike[str], classes: Sequence[Hashable], *, rows: RowsAre | None = None) -> CostMatrix:
@@ -323,21 +324,25 @@ def read_costs(path: str | os.PathLike[str], classes: Sequence[Hashable], *, row
         raise EngineError(str(path), expected="a CSV file of costs", got=reason) from error
     names = [str(cls) for cls in classes]
     columns, body = (lines[0][1:], lines[1:]) if lines else ([], [])
-    for what, found in (("columns", columns), ("rows", [line[0] for line in body])):
-        if sorted(name.strip() for name in found) != sorted(names):
+    for what, given in (("columns", columns), ("rows", [line[0] for line in body])):
+        if sorted(name.strip() for name in given) != sorted(names):
             expected = f"a name for each class, {check.listing(names)}"
-            raise LabelError(f"{what} of {path}", expected=expected, got=check.listing(found) or "none")
-    cells = {line[0].strip(): dict(zip(map(str.strip, columns), line[1:], strict=False)) for line in body}
-    matrix = [[_cost_of(cells[row].get(column, ""), row, column, path) for column in names] for row in names]
+            raise LabelError(f"{what} of {path}", expected=expected, got=check.listing(given) or "none")
+    matrix: list[list[float]] = [[0] * len(names) for _ in names]
+    for row, *cells in body:
+        for column, text in zip(columns, [*cells, *[""] * len(columns)], strict=False):
+            row_name, column_name = row.strip(), column.strip()
+            try:
+                value = float(text)
+            except ValueError:
+                place = f"{path}, row {row_name!r}, column {column_name!r}"
+                raise InputError(place, expected="a number", got=repr(text)) from None
+            value = int(value) if value.is_integer() else value
+            matrix[names.index(row_name)][names.index(column_name)] = value
     return CostMatrix(matrix, classes=classes, rows=rows)
 
 
-def _cost_of(text: str, row: str, column: str, path: str | os.PathLike[str]) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        raise InputError(f"{path}, row {row!r}, column {column!r}", expected="a number", got=repr(text)) from None
-    return int(value) if value.is_integer() else value
+# Reject option
 
 
 class RejectCurve(Curve):
@@ -416,12 +421,14 @@ def reject_curve(predictions: MulticlassPredictions, cost: CostMatrix, *, model:
     proba = predictions.probabilities(model)
     risks = cost.risks(proba)
     decided = risks.argmin(axis=1)
-    risk, weight = risks.min(axis=1), predictions.sample_weight
+    risk = risks.min(axis=1)
+    weight = predictions.sample_weight
     weight = np.ones(risk.size) if weight is None else weight.astype(np.float64)
     levels, place = np.unique(risk, return_inverse=True)
     at_level = np.bincount(place, weight)
     paid = np.bincount(place, weight * cost.of_rows(predictions.y_true, decided))
-    below, total = (np.concatenate([[0.0], np.cumsum(column)]) for column in (at_level, paid))
+    below = np.append(0.0, np.cumsum(at_level))
+    total = np.append(0.0, np.cumsum(paid))
     # Each level twice: before its cases are decided, and after.
     state = (np.arange(2 * levels.size) + 1) // 2
     x = np.repeat(levels, 2)
