@@ -25,19 +25,9 @@ from rocscope import kernels
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array, one_blas_thread
 from rocscope._base.contract import contract
+from rocscope.calibration import outcomes as levels
 from rocscope.calibration.intervals import Direction, Inverted, invert
-from rocscope.calibration.outcomes import (
-    Evidence,
-    Outcomes,
-    Shift,
-    Strategy,
-    binned,
-    evidence,
-    outcomes,
-    pav_rows,
-    pav_values,
-    sums_by_bin,
-)
+from rocscope.calibration.outcomes import Evidence, Outcomes, Shift, Strategy, binned, evidence, outcomes
 from rocscope.calibration.regression import DEFAULT_SPAN, Degree, LoessFit, loess_fit
 from rocscope.core.context import Context
 from rocscope.core.counts import ThresholdCounts
@@ -85,7 +75,7 @@ def miscalibration(sample: Outcomes, pos: Array, shift: Shift | None = None) -> 
     Σ (p − y)² − Σ (f − y)² = Σ p² − 2·p·y − f² + 2·f·y for fitted values f: the squared labels cancel.
     """
     shift, score, total = shift or Shift(), sample.score, sample.total
-    fitted = shift.of_chance(pav_rows(pos, np.broadcast_to(total, pos.shape)))
+    fitted = shift.of_chance(levels.pav_rows(pos, np.broadcast_to(total, pos.shape)))
     weighted, rows = shift.of_counts(pos, total)
     of_score = np.vecdot(rows, score**2) - 2 * (weighted @ score)
     return (of_score + np.vecdot(fitted, 2 * weighted - rows * fitted)) / sample.n
@@ -208,7 +198,7 @@ class Distances:
     def inverted(self, *, level: float, draws: int, draws_along: int, random_state: Any) -> Inverted:
         """Return confidence intervals and p-values of all distances, by test inversion."""
         sample, shift = self.sample, self.shift
-        pav = shift.of_chance(pav_values(sample))
+        pav = shift.of_chance(levels.pav_values(sample))
         directions = [Direction(pav, self.of_labels_with_pav, self.of_chances, reach=("miscalibration",))]
         smooth = self._loess["ici"].at_levels(sample.pos).clip(0, 1)
         directions.append(Direction(shift.of_chance(smooth), self.of_labels, self.of_chances))
@@ -229,16 +219,16 @@ class Distances:
         cells = binned(sample, bins=_CELLS_OF_TEST, strategy="quantile")
 
         # Does LOESS fit in the cells? Chi-squared with one degree less than cells.
-        expected = sums_by_bin(sample.total * smooth, cells.first)
-        variance = sums_by_bin(sample.total * smooth * (1 - smooth) * sample.design_effect, cells.first)
+        expected = levels.sums_by_bin(sample.total * smooth, cells.first)
+        variance = levels.sums_by_bin(sample.total * smooth * (1 - smooth) * sample.design_effect, cells.first)
         squares = np.divide((cells.pos - expected) ** 2, variance, out=np.zeros_like(variance), where=variance > 0)
         if chdtrc(_CELLS_OF_TEST - 1, squares.sum()) > _LEVEL_OF_TEST:
             return None
 
         # Move the cells that are off to their share; all others stay calibrated.
         chance = self.shift.in_sample(sample.score)
-        excess = cells.pos - sums_by_bin(sample.total * chance, cells.first)
-        variance = sums_by_bin(sample.total * chance * (1 - chance), cells.first)
+        excess = cells.pos - levels.sums_by_bin(sample.total * chance, cells.first)
+        variance = levels.sums_by_bin(sample.total * chance * (1 - chance), cells.first)
         is_off = np.abs(excess) > _OFF * np.sqrt(variance * sample.design_effect)
         moved = np.divide(excess, cells.total, out=np.zeros_like(excess), where=is_off & (cells.total > 0))
         size = np.diff(cells.first, append=sample.score.size)
@@ -403,8 +393,8 @@ def _on_grid(sample: Outcomes, mass: Array) -> Array:
     cell = np.arange(_CELLS)
     place = (sample.score * _CELLS - 0.5).clip(0, _CELLS - 1)
     first = np.searchsorted(place, cell)
-    total = sums_by_bin(mass, first)
-    to_next = sums_by_bin(mass * place, first) - cell * total
+    total = levels.sums_by_bin(mass, first)
+    to_next = levels.sums_by_bin(mass * place, first) - cell * total
     return total - to_next + np.append(0.0, to_next[:-1])
 
 
@@ -656,7 +646,7 @@ def decompose(
     sample = outcomes(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
     check.check_choice("rule", rule, list(_RULES))
     if check.check_text("method", method) == "corp":
-        return _decompose(sample, pav_values(sample), rule, "CORP")
+        return _decompose(sample, levels.pav_values(sample), rule, "CORP")
     if method == "murphy":
         cells = binned(sample, bins=bins, strategy=strategy)
         total, x, share = cells.filled()
@@ -706,7 +696,7 @@ class MiscalibrationCostCurve(Curve):
         self.counts: ThresholdCounts = data.counts_at(target_prevalence)
         self._data, self._shift = data, Shift.of(data.outcomes, target_prevalence)
         self._sample = Outcomes.of(self.counts)
-        self._fitted = pav_values(self._sample)
+        self._fitted = levels.pav_values(self._sample)
         # The curve jumps at the probabilities: two points of one x, before and after.
         at = np.unique(np.concatenate([[0.0, 1.0], self._sample.score, self._fitted]))
         before = _excess_cost(self._sample, self._fitted, at, "left")
@@ -831,7 +821,7 @@ def _cost_limits(
     check.check_whole(draws, "draws")
     data.outcomes.require_both_classes(f"an interval of the {MiscalibrationCostCurve.title}")
     sample = grouped(data.outcomes, coarse=coarse)
-    curve = shift.of_chance(pav_values(sample))
+    curve = shift.of_chance(levels.pav_values(sample))
     of_labels, of_chances = _costs_of_labels(sample, shift, at), _costs_of_chances(sample, shift, at)
     direction = Direction(curve, of_labels, of_chances, reach=("cost",))
     rng = check.check_random_state(random_state)

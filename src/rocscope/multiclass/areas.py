@@ -744,12 +744,11 @@ def vus(
 
     error, of_choice = volume.variances(rows)
     standard_error = sqrt(error + of_choice) if error + of_choice > 0 else nan
-    n = rows.design.n
-    if not (standard_error > 0 and 0 < volume.value < 1):
-        return confusion.share_of_pairs(volume.value, min(rows.effective), level, "trios", n)
-    name = "U-statistic" if volume.spread is None else f"U-statistic of {volume.trios:,} random trios"
-    interval = confusion.by_logit(volume.value, standard_error, level, rows.design.named(name), n)
-    return replace(interval, reason=rows.design.reason)
+    value, n = volume.value, rows.design.n
+    if not (standard_error > 0 and 0 < value < 1):
+        return confusion.share_of_pairs(value, min(rows.effective), level, "trios", n)
+    name = rows.design.named(f"U-statistic of {volume.trios:,} random trios" if volume.spread else "U-statistic")
+    return replace(confusion.by_logit(value, standard_error, level, name, n), reason=rows.design.reason)
 
 
 # Comparison

@@ -144,14 +144,8 @@ def multiclass_decompose(
     samples = [Outcomes.of(_labelled(preds, preds.y_true == k, p).counts()) for k, p in enumerate(chance.T)]
     if rule == "brier":
         parts = [decompose(sample) for sample in samples]
-        return Decomposition(
-            sum(part.score for part in parts),
-            sum(part.miscalibration for part in parts),
-            sum(part.discrimination for part in parts),
-            sum(part.uncertainty for part in parts),
-            rule,
-            "CORP, classwise",
-        )
+        numbers = [(part.score, part.miscalibration, part.discrimination, part.uncertainty) for part in parts]
+        return Decomposition(*np.sum(numbers, axis=0).tolist(), rule, "CORP, classwise")
     fitted = np.empty_like(chance)
     for k, sample in enumerate(samples):
         fitted[:, k] = pav_values(sample)[np.searchsorted(sample.score, chance[:, k])]

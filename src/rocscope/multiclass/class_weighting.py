@@ -346,20 +346,17 @@ def greedy(problem: Problem) -> Array:
         rows = np.isin(problem.y, known)
         if not rows.any():
             continue
-        part = problem.rows(rows)
+        full, part = problem.objective, problem.rows(rows)
+        gain = None if full.gain is None else full.gain[np.ix_(known, known)]
+        objective = replace(full, gain=gain, support=full.support[known], least_hits=full.least_hits[known])
         part = replace(
             part,
             y=np.searchsorted(known, part.y),
             proba=part.proba.take(known, axis=1),
-            objective=_among(problem.objective, known),
+            objective=objective,
         )
         weight[known] = line_search(part, weight[known], cls)
     return weight
-
-
-def _among(objective: Objective, known: Array) -> Objective:
-    gain = None if objective.gain is None else objective.gain[np.ix_(known, known)]
-    return replace(objective, gain=gain, support=objective.support[known], least_hits=objective.least_hits[known])
 
 
 def coordinate_ascent(problem: Problem, start: Array, *, sweeps: int = _MOST_SWEEPS) -> Array:

@@ -236,6 +236,9 @@ def weighted_mean(values: Array, weight: Array) -> Any:
         return np.where(defined, weight * values, 0.0).sum(axis=-1) / total
 
 
+_NO_VARIANCE = "its variance is 0 or undefined, so the interval is"
+
+
 def by_logit(value: float, standard_error: float, level: float, name: str, n: float) -> Estimate:
     """Return the interval that is symmetric on the logit scale."""
     low, high = logit(value, standard_error, level)
@@ -244,7 +247,7 @@ def by_logit(value: float, standard_error: float, level: float, name: str, n: fl
 
 def share_of_pairs(value: float, size: float, level: float, unit: str, n: float) -> Estimate:
     """Return Wilson's interval for as many independent pairs or trios as the smallest class has cases."""
-    _warn(value, f"Wilson's for {size:g} independent {unit}")
+    warn(f"{value:g}: {_NO_VARIANCE} Wilson's for {size:g} independent {unit}")
     low, high = of_share(value * size, size, "wilson", level)
     return Estimate(value, float(low), float(high), level, f"Wilson for {size:g} independent {unit}", n)
 
@@ -252,13 +255,9 @@ def share_of_pairs(value: float, size: float, level: float, unit: str, n: float)
 def two_smallest(value: float, first: float, second: float, level: float, n: float) -> Estimate:
     """Return Newcombe's interval for an area with the two smallest classes only."""
     name = f"Newcombe's score interval, classes of {first:g} and {second:g}"
-    _warn(value, name)
+    warn(f"{value:g}: {_NO_VARIANCE} {name}")
     low, high = newcombe(value, first, second, level)
     return Estimate(value, low, high, level, name, n)
-
-
-def _warn(value: float, instead: str) -> None:
-    warn(f"{value:g}: its variance is 0 or undefined, so the interval is {instead}")
 
 
 # Statistics of tables; leading axes of `counts` hold separate tables

@@ -24,15 +24,8 @@ from rocscope.core.predictions import independent_units, refuse_repeats
 from rocscope.core.result import Result, jsonable
 from rocscope.curves.curve import Curve
 from rocscope.errors import EngineError, InputError, LabelError, ShapeError, warn
-from rocscope.inference.estimate import (
-    Alternative,
-    Comparison,
-    Comparisons,
-    Estimate,
-    Hypothesis,
-    PValueAdjust,
-    compare_each_two,
-)
+from rocscope.inference import estimate as inference
+from rocscope.inference.estimate import Comparison, Estimate
 from rocscope.inference.proportions import normal_quantile, of_share
 from rocscope.inference.variance import WeightKind, moves_of_mean
 from rocscope.multiclass.confusion import ConfusionMatrix, RowsAre, check_classes, class_table, resampled, rows_actual
@@ -452,12 +445,12 @@ def compare_multiclass_costs(
     reject_cost: float | None = None,
     groups: Any = None,
     weights: WeightKind = "auto",
-    alternative: Alternative = "two-sided",
+    alternative: inference.Alternative = "two-sided",
     level: float = 0.95,
-    adjust: PValueAdjust = "holm",
+    adjust: inference.PValueAdjust = "holm",
     replicates: int = 2000,
     random_state: Any = 0,
-) -> Comparisons:
+) -> inference.Comparisons:
     """Compare the cost per case of models on the same rows, with paired bootstrap intervals.
 
     Parameters
@@ -514,7 +507,7 @@ def compare_multiclass_costs(
     models = predictions.models
     if len(models) < 2:
         raise InputError("models to compare", expected="two or more", got=f"{len(models)}")
-    hypothesis = Hypothesis(alternative, level=level)
+    hypothesis = inference.Hypothesis(alternative, level=level)
     possible = [*cost.cost.ravel()]
     if reject_cost is not None:
         reject_cost = check_reject_cost(reject_cost)
@@ -550,7 +543,7 @@ def compare_multiclass_costs(
         return hypothesis.compare(models[i], models[j], difference, method=f"paired {difference.method}")
 
     covariance = design.stratum(moves_of_mean(paid, design.amount)).covariance
-    return compare_each_two("cost per case", estimates, covariance, compare, adjust)
+    return inference.compare_each_two("cost per case", estimates, covariance, compare, adjust)
 
 
 def _bootstrap_mean(values: Array, design: RowDesign, **options: Any) -> Estimate:
