@@ -232,7 +232,7 @@ class Smooth:
 
     Examples
     --------
-    >>> from rocscope.figures.probabilities import brier
+    >>> from rocscope.figures.influence import brier
     >>> brier()(ThresholdCounts([0.9, 0.2], [1, 0], [0, 1]))
     0.025...
     """
