@@ -123,7 +123,7 @@ def test_unions_keep_every_row_s_weight():
     whole = rs.ThresholdCounts.from_scores(y, score, sample_weight=weight)
     union = sum(parts[1:], parts[0])
     assert union.pos == pytest.approx(whole.pos, rel=1e-15)
-    assert union.whole(np.arange(3)) == whole.whole(np.arange(3))
+    assert union.exact_sums_at(np.arange(3)) == whole.exact_sums_at(np.arange(3))
     assert union.ranking.rows()[0].size < 60
 
 

@@ -144,7 +144,9 @@ def faults_of_all(case):
     checks = {
         "points": all(near(*each) for row in zip(cells, exact, strict=True) for each in zip(*row, strict=True)),
         "hull of the hull": pool(hull).threshold.tolist() == hull.threshold.tolist(),
-        "union": [[n * (SMALLEST // merged.unit) for n in axis] for axis in merged.whole(np.arange(len(points)))]
+        "union": [
+            [n * (SMALLEST // merged.exact_unit) for n in axis] for axis in merged.exact_sums_at(np.arange(len(points)))
+        ]
         == whole,
         "two models": all(near(*each) for each in zip(best, first, strict=True)),
         "constrained": all(near(*each) for each in zip((limited.point.tp, limited.point.fp), first, strict=True)),

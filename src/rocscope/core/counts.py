@@ -205,8 +205,8 @@ class CumulativeCounts(Result):
         """Negatives below each threshold."""
         return self.remaining[1][1:]
 
-    def whole(self, index: Array) -> Sums:
-        """Return true and false positives at increasing points of `cumulative`, as integers in multiples of `unit`.
+    def exact_sums_at(self, index: Array) -> Sums:
+        """Return true and false positives at increasing points of `cumulative`, as integers in multiples of `exact_unit`.
 
         Nothing is rounded, so of two points it is certain which is better.
         """
@@ -214,19 +214,19 @@ class CumulativeCounts(Result):
         return tp[index].tolist(), fp[index].tolist()
 
     @cached_property
-    def whole_totals(self) -> tuple[int, int]:
-        """Positives and negatives as integers in multiples of `unit`."""
-        (n_pos,), (n_neg,) = self.whole(np.array([len(self)]))
+    def exact_totals(self) -> tuple[int, int]:
+        """Positives and negatives as integers in multiples of `exact_unit`."""
+        (n_pos,), (n_neg,) = self.exact_sums_at(np.array([len(self)]))
         return n_pos, n_neg
 
     @cached_property
-    def climbs(self) -> tuple[Array, Array]:
+    def strict_cumulative(self) -> tuple[Array, Array]:
         """Counts that increase wherever `cumulative` does."""
         return self.cumulative
 
     @property
-    def unit(self) -> int:
-        """The number of units of `whole` in a count of 1."""
+    def exact_unit(self) -> int:
+        """The number of units of `exact_sums_at` in a count of 1."""
         return 1
 
     @property
@@ -446,22 +446,22 @@ class ThresholdCounts(CumulativeCounts):
         return check.read_only(fn), check.read_only(tn)
 
     @cached_property
-    def climbs(self) -> tuple[Array, Array]:  # pyright: ignore[reportIncompatibleVariableOverride]
+    def strict_cumulative(self) -> tuple[Array, Array]:  # pyright: ignore[reportIncompatibleVariableOverride]
         """Counts that increase wherever `cumulative` does, even by less than rounded sums show."""
         if not self._ranking.weighted:
-            return super().climbs
+            return super().strict_cumulative
         return running_sums((self.pos > 0).astype(np.intp)), running_sums((self.neg > 0).astype(np.intp))
 
-    def whole(self, index: Array) -> Sums:
-        """Return true and false positives at increasing points of `cumulative`, as integers in multiples of `unit`."""
+    def exact_sums_at(self, index: Array) -> Sums:
+        """Return true and false positives at increasing points of `cumulative`, as integers in multiples of `exact_unit`."""
         if not self._ranking.weighted:
-            return super().whole(index)
-        tp, fp = self._ranking.whole(self._ranking.codes_at(index[index > 0] - 1))
+            return super().exact_sums_at(index)
+        tp, fp = self._ranking.exact_sums_at(self._ranking.codes_at(index[index > 0] - 1))
         return (tp, fp) if index.size == len(tp) else (tp[1:], fp[1:])
 
     @property
-    def unit(self) -> int:
-        """The number of units of `whole` in a count of 1."""
+    def exact_unit(self) -> int:
+        """The number of units of `exact_sums_at` in a count of 1."""
         return UNIT if self._ranking.weighted else 1
 
     @cached_property
@@ -538,8 +538,8 @@ class ThresholdCounts(CumulativeCounts):
                 break
         if not self._ranking.weighted:
             return tp, fp, self.n_pos - tp, self.n_neg - fp
-        (above,), (false_above,) = self.whole(np.array([done]))
-        n_pos, n_neg = self.whole_totals
+        (above,), (false_above,) = self.exact_sums_at(np.array([done]))
+        n_pos, n_neg = self.exact_totals
         return tp, fp, (n_pos - above) / UNIT, (n_neg - false_above) / UNIT
 
     def pairs(self) -> Pairs:

@@ -174,7 +174,7 @@ class Ranking:
         """Return scores and signed weights (negative for negatives) that sum exactly to the levels."""
         return self.levels().rows()
 
-    def whole(self, code: Array) -> Sums:
+    def exact_sums_at(self, code: Array) -> Sums:
         """Return exact true and false positives at weighted levels, from (0, 0), in units of `_base.exact_sums`."""
         raise NotImplementedError
 
@@ -243,7 +243,7 @@ class Vertices:
     """Further facts of levels that are steps between points of a longer curve."""
 
     cumulative: tuple[Array, Array]
-    whole: Sums
+    exact_sums: Sums
 
 
 @dataclass(frozen=True)
@@ -272,7 +272,7 @@ class Levels(Ranking):
 
     def remaining(self) -> tuple[Array, Array]:
         if self.vertices:
-            tp, fp = self.vertices.whole
+            tp, fp = self.vertices.exact_sums
             return rounded([tp[-1] - count for count in tp]), rounded([fp[-1] - count for count in fp])
         # Summed from below: total minus sum would lose the small weights at low scores.
         fn = running_sums(self.pos[::-1])[::-1]
@@ -302,10 +302,10 @@ class Levels(Ranking):
         signed = np.column_stack([self.pos, -self.neg]).ravel()
         return np.repeat(self.threshold, 2)[signed != 0], signed[signed != 0]
 
-    def whole(self, code: Array) -> Sums:
+    def exact_sums_at(self, code: Array) -> Sums:
         level = np.concatenate([[0], code.astype(np.intp) + 1])
         if self.vertices:
-            tp, fp = self.vertices.whole
+            tp, fp = self.vertices.exact_sums
             return [tp[i] for i in level], [fp[i] for i in level]
         signed = np.column_stack([-self.neg, self.pos])[::-1].ravel()
         return add_up(whole_sums(signed, signed.size - 2 * level))
@@ -385,11 +385,11 @@ class WeightedRows(Ranking):
         codes, signed = (np.concatenate(column) for column in zip(*self.parts_of_rows(), strict=True))
         code, _, _ = self._level_sums
         if signed.size > _CROWDED * code.size:
-            level, signed = condensed(self.whole(code))
+            level, signed = condensed(self.exact_sums_at(code))
             codes = code[level]
         return self.decode(codes), signed
 
-    def whole(self, code: Array) -> Sums:
+    def exact_sums_at(self, code: Array) -> Sums:
         return add_up(self._whole_between(code))
 
     def _whole_between(self, code: Array) -> Iterator[tuple[int, int]]:

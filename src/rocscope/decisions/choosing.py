@@ -305,7 +305,7 @@ class ChoiceProblem:
         context = self.criterion.equivalent(self.context)
         if self.constraints:
             options = self._admissible()
-            touch = geometry.touching(options, context, self.hull.whole_totals(context))
+            touch = geometry.touching(options, context, self.hull.exact_totals(context))
         else:
             options = self.hull.choices
             touch = self._tangent if context is self.context else self.hull.touching(context)
@@ -408,7 +408,7 @@ class ChoiceProblem:
         context = self.criterion.equivalent(self.context)
         prevalence, cases = self.mix
         bounds = [constraint.straight(prevalence, cases) for constraint in self.constraints]
-        return geometry.touching_within(self.hull.every_choice, context, bounds, self.hull.whole_totals(context))
+        return geometry.touching_within(self.hull.every_choice, context, bounds, self.hull.exact_totals(context))
 
     def _admissible(self) -> tuple[Choices, ...]:
         try:

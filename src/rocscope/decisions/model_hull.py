@@ -582,10 +582,10 @@ class Hull(Curve):
         first = next(iter(self.counts.values()))
         return first.n_pos, first.n_neg
 
-    def whole_totals(self, context: Context) -> tuple[int, int]:
+    def exact_totals(self, context: Context) -> tuple[int, int]:
         """Return the same as exact integers."""
         self.totals(context)
-        return next(iter(self.counts.values())).whole_totals
+        return next(iter(self.counts.values())).exact_totals
 
     def best(self, context: Context | Campaign | None = None) -> HullVertex:
         """Return the vertex of lowest expected cost in a context, or of highest accuracy without one.
@@ -613,7 +613,7 @@ class Hull(Curve):
     def touching(self, context: Context) -> TangentPoint:
         """Return where the iso-performance line of a context touches the hull, with all ties."""
         choices = self.every_choice if geometry.needs_every_threshold(context) else self.choices
-        return geometry.touching(choices, context, self.whole_totals(context))
+        return geometry.touching(choices, context, self.exact_totals(context))
 
     @property
     def every_choice(self) -> tuple[Choices, ...]:

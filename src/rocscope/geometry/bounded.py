@@ -122,7 +122,7 @@ def touching_within(
     (inf, 2, Fraction(1, 2))
     """
     gain, cost = stakes(choices, context, totals)
-    n_pos, n_neg = totals or choices[0].counts.whole_totals
+    n_pos, n_neg = totals or choices[0].counts.exact_totals
     polygon = _outline([corner for each in choices for corner in _corners(each)])
     for bound in bounds:
         polygon = _cut(polygon, bound)
@@ -141,10 +141,10 @@ def _corners(choices: Choices) -> list[_Corner]:
     size = choices.index.size
     mirrored = replace(choices, index=choices.index[::-1], negated=not choices.negated)
     index = np.union1d(corners_of(choices), size - 1 - corners_of(mirrored))
-    n_pos, n_neg = (total or 1 for total in choices.counts.whole_totals)
+    n_pos, n_neg = (total or 1 for total in choices.counts.exact_totals)
     return [
         _Corner(Fraction(tp, n_pos), Fraction(fp, n_neg), ((Fraction(1), TangentPoint(choices, i)),))
-        for i, tp, fp in zip(index.tolist(), *choices.whole(index), strict=True)
+        for i, tp, fp in zip(index.tolist(), *choices.exact_sums_at(index), strict=True)
     ]
 
 
@@ -194,7 +194,7 @@ def settled(between: ConvexCombination) -> ConvexCombination:
 def _nearest(between: ConvexCombination) -> ConvexCombination:
     """Return the combination of neighbouring thresholds on the line between two."""
     choices, start, end = between.first.choices, between.first.index, between.second.index
-    tp, fp = choices.whole(np.arange(start, end + 1))
+    tp, fp = choices.exact_sums_at(np.arange(start, end + 1))
     up, right = tp[-1] - tp[0], fp[-1] - fp[0]
     wanted = between.share * (up + right)
     along = {

@@ -73,18 +73,18 @@ class Choices:
         return tp, fp, fn, tn
 
     @property
-    def climbs(self) -> tuple[Array, Array]:
+    def strict_cumulative(self) -> tuple[Array, Array]:
         """Counts that increase wherever true and false positives do, even by less than rounded sums show."""
-        ups, rights = ((-axis if self.negated else axis)[self.index] for axis in self.counts.climbs)
+        ups, rights = ((-axis if self.negated else axis)[self.index] for axis in self.counts.strict_cumulative)
         return ups, rights
 
-    def whole(self, index: Array) -> Sums:
+    def exact_sums_at(self, index: Array) -> Sums:
         """Return exact true and false positives at increasing positions; see `CumulativeCounts.whole`."""
         if not self.negated:
-            return self.counts.whole(self.index[index])
-        below = self.counts.whole(self.index[index][::-1])
+            return self.counts.exact_sums_at(self.index[index])
+        below = self.counts.exact_sums_at(self.index[index][::-1])
         tp, fp = (
-            [total - n for n in reversed(axis)] for axis, total in zip(below, self.counts.whole_totals, strict=True)
+            [total - n for n in reversed(axis)] for axis, total in zip(below, self.counts.exact_totals, strict=True)
         )
         return tp, fp
 
@@ -95,13 +95,13 @@ class Choices:
 
     def rates(self, index: int) -> tuple[Fraction, Fraction]:
         """Return the exact true and false positive rate at a position; 0 for a class without cases."""
-        ((tp,), (fp,)), (n_pos, n_neg) = self.whole(np.array([index])), self.counts.whole_totals
+        ((tp,), (fp,)), (n_pos, n_neg) = self.exact_sums_at(np.array([index])), self.counts.exact_totals
         return Fraction(tp, n_pos or 1), Fraction(fp, n_neg or 1)
 
     def depth(self, index: int) -> Fraction:
         """Return the exact share of the sample that is predicted positive at a position."""
-        (tp,), (fp,) = self.whole(np.array([index]))
-        return Fraction(tp + fp, sum(self.counts.whole_totals))
+        (tp,), (fp,) = self.exact_sums_at(np.array([index]))
+        return Fraction(tp + fp, sum(self.counts.exact_totals))
 
     def take(self, index: Array) -> "Choices":
         """Return the choices at given positions."""
@@ -229,16 +229,16 @@ def _pool_weighted(counts: ThresholdCounts) -> ThresholdCounts:
     ranking = counts.ranking
     if ranking.few:
         tp, fp = counts.cumulative
-        point = _unsure(tp, fp, counts.climbs)
+        point = _unsure(tp, fp, counts.strict_cumulative)
         tp, fp, code = tp[point], fp[point], ranking.codes_at(point[1:] - 1)
     else:
         tp, fp, code = _push(ranking.blocks(), np.float64, 1.0, 1.0)
         if not (is_moderate(tp[-1]) and is_moderate(fp[-1])):
             tp, fp, code = _push(ranking.blocks(), np.float64, scale_of(tp[-1]), scale_of(fp[-1]))
         code = code[1:]
-    whole = ranking.whole(code)
-    corner = _corners(*whole)
-    up, right = ([axis[i] for i in corner] for axis in whole)
+    exact_sums = ranking.exact_sums_at(code)
+    corner = _corners(*exact_sums)
+    up, right = ([axis[i] for i in corner] for axis in exact_sums)
     pos, neg = (rounded([after - before for before, after in pairwise(axis)]) for axis in (up, right))
     vertices = Vertices((tp[corner], fp[corner]), (up, right))
     return ThresholdCounts.from_ranking(Levels(ranking.decode(code[corner[1:] - 1]), pos, neg, vertices))
@@ -261,10 +261,10 @@ def corners_of(choices: Choices) -> NDArray[np.intp]:
     >>> corners_of(all_choices("a", ThresholdCounts([3, 2, 1], [1, 0, 1], [0, 2, 0])))
     array([0, 1, 3])
     """
-    if choices.counts.unit == 1:
+    if choices.counts.exact_unit == 1:
         return upper_corners(*choices.cells[:2])
-    point = _unsure(*choices.cells[:2], choices.climbs)
-    return point[_corners(*choices.whole(point))]
+    point = _unsure(*choices.cells[:2], choices.strict_cumulative)
+    return point[_corners(*choices.exact_sums_at(point))]
 
 
 def upper_corners(tp: Array, fp: Array) -> NDArray[np.intp]:
@@ -306,12 +306,12 @@ def _shortened(numbers: list[int]) -> list[int]:
     return [number >> zeros for number in numbers] if zeros > 0 else numbers.copy()
 
 
-def _unsure(tp: Array, fp: Array, climbs: tuple[Array, Array]) -> NDArray[np.intp]:
+def _unsure(tp: Array, fp: Array, strict_cumulative: tuple[Array, Array]) -> NDArray[np.intp]:
     """Return the points that rounded sums do not exclude from the hull, including both ends.
 
-    `climbs` increase where the exact sums do, be it by less than the rounded ones show.
+    `strict_cumulative` increase where the exact sums do, be it by less than the rounded ones show.
     """
-    up, right = (np.diff(column) > 0 for column in climbs)
+    up, right = (np.diff(column) > 0 for column in strict_cumulative)
     ends = np.ones(min(tp.size, 2), bool)
     kept = np.flatnonzero(np.concatenate([ends[:1], up[:-1] & right[1:], ends[1:]]))
     tp, fp = (axis if is_moderate(axis[-1]) else axis * scale_of(axis[-1]) for axis in (tp, fp))
@@ -434,13 +434,13 @@ def slope_ranges(choices: Sequence[Choices]) -> SlopeRanges:
     options = [option.take(corners_of(option)) for option in choices if option.index.size]
 
     # Multiplied by the least common multiple of the class totals, all rates are whole numbers.
-    all_pos = math.lcm(*(option.counts.whole_totals[0] for option in options))
-    all_neg = math.lcm(*(option.counts.whole_totals[1] for option in options))
+    all_pos = math.lcm(*(option.counts.exact_totals[0] for option in options))
+    all_neg = math.lcm(*(option.counts.exact_totals[1] for option in options))
     corners: list[_Corner] = []
     for order, option in enumerate(options):
-        n_pos, n_neg = option.counts.whole_totals
+        n_pos, n_neg = option.counts.exact_totals
         right, up = all_neg // n_neg, all_pos // n_pos
-        points = zip(*option.whole(np.arange(option.index.size)), strict=True)
+        points = zip(*option.exact_sums_at(np.arange(option.index.size)), strict=True)
         corners += [_Corner(fp * right, tp * up, order, i) for i, (tp, fp) in enumerate(points)]
 
     # Andrew's monotone chain, from left to right, then from the top, then by model. Points that are not above the last
@@ -489,8 +489,8 @@ def slopes_at(touch: "TangentPoint", choices: Sequence[Choices]) -> tuple[float,
     for option in choices:
         if not option.index.size:
             continue
-        n_pos, n_neg = option.counts.whole_totals
-        tp, fp = option.whole(corners_of(option))
+        n_pos, n_neg = option.counts.exact_totals
+        tp, fp = option.exact_sums_at(corners_of(option))
         for hits, alarms in zip(tp, fp, strict=True):
             rise, run = Fraction(hits, n_pos) - tpr, Fraction(alarms, n_neg) - fpr
             if run > 0:
@@ -552,7 +552,7 @@ def touching(choices: Sequence[Choices], context: Context, totals: tuple[int, in
         Any thresholds; the vertices of the hull are enough, except where `needs_every_threshold`.
     context : Context
     totals : (positives, negatives), optional
-        From which the context takes its class mix if it names none, such as `counts.whole_totals`; by default those of
+        From which the context takes its class mix if it names none, such as `counts.exact_totals`; by default those of
         the first.
 
     Raises
@@ -593,7 +593,7 @@ def stakes(
     choices: Sequence[Choices], context: Context, totals: tuple[int, int] | None = None
 ) -> tuple[Fraction, Fraction]:
     """Return the gain per unit of tpr and the cost per unit of fpr; see `touching`."""
-    n_pos, n_neg = totals or choices[0].counts.whole_totals
+    n_pos, n_neg = totals or choices[0].counts.exact_totals
     hit, alarm = context.rates_of_exchange(n_pos, n_neg)
     return hit * Fraction(n_pos), alarm * Fraction(n_neg)
 
@@ -639,11 +639,11 @@ def needs_every_threshold(context: Context) -> bool:
 def _ends(choices: Choices, gain: Fraction, cost: Fraction) -> list[int]:
     """Return the first and the last (if different) of the cheapest choices of one model."""
     if gain == 0 > cost:  # all false alarms are wanted, hits do not count: the one line that touches the lower hull
-        rights = choices.climbs[1]
+        rights = choices.strict_cumulative[1]
         return sorted({int(rights.searchsorted(rights[-1])), rights.size - 1})
     corners = corners_of(choices)
-    tp, fp = choices.whole(corners)
-    n_pos, n_neg = choices.counts.whole_totals
+    tp, fp = choices.exact_sums_at(corners)
+    n_pos, n_neg = choices.counts.exact_totals
     per_hit, per_alarm = gain / (n_pos or 1), cost / (n_neg or 1)
     hit, alarm = per_hit.numerator * per_alarm.denominator, per_alarm.numerator * per_hit.denominator
 

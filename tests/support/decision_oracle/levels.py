@@ -39,10 +39,10 @@ class EveryThreshold:
         rows, unit = sample.rows, 1
         if rows is None:
             counts = sample.counts
-            level, unit = counts.threshold, counts.unit
+            level, unit = counts.threshold, counts.exact_unit
             tp, fp = counts.cumulative
             if unit > 1:
-                tp, fp = (np.array(axis, object) for axis in counts.whole(np.arange(level.size + 1)))
+                tp, fp = (np.array(axis, object) for axis in counts.exact_sums_at(np.arange(level.size + 1)))
         elif rows.sample_weight is None:
             (score,) = rows.scores.values()
             level = np.unique(score)[::-1]
