@@ -35,7 +35,7 @@ from rocscope.core.predictions import Predictions
 from rocscope.errors import InputError, OneClassError, warn
 from rocscope.inference import estimate as results
 from rocscope.inference.estimate import Comparison, Comparisons, Estimate, Hypothesis, Omnibus
-from rocscope.inference.proportions import logit, wald, wilson_interval
+from rocscope.inference.proportions import logit, wilson_interval
 from rocscope.inference.variance import (
     OverFolds,
     RowLevels,
@@ -43,7 +43,7 @@ from rocscope.inference.variance import (
     Units,
     WeightKind,
     require_whole,
-    satterthwaite,
+    rows_for,
     units_of,
 )
 from rocscope.sample import Sample, sample_of
@@ -219,16 +219,12 @@ def _informative_rows(stratum: Stratum, auc: float, model: int) -> float:
 
 
 def _rows_by_kurtosis(stratum: Stratum, model: int) -> float:
-    """Return the number of normal observations with as precise a variance; 0 without variation.
+    """Return the number of normal observations with as precise a variance; 0 without variation."""
+    moves = stratum.moves[:, model]
+    return stratum.informative_units(moves) if stratum.total(moves**2) > _ROUNDING**2 else 0.0
 
-    The variance of a sample variance is proportional to (kurtosis − 1)/u, and to 2/u for normal observations.
-    """
-    squares = stratum.moves[:, model] ** 2
-    second, fourth = stratum.total(squares), stratum.total(squares**2)
-    if second <= _ROUNDING**2:
-        return 0.0
-    kurtosis = fourth * stratum.units / second**2
-    return 2 * stratum.units / (kurtosis - 1) if kurtosis > 1 + _ROUNDING else inf
+
+# Areas and their covariance
 
 
 @dataclass(frozen=True)
@@ -315,15 +311,11 @@ def auc_sample(
     sample: Sample, *, groups: Any = None, folds: OverFolds | None = None, weights: WeightKind = "auto"
 ) -> AucSample:
     """Return the AUC of one model and its variance, from rows if available."""
-    has_groups = not (groups is None or groups is False)
-    if folds is not None:
-        check.check_text("folds", folds)
-    if has_groups or folds == "mean":
-        sample.require_rows("groups" if has_groups else "folds='mean'")
-    if sample.rows is None:
+    rows = rows_for(sample, groups, folds)
+    if rows is None:
         return sample_of_counts(sample.counts, sample.name)
     with np.errstate(under="ignore"):
-        return sample_of_rows(sample.rows, groups=groups, folds=folds, weights=weights)
+        return sample_of_rows(rows, groups=groups, folds=folds, weights=weights)
 
 
 def sample_of_rows(
@@ -580,7 +572,8 @@ def estimate_area(sample: AucSample, index: int, method: Method, level: float) -
         if method != "auto":
             name += f" ({_NAMES[method]}: no variance)"
     else:
-        ends = (wald if method == "delong" else logit)(auc, error, level)
+        reach = results.normal_quantile(level) * error
+        ends = (max(auc - reach, 0.0), min(auc + reach, 1.0)) if method == "delong" else logit(auc, error, level)
         name = _NAMES[method]
     reason = _reason_of_area(method, sample.note, size, ends, level)
     return Estimate(auc, *ends, level, results.joined(name, sample.note), sample.n, error, reason)
@@ -640,13 +633,6 @@ def _sure(auc: float, pairs: float, level: float) -> tuple[float, float]:
     return low, high
 
 
-def newcombe_variance(theta: float, n_pos: float, n_neg: float) -> float:
-    """Return the variance of an area for exponential scores (Hanley & McNeil), with classes of equal size."""
-    half = (n_pos + n_neg) / 2 - 1
-    spread = 1 + half * ((1 - theta) / (2 - theta) + theta / (1 + theta))
-    return theta * (1 - theta) * spread / (n_pos * n_neg)
-
-
 def newcombe(auc: float, n_pos: float, n_neg: float, level: float) -> tuple[float, float]:
     """Return Newcombe's interval (method 5): all areas that are not rejected given the observed one.
 
@@ -657,8 +643,13 @@ def newcombe(auc: float, n_pos: float, n_neg: float, level: float) -> tuple[floa
     """
     z_squared = results.normal_quantile(level) ** 2
 
+    half = (n_pos + n_neg) / 2 - 1
+
     def excess(theta: float) -> float:
-        return (auc - theta) ** 2 - z_squared * newcombe_variance(theta, n_pos, n_neg)
+        # The variance is that of exponential scores (Hanley & McNeil), with classes of equal size.
+        spread = 1 + half * ((1 - theta) / (2 - theta) + theta / (1 + theta))
+        variance = theta * (1 - theta) * spread / (n_pos * n_neg)
+        return (auc - theta) ** 2 - z_squared * variance
 
     low = 0.0 if auc == 0 else _solve(excess, 0.0, min(auc, 1 - _NEXT_TO_A_ROOT), xtol=1e-14)
     high = 1.0 if auc == 1 else _solve(excess, max(auc, _NEXT_TO_A_ROOT), 1.0, xtol=1e-14)
@@ -827,18 +818,10 @@ def paired_difference(sample: AucSample, i: int, j: int) -> AreaDifference:
     if len(sample.strata) == 1:
         return AreaDifference(first, second, correlation, variance, sample.strata[0].effective_df)
     parts = [stratum.variance_of_difference(i, j) for stratum in sample.strata]
-    df = satterthwaite(parts, [stratum.effective_df for stratum in sample.strata])
+    df = results.satterthwaite(parts, [stratum.effective_df for stratum in sample.strata])
     if sample.covariance_of_units is None:
         variance = sum(parts)
     return AreaDifference(first, second, correlation, variance, df)
-
-
-def unpaired_difference(first: AucSample, second: AucSample) -> AreaDifference:
-    """Return the difference of two models on independent samples."""
-    parts = [stratum.variance(0) for sample in (first, second) for stratum in sample.strata]
-    df = satterthwaite(parts, [stratum.effective_df for sample in (first, second) for stratum in sample.strata])
-    variance = float(first.covariance[0, 0] + second.covariance[0, 0])
-    return AreaDifference(first.size(0), second.size(0), 0.0, variance, df)
 
 
 def all_equal(sample: AucSample) -> Omnibus | None:
@@ -931,10 +914,12 @@ def _compare_unpaired(
 ) -> Comparison:
     first, first_sample = samples[i]
     second, second_sample = samples[j]
-    difference = unpaired_difference(first_sample, second_sample)
-    # Of DeLong's test, as pROC has it: by Satterthwaite from the numbers of rows.
+    strata = (*first_sample.strata, *second_sample.strata)
+    df = results.satterthwaite([part.variance(0) for part in strata], [part.effective_df for part in strata])
     variances = [float(sample.covariance[0, 0]) for sample in (first_sample, second_sample)]
-    df = satterthwaite(variances, [sample.n_pos + sample.n_neg - 1 for sample in (first_sample, second_sample)])
+    difference = AreaDifference(first_sample.size(0), second_sample.size(0), 0.0, sum(variances), df)
+    # Of DeLong's test, as pROC has it: from the numbers of rows.
+    df = results.satterthwaite(variances, [sample.n_pos + sample.n_neg - 1 for sample in (first_sample, second_sample)])
     design, n = results.joined("unpaired", first_sample.note), first_sample.n + second_sample.n
     return _compare_pair(difference, (first, second), hypothesis, method, n, design, df)
 

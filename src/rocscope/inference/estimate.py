@@ -106,6 +106,14 @@ def t_quantile(z: float, df: float) -> float:
     return quantile if abs(quantile) < _LARGEST_QUANTILE else _LARGEST_QUANTILE
 
 
+def satterthwaite(variances: Sequence[float], df: Sequence[float]) -> float:
+    """Return Satterthwaite's degrees of freedom (Σv)²/Σ(v²/df) of a sum of independent variances, at least 1."""
+    total = sum(variances)
+    if not total > 0:
+        return 1.0
+    return max(1.0, total**2 / sum(part**2 / d for part, d in zip(variances, df, strict=True)))
+
+
 # Results
 
 
@@ -596,19 +604,11 @@ class Hypothesis:
         return self.comparison(first, second, difference, statistic, p_value, method, df)
 
     def comparison(
-        self,
-        first: str,
-        second: str,
-        difference: Estimate,
-        statistic: float,
-        p_value: float,
-        method: str,
-        df: float = inf,
+        self, first: str, second: str, shown: Estimate, statistic: float, p_value: float, method: str, df: float = inf
     ) -> Comparison:
         """Return a comparison with its hypothesis."""
-        return Comparison(
-            first, second, difference, statistic, p_value, method, self.alternative, self.margin, df, test=self.test
-        )
+        aim = self.alternative, self.margin, df
+        return Comparison(first, second, shown, statistic, p_value, method, *aim, test=self.test)
 
     def wald(
         self, value: float, standard_error: float, n: float, method: str, *, df: float = inf, bound: float = inf

@@ -28,13 +28,7 @@ from rocscope.errors import InputError, OneClassError, warn
 from rocscope.inference import estimate as results
 from rocscope.inference.estimate import Comparison, Comparisons, Estimate, Hypothesis
 from rocscope.inference.proportions import Thresholds, predict
-from rocscope.inference.variance import (
-    WeightKind,
-    frequencies_of,
-    moves_of_mean,
-    stratum_of_moves,
-    stratum_of_sample,
-)
+from rocscope.inference.variance import WeightKind, frequencies_of, moves_of_mean, stratum_of_moves, stratum_of_sample
 from rocscope.sample import rows_of
 
 # Both by simulation (tests/decisions/generalization/generalization_cases.py): with them, intervals of differences of
@@ -210,7 +204,8 @@ def compare_costs(
         thresholds = "cheapest"
     if isinstance(thresholds, str):
         check.check_choice("thresholds", thresholds, ("cheapest",))
-        decisions = _cheapest(with_groups(predictions, groups), context)
+        rows, choose = with_groups(predictions, groups), reach("choices").choose
+        decisions = {model: choose(rows.select(models=[model]), context) for model in models}
         thresholds = {model: decision.threshold for model, decision in decisions.items()}
         expected = [
             decision.sampling_model.estimate(level=level, weights=weights, progress=False)
@@ -235,12 +230,6 @@ def compare_costs(
         )
     compare_pair = partial(_compare_pair, sample, cost, models, hypothesis)
     return results.compare_each_two("expected cost", estimates, sample.covariance, compare_pair, adjust)
-
-
-def _cheapest(predictions: Predictions, context: Context) -> dict[str, Any]:
-    """Return the decision for the best threshold of each model, by the package above this one."""
-    choose = reach("choices").choose
-    return {model: choose(predictions.select(models=[model]), context) for model in predictions.models}
 
 
 def _mean_estimate(sample: MeanSample, i: int, extremes: list[float], hypothesis: Hypothesis) -> Estimate:

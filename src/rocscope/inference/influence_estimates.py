@@ -38,7 +38,7 @@ from rocscope.figures.registry import spelled, statistic_named
 from rocscope.inference import estimate as results
 from rocscope.inference.estimate import Comparison, Comparisons, Estimate, Hypothesis
 from rocscope.inference.proportions import mover_difference, wilson_interval
-from rocscope.inference.variance import OverFolds, RowLevels, Stratum, Units, WeightKind, satterthwaite, units_of
+from rocscope.inference.variance import OverFolds, RowLevels, Stratum, Units, WeightKind, rows_for, units_of
 from rocscope.sample import Models, Sample, Samples, sample_of
 
 _ROUNDING = 1e-12  # relative: what rounding leaves of a variance of 0, or of a class without rows
@@ -139,31 +139,12 @@ class Values:
         # Groups of unequal size tell half of what as many equal ones would: with all degrees of freedom, 95 % intervals
         # of samples whose groups happened to move alike held in 91 % (12 to 60 lognormal groups), with half in 93 %.
         df = self.stratum.effective_df / (2 if self.grouped else 1)
-        return max(min(df, self.informative(self.stratum.moves[:, i]), rows - 1), results.FEW_INFORMATIVE)
-
-    def informative(self, moves: Array) -> float:
-        """Return the number of normal observations that determine the variance of these moves as well."""
-        squares = moves**2
-        second, fourth = self.stratum.total(squares), self.stratum.total(squares**2)
-        if not second > 0:
-            return 0.0
-        # The variance of a sample variance is proportional to (kurtosis − 1)/u, and to 2/u for normal observations.
-        excess = fourth * self.stratum.units / second**2 - 1
-        return min(self.stratum.effective_df, 2 * self.stratum.units / excess if excess > _ROUNDING else inf)
-
-    def few_informative(self, informative: float) -> str:
-        """Return that too few rows determine the variance."""
-        return results.few(informative, results.FEW_INFORMATIVE, "rows tell how much it varies")
+        return max(min(df, self.stratum.informative_units(self.stratum.moves[:, i]), rows - 1), results.FEW_INFORMATIVE)
 
 
 def values_of(data: Sample, statistic: Smooth, *, groups: Any, folds: OverFolds | None, weights: WeightKind) -> Values:
     """Return the values of a statistic with their stratum; with folds, the mean of the folds' own values."""
-    has_groups = not (groups is None or groups is False)
-    if folds is not None:
-        check.check_text("folds", folds)
-    if has_groups or folds == "mean":
-        data.require_rows("groups" if has_groups else "folds='mean'")
-    rows = data.rows
+    rows = rows_for(data, groups, folds)
     if rows is None:
         return _values_of_counts(data.counts, statistic)
     weighted = rows.sample_weight is not None or rows.weighting is not None
@@ -217,18 +198,9 @@ def values_of_rows(
             values_of_folds.append([part.value for part in of_fold])
         values = np.mean(values_of_folds, axis=0)
         stratum = _stratum(units, influence)
-    return Values(
-        tuple(units.scores),
-        values,
-        stratum,
-        units.n,
-        units.note,
-        tuple(trials),
-        tuple(linear),
-        _rows_of_class(units),
-        statistic,
-        grouped=units.group is not None,
-    )
+    models, sizes, grouped = tuple(units.scores), _rows_of_class(units), units.group is not None
+    facts = tuple(trials), tuple(linear), sizes, statistic
+    return Values(models, values, stratum, units.n, units.note, *facts, grouped=grouped)
 
 
 def _linearise(units: Units, statistic: Smooth) -> tuple[list[Linear], list[RowLevels]]:
@@ -424,7 +396,7 @@ def estimate_value(sample: Values, i: int, level: float, scale: Scale) -> Estima
     df = sample.df(i, min(sample.rows_of_class))
     low, high = scale.around(centre, results.t_quantile(results.normal_quantile(level), df) * spread)
     low, high = min(low, value), max(high, value)
-    reason = sample.few_informative(sample.informative(sample.stratum.moves[:, i])) or sample.reason
+    reason = _few_informative(sample.stratum.informative_units(sample.stratum.moves[:, i])) or sample.reason
     if not reason and sample.statistic is not None and sample.statistic.of_ranks:
         reason = results.unseen_last_ranks(min(sample.rows_of_class), value - scale.low, value - low)
     return Estimate(value, low, high, level, method, sample.n, error, reason)
@@ -521,7 +493,7 @@ def _compare_paired(sample: Values, hypothesis: Hypothesis, i: int, j: int) -> C
     total = float(sample.covariance[i, i] + sample.covariance[j, j])
     error = sqrt(variance) if variance > _ROUNDING * total else 0.0
     method = results.joined("influence, paired", sample.note)
-    informative = sample.informative(sample.stratum.moves[:, j] - sample.stratum.moves[:, i])
+    informative = sample.stratum.informative_units(sample.stratum.moves[:, j] - sample.stratum.moves[:, i])
     first, second = (sample.trials[i], sample.trials[j]) if sample.trials else (None, None)
     if error > 0 or value != 0 or first is None or second is None:
         df = sample.stratum.effective_df
@@ -545,8 +517,8 @@ def _compare_unpaired(samples: Sequence[tuple[str, Values]], hypothesis: Hypothe
         other_share = _estimate_share(other, 0, hypothesis.level, other_trials)
         difference = mover_difference(one_share, other_share, "MOVER of Wilson intervals, unpaired", n)
         return hypothesis.compare(first, second, difference, method=difference.method)
-    df = satterthwaite(variances, [one.stratum.effective_df, other.stratum.effective_df])
-    informative = min(sample.informative(sample.stratum.moves[:, 0]) for sample in (one, other))
+    df = results.satterthwaite(variances, [one.stratum.effective_df, other.stratum.effective_df])
+    informative = min(sample.stratum.informative_units(sample.stratum.moves[:, 0]) for sample in (one, other))
     method = results.joined("influence, unpaired", one.note)
     value = float(other.values[0] - one.values[0])
     return _test_difference((first, second), value, sqrt(sum(variances)), df, n, informative, hypothesis, method)
@@ -570,6 +542,10 @@ def _test_difference(
         difference = Estimate(value, value, value, hypothesis.level, method, n, 0.0, reason)
     else:
         df = max(min(df, informative), results.FEW_INFORMATIVE)
-        reason = results.few(informative, results.FEW_INFORMATIVE, "rows tell how much it varies")
-        difference = replace(hypothesis.wald(value, error, n, method, df=df), reason=reason)
+        difference = hypothesis.wald(value, error, n, method, df=df)
+        difference = replace(difference, reason=_few_informative(informative))
     return hypothesis.compare(*names, difference, df=df, method=method)
+
+
+def _few_informative(informative: float) -> str:
+    return results.few(informative, results.FEW_INFORMATIVE, "rows tell how much it varies")

@@ -45,12 +45,6 @@ _NAMES = {"wilson": "Wilson", "clopper-pearson": "Clopper–Pearson", "jeffreys"
 # Intervals of a share
 
 
-def wald(value: float, standard_error: float, level: float) -> tuple[float, float]:
-    """Return value ± z·se, clipped to 0 and 1."""
-    reach = normal_quantile(level) * standard_error
-    return max(value - reach, 0.0), min(value + reach, 1.0)
-
-
 def logit(value: float, standard_error: float, level: float) -> tuple[float, float]:
     """Return the interval that is symmetric on the logit scale."""
     # d logit(p)/dp = 1/(p(1 − p))
@@ -534,7 +528,8 @@ def mcnemar(
 def predict(predictions: Predictions, thresholds: Thresholds | None) -> dict[str, NDArray[np.bool_]]:
     """Return each model's positive predictions; thresholds are compared exactly."""
     models = predictions.models
-    given: Mapping[str, Any] = predictions.decisions if thresholds is None else check.by_name(thresholds, models)
+    by_model: dict[str, float] = {} if thresholds is None else check.by_name(thresholds, models)
+    given = predictions.decisions if thresholds is None else by_model
     missing = [model for model in models if model not in given]
     if missing:
         hint = "models that bring no decisions need one" if thresholds is None else ""
@@ -542,7 +537,7 @@ def predict(predictions: Predictions, thresholds: Thresholds | None) -> dict[str
         raise ColumnError("thresholds", expected=expected, got=f"none for {missing}", hint=hint)
     if thresholds is None:
         return {model: predictions.decisions[model] for model in models}
-    return {model: _at_least(predictions, model, given[model]) for model in models}
+    return {model: _at_least(predictions, model, by_model[model]) for model in models}
 
 
 def _at_least(predictions: Predictions, model: str, threshold: float) -> NDArray[np.bool_]:

@@ -15,7 +15,7 @@ The order of the file: units and their tallies, statistics and replicates, desig
 differences.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -270,6 +270,9 @@ def _draw_rows(rng: np.random.Generator, total: int, replicates: int) -> tuple[A
     return number, place
 
 
+# Statistics and replicates
+
+
 @dataclass(frozen=True)
 class Statistic:
     """A statistic of the counts of all models: `size` numbers, from `function` or the AUC of each model."""
@@ -363,23 +366,16 @@ def in_chunks(
     def one(number: int) -> Array:
         return work(np.random.Generator(np.random.SFC64(seeds[number])), sizes[number])
 
-    parts = _in_threads(one, len(sizes), threads)
-    return np.concatenate(list(track(parts, len(sizes), progress, "bootstrap")))
+    threads = min(cores() if threads is None else check.check_whole(threads, "threads"), len(sizes))
+    if threads == 1:
+        return np.concatenate(list(track(map(one, range(len(sizes))), len(sizes), progress, "bootstrap")))
+    with ThreadPoolExecutor(threads) as pool:
+        return np.concatenate(list(track(pool.map(one, range(len(sizes))), len(sizes), progress, "bootstrap")))
 
 
 def tally_all(design: Design, drawn: Array) -> dict[str, tuple[Array, Array]]:
     """Return the counts of each model."""
     return {model: tally.counts(drawn) for model, tally in design.tallies.items()}
-
-
-def _in_threads(work: Callable[[int], Array], chunks: int, threads: int | None) -> Iterator[Array]:
-    """Yield the chunks in order."""
-    threads = min(cores() if threads is None else check.check_whole(threads, "threads"), chunks)
-    if threads == 1:
-        yield from map(work, range(chunks))
-        return
-    with ThreadPoolExecutor(threads) as pool:
-        yield from pool.map(work, range(chunks))
 
 
 # Designs of data
@@ -390,7 +386,7 @@ def design_of_counts(counts: ThresholdCounts, *, stratified: bool, model: str = 
     variance.require_whole(counts.pos, counts.neg)
     frequency = np.concatenate([counts.pos, counts.neg]).astype(np.int64)
     strata = _strata_of_classes(frequency, len(counts), stratified)
-    return Design(frequency, strata, {model: Tally(counts.threshold)}, counts.n, _note(stratified))
+    return Design(frequency, strata, {model: Tally(counts.threshold)}, counts.n, "stratified" if stratified else "")
 
 
 def design_of_rows(predictions: Predictions, *, stratified: bool, groups: Any, weights: WeightKind) -> Design:
@@ -424,7 +420,9 @@ def design_of_rows(predictions: Predictions, *, stratified: bool, groups: Any, w
         for model, score in predictions.scores.items()
     }
     strata = _strata_of_classes(frequency, int(positive.sum()), stratified)
-    return Design(frequency, strata, tallies, frequency.sum().item(), _note(stratified, note))
+    return Design(
+        frequency, strata, tallies, frequency.sum().item(), results.joined("stratified" if stratified else "", note)
+    )
 
 
 def _design_of_groups(predictions: Predictions, code: NDArray[np.intp], stratified: bool) -> Design:
@@ -446,7 +444,7 @@ def _design_of_groups(predictions: Predictions, code: NDArray[np.intp], stratifi
         )
         for model, score in predictions.scores.items()
     }
-    note = _note(stratified, f"{groups} groups")
+    note = results.joined("stratified" if stratified else "", f"{groups} groups")
     return Design(np.ones(groups, np.int64), strata, tallies, len(predictions), note, one_row_a_unit=False)
 
 
@@ -456,10 +454,6 @@ def _strata_of_classes(frequency: Array, positives: int, stratified: bool) -> tu
     if stratified:
         strata = [slice(0, positives), slice(positives, frequency.size)]
     return tuple(stratum for stratum in strata if frequency[stratum].any())
-
-
-def _note(stratified: bool, rows: str = "") -> str:
-    return results.joined("stratified" if stratified else "", rows)
 
 
 def design_of(
@@ -767,18 +761,9 @@ def interval(
         reason = f"only {usable.size} of {drawn.size} replicates gave a number"
     elif smallest < results.FEW_RESAMPLED:
         reason = f"a class has {smallest:g} rows only, fewer than {results.FEW_RESAMPLED}"
-    return BootstrapEstimate(
-        float(value),
-        float(low),
-        float(high),
-        level,
-        f"bootstrap ({facts})",
-        design.n,
-        spread,
-        reason,
-        replicates=check.read_only(drawn),
-        failed=failed,
-    )
+    value, low, high, drawn = float(value), float(low), float(high), check.read_only(drawn)
+    name = f"bootstrap ({facts})"
+    return BootstrapEstimate(value, low, high, level, name, design.n, spread, reason, drawn, failed)
 
 
 def quantile_method(drawn: Array) -> Any:

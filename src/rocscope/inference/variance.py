@@ -33,7 +33,7 @@ Kish 1965, Survey Sampling; MacKinnon & White 1985, J. Econometrics 29:305–325
 Methodol. 28:169–181 (clusters).
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import frexp, inf, nan
@@ -49,6 +49,7 @@ from rocscope._base.grouping import sum_by
 from rocscope._base.radix import levels_of_rows
 from rocscope.core.predictions import Predictions, independent_units
 from rocscope.errors import InputError, OneClassError, WeightError
+from rocscope.sample import Sample
 
 RowNumbers = NDArray[np.intp]
 Codes = NDArray[np.intp]
@@ -60,6 +61,7 @@ WEIGHTS = ("auto", "frequency", "sampling")
 # Rows of the longest table of counts. More rows are taken for cases, without a sort that would take longer than the
 # intervals themselves.
 _LONGEST_TABLE = 100_000
+_ROUNDING = 1e-12  # relative: what rounding leaves of a kurtosis of 1
 
 
 # Meaning of weights
@@ -209,6 +211,18 @@ class Stratum:
         """Return the variance of second − first."""
         return self.scale * self.total((self.moves[:, second] - self.moves[:, first]) ** 2)
 
+    def informative_units(self, moves: Array) -> float:
+        """Return the number of normal observations that determine the variance of these moves as well.
+
+        The variance of a sample variance is proportional to (kurtosis − 1)/u, and to 2/u for normal observations.
+        """
+        squares = moves**2
+        second, fourth = self.total(squares), self.total(squares**2)
+        if not second > 0:
+            return 0.0
+        excess = fourth * self.units / second**2 - 1  # kurtosis − 1; 0 if all squares are equal
+        return min(self.effective_df, 2 * self.units / excess if excess > _ROUNDING else inf)
+
     def total(self, values: Array) -> float:
         """Return the sum of values of all units."""
         return float(values.sum() if self.frequency is None else self.frequency @ values)
@@ -272,14 +286,6 @@ def stratum_of_moves(
     frequency = frequency[counted]
     units = float(frequency.sum())
     return Stratum(moves[counted] / frequency[:, None], frequency, units, units - 1, min(effective_units, units))
-
-
-def satterthwaite(variances: Sequence[float], df: Sequence[float]) -> float:
-    """Return Satterthwaite's degrees of freedom (Σv)²/Σ(v²/df) of a sum of independent variances, at least 1."""
-    total = sum(variances)
-    if not total > 0:
-        return 1.0
-    return max(1.0, total**2 / sum(part**2 / d for part, d in zip(variances, df, strict=True)))
 
 
 # Estimated weights
@@ -564,6 +570,15 @@ class Units:
         return np.unique(self.group[positives]).size, np.unique(self.group[negatives]).size
 
 
+def rows_for(data: Sample, groups: Any, folds: OverFolds | None) -> Predictions | None:
+    """Return the rows of one model's data, None for counts; groups and folds need rows."""
+    if folds is not None:
+        check.check_text("folds", folds)
+    if not (groups is None or groups is False):
+        return data.require_rows("groups")
+    return data.require_rows("folds='mean'") if folds == "mean" else data.rows
+
+
 def units_of(
     predictions: Predictions, *, groups: Any = None, folds: OverFolds | None = None, weights: WeightKind = "auto"
 ) -> Units:
@@ -590,18 +605,11 @@ def units_of(
 
     fold = None if predictions.fold is None else _codes(predictions.fold[kept])
     pooled_folds = 0 if fold is None or folds == "mean" else int(fold.max()) + 1
-    return Units(
-        positive,
-        scores,
-        weight,
-        frequency,
-        group=None if unit is None else _codes(unit[kept]),
-        fold=fold if folds == "mean" else None,
-        pooled_folds=pooled_folds,
-        shared_training=getattr(predictions.source, "folds", 1) > 1,
-        weighting=weighting,
-        group_of_sample=group_of_sample,
-    )
+    fold = fold if folds == "mean" else None
+    group = None if unit is None else _codes(unit[kept])
+    shared = getattr(predictions.source, "folds", 1) > 1
+    rows = Units(positive, scores, weight, frequency, group, fold, pooled_folds, shared)
+    return replace(rows, weighting=weighting, group_of_sample=group_of_sample)
 
 
 # Levels of the score

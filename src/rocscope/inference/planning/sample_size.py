@@ -22,9 +22,8 @@ from rocscope._base.contract import contract
 from rocscope.core.result import Result
 from rocscope.errors import InputError
 from rocscope.inference.areas import sample_of_rows
-from rocscope.inference.estimate import normal_quantile, t_quantile
+from rocscope.inference.estimate import normal_quantile, satterthwaite, t_quantile
 from rocscope.inference.proportions import ShareMethod, logit, proportion_interval
-from rocscope.inference.variance import satterthwaite
 from rocscope.sample import rows_of
 
 # Variance and plan
