@@ -31,7 +31,7 @@ from rocscope.core.counts import ThresholdCounts
 from rocscope.core.result import Band, number
 from rocscope.curves.curve import Curve, interpolate
 from rocscope.errors import InputError
-from rocscope.inference.proportions import normal_quantile, of_share
+from rocscope.inference.proportions import binomial_limits, normal_quantile
 
 
 class Fit(Protocol):
@@ -577,7 +577,7 @@ class BinnedCalibrationCurve(CalibrationCurve):
         used = bins.total > 0
         level_of_bin = level ** (1 / used.sum()) if simultaneous else level
         share, trials = bins.share[used], bins.effective[used]
-        limits = of_share(share * trials, trials, method, level_of_bin)
+        limits = binomial_limits(share * trials, trials, method, level_of_bin)
         low, high = np.full((2, used.size), np.nan)
         low[used], high[used] = self._basis.shift.of_limits(share, *limits, normal_quantile(level_of_bin))
         name = "–".join(part.capitalize() for part in method.split("-"))

@@ -23,7 +23,7 @@ from rocscope._base.arrays import Array
 from rocscope.calibration.outcomes import Evidence, Outcomes, Shift
 from rocscope.calibration.regression import CoxCalibration, cox_calibration
 from rocscope.inference.estimate import FEW_EVENTS, Estimate, few, few_groups
-from rocscope.inference.proportions import normal_quantile, of_share
+from rocscope.inference.proportions import binomial_limits, normal_quantile
 
 ONE_CLASS = "one class only"
 _CERTAIN = "every prediction was certain and right: nothing varies"
@@ -223,7 +223,7 @@ class ClosedForms:
 
     def share(self, share: float, trials: float) -> tuple[float, float]:
         """Return Wilson limits of a share for an effective number of rows."""
-        low, high = of_share([share * trials], [trials], "wilson", self.level)
+        low, high = binomial_limits([share * trials], [trials], "wilson", self.level)
         return float(low[0]), float(high[0])
 
     def of(self, value: float, low: Any, high: Any, method: str, error: float) -> Estimate:

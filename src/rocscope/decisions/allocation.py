@@ -41,7 +41,7 @@ from rocscope.decisions.segment_costs import RowAmounts, SegmentUnitCosts, UnitC
 from rocscope.errors import InfeasibleError, InputError, RocscopeError
 from rocscope.inference.estimate import FEW_EVENTS, Estimate, few
 from rocscope.inference.expected_costs import FOLD_VARIANCE, ParetoTail
-from rocscope.inference.proportions import normal_quantile, of_share
+from rocscope.inference.proportions import binomial_limits, normal_quantile
 from rocscope.segments.by_segment import levels_of
 from rocscope.segments.levels import SegmentLevels
 
@@ -249,7 +249,7 @@ class Allocation(Plan):
         rates = self._rate(rate)
         has_rate = ~np.isnan(rates)
         rates, n = rates[has_rate], n[has_rate]
-        low, high = of_share(rates * n, n, "wilson", 1 - (1 - level) / max(rates.size, 1))
+        low, high = binomial_limits(rates * n, n, "wilson", 1 - (1 - level) / max(rates.size, 1))
         least, most = max(float(low.max() - high.min()), 0.0), float(high.max() - low.min())
         return Estimate(value, least, most, level=level, method="Wilson at once", n=float(n.sum()))
 

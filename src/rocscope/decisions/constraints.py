@@ -311,7 +311,7 @@ class Constraint(Condition):
             counted, n = self._counted(cells)
             level = 1 - (1 - self.level) / at_once  # Bonferroni's
             # The limit of a two-sided interval at 2α − 1 is the one-sided limit at level α.
-            low, high = proportions.of_share(counted, n, "clopper-pearson", 2 * level - 1)
+            low, high = proportions.binomial_limits(counted, n, "clopper-pearson", 2 * level - 1)
             return np.where(_is_certain(cells), counted / n, high if self.relation == "<=" else low)
         figure = self.figure
         assert figure.cells is not None

@@ -122,9 +122,6 @@ def binomial_limits(count: Any, n: Any, method: ShareMethod, level: float) -> tu
     return np.where(count > 0, low, 0.0), np.where(count < n, high, 1.0)
 
 
-of_share = binomial_limits
-
-
 def proportion_interval(
     count: Any, n: Any, *, method: ShareMethod = "wilson", level: float = 0.95
 ) -> tuple[Array, Array]:

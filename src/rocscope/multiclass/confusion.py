@@ -24,7 +24,7 @@ from rocscope.errors import InputError, LabelError, ScoreError, ShapeError, Weig
 from rocscope.figures.registry import figure_named, known
 from rocscope.inference.areas import newcombe
 from rocscope.inference.estimate import Estimate
-from rocscope.inference.proportions import logit, of_share, proportion, share_of
+from rocscope.inference.proportions import binomial_limits, logit, proportion, share_of
 
 # Classes, labels and probabilities
 
@@ -248,7 +248,7 @@ def by_logit(value: float, standard_error: float, level: float, name: str, n: fl
 def share_of_pairs(value: float, size: float, level: float, unit: str, n: float) -> Estimate:
     """Return Wilson's interval for as many independent pairs or trios as the smallest class has cases."""
     warn(f"{value:g}: {_NO_VARIANCE} Wilson's for {size:g} independent {unit}")
-    low, high = of_share(value * size, size, "wilson", level)
+    low, high = binomial_limits(value * size, size, "wilson", level)
     return Estimate(value, float(low), float(high), level, f"Wilson for {size:g} independent {unit}", n)
 
 

@@ -26,7 +26,7 @@ from rocscope.curves.curve import Curve
 from rocscope.errors import EngineError, InputError, LabelError, ShapeError, warn
 from rocscope.inference import estimate as inference
 from rocscope.inference.estimate import Comparison, Estimate
-from rocscope.inference.proportions import normal_quantile, of_share
+from rocscope.inference.proportions import binomial_limits, normal_quantile
 from rocscope.inference.variance import WeightKind, moves_of_mean
 from rocscope.multiclass.confusion import ConfusionMatrix, RowsAre, check_classes, class_table, resampled, rows_actual
 from rocscope.multiclass.predictions import MulticlassPredictions, RowDesign, predictions_of
@@ -529,7 +529,7 @@ def compare_multiclass_costs(
         if estimate.standard_error > 0:
             return estimate
         warn("all rows cost alike, so that the bootstrap does not vary; the interval is Wilson's for rows not seen")
-        unseen = 1 - float(of_share(design.effective, design.effective, "wilson", level)[0])
+        unseen = 1 - float(binomial_limits(design.effective, design.effective, "wilson", level)[0])
         reach = possible_cost * unseen
         error = reach / normal_quantile(level)
         value, method = estimate.value, "Wilson for rows not seen"
