@@ -83,17 +83,6 @@ class Column:
         return np.ascontiguousarray(self.values.view(np.uint8) if self.values.dtype == np.bool_ else self.values)
 
 
-@dataclass(frozen=True)
-class ColumnPart:
-    """Facts about the whole column for converting a part of it: its type, and the part's first row."""
-
-    kind: pa.DataType | None = None
-    first_row: int = 0
-
-
-WHOLE_COLUMN = ColumnPart()
-
-
 def objects(values: Any) -> Array:
     """Return Arrow values as an array of Python objects."""
     array = np.empty(len(values), dtype=object)
@@ -122,9 +111,13 @@ def numbers(
     error: type[errors.InputError],
     *,
     decimal: str = "",
-    part: ColumnPart = WHOLE_COLUMN,
+    kind: pa.DataType | None = None,
+    first_row: int = 0,
 ) -> Column:
     """Return a column of numbers in its own type.
+
+    For a part of a column, `kind` is the numeric type of the whole column, if known, and messages count rows from
+    `first_row`.
 
     Whole decimals become integers, and others float64 where that is exact in order. In a file of text, where numbers
     are written with a `decimal` mark, words for "not available" are missing values.
@@ -132,16 +125,21 @@ def numbers(
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if _is_text(column.type):
-        column = _parsed(column, subject, error, decimal, part)
+        column = _parsed(column, subject, error, decimal, kind, first_row)
     if pa.types.is_decimal(column.type):
-        column = _from_decimal(column, subject, error, part)
+        column = _from_decimal(column, subject, error, kind)
     if not _is_number(column.type):
         raise error(subject, expected="numbers", got=f"values of type {column.type}")
     return _plain(column)
 
 
 def _parsed(
-    column: pa.ChunkedArray, subject: str, error: type[errors.InputError], decimal: str, part: ColumnPart
+    column: pa.ChunkedArray,
+    subject: str,
+    error: type[errors.InputError],
+    decimal: str,
+    kind: pa.DataType | None,
+    first_row: int,
 ) -> pa.ChunkedArray:
     """Parse text as numbers if the file format has only text; raise if it has numbers."""
     hint = "convert the column to numbers first"
@@ -149,10 +147,10 @@ def _parsed(
     if decimal:
         hint = "correct such values, or leave their rows out with where="
         column = _blanked(column, decimal)
-        for kind in _TEXT_KINDS if part.kind is None else (part.kind,):
-            if _casts(column, kind):
-                parsed = column.cast(kind)
-                _require_exact(column, parsed, subject, error, part.first_row)
+        for wanted in _TEXT_KINDS if kind is None else (kind,):
+            if _casts(column, wanted):
+                parsed = column.cast(wanted)
+                _require_exact(column, parsed, subject, error, first_row)
                 return parsed
     row = _first_not_number(column, untyped=bool(decimal))
     value = text[row].as_py() if row < len(text) else None
@@ -162,7 +160,7 @@ def _parsed(
             if re.fullmatch(pattern, value):
                 hint = advice
                 break
-    raise error(subject, expected="numbers", got=f"text, such as {value!r} in row {part.first_row + row}", hint=hint)
+    raise error(subject, expected="numbers", got=f"text, such as {value!r} in row {first_row + row}", hint=hint)
 
 
 def _require_exact(
@@ -217,13 +215,13 @@ def _first_not_number(column: pa.ChunkedArray, *, untyped: bool) -> int:
 
 
 def _from_decimal(
-    column: pa.ChunkedArray, subject: str, error: type[errors.InputError], part: ColumnPart = WHOLE_COLUMN
+    column: pa.ChunkedArray, subject: str, error: type[errors.InputError], kind: pa.DataType | None = None
 ) -> pa.ChunkedArray:
     scale = column.type.scale
     if scale <= 0:
-        for kind in _WHOLE_KINDS if part.kind is None else (part.kind,):
-            if _casts(column, kind):
-                return column.cast(kind)
+        for wanted in _WHOLE_KINDS if kind is None else (kind,):
+            if _casts(column, wanted):
+                return column.cast(wanted)
     few_digits = pa.decimal128(_DECIMAL_DIGITS, scale)
     if not (0 < scale <= _DECIMAL_PLACES and _casts(column, few_digits)):
         hint = "convert the column to DOUBLE or BIGINT first, if that loses nothing that matters"
@@ -414,8 +412,8 @@ class Role:
         """Return the column's name for messages."""
         return f"{self.argument} {self.column!r} of {errors.brief(source.origin)}"
 
-    def convert(self, source: Source, table: pa.Table, part: ColumnPart = WHOLE_COLUMN) -> Column:
-        """Return the column as NumPy values."""
+    def convert(self, source: Source, table: pa.Table, kind: pa.DataType | None = None, first_row: int = 0) -> Column:
+        """Return the column as NumPy values; see `numbers`."""
         column = table.column(self.column)
         subject = self.subject(source)
         if self.argument in ("label", "predicted"):
@@ -423,7 +421,7 @@ class Role:
         if self.argument in ("fold", "segment", "groups"):
             return groups(column, subject)
         error = _ERRORS.get(self.argument, errors.InputError)
-        return numbers(column, subject, error, decimal=source.decimal, part=part)
+        return numbers(column, subject, error, decimal=source.decimal, kind=kind, first_row=first_row)
 
     def incomplete(self, source: HasColumns, got: str) -> errors.InputError:
         """Return the error for values that are missing or infinite; `got` counts them."""

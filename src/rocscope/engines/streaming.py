@@ -262,11 +262,7 @@ class Reader:
 
     def convert(self, table: pa.Table, first_row: int) -> dict[Role, Column]:
         """Return the columns of a batch that starts at a given row."""
-        by_role: dict[Role, Column] = {}
-        for role in self.roles:
-            part = columns.ColumnPart(self.kinds.get(role), first_row)
-            by_role[role] = role.convert(self.source, table, part)
-        return by_role
+        return {role: role.convert(self.source, table, self.kinds.get(role), first_row) for role in self.roles}
 
     def take(self, table: pa.Table) -> Batch:
         """Check a batch and pack its rows."""
