@@ -206,7 +206,7 @@ class CumulativeCounts(Result):
         return self.remaining[1][1:]
 
     def exact_sums_at(self, index: Array) -> Sums:
-        """Return true and false positives at increasing points of `cumulative`, as integers in multiples of `exact_unit`.
+        """Return true and false positives at increasing points of `cumulative`, in multiples of `exact_unit`.
 
         Nothing is rounded, so of two points it is certain which is better.
         """
@@ -215,7 +215,7 @@ class CumulativeCounts(Result):
 
     @cached_property
     def exact_totals(self) -> tuple[int, int]:
-        """Positives and negatives as integers in multiples of `exact_unit`."""
+        """Positives and negatives in multiples of `exact_unit`."""
         (n_pos,), (n_neg,) = self.exact_sums_at(np.array([len(self)]))
         return n_pos, n_neg
 
@@ -453,7 +453,7 @@ class ThresholdCounts(CumulativeCounts):
         return running_sums((self.pos > 0).astype(np.intp)), running_sums((self.neg > 0).astype(np.intp))
 
     def exact_sums_at(self, index: Array) -> Sums:
-        """Return true and false positives at increasing points of `cumulative`, as integers in multiples of `exact_unit`."""
+        """Return true and false positives at increasing points of `cumulative`, in multiples of `exact_unit`."""
         if not self._ranking.weighted:
             return super().exact_sums_at(index)
         tp, fp = self._ranking.exact_sums_at(self._ranking.codes_at(index[index > 0] - 1))

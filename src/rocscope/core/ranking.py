@@ -202,7 +202,7 @@ def running_sums(counts: Array) -> Array:
     """
     sums = np.zeros(counts.size + 1, counts.dtype)
     if counts.dtype.kind == "f" and counts.size >= kernels.SMALL:
-        kernels.weights.running_sums(counts, sums[1:])
+        kernels.weights.running(counts, sums[1:])
         return sums
     counts.cumsum(out=sums[1:])
     if counts.dtype.kind == "f":
