@@ -1,5 +1,12 @@
-"""Prior shift: prevalence changes while the score distribution of each class stays the same."""
-# MERGED-DOC: """Lift chart and profit where only some customers have a label."""
+"""Populations that differ from the labelled sample: another prevalence, or outcomes that are only partly known.
+
+Prior shift: the prevalence changes while the score distribution of each class stays the same. Rates within a class and
+the ROC curve are then unchanged, and everything else follows by weighting the classes: counts (`reweight`), calibrated
+probabilities (`correct_probabilities`), and, from scores without labels, the new prevalence (`estimate_prevalence`).
+
+Partly known outcomes: `partial_lift_chart` uses the labels of the best-scored rows down to the first one without a
+label, or the labels of a random sample with known inclusion probabilities (Horvitz & Thompson).
+"""
 
 import math
 from collections.abc import Callable
@@ -21,6 +28,8 @@ from rocscope.errors import InputError, LabelError, ScoreError, WeightError
 from rocscope.inference.estimate import Estimate
 from rocscope.sample import Models, samples_of
 
+# Prior shift
+
 
 @contract
 def reweight(counts: Models, target_prevalence: float, *, model: str | None = None) -> ThresholdCounts:
@@ -37,7 +46,7 @@ def reweight(counts: Models, target_prevalence: float, *, model: str | None = No
     Returns
     -------
     ThresholdCounts
-        Weighted: its counts are not whole.
+        Weighted counts, which are not integers.
 
     Raises
     ------
@@ -93,14 +102,15 @@ def correct_probabilities(probability: Any, *, train_prevalence: float, target_p
     >>> correct_probabilities([0.5, 0.9], train_prevalence=0.5, target_prevalence=0.1)
     array([0.1, 0.5])
     """
-    given = _probabilities(probability, "probability")
+    given = _checked_probabilities(probability, "probability")
     before = check.check_share(train_prevalence, "train_prevalence")
     after = check.check_share(target_prevalence, "target_prevalence")
-    positive, negative = given * (after / before), (1 - given) * ((1 - after) / (1 - before))
+    positive = given * (after / before)
+    negative = (1 - given) * ((1 - after) / (1 - before))
     return positive / (positive + negative)
 
 
-def _probabilities(values: Any, name: str) -> Array:
+def _checked_probabilities(values: Any, name: str) -> Array:
     scores = check.check_scores(values, name=name).astype(np.float64)
     outside = (scores < 0) | (scores > 1)
     if outside.any():
@@ -128,13 +138,13 @@ def estimate_prevalence(
         probabilities that are calibrated at `train_prevalence`. ``"confusion"`` corrects the share of positive
         predictions at `threshold` by the error rates in a `labelled` sample.
     train_prevalence : float, optional
-        Class mix of the probabilities; that of `labelled` when left out.
+        Class mix of the probabilities; by default that of `labelled`.
     labelled : data of one model, optional
         The same model on rows with labels.
     threshold : float
-        Of the confusion-matrix method.
+        Threshold of the confusion-matrix method.
     level : float
-        Of the interval.
+        Confidence level of the interval.
 
     Returns
     -------
@@ -167,37 +177,41 @@ def estimate_prevalence(
     check.check_share(level, "level")
     known = None if labelled is None else samples_of(labelled, name="labelled").one(None).points
     if method == "em":
-        prior = known.prevalence if train_prevalence is None and known is not None else train_prevalence
-        if prior is None:
+        if train_prevalence is None and known is not None:
+            train_prevalence = known.prevalence
+        if train_prevalence is None:
             raise InputError("train_prevalence", expected="the class mix of the probabilities", got="none")
-        return _by_likelihood(_probabilities(y_score, "y_score"), check.check_share(prior, "train_prevalence"), level)
+        probability = _checked_probabilities(y_score, "y_score")
+        prior = check.check_share(train_prevalence, "train_prevalence")
+        return _by_maximum_likelihood(probability, prior, level)
     if method != "confusion":
         raise InputError("method", expected="'em' or 'confusion'", got=repr(method))
     if known is None:
         raise InputError("labelled", expected="counts of the same model on rows with labels", got="none")
-    return _by_confusion(check.check_scores(y_score), known, threshold, level)
+    return _by_confusion_matrix(check.check_scores(y_score), known, threshold, level)
 
 
-def _by_likelihood(probability: Array, prior: float, level: float) -> Estimate:
+def _by_maximum_likelihood(probability: Array, prior: float, level: float) -> Estimate:
+    # Likelihood ratios p/π₀ and (1 − p)/(1 − π₀), so that a case has the density π·positive + (1 − π)·negative.
     positive, negative = probability / prior, (1 - probability) / (1 - prior)
     difference = positive - negative
 
-    def relative(share: float) -> Array:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return difference / (share * positive + (1 - share) * negative)
-
-    def gradient(share: float) -> float:
-        return float(np.nansum(relative(share)))
-
-    def likelihood(share: float) -> float:
+    def log_likelihood(share: float) -> float:
         with np.errstate(divide="ignore"):
             return float(np.log(share * positive + (1 - share) * negative).sum())
 
-    value = _root(gradient, 0.0, 1.0)
-    deepest = likelihood(value) - special.chdtri(1, 1 - level) / 2
-    low = _root(lambda share: deepest - likelihood(share), 0.0, value)
-    high = _root(lambda share: likelihood(share) - deepest, value, 1.0)
-    information = float(np.nansum(relative(value) ** 2))
+    def scores(share: float) -> Array:
+        """Return the derivative of each case's log-likelihood."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return difference / (share * positive + (1 - share) * negative)
+
+    # At 0 or 1 the derivative of a case of density 0 is infinite, and has the sign that the search needs.
+    value = _root(lambda share: float(np.nansum(scores(share))), 0.0, 1.0)
+    # The interval holds the shares whose log-likelihood is at most χ²/2 below the maximum.
+    lowest = log_likelihood(value) - special.chdtri(1, 1 - level) / 2
+    low = _root(lambda share: lowest - log_likelihood(share), 0.0, value)
+    high = _root(lambda share: log_likelihood(share) - lowest, value, 1.0)
+    information = float(np.nansum(scores(value) ** 2))
     error = 1 / math.sqrt(information) if information else math.inf
     return Estimate(value, low, high, level, "EM, likelihood ratio", probability.size, error)
 
@@ -208,34 +222,35 @@ def _root(falling: Callable[[float], float], low: float, high: float) -> float:
         return low
     if not falling(high) < 0:
         return high
-    # A likelihood may be −∞ at 0 and 1, where the search wants numbers.
-    found = optimize.root_scalar(lambda x: np.clip(falling(x), -1e300, 1e300), bracket=(low, high), xtol=1e-13)
-    return float(found.root)
+    # A likelihood may be −∞ at 0 and 1, where the search needs finite numbers.
+    solution = optimize.root_scalar(lambda x: np.clip(falling(x), -1e300, 1e300), bracket=(low, high), xtol=1e-13)
+    return float(solution.root)
 
 
-def _by_confusion(scores: Array, labelled: CumulativeCounts, threshold: float, level: float) -> Estimate:
+def _by_confusion_matrix(scores: Array, labelled: CumulativeCounts, threshold: float, level: float) -> Estimate:
     labelled.require_both_classes("confusion-matrix method")
     point = labelled.at(threshold)
-    tpr, fpr, share = point.tpr, point.fpr, float(predict(scores, threshold).mean())
-    spread = tpr - fpr
-    if spread <= 0:
+    tpr, fpr = point.tpr, point.fpr
+    if tpr <= fpr:
         raise InputError(
             f"threshold={threshold:g}",
             expected="a tpr above the fpr",
             got=f"{tpr:.4g} and {fpr:.4g}",
             hint="there the model does not tell the classes apart; use another threshold",
         )
-    value = min(max((share - fpr) / spread, 0.0), 1.0)
+    share = float(predict(scores, threshold).mean())
+    value = min(max((share - fpr) / (tpr - fpr), 0.0), 1.0)
+    # Delta method for (q − fpr)/(tpr − fpr): the derivatives by q, tpr and fpr are 1, −π and −(1 − π), over tpr − fpr.
     variance = share * (1 - share) / scores.size
-    variance += value**2 * tpr * (1 - tpr) / labelled.n_pos + (1 - value) ** 2 * fpr * (1 - fpr) / labelled.n_neg
-    error = math.sqrt(variance) / spread
-    half = float(special.ndtri((1 + level) / 2)) * error
-    ends = max(value - half, 0.0), min(value + half, 1.0)
-    return Estimate(value, *ends, level, "confusion matrix, delta method", scores.size, error)
+    variance += value**2 * tpr * (1 - tpr) / labelled.n_pos
+    variance += (1 - value) ** 2 * fpr * (1 - fpr) / labelled.n_neg
+    error = math.sqrt(variance) / (tpr - fpr)
+    half_width = float(special.ndtri((1 + level) / 2)) * error
+    low, high = max(value - half_width, 0.0), min(value + half_width, 1.0)
+    return Estimate(value, low, high, level, "confusion matrix, delta method", scores.size, error)
 
 
-_REACH = "as far as labels reach"
-_SAMPLED = "Horvitz–Thompson"
+# Partly known outcomes
 
 
 class PartialLiftChart(Curve):
@@ -252,7 +267,7 @@ class PartialLiftChart(Curve):
     reach : float
         Depth to which the chart is known.
     standard_error : array
-        Of y; 0 where every label is known.
+        Standard error of y; 0 where every label is known.
     """
 
     _content = ("method", "n", "n_labelled", "reach")
@@ -262,17 +277,18 @@ class PartialLiftChart(Curve):
     y_name = "tp"
 
     def __init__(
-        self, depth: Array, found: Array, threshold: Array, standard_error: Array, *, method: str, n: int, labelled: int
+        self, depth: Array, tp: Array, threshold: Array, standard_error: Array, *, method: str, n: int, labelled: int
     ) -> None:
-        super().__init__(depth, found, threshold)
+        super().__init__(depth, tp, threshold)
         self.standard_error = check.read_only(standard_error)
         self.method, self.n, self.n_labelled = method, n, labelled
         self.reach = float(depth[-1])
 
     def band(self, level: float = 0.95) -> Band:
         """Return the normal interval around each point, clipped to the number of rows contacted."""
-        half = special.ndtri((1 + check.check_share(level, "level")) / 2) * self.standard_error
-        low, high = np.maximum(self.y - half, 0), np.minimum(self.y + half, self.x * self.n)
+        half_width = special.ndtri((1 + check.check_share(level, "level")) / 2) * self.standard_error
+        low = np.maximum(self.y - half_width, 0)
+        high = np.minimum(self.y + half_width, self.x * self.n)
         return Band(self.x, low, high, level, self.method)
 
     def profit(self, campaign: Campaign) -> "PartialProfitCurve":
@@ -307,11 +323,8 @@ class PartialProfitCurve(Curve):
 
     def __init__(self, chart: PartialLiftChart, campaign: Campaign) -> None:
         if campaign.response_rate is not None:
-            raise InputError(
-                "campaign",
-                expected="no response_rate, since it cannot be known from labels of a part",
-                got=repr(campaign.response_rate),
-            )
+            expected = "no response_rate, since it cannot be known from labels of a part"
+            raise InputError("campaign", expected=expected, got=repr(campaign.response_rate))
         self.chart, self.campaign = chart, campaign
         self._scale = campaign.population / chart.n
         size = campaign.population * chart.x
@@ -319,19 +332,21 @@ class PartialProfitCurve(Curve):
 
     def band(self, level: float = 0.95) -> Band:
         """Return the interval of the profit, from that of the responders."""
-        found = self.chart.band(level)
+        responders = self.chart.band(level)
         size = self.campaign.population * self.x
-        low, high = (self.campaign.profit(size, self._scale * end) for end in (found.low, found.high))
+        low = self.campaign.profit(size, self._scale * responders.low)
+        high = self.campaign.profit(size, self._scale * responders.high)
         return Band(self.x, low, high, level, self.chart.method)
 
     def best(self) -> dict[str, Any]:
         """Return depth, size, threshold and profit of the best known point within the capacity.
 
-        `at_reach` is true where it is the deepest known: more contacts may pay, but no label says so.
+        `at_reach` is true if it is the deepest known point: more contacts may pay, but there are no labels to tell.
         """
         size = self.campaign.population * self.x
-        capacity = self.campaign.capacity
-        allowed = size <= (np.inf if capacity is None else capacity * (1 + 1e-12))
+        capacity = np.inf if self.campaign.capacity is None else self.campaign.capacity
+        # Population times depth is rounded: a size that equals the capacity may come out above it.
+        allowed = size <= capacity * (1 + 1e-12)
         best = int(np.argmax(np.where(allowed, self.y, -np.inf)))
         return {
             "depth": float(self.x[best]),
@@ -401,48 +416,50 @@ def partial_lift_chart(y_true: Any, y_score: Any, *, inclusion: Any = None, pos_
     if not known.any():
         raise LabelError("y_true", expected="some labels", got="none", hint="without outcomes nothing can be said")
     positive = np.zeros(labels.size)
-    positive[known] = check.check_labels(_plain(labels[known]), pos_label)
+    positive[known] = check.check_labels(_as_plain(labels[known]), pos_label)
     weight = np.ones(labels.size) if inclusion is None else _weights(inclusion, known)
     order = np.argsort(scores, kind="stable")[::-1]
-    starts = np.flatnonzero(np.concatenate(([True], scores[order][1:] != scores[order][:-1])))
+    falling = scores[order]
+    starts = np.flatnonzero(np.append(True, falling[1:] != falling[:-1]))
 
     def per_level(column: Array) -> Array:
         return np.add.reduceat(column[order].astype(np.float64), starts)
 
-    rows, unknown = per_level(np.ones(labels.size)), per_level(~known)
-    found = per_level(positive * weight)
-    variance = per_level(positive * weight * (weight - 1))
     end = starts.size
-    if inclusion is None and unknown.any():
-        end = int(np.argmax(unknown > 0))
-    columns = (np.concatenate(([0.0], np.cumsum(column)[:end])) for column in (rows, found, variance))
-    depth, found, variance = columns
+    if inclusion is None and not known.all():
+        end = int(np.argmax(per_level(~known) > 0))
+    # Cumulative sums from nobody on: rows, positives Σ y/π, and their variance Σ y(1 − π)/π² with weights 1/π.
+    columns = np.ones(labels.size), positive * weight, positive * weight * (weight - 1)
+    rows, tp, variance = (np.append(0.0, np.cumsum(per_level(column))[:end]) for column in columns)
     return PartialLiftChart(
-        depth / labels.size,
-        found,
-        np.concatenate(([np.inf], scores[order][starts][:end].astype(np.float64))),
+        rows / labels.size,
+        tp,
+        np.append(np.inf, falling[starts][:end].astype(np.float64)),
         np.sqrt(variance),
-        method=_REACH if inclusion is None else _SAMPLED,
+        method="as far as labels reach" if inclusion is None else "Horvitz–Thompson",
         n=labels.size,
         labelled=int(known.sum()),
     )
 
 
-def _plain(labels: Array) -> Array:
+def _as_plain(labels: Array) -> Array:
     """Return labels in their own type if None among them had made them objects."""
     return np.array(labels.tolist()) if labels.dtype.kind == "O" else labels
 
 
 def _weights(inclusion: Any, known: NDArray[np.bool_]) -> Array:
     """Return 1/π for labelled rows and 1 for the others, which carry no outcome."""
-    single = np.ndim(inclusion) == 0
-    column = np.full(known.size, inclusion) if single else check.check_column(inclusion, "inclusion", known.size)
+    if np.ndim(inclusion) == 0:
+        column = np.full(known.size, inclusion)
+    else:
+        column = check.check_column(inclusion, "inclusion", known.size)
     if column.dtype.kind not in "iuf":
         raise WeightError("inclusion", expected="probabilities", got=f"values of type {column.dtype}")
     weight = np.ones(known.size)
     labelled = column[known].astype(np.float64)
-    if not ((labelled > 0) & (labelled <= 1)).all():
-        bad = labelled[~((labelled > 0) & (labelled <= 1))][0]
-        raise WeightError("inclusion", expected="probabilities above 0 and at most 1 of labelled rows", got=f"{bad:g}")
+    is_probability = (labelled > 0) & (labelled <= 1)
+    if not is_probability.all():
+        got = f"{labelled[~is_probability][0]:g}"
+        raise WeightError("inclusion", expected="probabilities above 0 and at most 1 of labelled rows", got=got)
     weight[known] = 1 / labelled
     return weight
