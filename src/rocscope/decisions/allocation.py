@@ -14,7 +14,6 @@ import math
 import os
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
-from dataclasses import fields as fields_of
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
@@ -550,23 +549,13 @@ class Allocation(Plan):
             amounts = RowAmounts.read(fields.inner("amounts", "costs by row"))
         subject_to = []
         for constraint in fields.objects("subject_to") if "subject_to" in fields.content else ():
-            everywhere = constraint.content.get("segment") is None
-            name = None if everywhere else _segment_name(constraint, "segment")
+            name = constraint.content.get("segment")
+            if name is not None:
+                name = _segment_name(constraint, "segment")
             subject_to.append((name, constraint.text("constraint")))
-        return cls(
-            points,
-            shares,
-            costs,
-            cost,
-            price,
-            math.nan if marginal is None else marginal,
-            fixed_cost,
-            limit,
-            in_money,
-            max_difference,
-            tuple(subject_to),
-            amounts=amounts,
-        )
+        numbers = cost, price, math.nan if marginal is None else marginal, fixed_cost
+        bounds = max_difference, tuple(subject_to)
+        return cls(points, shares, costs, *numbers, limit, in_money, *bounds, amounts=amounts)
 
     def __repr__(self) -> str:
         segments = f"{self.names.size} segment{'s' * (self.names.size != 1)}"
@@ -811,10 +800,11 @@ def cost_interval(
     error = math.sqrt(max(variance, 0.0))
     skew = third / second**1.5 if second > 0 else 0.0
     z = normal_quantile(level)
+    low, high = value - error * float(skewed(z, skew)), value - error * float(skewed(-z, skew))
     return ChosenEstimate(
         value,
-        value - error * float(skewed(z, skew)),
-        value - error * float(skewed(-z, skew)),
+        low,
+        high,
         level=level,
         method=f"Hall, thresholds {method}",
         n=float(n.sum()),
@@ -864,7 +854,7 @@ def _moments(size: Array, cost: Array, segment: Array, segments: int) -> tuple[A
 # The file: exact unit costs, counts and thresholds
 
 _NAME_TYPES = (str, int, float, bool)
-_UNIT_COSTS = [field.name for field in fields_of(UnitCosts)]
+_UNIT_COSTS = ("pos", "neg", "hit", "alarm", "miss", "rest", "use")
 
 
 def exact_content(points: SegmentLevels, shares: SegmentShares, costs: SegmentUnitCosts) -> dict[str, Any]:
@@ -893,7 +883,8 @@ def exact_content(points: SegmentLevels, shares: SegmentShares, costs: SegmentUn
 def read_exact(fields: Fields) -> tuple[SegmentLevels, SegmentShares, SegmentUnitCosts]:
     """Return points, shares and unit costs from a file, checked for type and range."""
     models = list(fields.texts("models"))
-    distinct = [_read_unit_costs(unit) for unit in fields.objects("terms")]
+    units = fields.objects("terms")
+    distinct = [UnitCosts(*(read_number(unit, name) for name in _UNIT_COSTS)) for unit in units]
     segments = fields.objects("segments")
     if not models or not distinct or not segments:
         fields.refuse("segments", "models, terms and segments")
@@ -922,23 +913,13 @@ def read_exact(fields: Fields) -> tuple[SegmentLevels, SegmentShares, SegmentUni
         if not parts or sum(share[-len(parts) :]) != 1:
             segment.refuse("parts", "shares whose sum is 1")
         start.append(len(tp))
-    levels = SegmentLevels(
-        np.array(start),
-        _column(score),
-        _counts(tp),
-        _counts(fp),
-        _counts([segment.number("n_pos", 0) for segment in segments]),
-        _counts([segment.number("n_neg", 0) for segment in segments]),
-        names=_column([_segment_name(segment, "name") for segment in segments]),
-        models=models,
-        model=np.array(model_index, np.intp),
-    )
+    n_pos = _counts([segment.number("n_pos", 0) for segment in segments])
+    n_neg = _counts([segment.number("n_neg", 0) for segment in segments])
+    columns = np.array(start), _column(score), _counts(tp), _counts(fp), n_pos, n_neg
+    names = _column([_segment_name(segment, "name") for segment in segments])
+    levels = SegmentLevels(*columns, names=names, models=models, model=np.array(model_index, np.intp))
     shares = SegmentShares(np.array(owner), np.array(point), share)
     return levels, shares, SegmentUnitCosts(distinct, index, read_number(fields, "fixed"))
-
-
-def _read_unit_costs(fields: Fields) -> UnitCosts:
-    return UnitCosts(**{name: read_number(fields, name) for name in _UNIT_COSTS})
 
 
 def read_number(fields: Fields, name: str) -> Fraction:

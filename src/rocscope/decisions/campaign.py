@@ -396,16 +396,10 @@ def _read_plan(fields: Fields, offers: tuple[Offer, ...]) -> CampaignPlan:
     campaigns = {}
     for name in inner.content:
         campaigns[name] = inner.make(name, Campaign, **inner.take(name, dict, "a campaign"))
-    return fields.make(
-        "",
-        CampaignPlan,
-        offers,
-        campaigns,
-        RandomizedRule.between(first, second, weight),
-        read_fraction(fields, "depth", zero=True),
-        level,
-        tuple(_read_row(row) for row in fields.objects("table")),
-    )
+    randomized = RandomizedRule.between(first, second, weight)
+    depth = read_fraction(fields, "depth", zero=True)
+    table = tuple(_read_row(row) for row in fields.objects("table"))
+    return fields.make("", CampaignPlan, offers, campaigns, randomized, depth, level, table)
 
 
 def _read_offer(fields: Fields) -> Offer:

@@ -134,25 +134,15 @@ def outcomes_of(
     seen = acted & known
     n, n_positive = int(seen.sum()), int((seen & positive).sum())
     options: dict[str, Any] = {"level": level, "n": float(n)}
-    if n:
-        rate = proportion(n_positive, n, level=level)
-    else:
-        rate = Estimate(math.nan, math.nan, math.nan, method="Wilson", **options)
+    no_rate = Estimate(math.nan, math.nan, math.nan, method="Wilson", **options)
+    rate = proportion(n_positive, n, level=level) if n else no_rate
     value = float(gains[seen].sum()) - promise.fixed
     error = float(gains[seen].std(ddof=1)) * math.sqrt(n) if n > 1 else math.nan
     half_width = normal_quantile(level) * error
-    doubt = ""
-    if min(n_positive, n - n_positive) < _FEWEST_OF_A_CLASS:
-        doubt = f"fewer than {_FEWEST_OF_A_CLASS} positives, or others, among the acted"
-    gain = Estimate(
-        value,
-        value - half_width,
-        value + half_width,
-        method="normal",
-        standard_error=error,
-        reason=doubt,
-        **options,
-    )
+    low, high = value - half_width, value + half_width
+    few = min(n_positive, n - n_positive) < _FEWEST_OF_A_CLASS
+    doubt = f"fewer than {_FEWEST_OF_A_CLASS} positives, or others, among the acted" if few else ""
+    gain = Estimate(value, low, high, method="normal", standard_error=error, reason=doubt, **options)
     promised_gain = n * promise.gain - promise.fixed
     effect = _effect(acted, positive, known, strata, level)
     return PlanOutcomes(positive.size, int(acted.sum()), n, rate, promise.rate, gain, promised_gain, effect)
@@ -183,16 +173,10 @@ def _effect(acted: Array, positive: Array, known: Array, strata: Array, level: f
     half_width = normal_quantile(level) * error
     fewest = min(x1.sum(), x0.sum(), (n1 - x1).sum(), (n0 - x0).sum())
     few = fewest < _FEWEST_OF_A_CLASS
-    return Estimate(
-        value,
-        max(value - half_width, -1.0),
-        min(value + half_width, 1.0),
-        level=level,
-        method="Mantel–Haenszel difference of drawn cases",
-        n=float(n1.sum() + n0.sum()),
-        standard_error=error,
-        reason=f"fewer than {_FEWEST_OF_A_CLASS} positives, or others, in an arm" if few else "",
-    )
+    doubt = f"fewer than {_FEWEST_OF_A_CLASS} positives, or others, in an arm" if few else ""
+    low, high = max(value - half_width, -1.0), min(value + half_width, 1.0)
+    method, n = "Mantel–Haenszel difference of drawn cases", float(n1.sum() + n0.sum())
+    return Estimate(value, low, high, level, method, n, error, reason=doubt)
 
 
 class Note(str):
