@@ -1,19 +1,18 @@
-"""The range of slopes (cost ratios) for which each vertex of the ROC convex hull is optimal, exactly.
+"""Randomised rules: thresholds that each decide a share of the cases, and the draw of the cases.
 
-Of any set of points in ROC space, only those on the rising part of its hull can have the lowest expected cost. The set
-may be the thresholds of one model or of many, all of them or those that satisfy constraints.
+A tie can be cut in two, and two thresholds can be mixed, only if chance decides on some cases. Here chance is the hash
+of a case's identifier, so that a decision can be repeated and does not depend on the order of the rows. A rule of k
+thresholds that decide the shares w₁, …, wₖ of the cases has the expected rates Σ wᵢ·tprᵢ and Σ wᵢ·fprᵢ: a point between
+theirs in ROC space. A tie that is taken in part is such a rule too, of the thresholds above and at the tie.
+
+The file has this order:
+
+- whole numbers of cases for planned fractions, by largest remainders;
+- hashes of identifiers, and the draw of the best cases of a list with ties ordered by hash. Every list of people comes
+  from here: `select` and `predict` of all plans, reviews, and the workbench's contact list;
+- `RandomizedRule`, and `mixture`, which finds the rule that attains a given rate or number of cases;
+- `Review`, a third action between acting and leaving, which finds the true class at a cost, and its optimum.
 """
-# MERGED-DOC: """Drawing: select the best cases of a list; ties are ordered by a hash of their identifiers.
-#
-# Every list of people comes from here: `select` and `predict` of all plans, reviews, and the workbench's contact
-# list.
-# """
-# MERGED-DOC: """RandomizedRule: thresholds that each decide a share of the cases, drawn by a hash of the cases'
-# identifiers.
-#
-# A tie that is taken in part is such a rule too: of the thresholds above and at the tie.
-# """
-# MERGED-DOC: """Review: a third action between acting and leaving, which finds the true class at a cost."""
 
 import itertools
 import re
@@ -23,7 +22,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from hashlib import blake2b
-from math import inf, lcm
+from math import isinf, lcm
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,18 +32,34 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.contract import contract
 from rocscope._base.grouping import deal
-from rocscope.core.context import Context, decimal
+from rocscope.core.context import CELLS, Context, decimal
 from rocscope.core.counts import OperatingPoint
 from rocscope.core.result import Result
 from rocscope.decisions.constraints import predict, scores_of
 from rocscope.errors import InputError, PairingError
 from rocscope.geometry import Choices, ConvexCombination, HullVertex, TangentPoint, corners_of, settled
 
+# Numbers of cases are whole multiples of 1/UNIT: fractions with denominators of any size would slow down sums.
 UNIT = 1 << 128
-"""Numbers of cases are multiples of this unit, which keeps denominators of sums small."""
-
+# A number that lies below a whole one by less than 1e-9 was meant to be whole.
 NEAR = UNIT // 10**9
-_SAME = 64  # bits, by which numbers differ that are the same but for how they were rounded
+# Remainders are compared without their last 64 of 128 bits, which depend on how numbers were rounded on the way.
+REMAINDER_BITS = 64
+
+# Two of a million identifiers share a hash of 8 bytes with probability 3e-8.
+HASH_BYTES = 8
+HASHES = 2.0**64
+
+# Prevalences of samples of the same rows differ by rounding alone, so by less than this.
+SAME_PREVALENCE = 1e-9
+
+_WHOLE_NUMBER = re.compile(r"([+-]?)0*([0-9]+)(?:\.0*)?")
+
+Hashes = Callable[[Array], NDArray[np.uint64]]
+"""A function from row numbers to hashes."""
+
+
+# Whole numbers of cases.
 
 
 def in_units(number: Fraction | int, of: int = 1) -> int:
@@ -60,32 +75,36 @@ def whole_numbers(*axes: Any) -> list[list[int]]:
     >>> whole_numbers([1, 3], [0.5, 2.0])
     [[2, 6], [1, 4]]
     """
-    ratios = [[each.as_integer_ratio() for each in np.asarray(axis).tolist()] for axis in axes]
-    unit = lcm(*{below for axis in ratios for _, below in axis})
-    return [[above * (unit // below) for above, below in axis] for axis in ratios]
+    ratios = [[number.as_integer_ratio() for number in np.asarray(axis).tolist()] for axis in axes]
+    unit = lcm(*{denominator for axis in ratios for _, denominator in axis})
+    return [[numerator * (unit // denominator) for numerator, denominator in axis] for axis in ratios]
 
 
 def rounded_to(total: int, planned: Sequence[int]) -> list[int]:
     """Return integers with a given sum: each number rounded down, those with the largest remainders up.
+
+    Notes
+    -----
+    The method of largest remainders (Hamilton's), with numbers in multiples of the unit.
 
     Examples
     --------
     >>> rounded_to(3, [in_units(Fraction(1, 2)), in_units(Fraction(3, 4)), in_units(Fraction(7, 4))])
     [0, 1, 2]
     """
-    found = [(each + NEAR) // UNIT for each in planned]
-    lost = [(each - whole * UNIT + (1 << _SAME >> 1)) >> _SAME for each, whole in zip(planned, found, strict=True)]
-    for i in sorted(range(len(lost)), key=lost.__getitem__, reverse=True)[: max(total - sum(found), 0)]:
-        found[i] += 1
-    return found
+    rounded = [(number + NEAR) // UNIT for number in planned]
+    half = 1 << REMAINDER_BITS >> 1
+    remainders = []
+    for number, whole in zip(planned, rounded, strict=True):
+        remainders.append((number - whole * UNIT + half) >> REMAINDER_BITS)
+    missing = max(total - sum(rounded), 0)
+    largest_first = sorted(range(len(planned)), key=remainders.__getitem__, reverse=True)
+    for i in largest_first[:missing]:
+        rounded[i] += 1
+    return rounded
 
 
-Hashes = Callable[[Array], NDArray[np.uint64]]
-"""A function from row numbers to hashes."""
-
-HASHES = 2.0**64  # as many as 8 bytes have
-_BYTES = 8  # of a hash: two of a million identifiers share one with probability 3e-8
-_WHOLE = re.compile(r"([+-]?)0*([0-9]+)(?:\.0*)?")
+# Hashes of identifiers.
 
 
 def hashes_of(ids: Any, size: int, random_state: Any = 0) -> Hashes:
@@ -107,44 +126,50 @@ def hashes_of(ids: Any, size: int, random_state: Any = 0) -> Hashes:
     >>> len({hashes_of(ids, 2)(rows)[0] for ids in (["00123", "a"], [123, 7], [123.0, 7.0])})
     1
     """
-    key = check.seed_of(random_state).to_bytes(_BYTES, "big")
+    key = check.seed_of(random_state).to_bytes(HASH_BYTES, "big")
     if ids is None:
         return lambda rows: _digests([str(row) for row in rows.tolist()], key)
     column = check.check_column(ids, "ids", size)
     check.check_present(column, "ids", InputError)
-    texts = _texts(column)
+    texts = _hashed_texts(column)
     return lambda rows: _digests([texts[row] for row in rows.tolist()], key)
 
 
-def _texts(column: Array) -> list[str]:
+def _hashed_texts(column: Array) -> list[str]:
     """Return the text that is hashed for each identifier."""
-    written = [
-        str(int(each)) if isinstance(each, float) and each.is_integer() else str(each) for each in column.tolist()
-    ]
-    if len(set(written)) < len(written):
-        twice = next(text for text, number in Counter(written).items() if number > 1)
-        raise InputError("ids", expected="a different one in each row", got=f"{twice!r} twice")
+    texts = []
+    for identifier in column.tolist():
+        # Readers turn a column of integers with a missing value into floats.
+        if isinstance(identifier, float) and identifier.is_integer():
+            identifier = int(identifier)
+        texts.append(str(identifier))
+    for text, times in Counter(texts).items():
+        if times > 1:
+            raise InputError("ids", expected="a different one in each row", got=f"{text!r} twice")
     if column.dtype.kind in "iuf":
-        return written
-    texts = [_number_text(each) if each[:1] in "+-0" or "." in each else each for each in written]
-    if len(set(texts)) < len(texts):  # "7" and "07" in one list
-        times = Counter(texts)
-        texts = [text if times[text] == 1 else own for text, own in zip(texts, written, strict=True)]
-    return texts
+        return texts
 
-
-def _number_text(text: str) -> str:
-    whole = _WHOLE.fullmatch(text)
-    return text if whole is None else whole[1].replace("+", "") + whole[2]
+    # Whole numbers written as text: without leading zeros, a plus sign and decimals.
+    shortened = []
+    for text in texts:
+        number = _WHOLE_NUMBER.fullmatch(text) if text[:1] in "+-0" or "." in text else None
+        shortened.append(text if number is None else number[1].replace("+", "") + number[2])
+    # A list with both "7" and "07" means two cases by them: these keep the text that they are written with.
+    rows_of = Counter(shortened)
+    return [short if rows_of[short] == 1 else text for short, text in zip(shortened, texts, strict=True)]
 
 
 def _digests(texts: list[str], key: bytes) -> NDArray[np.uint64]:
-    keyed, digests = blake2b(digest_size=_BYTES, key=key), bytearray()
+    keyed = blake2b(digest_size=HASH_BYTES, key=key)
+    digests = bytearray()
     for text in texts:
-        case = keyed.copy()
-        case.update(text.encode())
-        digests += case.digest()
+        digest = keyed.copy()
+        digest.update(text.encode())
+        digests += digest.digest()
     return np.frombuffer(bytes(digests), dtype=">u8").astype(np.uint64)
+
+
+# Draws.
 
 
 def draw(goodness: Array, group: Array, number: Array, hashes: Hashes) -> NDArray[np.bool_]:
@@ -169,17 +194,23 @@ def draw(goodness: Array, group: Array, number: Array, hashes: Hashes) -> NDArra
     number = np.minimum(number, np.bincount(group, minlength=number.size))
     if not number.any():
         return np.zeros(goodness.size, bool)
+
+    # The score of the last case that is drawn from each group: better cases are drawn, those that equal it are tied.
     order = np.argsort(goodness)
     rows, bounds = deal(group[order], order, number.size)
-    last = goodness[rows[np.clip(bounds[1:] - np.maximum(number, 1), 0, rows.size - 1)]][group]
+    last_row = np.clip(bounds[1:] - np.maximum(number, 1), 0, rows.size - 1)
+    last = goodness[rows[last_row]][group]
     drawn, equal = goodness > last, goodness == last
-    left = number - np.bincount(group[drawn], minlength=number.size)
-    enough = np.bincount(group[equal], minlength=number.size) <= left
-    drawn |= equal & enough[group]
-    tied = np.flatnonzero(equal & (~enough & (left > 0))[group])
+
+    # Where there is room for all tied cases of a group they are drawn; elsewhere those with the smallest hashes are.
+    room = number - np.bincount(group[drawn], minlength=number.size)
+    all_fit = np.bincount(group[equal], minlength=number.size) <= room
+    drawn |= equal & all_fit[group]
+    tied = np.flatnonzero(equal & (~all_fit & (room > 0))[group])
     by_hash = tied[np.lexsort((hashes(tied), group[tied]))]
-    place = np.arange(tied.size) - group[by_hash].searchsorted(np.arange(number.size))[group[by_hash]]
-    drawn[by_hash[place < left[group[by_hash]]]] = True
+    starts = group[by_hash].searchsorted(np.arange(number.size))
+    place = np.arange(tied.size) - starts[group[by_hash]]
+    drawn[by_hash[place < room[group[by_hash]]]] = True
     return drawn
 
 
@@ -195,6 +226,9 @@ def ordered(goodness: Array, chosen: NDArray[np.intp], hashes: Hashes) -> NDArra
     return chosen[np.lexsort((hashes(chosen), -rank))]
 
 
+# Rules.
+
+
 class Part(NamedTuple):
     """A threshold and the share of cases that it decides."""
 
@@ -204,9 +238,11 @@ class Part(NamedTuple):
     negated: bool = False
 
     def __str__(self) -> str:
-        whom = {inf: "nobody", -inf: "everybody"}.get(self.threshold)
-        whom = whom or f"score{'<' if self.negated else '≥'}{self.threshold:.6g} of {self.model}"
-        return whom if self.share == 1 else f"{float(self.share):.4g} × {whom}"
+        if isinf(self.threshold):
+            positive = "nobody" if self.threshold > 0 else "everybody"
+        else:
+            positive = f"score{'<' if self.negated else '≥'}{self.threshold:.6g} of {self.model}"
+        return positive if self.share == 1 else f"{float(self.share):.4g} × {positive}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -245,7 +281,8 @@ class RandomizedRule(Result):
     @classmethod
     def of(cls, best: ConvexCombination, at_most: Fraction | None = None) -> "RandomizedRule":
         """Return the rule with the rates of a point between two thresholds."""
-        first, second = (HullVertex(end.choices.model, end.point, negated=end.choices.negated) for end in best.ends)
+        first = HullVertex(best.first.choices.model, best.first.point, negated=best.first.choices.negated)
+        second = HullVertex(best.second.choices.model, best.second.point, negated=best.second.choices.negated)
         return cls.between(first, second, best.share, at_most)
 
     @property
@@ -271,13 +308,13 @@ class RandomizedRule(Result):
     @property
     def parts(self) -> tuple[Part, ...]:
         """The thresholds with their shares of the cases, without empty ones."""
-        every = zip(self.weights, self.ends, strict=True)
-        return tuple(Part(share, end.model, end.threshold, end.negated) for share, end in every if share)
+        parts = [Part(share, end.model, end.threshold, end.negated) for share, end in self._weighted]
+        return tuple(part for part in parts if part.share)
 
     @property
     def models(self) -> tuple[str, ...]:
         """The models whose scores are needed."""
-        return tuple(dict.fromkeys(part.model for part in self.parts if abs(part.threshold) != inf))
+        return tuple(dict.fromkeys(part.model for part in self.parts if not isinf(part.threshold)))
 
     @property
     def randomized(self) -> bool:
@@ -292,10 +329,10 @@ class RandomizedRule(Result):
     @property
     def rates(self) -> tuple[Fraction, Fraction]:
         """Exact expected true- and false-positive rate, from the counts of both thresholds."""
-        tpr, fpr = (
-            sum((share * _coordinate(end.point, axis, None) for share, end in self._weighted), Fraction(0))
-            for axis in ("tpr", "fpr")
-        )
+        tpr = fpr = Fraction(0)
+        for share, end in self._weighted:
+            tpr += share * _coordinate(end.point, "tpr", None)
+            fpr += share * _coordinate(end.point, "fpr", None)
         return tpr, fpr
 
     @property
@@ -315,11 +352,12 @@ class RandomizedRule(Result):
     @property
     def point(self) -> OperatingPoint:
         """Expected counts in the sample, with the score of the last threshold."""
-        at = self.second.point
+        last = self.second.point
         if not self.randomized:
-            return at
-        tp, fp = (float(rate * Fraction(n)) for rate, n in zip(self.rates, (at.n_pos, at.n_neg), strict=True))
-        return OperatingPoint(tp, fp, at.n_pos - tp, at.n_neg - fp, at.threshold)
+            return last
+        tpr, fpr = self.rates
+        tp, fp = float(tpr * Fraction(last.n_pos)), float(fpr * Fraction(last.n_neg))
+        return OperatingPoint(tp, fp, last.n_pos - tp, last.n_neg - fp, last.threshold)
 
     def expected(self, prevalence: float, population: float = 1) -> OperatingPoint:
         """Return the expected counts among `population` cases at the given `prevalence`."""
@@ -353,15 +391,17 @@ class RandomizedRule(Result):
         until their share is reached exactly; hashes decide among equal scores.
         """
         columns = self._scores(scores)
-        chance, tier = self._tiers(columns)
+        chances, tier = self._tiers(columns)
         hashes = hashes_of(ids, tier.size, random_state)
         if self.at_most is not None:
-            return self.draw(min(int(self.at_most * tier.size), max(self._reach(columns))), columns, hashes)
-        taken = np.array([each == 1 for each in chance])[tier]
-        open_ = np.flatnonzero(np.array([0 < each < 1 for each in chance])[tier])
-        limit = np.array([float(each) for each in chance])[tier[open_]]
-        taken[open_] = hashes(open_).astype(np.float64) / HASHES < limit
-        return taken
+            number = min(int(self.at_most * tier.size), max(self._reach(columns)))
+            return self.draw(number, columns, hashes)
+        # Hashes are needed only for cases on which the thresholds differ.
+        positive = np.array([chance == 1 for chance in chances])[tier]
+        drawn = np.flatnonzero(np.array([0 < chance < 1 for chance in chances])[tier])
+        limit = np.array([float(chance) for chance in chances])[tier[drawn]]
+        positive[drawn] = hashes(drawn).astype(np.float64) / HASHES < limit
+        return positive
 
     def select(self, number: int, scores: Any, ids: Any = None, *, random_state: Any = 0) -> NDArray[np.intp]:
         """Return exactly the given number of rows, best first; if it differs from the planned number, by score."""
@@ -386,9 +426,10 @@ class RandomizedRule(Result):
 
     def draw(self, number: int, columns: dict[str, Array], hashes: Hashes) -> NDArray[np.bool_]:
         """Return exactly the given number of cases, best first; between the thresholds, their planned share."""
-        chance, tier = self._tiers(columns)
-        sizes = np.bincount(tier, minlength=len(chance)).tolist()
-        return draw(self._goodness(columns), tier, np.array(_amounts(min(number, tier.size), chance, sizes)), hashes)
+        chances, tier = self._tiers(columns)
+        sizes = np.bincount(tier, minlength=len(chances)).tolist()
+        selected = _selected_from_tiers(min(number, tier.size), chances, sizes)
+        return draw(self._goodness(columns), tier, np.array(selected), hashes)
 
     def strata(self, scores: Any, *, by_number: bool) -> NDArray[np.intp]:
         """Return a number for each case, the same for those that hashes choose among; −1 where scores decide.
@@ -397,35 +438,40 @@ class RandomizedRule(Result):
         thresholds differ.
         """
         columns = self._scores(scores)
-        chance, tier = self._tiers(columns)
+        chances, tier = self._tiers(columns)
         if not by_number:
-            return np.where(np.array([0 < each < 1 for each in chance])[tier], tier, -1)
+            return np.where(np.array([0 < chance < 1 for chance in chances])[tier], tier, -1)
         place = np.unique(self._goodness(columns), return_inverse=True)[1]
         return np.unique(tier * (place.max(initial=0) + 1) + place, return_inverse=True)[1]
 
     def _tiers(self, columns: dict[str, Array]) -> tuple[list[Fraction], Array]:
         """Return the probabilities of selection, in decreasing order, and each case's index among them."""
         parts = [(share, end) for share, end in self._weighted if share]
-        pattern = sum(self._answer(end, columns).astype(np.int64) << bit for bit, (_, end) in enumerate(parts))
-        assert isinstance(pattern, np.ndarray)
-        kinds = np.flatnonzero(np.bincount(pattern, minlength=1 << len(parts)))
-        chances = [sum((s for bit, (s, _) in enumerate(parts) if kind >> bit & 1), Fraction(0)) for kind in kinds]
+        # One bit for each threshold: whether it predicts the case positive.
+        pattern = np.zeros(next(iter(columns.values())).size, np.int64)
+        for bit, (_, end) in enumerate(parts):
+            pattern += self._answer(end, columns).astype(np.int64) << bit
+        patterns = np.flatnonzero(np.bincount(pattern, minlength=1 << len(parts)))
+        chances = []
+        for present in patterns.tolist():
+            shares = [share for bit, (share, _) in enumerate(parts) if present >> bit & 1]
+            chances.append(sum(shares, Fraction(0)))
         distinct = sorted(set(chances), reverse=True)
-        place = np.zeros(1 << len(parts), np.intp)
-        place[kinds] = [distinct.index(each) for each in chances]
-        return distinct, place[pattern]
+        tier = np.zeros(1 << len(parts), np.intp)
+        tier[patterns] = [distinct.index(chance) for chance in chances]
+        return distinct, tier[pattern]
 
     def _reach(self, columns: dict[str, Array]) -> tuple[int, int]:
-        first, second = (int(self._answer(end, columns).sum()) for end in (self.first, self.second))
-        return first, second
+        return int(self._answer(self.first, columns).sum()), int(self._answer(self.second, columns).sum())
 
     def _scores(self, scores: Any) -> dict[str, Array]:
         return scores_of(self.models or [self.second.model], scores)
 
     @staticmethod
     def _answer(end: HullVertex, columns: dict[str, Array]) -> NDArray[np.bool_]:
-        any_of_them = next(iter(columns.values()))  # nobody and everybody need no scores
-        return predict(columns.get(end.model, any_of_them), end.threshold, end.negated)
+        # Nobody and everybody need no scores: any column has the number of cases.
+        column = columns.get(end.model, next(iter(columns.values())))
+        return predict(column, end.threshold, end.negated)
 
     def _goodness(self, columns: dict[str, Array]) -> Array:
         column = columns.get(self.second.model, next(iter(columns.values())))
@@ -440,15 +486,20 @@ class RandomizedRule(Result):
         return f"RandomizedRule({self.shares}, tpr={self.tpr:.6g}, fpr={self.fpr:.6g})"
 
 
-def _amounts(number: int, chance: list[Fraction], sizes: list[int]) -> list[int]:
+def _selected_from_tiers(number: int, chances: list[Fraction], sizes: list[int]) -> list[int]:
     """Return the number of cases selected from each tier: by its probability, adjusted to the given total."""
-    amount = [each * size for each, size in zip(chance, sizes, strict=True)]
-    short = number - sum(amount, Fraction(0))
-    for i in range(len(sizes)) if short > 0 else reversed(range(len(sizes))):
-        before = amount[i]
-        amount[i] = max(Fraction(0), min(Fraction(sizes[i]), before + short))
-        short -= amount[i] - before
-    return rounded_to(number, list(map(in_units, amount)))
+    selected = [chance * size for chance, size in zip(chances, sizes, strict=True)]
+    missing = number - sum(selected, Fraction(0))
+    # Missing cases are taken from the best tier that has some left, superfluous ones from the worst.
+    order = range(len(sizes)) if missing > 0 else reversed(range(len(sizes)))
+    for i in order:
+        before = selected[i]
+        selected[i] = max(Fraction(0), min(Fraction(sizes[i]), before + missing))
+        missing -= selected[i] - before
+    return rounded_to(number, [in_units(cases) for cases in selected])
+
+
+# Mixtures that attain a target.
 
 
 @dataclass(frozen=True)
@@ -461,14 +512,47 @@ class _Target:
     at_most: Fraction | None = None
 
     def at(self, point: OperatingPoint) -> Fraction:
+        """Return the exact value of a point on the axis."""
         return _coordinate(point, self.axis, self.target_prevalence)
 
 
+def _target(
+    *,
+    fpr: float | None = None,
+    tpr: float | None = None,
+    depth: float | None = None,
+    at_most: float | None = None,
+    population: float | None = None,
+    target_prevalence: float | None = None,
+) -> _Target:
+    given = {"fpr": fpr, "tpr": tpr, "depth": depth}
+    given = {name: value for name, value in given.items() if value is not None}
+    if (at_most is None) != (population is None):
+        raise InputError("at_most and population", expected="both or neither", got="one of them")
+    if len(given) + (at_most is not None) != 1:
+        got = f"{sorted(given) or 'none'}"
+        raise InputError("mixture", expected="exactly one of fpr, tpr, depth, at_most", got=got)
+    if target_prevalence is not None:
+        check.check_share(target_prevalence, "target_prevalence")
+    if at_most is not None:
+        cases = check.check_number(at_most, "at_most", "a number of cases of at least 0", least=0)
+        all_cases = check.check_number(population, "population", "a number of cases above 0", above=0)
+        share = min(decimal(cases) / decimal(all_cases), Fraction(1))
+        return _Target("depth", share, target_prevalence, at_most=share)
+    ((axis, value),) = given.items()
+    check.check_number(value, axis, "a share from 0 to 1", least=0)
+    if value > 1:
+        raise InputError(axis, expected="a share from 0 to 1", got=repr(value))
+    return _Target(axis, decimal(value), target_prevalence)
+
+
 def _coordinate(point: OperatingPoint, axis: str, target_prevalence: float | None) -> Fraction:
-    tp, fp, fn, tn = (Fraction(count) for count in (point.tp, point.fp, point.fn, point.tn))
+    tp, fp, fn, tn = Fraction(point.tp), Fraction(point.fp), Fraction(point.fn), Fraction(point.tn)
     tpr, fpr = tp / (tp + fn), fp / (fp + tn)
-    if axis != "depth":
-        return tpr if axis == "tpr" else fpr
+    if axis == "tpr":
+        return tpr
+    if axis == "fpr":
+        return fpr
     if target_prevalence is None:
         return (tp + fp) / (tp + fp + fn + tn)
     share = decimal(target_prevalence)
@@ -484,13 +568,13 @@ def _target(
     population: float | None = None,
     target_prevalence: float | None = None,
 ) -> _Target:
-    given = {name: value for name, value in (("fpr", fpr), ("tpr", tpr), ("depth", depth)) if value is not None}
+    given = {"fpr": fpr, "tpr": tpr, "depth": depth}
+    given = {name: value for name, value in given.items() if value is not None}
     if (at_most is None) != (population is None):
         raise InputError("at_most and population", expected="both or neither", got="one of them")
     if len(given) + (at_most is not None) != 1:
-        raise InputError(
-            "mixture", expected="exactly one of fpr, tpr, depth, at_most", got=f"{sorted(given) or 'none'}"
-        )
+        got = f"{sorted(given) or 'none'}"
+        raise InputError("mixture", expected="exactly one of fpr, tpr, depth, at_most", got=got)
     if target_prevalence is not None:
         check.check_share(target_prevalence, "target_prevalence")
     if at_most is not None:
@@ -505,18 +589,35 @@ def _target(
     return _Target(axis, decimal(value), target_prevalence)
 
 
+def _coordinate(point: OperatingPoint, axis: str, target_prevalence: float | None) -> Fraction:
+    tp, fp, fn, tn = Fraction(point.tp), Fraction(point.fp), Fraction(point.fn), Fraction(point.tn)
+    if axis == "tpr":
+        return tp / (tp + fn)
+    if axis == "fpr":
+        return fp / (fp + tn)
+    if target_prevalence is None:
+        return (tp + fp) / (tp + fp + fn + tn)
+    share = decimal(target_prevalence)
+    return share * tp / (tp + fn) + (1 - share) * fp / (fp + tn)
+
+
 def mixture_on(vertices: Sequence[HullVertex], **target: Any) -> RandomizedRule:
     """Return the mixture of two neighbouring hull vertices that meets a target."""
-    wanted = _target(**target)
-    _require_one_prevalence(vertices, wanted)
-    if wanted.at_most is not None:  # beyond the first that finds all positives, more cases would be taken in vain
-        vertices = vertices[: next(i for i, vertex in enumerate(vertices) if not vertex.point.fn) + 1]
-        wanted = replace(wanted, value=min(wanted.value, wanted.at(vertices[-1].point)))
-    along = [wanted.at(vertex.point) for vertex in vertices]
-    # At one tpr the vertex of lowest fpr is wanted, so the first; at one fpr or depth the last.
-    right = bisect_left(along, wanted.value) if wanted.axis == "tpr" else bisect_right(along, wanted.value)
+    aim = _target(**target)
+    _require_one_prevalence(vertices, aim)
+    if aim.at_most is not None:
+        # Beyond the first vertex that finds all positives more cases would be taken in vain.
+        last = 0
+        while vertices[last].point.fn:
+            last += 1
+        vertices = vertices[: last + 1]
+        aim = replace(aim, value=min(aim.value, aim.at(vertices[-1].point)))
+    along = [aim.at(vertex.point) for vertex in vertices]
+    # Of several vertices with the wanted tpr the first has the lowest fpr; with the wanted fpr or depth, the last has
+    # the highest tpr.
+    right = bisect_left(along, aim.value) if aim.axis == "tpr" else bisect_right(along, aim.value)
     right = min(max(right, 1), len(vertices) - 1)
-    return _between(vertices[right - 1], vertices[right], wanted)
+    return _between(vertices[right - 1], vertices[right], aim)
 
 
 @contract
@@ -562,41 +663,46 @@ def mixture(first: HullVertex, second: HullVertex, **target: Any) -> RandomizedR
     >>> mixture(a, b, at_most=800, population=4000).exact_weight == Fraction(376, 660)
     True
     """
-    wanted = _target(**target)
-    _require_one_prevalence((first, second), wanted)
-    low, high = sorted((first, second), key=lambda end: wanted.at(end.point))
-    return _between(low, high, wanted)
+    aim = _target(**target)
+    _require_one_prevalence((first, second), aim)
+    low, high = sorted((first, second), key=lambda end: aim.at(end.point))
+    return _between(low, high, aim)
 
 
-def _between(low: HullVertex, high: HullVertex, wanted: _Target) -> RandomizedRule:
-    start, end = wanted.at(low.point), wanted.at(high.point)
-    if not start <= wanted.value <= end:
+def _between(low: HullVertex, high: HullVertex, aim: _Target) -> RandomizedRule:
+    start, end = aim.at(low.point), aim.at(high.point)
+    if not start <= aim.value <= end:
         raise InputError(
-            wanted.axis,
+            aim.axis,
             expected=f"a value that the two classifiers attain, {float(start):.6g} to {float(end):.6g}",
-            got=f"{float(wanted.value):.6g}",
+            got=f"{float(aim.value):.6g}",
         )
-    weight = (wanted.value - start) / (end - start) if end > start else Fraction(0)
-    return RandomizedRule.between(_crisp(low), _crisp(high), weight, wanted.at_most)
+    weight = (aim.value - start) / (end - start) if end > start else Fraction(0)
+    return RandomizedRule.between(_with_threshold(low), _with_threshold(high), weight, aim.at_most)
 
 
-def _crisp(end: HullVertex) -> HullVertex:
-    """Give a classifier without scores the threshold between its predictions 0 and 1."""
+def _with_threshold(end: HullVertex) -> HullVertex:
+    """Give a classifier without scores, whose threshold is NaN, the one between its predictions 0 and 1."""
     if end.threshold == end.threshold:
         return end
-    cells = {name: getattr(end.point, name) for name in ("tp", "fp", "fn", "tn")}
+    cells = {cell: getattr(end.point, cell) for cell in CELLS}
     return HullVertex(end.model, OperatingPoint(**cells, threshold=1), end.slope_low, end.slope_high, end.negated)
 
 
-def _require_one_prevalence(vertices: Sequence[HullVertex], wanted: _Target) -> None:
+def _require_one_prevalence(vertices: Sequence[HullVertex], aim: _Target) -> None:
+    if aim.axis != "depth" or aim.target_prevalence is not None:
+        return
     shares = [vertex.point.prevalence for vertex in vertices]
-    if wanted.axis == "depth" and wanted.target_prevalence is None and max(shares) - min(shares) > 1e-9:
+    if max(shares) - min(shares) > SAME_PREVALENCE:
         raise PairingError(
             "mixture",
             expected="classifiers from samples of one prevalence",
             got=f"{min(shares):.4g} to {max(shares):.4g}",
             hint="name the one that counts with target_prevalence",
         )
+
+
+# Reviews: a third action.
 
 
 @dataclass(frozen=True)
@@ -631,10 +737,12 @@ class Review(Result):
     capacity: float | None = None
 
     def __post_init__(self) -> None:
-        check.settle(self, cost=check.check_number(self.cost, "review cost", "an amount of at least 0", least=0))
+        cost = check.check_number(self.cost, "review cost", "an amount of at least 0", least=0)
+        check.settle(self, cost=cost)
         if self.capacity is not None:
-            most = check.check_number(self.capacity, "review capacity", "a number of cases of at least 0", least=0)
-            check.settle(self, capacity=most)
+            expected = "a number of cases of at least 0"
+            capacity = check.check_number(self.capacity, "review capacity", expected, least=0)
+            check.settle(self, capacity=capacity)
 
 
 @dataclass(frozen=True, repr=False)
@@ -673,9 +781,11 @@ class Reviewing(Result):
 
     def predict(self, acting: RandomizedRule, scores: Any, ids: Any, random_state: Any) -> NDArray[np.str_]:
         """Return "act", "review" or "leave" for each case, with at most as many reviews as the capacity."""
-        act, look = (rule.predict(scores, ids, random_state=random_state) for rule in (acting, self.rule))
+        act = acting.predict(scores, ids, random_state=random_state)
+        look = self.rule.predict(scores, ids, random_state=random_state)
         if self.share is not None:
             room = int(self.share * act.size)
+            # The capacity ends the reviews within a tie at one end: at the upper one if acting is randomised.
             if acting.randomized:
                 number = max(int(look.sum()) - room, acting.reach(scores)[0])
                 act = acting.exactly(number, scores, ids, random_state=random_state)
@@ -685,16 +795,8 @@ class Reviewing(Result):
         return np.where(act, "act", np.where(look, "review", "leave"))
 
     def __repr__(self) -> str:
-        return f"review of {self.rule.shares if self.rule.randomized else f'score >= {self.threshold:.6g}'}"
-
-
-@dataclass(frozen=True)
-class ThreeActions:
-    """The best use of three actions with one model."""
-
-    acting: ConvexCombination
-    looking: ConvexCombination
-    cost: Fraction
+        reviewed = self.rule.shares if self.rule.randomized else f"score >= {self.threshold:.6g}"
+        return f"review of {reviewed}"
 
 
 @dataclass(frozen=True)
@@ -707,6 +809,15 @@ class _Step:
     @property
     def size(self) -> Fraction:
         return self.positives + self.negatives
+
+
+@dataclass(frozen=True)
+class ThreeActions:
+    """The best use of three actions with one model."""
+
+    acting: ConvexCombination
+    looking: ConvexCombination
+    cost: Fraction
 
 
 def third_action(
@@ -733,43 +844,41 @@ def third_action(
     """
     corners = corners_of(choices).tolist()
     rates = [choices.rates(corner) for corner in corners]
-    steps = [
-        _Step(prevalence * (up - tpr), (1 - prevalence) * (right - fpr))
-        for (tpr, fpr), (up, right) in itertools.pairwise(rates)
-    ]
+    steps: list[_Step] = []
+    for (tpr, fpr), (next_tpr, next_fpr) in itertools.pairwise(rates):
+        steps.append(_Step(prevalence * (next_tpr - tpr), (1 - prevalence) * (next_fpr - fpr)))
+
+    # Without reviews a step is acted on if that saves more misses than it costs in false alarms.
     miss, alarm, look = context.miss_cost, context.false_alarm_cost, decimal(review.cost)
     acted = [step.positives * miss > step.negatives * alarm for step in steps]
-    looked = _looks(steps, miss, alarm, look, limit)
-    cost = prevalence * decimal(context.costs["fn"]) + (1 - prevalence) * decimal(context.costs["tn"])
-    for step, act, share in zip(steps, acted, looked, strict=True):
-        cost += share * (look * step.size - step.positives * miss)
-        cost += (1 - share) * (step.negatives * alarm - step.positives * miss) * act
-    acting = sum((1 - share) * act for act, share in zip(acted, looked, strict=True))
-    looking = sum(max(share, Fraction(act)) for act, share in zip(acted, looked, strict=True))
-    return ThreeActions(_along(choices, corners, acting), _along(choices, corners, looking), cost)
 
-
-def _looks(
-    steps: Sequence[_Step], miss: Fraction, alarm: Fraction, look: Fraction, limit: Fraction | None
-) -> list[Fraction]:
-    """Return the share of each step that is reviewed."""
+    # Reviews go first where they save most a case; with a capacity the last step is reviewed in part.
     saved = [min(step.positives * miss, step.negatives * alarm) / step.size - look for step in steps]
-    shares, room = [Fraction(0)] * len(steps), limit
+    reviewed, room = [Fraction(0)] * len(steps), limit
     for i in sorted(range(len(steps)), key=lambda i: -saved[i]):
         if saved[i] <= 0 or room == 0:
             break
-        shares[i] = Fraction(1) if room is None else min(room / steps[i].size, Fraction(1))
-        room = None if room is None else room - shares[i] * steps[i].size
-    return shares
+        reviewed[i] = Fraction(1)
+        if room is not None:
+            reviewed[i] = min(room / steps[i].size, Fraction(1))
+            room -= reviewed[i] * steps[i].size
+
+    # Leaving everybody, plus what reviews and actions add.
+    cost = prevalence * decimal(context.costs["fn"]) + (1 - prevalence) * decimal(context.costs["tn"])
+    acting = looking = Fraction(0)
+    for step, act, share in zip(steps, acted, reviewed, strict=True):
+        cost += share * (look * step.size - step.positives * miss)
+        cost += (1 - share) * (step.negatives * alarm - step.positives * miss) * act
+        acting += (1 - share) * act
+        looking += max(share, Fraction(act))
+    return ThreeActions(_first_steps(choices, corners, acting), _first_steps(choices, corners, looking), cost)
 
 
-def _along(choices: Choices, corners: Sequence[int], steps: Fraction | int) -> ConvexCombination:
+def _first_steps(choices: Choices, corners: Sequence[int], steps: Fraction) -> ConvexCombination:
     """Return the rule that takes a number of hull steps, the last one partially."""
-    whole = int(steps)
-    first = TangentPoint(choices, corners[whole])
-    part = steps - whole
-    return (
-        settled(ConvexCombination(first, TangentPoint(choices, corners[whole + 1]), Fraction(part)))
-        if part
-        else ConvexCombination(first, first)
-    )
+    complete = int(steps)
+    part = steps - complete
+    first = TangentPoint(choices, corners[complete])
+    if not part:
+        return ConvexCombination(first, first)
+    return settled(ConvexCombination(first, TangentPoint(choices, corners[complete + 1]), part))
