@@ -78,7 +78,7 @@ def test_the_engine_finds_the_best_threshold_as_choose_does(sample, context, cri
     design, candidates, found, _ = resampled(preds, decision)
     value = candidates.values(found.cells, "criterion")[found.number]
     assert value == pytest.approx(best_by_rows(criterion, context, sample.y, preds.scores), abs=1e-12)
-    chosen = candidates.each[found.number]
+    chosen = candidates.members[found.number]
     level = design.tallies[chosen.model].threshold
     threshold = chosen.thresholds(level)[found.points[found.number][0]]
     assert (chosen.model, threshold) == (decision.model, decision.threshold)
@@ -97,14 +97,14 @@ def test_replicates_equal_a_slow_choice_on_rows_drawn_alike(sample, context, cri
         weight = np.zeros(sample.y.size)
         weight[order] = counted[k]
         best = best_by_rows(criterion, context, sample.y, preds.scores, weight)
-        chosen = candidates.each[drawn.number[k]]
+        chosen = candidates.members[drawn.number[k]]
         assert chosen.value(drawn.chosen[k], "criterion") == pytest.approx(best, abs=1e-12, nan_ok=True)
         score = preds.scores[chosen.model]
         threshold = chosen.thresholds(design.tallies[chosen.model].threshold)[int(drawn.point[k])]
         again = value_of(criterion, context, sample.y, score, threshold, weight)
         assert again == pytest.approx(best, abs=1e-12, nan_ok=True)
         there = value_of(criterion, context, sample.y, preds.scores[decision.model], decision.threshold, weight)
-        value = candidates.each[found.number].value(drawn.cells[k, found.number], "criterion")
+        value = candidates.members[found.number].value(drawn.cells[k, found.number], "criterion")
         assert value == pytest.approx(there, abs=1e-12, nan_ok=True)
 
 
@@ -114,12 +114,12 @@ def test_the_result_is_what_the_engine_says():
     decision = rs.choose(preds, context)
     design, candidates, _, drawn = resampled(preds, decision, 100)
     assert result.apparent.value == pytest.approx(decision.expected_cost)
-    there = candidates.each[0].value(drawn.cells[:, 0], "cost")
+    there = candidates.members[0].value(drawn.cells[:, 0], "cost")
     assert (result.apparent.low, result.apparent.high) == tuple(np.quantile(there, [0.025, 0.975]))
     assert result.optimism == pytest.approx(result.estimate.value - decision.expected_cost)
     assert result.corrected == result.cross_validated == result.estimate
     assert result.expected_loss == result.estimate.regret
-    threshold = candidates.each[0].thresholds(design.tallies["score"].threshold)
+    threshold = candidates.members[0].thresholds(design.tallies["score"].threshold)
     assert result.threshold.replicates.tolist() == threshold[drawn.point.astype(int)].tolist()
     assert set(result.threshold.replicates) <= {inf, -inf, *preds.scores["score"]}
     assert {result.threshold.low, result.threshold.high} <= set(result.threshold.replicates)

@@ -1,7 +1,7 @@
 """Decision: the chosen model and threshold, their cost, and the range of costs in which they stay best.
 
-A decision answers a `Question`. It holds numbers only, so that it can be saved and read; the data that it was made
-of are reached through `Decision.sampling_model`, which an interval needs, as long as the decision is not copied.
+A decision answers a `Question`. It holds numbers only, so that it can be saved and read. The data that it was
+made of are reached through `Decision.sampling_model`, which an interval needs, as long as the decision is not copied.
 
 The range of slopes m of the iso-performance line in which a choice stays the best is also one of cost ratios and one of
 prevalences, since m = r·(1 − π)/π for the ratio r of the cost of a false alarm to that of a miss, and prevalence π.

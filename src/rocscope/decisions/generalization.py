@@ -1,14 +1,23 @@
-"""Choose model and threshold on many resamples at once: matrices of counts in, choices and their values out."""
-# MERGED-DOC: """Candidates of a choice (a model with a threshold rule), and how their rows are resampled."""
-# MERGED-DOC: """ChosenEstimate: the value of a choice on new cases; FixedRule: a rule that is not re-chosen."""
-# MERGED-DOC: """Resampling of a choice: apparent, bootstrap and cross-validated.
-#
-# Each part returns cells (tp, fp, n_pos, n_neg) for each candidate; what these are worth is computed from them later,
-# so
-# that cost and criterion come from the same draws.
-# """
-# MERGED-DOC: """Draws of the cost of a chosen threshold, from the posterior of its rates or from the rows' own
-# costs."""
+"""The choice of a model and threshold, repeated on resampled rows: what it is worth on new cases.
+
+A threshold that was chosen as the best of a sample looks better there than it is. Its value on new cases is estimated
+from three repetitions of the choice, for each *candidate*, that is a model with a rule for its threshold:
+
+- in the sample (`in_sample`): the apparent value, which is optimistic;
+- in all folds but one, and judged on that one (`cross_validate`): the value on new cases;
+- in bootstrap replicates (`bootstrap_choice`): how often each candidate is the best, and how far from the best of a
+  replicate the sample's choice is.
+
+All three work on matrices with one sample a row and one threshold a column: true and false positives at each threshold,
+starting at "nobody". They return *cells*, the numbers (tp, fp, n_pos, n_neg) of the chosen thresholds; costs and values
+of the criterion are computed from the cells later, so that both come from the same draws.
+
+The interval is that of draws of the cost (`DrawsOfCounts`, or `DrawsOfRows` where each row has its own costs), whose
+variance is increased for the error of choosing; see `ChosenEstimate`.
+
+The file has this order: the rule and its best threshold, candidates, resampling units, the three repetitions, the
+estimate, and draws of the cost.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -27,21 +36,50 @@ from rocscope.core.predictions import Predictions
 from rocscope.decisions.constraints import Constraint, Criterion, criterion_of
 from rocscope.errors import InputError
 from rocscope.geometry.thinning import thin
+from rocscope.inference import resampling
 from rocscope.inference.estimate import Estimate
 from rocscope.inference.expected_costs import FOLD_VARIANCE, MeanSample
-from rocscope.inference.resampling import (
-    Design,
-    RowsByTarget,
-    Tally,
-    design_of_counts,
-    design_of_rows,
-    in_chunks,
-    tally_all,
-)
+from rocscope.inference.resampling import Design, Tally
 from rocscope.inference.variance import WeightKind, require_whole
 from rocscope.sample import Samples
 
-_TIE = 1e-13  # as in `admissible`, so that replicates break ties as the choice does
+CostOrCriterion = Literal["cost", "criterion"]
+
+Points = tuple[Array, Array]
+"""True and false positives along the last axis, starting at "nobody", one sample per row."""
+
+MIN_COST = criterion_of("min_cost")
+
+# As in `choosing`, so that replicates break ties as the choice does.
+TIE = 1e-13
+
+# Thresholds of a model that each replicate counts. A choice: a curve thinned to so many has the same best point.
+MOST_LEVELS = 2048
+# Units that are drawn one by one. A choice: memory and time of a replicate grow with them.
+MOST_UNITS = 20_000
+# Random blocks that are drawn in place of more units: their variance is then known to √(2/1000), 4.5 %.
+BLOCKS = 1000
+
+# As is usual: a choice trained on nine tenths is close to that on all rows.
+FOLDS = 10
+# Repeats of the cross-validation; what the random folds then add to the variance is `FOLD_VARIANCE`.
+REPEATS = 5
+# From this many rows on, one repeat of the cross-validation is as precise as five.
+ROWS_FOR_ONE_REPEAT = 100_000
+# Up to this many rows folds of equal size are drawn; of more, the size of a fold varies by less than 0.3 %.
+MOST_PERMUTED = 1_000_000
+
+# Draws of the cost. A choice: the ends of a 95 % interval then vary by half a per cent of its width.
+DRAWS = 20_000
+# Prior count of Jeffreys' Beta and Dirichlet posteriors.
+PRIOR = 0.5
+# With fewer rows in a class, intervals under-cover in the simulations of docs/guide/intervals.md.
+FEWEST_OF_A_CLASS = 10
+# A smaller skewness does not change any digit of an interval; it would be divided by.
+LEAST_SKEWNESS = 1e-6
+
+
+# The rule, and its best threshold in many samples.
 
 
 class Chosen(NamedTuple):
@@ -49,7 +87,7 @@ class Chosen(NamedTuple):
 
     model: Array
     point: Array
-    worth: Array
+    value: Array
 
 
 class Best(NamedTuple):
@@ -64,9 +102,9 @@ class Best(NamedTuple):
 class Rule:
     """What the choice optimises: expected cost in a context, or a criterion at its prevalence.
 
-    `scale` is how large worth can be; a difference of 10⁻¹³ of it is a tie. Points have to satisfy `constraints`, among
-    so many `models` in a `population`, and predict at most the share `limit` of cases positive: if need be a part of
-    those of one level, so that the number of a point has a fraction.
+    `scale` is how large the value can be; a difference of 10⁻¹³ of it is a tie. Points have to satisfy `constraints`,
+    among so many `models` in a `population`, and predict at most the share `limit` of cases positive: if need be a part
+    of those of one level, so that the number of a point has a fraction.
     """
 
     criterion: Criterion
@@ -77,13 +115,13 @@ class Rule:
     models: int = 1
     limit: float | None = None
 
-    def worth(self, tp: Array, fp: Array, n_pos: Array, n_neg: Array) -> Array:
+    def value(self, tp: Array, fp: Array, n_pos: Array, n_neg: Array) -> Array:
         """Return cost or criterion at points of samples with given class sizes; NaN where undefined."""
         share: Any = self.context.target_prevalence
         with np.errstate(invalid="ignore", divide="ignore"):
             if self.criterion.name == "min_cost":
                 return _cost(self.context, tp, fp, n_pos, n_neg)
-            tp, fp = (np.asarray(cell, dtype=np.float64) for cell in (tp, fp))
+            tp, fp = tp.astype(np.float64), fp.astype(np.float64)
             fn, tn = n_pos - tp, n_neg - fp
             if share is not None:
                 positive, negative = share / n_pos, (1 - share) / n_neg
@@ -93,65 +131,77 @@ class Rule:
     def best(self, tp: Array, fp: Array, *, acting: bool = False) -> Best:
         """Return the best point of one model in each sample, optionally among those that predict somebody positive."""
         n_pos, n_neg = tp[..., -1:], fp[..., -1:]
-        if self.criterion.equivalent:  # a line in tp and fp takes the fewest passes over large arrays
+        if self.criterion.equivalent:
+            # A criterion that is linear in the counts is a cost, which takes the fewest passes over large arrays.
             with np.errstate(invalid="ignore", divide="ignore"):
                 goodness = -_cost(self.criterion.equivalent(self.context), tp, fp, n_pos, n_neg)
         else:
-            goodness = self.criterion.sign * self.worth(tp, fp, n_pos, n_neg)
+            goodness = self.criterion.sign * self.value(tp, fp, n_pos, n_neg)
         goodness[np.isnan(goodness)] = -np.inf
+        cells = (tp, fp, n_pos - tp, n_neg - fp) if self.constraints else ()
         for constraint in self.constraints:
-            goodness[~self._admits(constraint, tp, fp)] = -np.inf
+            with np.errstate(invalid="ignore", divide="ignore"):
+                target = self.context.target_prevalence
+                admitted = constraint.admits(cells, target, self.population, self.models)
+            goodness[~admitted] = -np.inf
         if self.limit is not None:
-            return self._within(self.limit, goodness, tp, fp, first=int(acting))
+            return self._best_within(self.limit, goodness, tp, fp, first=int(acting))
         if acting:
             goodness[..., 0] = -np.inf
         highest = goodness.max(axis=1)
+        # Points are ordered by positive predictions: the first of the best has the fewest.
         point = (goodness >= _enough(highest, self.scale)[:, None]).argmax(axis=1)
         return Best(highest, point, pick(tp, point) + pick(fp, point))
 
-    def _admits(self, constraint: Constraint, tp: Array, fp: Array) -> Array:
-        cells = (tp, fp, tp[..., -1:] - tp, fp[..., -1:] - fp)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return constraint.admits(cells, self.context.target_prevalence, self.population, self.models)
-
-    def _within(self, limit: float, goodness: Array, tp: Array, fp: Array, first: int) -> Best:
+    def _best_within(self, limit: float, goodness: Array, tp: Array, fp: Array, first: int) -> Best:
         """Return the best point within a maximum share of positive predictions, or the mix of two that attains it."""
         share: Any = self.context.target_prevalence
         n_pos, n_neg = tp[:, -1:], fp[:, -1:]
         with np.errstate(invalid="ignore", divide="ignore"):
-            share = n_pos / (n_pos + n_neg) if share is None else share
+            if share is None:
+                share = n_pos / (n_pos + n_neg)
             depth = np.nan_to_num(share * (tp / n_pos)) + np.nan_to_num((1 - share) * (fp / n_neg))
-        beyond = depth > limit * (1 + _TIE)
+        too_deep = depth > limit * (1 + TIE)
+
+        # The mix of two points at the limit, where the concave envelope of value over depth has its edge.
         with np.errstate(invalid="ignore", divide="ignore"):
-            low, high = self._mixed(goodness, depth, beyond)
+            low, high = self._edge_at_limit(goodness, depth, too_deep)
             part = ((limit - pick(depth, low)) / (pick(depth, high) - pick(depth, low))).clip(0, 1)
             mixed = np.where(part > 0, (1 - part) * pick(goodness, low) + part * pick(goodness, high), -np.inf)
-        inside = np.where(beyond, -np.inf, goodness)
-        inside[:, :first] = -np.inf
-        highest = inside.max(axis=1)
-        whole = (inside >= _enough(highest, self.scale)[:, None]).argmax(axis=1)
-        drawn = mixed > _enough(highest, self.scale) + 2 * _TIE * self.scale
-        ends = [np.where(drawn, end, whole) for end in (low, high)]
-        everybody = [np.where(pick(depth, end) == depth[:, -1], depth.shape[1] - 1, end) for end in ends]
-        point = np.column_stack([*everybody, np.where(drawn, part, 0.0)])
-        return Best(np.where(drawn, mixed, highest), point, pick(tp, point) + pick(fp, point))
 
-    def _mixed(self, goodness: Array, depth: Array, beyond: Array) -> tuple[Array, Array]:
+        # The best single point within the limit is taken unless the mix is better by more than rounding.
+        within = np.where(too_deep, -np.inf, goodness)
+        within[:, :first] = -np.inf
+        highest = within.max(axis=1)
+        single = (within >= _enough(highest, self.scale)[:, None]).argmax(axis=1)
+        is_mix = mixed > _enough(highest, self.scale) + 2 * TIE * self.scale
+
+        # A point at which everybody is positive in this sample stands for everybody in others too.
+        ends = []
+        for end in (low, high):
+            end = np.where(is_mix, end, single)
+            ends.append(np.where(pick(depth, end) == depth[:, -1], depth.shape[1] - 1, end))
+        point = np.column_stack([*ends, np.where(is_mix, part, 0.0)])
+        return Best(np.where(is_mix, mixed, highest), point, pick(tp, point) + pick(fp, point))
+
+    def _edge_at_limit(self, goodness: Array, depth: Array, too_deep: Array) -> tuple[Array, Array]:
         """Return the ends of the edge of the concave envelope of value over depth at the limit.
 
         The line through the best points on both sides is raised to the point that lies highest above it, until none
         does.
         """
-        low, high = (np.where(side, goodness, -np.inf).argmax(axis=1) for side in (~beyond, beyond))
+        low = np.where(~too_deep, goodness, -np.inf).argmax(axis=1)
+        high = np.where(too_deep, goodness, -np.inf).argmax(axis=1)
         for _ in range(goodness.shape[1]):
             slope = (pick(goodness, high) - pick(goodness, low)) / (pick(depth, high) - pick(depth, low))
             above = goodness - slope[:, None] * depth
-            best = above.argmax(axis=1)
-            better = pick(above, best) > pick(above, low) + _TIE * self.scale
-            if not better.any():
+            top = above.argmax(axis=1)
+            higher = pick(above, top) > pick(above, low) + TIE * self.scale
+            if not higher.any():
                 break
-            outside = pick(beyond, best)
-            low, high = np.where(better & ~outside, best, low), np.where(better & outside, best, high)
+            right = pick(too_deep, top)
+            low = np.where(higher & ~right, top, low)
+            high = np.where(higher & right, top, high)
         return low, high
 
 
@@ -161,25 +211,31 @@ def _cost(context: Context, tp: Array, fp: Array, n_pos: Array, n_neg: Array) ->
     With the share π of positives it is
     π·c_fn + (1 − π)·c_tn + tp·π·(c_tp − c_fn)/n_pos + fp·(1 − π)·(c_fp − c_tn)/n_neg.
     """
-    of, share = context.costs, context.target_prevalence
-    share = n_pos / (n_pos + n_neg) if share is None else share
-    cost = tp * (share * (of["tp"] - of["fn"]) / n_pos)
-    cost += fp * ((1 - share) * (of["fp"] - of["tn"]) / n_neg)
-    cost += share * of["fn"] + (1 - share) * of["tn"]
+    costs, share = context.costs, context.target_prevalence
+    if share is None:
+        share = n_pos / (n_pos + n_neg)
+    cost = tp * (share * (costs["tp"] - costs["fn"]) / n_pos)
+    cost += fp * ((1 - share) * (costs["fp"] - costs["tn"]) / n_neg)
+    cost += share * costs["fn"] + (1 - share) * costs["tn"]
     return cost
 
 
-def among(found: Sequence[Best], sign: int, scale: float) -> Chosen:
+def best_of_models(best: Sequence[Best], sign: int, scale: float) -> Chosen:
     """Choose among the best points of all models in each sample."""
-    goodness, point, depth = (np.stack(part) for part in zip(*found, strict=True))
+    goodness = np.stack([of_model.goodness for of_model in best])
+    point = np.stack([of_model.point for of_model in best])
+    depth = np.stack([of_model.depth for of_model in best])
+    # Among equals the model with fewest positive predictions, then the first.
     enough = _enough(goodness.max(axis=0), scale)
     model = np.where(goodness >= enough, depth, np.inf).argmin(axis=0)
-    goodness, point = (part[model, np.arange(model.size)] for part in (goodness, point))
+    sample = np.arange(model.size)
+    goodness, point = goodness[model, sample], point[model, sample]
     return Chosen(model, point, np.where(np.isfinite(goodness), sign * goodness, np.nan))
 
 
 def _enough(highest: Array, scale: float) -> Array:
-    return np.where(np.isfinite(highest), highest - _TIE * scale, highest)
+    """Return the value from which on a point is as good as the best one."""
+    return np.where(np.isfinite(highest), highest - TIE * scale, highest)
 
 
 def from_zero(counts: Array) -> Array:
@@ -197,17 +253,7 @@ def pick(matrix: Array, point: Array) -> Array:
     return matrix[np.arange(len(matrix)), point]
 
 
-# Thresholds of a model; a choice: each replicate counts all of them, and a thinned curve has the same best point.
-_MOST_LEVELS = 2048
-_MOST_UNITS = 20_000  # that are drawn one by one; a choice: memory and time of a replicate grow with them
-_BLOCKS = 1000  # of random units, drawn in place of more: their variance is then known to √(2/1000), 4.5 %
-
-_COST = criterion_of("min_cost")
-
-CostOrCriterion = Literal["cost", "criterion"]
-
-Points = tuple[Array, Array]
-"""True and false positives along the last axis, starting at "nobody", one sample per row."""
+# Candidates.
 
 
 @dataclass(frozen=True)
@@ -224,9 +270,9 @@ class Candidate:
     def points(self, tallied: Mapping[str, tuple[Array, Array]]) -> Points:
         """Return the points of the candidate's model."""
         pos, neg = tallied[self.model]
-        return (
-            (from_zero(pos[..., ::-1]), from_zero(neg[..., ::-1])) if self.negated else (from_zero(pos), from_zero(neg))
-        )
+        if self.negated:
+            pos, neg = pos[..., ::-1], neg[..., ::-1]
+        return from_zero(pos), from_zero(neg)
 
     def thresholds(self, level: Array) -> Array:
         """Return the threshold of each point, starting at "nobody positive"."""
@@ -237,9 +283,9 @@ class Candidate:
 
     def value(self, cells: Array, quantity: CostOrCriterion) -> Array:
         """Return cost or criterion for cells tp, fp, n_pos and n_neg along the last axis."""
-        rule = self.rule if quantity == "criterion" else replace(self.rule, criterion=_COST)
+        rule = self.rule if quantity == "criterion" else replace(self.rule, criterion=MIN_COST)
         with np.errstate(invalid="ignore"):
-            return self.times * rule.worth(*np.moveaxis(cells, -1, 0)) + self.fixed
+            return self.times * rule.value(*np.moveaxis(cells, -1, 0)) + self.fixed
 
     def best(self, points: Points, *, acting: bool = False) -> Best:
         """Return its best point in each sample; see `Rule.best`. "Everybody" stays everybody in other samples."""
@@ -258,35 +304,38 @@ class Candidate:
 class Candidates:
     """All candidates of a choice; `idle` is the cost of choosing none of them, if known."""
 
-    each: tuple[Candidate, ...]
+    members: tuple[Candidate, ...]
     idle: float | None = None
 
     @property
     def criterion(self) -> Criterion:
         """Criterion of the choice."""
-        return self.each[0].rule.criterion
+        return self.members[0].rule.criterion
 
     @property
     def by_cost_alone(self) -> bool:
         """Whether the choice is by cost alone."""
-        rule = self.each[0].rule
+        rule = self.members[0].rule
         same = self.criterion.equivalent and self.criterion.equivalent(rule.context) == rule.context
         return bool(same) and not rule.constraints and rule.limit is None
 
     def points(self, tallied: Mapping[str, tuple[Array, Array]]) -> list[Points]:
         """Return the points of each candidate."""
-        return [candidate.points(tallied) for candidate in self.each]
+        return [candidate.points(tallied) for candidate in self.members]
 
     def values(self, cells: Array, quantity: CostOrCriterion) -> Array:
         """Return cost or criterion of each candidate for its cells; the last axes are candidate and cell."""
-        columns = [each.value(cells[..., n, :], quantity) for n, each in enumerate(self.each)]
-        return np.stack(columns, axis=-1)
+        values = [candidate.value(cells[..., n, :], quantity) for n, candidate in enumerate(self.members)]
+        return np.stack(values, axis=-1)
 
     def choose(self, points: Sequence[Points]) -> Chosen:
         """Return the best candidate in each sample."""
-        found = [candidate.best(at) for candidate, at in zip(self.each, points, strict=True)]
-        scale = max(candidate.times * candidate.rule.scale for candidate in self.each)
-        return among(found, self.criterion.sign, scale)
+        best = [candidate.best(of_model) for candidate, of_model in zip(self.members, points, strict=True)]
+        scale = max(candidate.times * candidate.rule.scale for candidate in self.members)
+        return best_of_models(best, self.criterion.sign, scale)
+
+
+# Resampling units.
 
 
 def design_of_all(samples: Samples, seed: int, *, stratified: bool = False, weights: WeightKind = "auto") -> Design:
@@ -299,73 +348,267 @@ def design_of_all(samples: Samples, seed: int, *, stratified: bool = False, weig
     if rows is None and len(samples) == 1:
         (sample,) = samples.values()
         if sample.rows is not None:
-            rows = _named(sample.rows, {sample.name: sample.rows.scores[sample.rows.models[0]]})
-    if rows is None or (len(samples) == 1 and _alike(rows)):
-        return _apart({name: _thin(sample.points.attained) for name, sample in samples.items()}, stratified)
-    design = design_of_rows(_thinned(rows), stratified=stratified, groups=None, weights=weights)
-    return design if design.frequency.size <= _MOST_UNITS else _in_blocks(design, np.random.default_rng([seed, 2]))
+            rows = _renamed(sample.rows, {sample.name: sample.rows.scores[sample.rows.models[0]]})
+    # Of one model, counts at each score hold all information unless rows are weighted or belong together.
+    if rows is None or (len(samples) == 1 and _is_exchangeable(rows)):
+        counts = {}
+        for name, sample in samples.items():
+            counts[name] = sample.points.attained
+            if len(counts[name]) > MOST_LEVELS:
+                kept = thin(counts[name], MOST_LEVELS)
+                counts[name] = ThresholdCounts(kept.threshold[1:], np.diff(kept.tp), np.diff(kept.fp))
+        return _design_of_separate_models(counts, stratified)
+
+    scores = {}
+    for model, score in rows.scores.items():
+        counts = rows.counts(model)
+        if len(counts) > MOST_LEVELS:
+            rising = thin(counts, MOST_LEVELS).threshold[:0:-1]
+            score = rising[np.searchsorted(rising, score, side="right") - 1]
+        scores[model] = score
+    rows = _renamed(rows, scores)
+    design = resampling.design_of_rows(rows, stratified=stratified, groups=None, weights=weights)
+    return design if design.frequency.size <= MOST_UNITS else _in_blocks(design, np.random.default_rng([seed, 2]))
 
 
-def _alike(rows: Predictions) -> bool:
-    """Whether the counts at each score contain all information."""
+def _is_exchangeable(rows: Predictions) -> bool:
     return rows.sample_weight is None and not rows.grouped and not rows.repeated
 
 
-def _named(rows: Predictions, scores: Mapping[str, Array]) -> Predictions:
+def _renamed(rows: Predictions, scores: Mapping[str, Array]) -> Predictions:
+    """Return the rows with other scores, without what resampling does not need."""
     columns = rows.row_columns() | {"fold": None, "repeat": None, "segment": None}
     return Predictions(rows.y_true, dict(scores), **columns)
 
 
-def _thin(counts: ThresholdCounts) -> ThresholdCounts:
-    if len(counts) <= _MOST_LEVELS:
-        return counts
-    kept = thin(counts, _MOST_LEVELS)
-    return ThresholdCounts(kept.threshold[1:], np.diff(kept.tp), np.diff(kept.fp))
-
-
-def _thinned(rows: Predictions) -> Predictions:
-    scores = {}
-    for model, score in rows.scores.items():
-        counts = rows.counts(model)
-        if len(counts) > _MOST_LEVELS:
-            rising = thin(counts, _MOST_LEVELS).threshold[:0:-1]
-            score = rising[np.searchsorted(rising, score, side="right") - 1]
-        scores[model] = score
-    return _named(rows, scores)
-
-
-def _apart(counts: Mapping[str, ThresholdCounts], stratified: bool) -> Design:
+def _design_of_separate_models(counts: Mapping[str, ThresholdCounts], stratified: bool) -> Design:
     """Return the resampling units of models with separate rows, resampled within each model."""
     if len(counts) == 1:
-        ((model, each),) = counts.items()
-        return design_of_counts(each, stratified=stratified, model=model)
+        ((model, only),) = counts.items()
+        return resampling.design_of_counts(only, stratified=stratified, model=model)
     frequency, strata, tallies, start = [], [], {}, 0
-    for model, each in counts.items():
-        require_whole(each.pos, each.neg)
-        width = 2 * len(each)
+    for model, of_model in counts.items():
+        require_whole(of_model.pos, of_model.neg)
+        # Two units for each score of the model: its positives and its negatives.
+        width = 2 * len(of_model)
         unit = start + np.arange(width)
-        tallies[model] = Tally(each.threshold, RowsByTarget(unit, None, np.arange(width), np.arange(width)))
-        frequency.append(np.concatenate([each.pos, each.neg]).astype(np.int64))
+        rows = resampling.RowsByTarget(unit, None, np.arange(width), np.arange(width))
+        tallies[model] = Tally(of_model.threshold, rows)
+        frequency.append(np.concatenate([of_model.pos, of_model.neg]).astype(np.int64))
         strata.append(slice(start, start + width))
         start += width
-    n = min(each.n for each in counts.values())
+    n = min(of_model.n for of_model in counts.values())
     return Design(np.concatenate(frequency), tuple(strata), tallies, n, "models drawn apart")
 
 
 def _in_blocks(design: Design, rng: np.random.Generator) -> Design:
     """Return random blocks of units as resampling units, whose counts have the same variance."""
-    block = rng.permutation(design.frequency.size) % _BLOCKS
+    block = rng.permutation(design.frequency.size) % BLOCKS
     tallies = {}
     for model, tally in design.tallies.items():
         assert tally.rows is not None
         rows, width = tally.rows, 2 * tally.threshold.size
         target = np.repeat(rows.targets, np.diff(rows.starts, append=rows.unit.size))
         amount = design.frequency[rows.unit] * (1 if rows.weight is None else rows.weight)
-        cells = np.bincount(block[rows.unit] * width + target, amount, minlength=_BLOCKS * width)
-        tallies[model] = Tally(tally.threshold, cells=cells.reshape(_BLOCKS, width))
-    note = ", ".join(part for part in (design.note, f"{_BLOCKS} blocks") if part)
-    ones = np.ones(_BLOCKS, np.int64)
-    return Design(ones, (slice(0, _BLOCKS),), tallies, design.n, note, one_row_a_unit=False)
+        cells = np.bincount(block[rows.unit] * width + target, amount, minlength=BLOCKS * width)
+        tallies[model] = Tally(tally.threshold, cells=cells.reshape(BLOCKS, width))
+    note = ", ".join(part for part in (design.note, f"{BLOCKS} blocks") if part)
+    ones = np.ones(BLOCKS, np.int64)
+    return Design(ones, (slice(0, BLOCKS),), tallies, design.n, note, one_row_a_unit=False)
+
+
+# The choice in the sample, in bootstrap replicates, and in folds.
+
+
+@dataclass(frozen=True)
+class InSample:
+    """The choice on the sample.
+
+    Attributes
+    ----------
+    number : int
+        The candidate that is chosen.
+    points, acting_points : lists of m points, as `Rule.best` gives them
+        The point of each candidate; the best of those that predict somebody positive.
+    cells, acting : arrays of m × 4
+        Cells of these points; NaN where none is admissible.
+    """
+
+    number: int
+    points: list[Array]
+    acting_points: list[Array]
+    cells: Array
+    acting: Array
+
+
+@dataclass(frozen=True)
+class Replicates:
+    """Bootstrap replicates that contain both classes, r of them.
+
+    Attributes
+    ----------
+    cells, acting : arrays of r × m × 4
+        What `InSample.points` and `acting_points` give in each replicate.
+    number, point : arrays of r and, where points are mixed, r × 3
+        The candidate and its point that are chosen anew.
+    chosen : array of r × 4
+        Cells of that choice; NaN where none is admissible.
+    left_out : int
+        Replicates without one of the classes.
+    """
+
+    cells: Array
+    acting: Array
+    number: Array
+    point: Array
+    chosen: Array
+    left_out: int
+
+
+@dataclass(frozen=True)
+class CrossValidated:
+    """Cells of held-out cases, averaged over repeats.
+
+    Attributes
+    ----------
+    cells, acting : arrays of m × 4
+        Of the threshold chosen for each candidate; of the one chosen among those that predict somebody positive.
+    failed : array of m
+        Share of folds without which nothing could be chosen.
+    folds, repeats : int
+    """
+
+    cells: Array
+    acting: Array
+    failed: Array
+    folds: int
+    repeats: int
+
+
+def in_sample(design: Design, candidates: Candidates) -> InSample:
+    """Choose on the whole sample."""
+    points = candidates.points(resampling.tally_all(design, design.frequency[None, :]))
+    best = [candidate.best(at) for candidate, at in zip(candidates.members, points, strict=True)]
+    acting = [candidate.best(at, acting=True) for candidate, at in zip(candidates.members, points, strict=True)]
+    return InSample(
+        number=int(candidates.choose(points).model[0]),
+        points=[of_model.point for of_model in best],
+        acting_points=[of_model.point for of_model in acting],
+        cells=np.array([_cells(at, one.point, one.goodness)[0] for at, one in zip(points, best, strict=True)]),
+        acting=np.array([_cells(at, one.point, one.goodness)[0] for at, one in zip(points, acting, strict=True)]),
+    )
+
+
+def bootstrap_choice(
+    design: Design, candidates: Candidates, sample: InSample, replicates: int, seed: int, progress: Progress
+) -> Replicates:
+    """Draw replicates, choose in each, and evaluate the sample's choice in each."""
+    compiled = design.worth_compiling(replicates)
+    size = len(candidates.members)
+
+    def choose_in_replicates(rng: np.random.Generator, count: int) -> Array:
+        """Return a row for each replicate: the cells of all candidates, those of the new choice, and the choice."""
+        points = candidates.points(resampling.tally_all(design, design.draw(rng, count, compiled)))
+        again = candidates.choose(points)
+        cells, chosen = [], np.full((count, 4), np.nan)
+        for number, (tp, fp) in enumerate(points):
+            of_sample = (sample.points[number], sample.acting_points[number])
+            cells += [_cells((tp, fp), np.repeat(point, count, axis=0)) for point in of_sample]
+            is_chosen = (again.model == number) & np.isfinite(again.value)
+            chosen[is_chosen] = _cells((tp[is_chosen], fp[is_chosen]), again.point[is_chosen])
+        return np.column_stack([*cells, chosen, again.model, again.point])
+
+    threads = None if compiled else 1
+    table = resampling.in_chunks(
+        choose_in_replicates, replicates, design.chunk, seed=seed, threads=threads, progress=progress
+    )
+    cells, (chosen, number, point) = table[:, : 8 * size], np.split(table[:, 8 * size :], [4, 5], axis=1)
+    cells = cells.reshape(-1, size, 2, 4)
+    both_classes = (cells[:, sample.number, 0, 2:] > 0).all(axis=1)
+    if not both_classes.any():
+        raise InputError("replicates", expected="some with both classes", got=f"none of {replicates}")
+    point = point[both_classes]
+    return Replicates(
+        cells=cells[both_classes, :, 0],
+        acting=cells[both_classes, :, 1],
+        number=number[both_classes, 0].astype(np.intp),
+        point=point[:, 0] if point.shape[1] == 1 else point,
+        chosen=chosen[both_classes],
+        left_out=int((~both_classes).sum()),
+    )
+
+
+def _cells(points: Points, point: Array, goodness: Array | None = None) -> Array:
+    """Return the cells of one point in each sample, one sample per row; NaN where it is not admissible."""
+    tp, fp = points
+    cells = np.column_stack([pick(tp, point), pick(fp, point), tp[:, -1], fp[:, -1]]).astype(np.float64)
+    if goodness is not None:
+        cells[~np.isfinite(goodness)] = np.nan
+    return cells
+
+
+def cross_validate(
+    design: Design, candidates: Candidates, seed: int, folds: int = FOLDS, repeats: int = REPEATS
+) -> CrossValidated:
+    """Choose on all folds but one and evaluate on that one; folds are stratified by class and keep groups whole."""
+    if not check.check_whole(folds, "cv") >= 2:
+        raise InputError("cv", expected="2 folds or more", got=repr(folds))
+    repeats = check.check_whole(repeats, "repeats") if design.draws < ROWS_FOR_ONE_REPEAT else 1
+    rng = np.random.default_rng([seed, 1])
+    kind = _kinds_of_units(design)
+    sums, failed = np.zeros((2, len(candidates.members), 4)), np.zeros(len(candidates.members))
+    for _ in range(repeats):
+        # The training folds are tallied by themselves: weights that are estimated depend on the rows.
+        test_folds = _fold_frequencies(design.frequency, kind, folds, rng)
+        tests = candidates.points(resampling.tally_all(design, test_folds))
+        training = candidates.points(resampling.tally_all(design, design.frequency - test_folds))
+        for number, candidate in enumerate(candidates.members):
+            for acting in (False, True):
+                best = candidate.best(training[number], acting=acting)
+                cells = _cells(tests[number], best.point, best.goodness)
+                sums[int(acting), number] += np.nansum(cells, axis=0) / repeats
+                if not acting:
+                    failed[number] += (~np.isfinite(best.goodness)).mean() / repeats
+    return CrossValidated(sums[0], sums[1], failed, folds, repeats)
+
+
+def _kinds_of_units(design: Design) -> Array:
+    """Return the strata of units for folds: their own stratum, and whether they contain positives."""
+    kinds = np.zeros(design.frequency.size, np.intp)
+    for number, stratum in enumerate(design.strata):
+        kinds[stratum] = 2 * number
+    for tally in design.tallies.values():
+        levels = tally.threshold.size
+        if tally.cells is not None:
+            return kinds
+        if tally.rows is None:
+            kinds[:levels] += 1
+        else:
+            # Targets below the number of levels count positives.
+            rows = tally.rows
+            target = np.repeat(rows.targets, np.diff(rows.starts, append=rows.unit.size))
+            kinds[np.unique(rows.unit[target < levels])] |= 1
+    return kinds
+
+
+def _fold_frequencies(frequency: Array, kind: Array, folds: int, rng: np.random.Generator) -> Array:
+    """Return how many of each unit are in each fold, a fold a row."""
+    parts = np.zeros((folds, frequency.size), np.int64)
+    if frequency.sum() > MOST_PERMUTED:
+        # Each row goes into any fold; among so many rows, folds are of nearly equal size all the same.
+        remaining = frequency.copy()
+        for fold in range(folds - 1):
+            parts[fold] = rng.binomial(remaining, 1 / (folds - fold))
+            remaining -= parts[fold]
+        parts[-1] = remaining
+        return parts
+    unit = rng.permutation(np.repeat(np.arange(frequency.size), frequency))
+    unit = unit[np.argsort(kind[unit], kind="stable")]
+    np.add.at(parts, (np.arange(unit.size) % folds, unit), 1)
+    return parts
+
+
+# The estimate.
 
 
 @dataclass(frozen=True, repr=False)
@@ -442,8 +685,7 @@ class ChosenEstimate(Estimate):
     def rounded(self) -> tuple[str, str, str]:
         """Value and limits of the interval as texts, rounded to what the width of the interval supports."""
         error = (self.high - self.low) / 2
-        value, low, high = (to_its_error(each, error) for each in (self.value, self.low, self.high))
-        return value, low, high
+        return to_its_error(self.value, error), to_its_error(self.low, error), to_its_error(self.high, error)
 
     @property
     def words(self) -> str:
@@ -458,12 +700,15 @@ class ChosenEstimate(Estimate):
     @property
     def doubts(self) -> dict[str, str]:
         """Notes on regret and reliability."""
-        said = {"not reliable": self.reason}
+        notes = {}
         if self.regret is not None:
-            high = self.regret.high
-            beyond = f"{_loosely(self.regret.value)}, at most {_loosely(high)}" if high else "0"
-            said = {"beyond the truly best choice": beyond} | said
-        return {what: fact for what, fact in said.items() if fact}
+            regret = "0"
+            if self.regret.high:
+                regret = f"{_two_digits(self.regret.value)}, at most {_two_digits(self.regret.high)}"
+            notes["beyond the truly best choice"] = regret
+        if self.reason:
+            notes["not reliable"] = self.reason
+        return notes
 
     @property
     def shares(self) -> str:
@@ -499,198 +744,12 @@ class FixedRule:
         return ChosenEstimate.of_draws(values, level=level, value=self.value, acting=acting, **facts)
 
 
-def _loosely(number: float) -> str:
+def _two_digits(number: float) -> str:
     """Round a rough number to two significant digits; whole from 10 on."""
     return f"{number:,.0f}" if number >= 10 else f"{number:.2g}"
 
 
-FOLDS = 10  # as is usual: a choice trained on nine tenths is close to that on all rows
-REPEATS = 5  # of the cross-validation; what the random folds then add to the variance is `FOLD_VARIANCE`
-_MANY = 100_000
-"""From this many rows on, one repeat of the cross-validation is as precise as five."""
-# Rows: up to here folds of equal size are drawn; of more, a fold's share varies by less than .3 %.
-_MOST_PERMUTED = 1_000_000
-
-
-@dataclass(frozen=True)
-class InSample:
-    """The choice on the sample.
-
-    Attributes
-    ----------
-    number : int
-        The candidate that is chosen.
-    points, acting_points : lists of m points, as `Rule.best` gives them
-        The point of each candidate; the best of those that predict somebody positive.
-    cells, acting : arrays of m × 4
-        Cells of these points; NaN where none is admissible.
-    """
-
-    number: int
-    points: list[Array]
-    acting_points: list[Array]
-    cells: Array
-    acting: Array
-
-
-@dataclass(frozen=True)
-class Replicates:
-    """Bootstrap replicates that contain both classes, r of them.
-
-    Attributes
-    ----------
-    cells, acting : arrays of r × m × 4
-        What `InSample.points` and `acting_points` give in each replicate.
-    number, point : arrays of r and, where points are mixed, r × 3
-        The candidate and its point that are chosen anew.
-    chosen : array of r × 4
-        Cells of that choice; NaN where none is admissible.
-    left_out : int
-        Replicates without one of the classes.
-    """
-
-    cells: Array
-    acting: Array
-    number: Array
-    point: Array
-    chosen: Array
-    left_out: int
-
-
-@dataclass(frozen=True)
-class HeldOut:
-    """Cells of held-out cases, averaged over repeats.
-
-    Attributes
-    ----------
-    cells, acting : arrays of m × 4
-        Of the threshold chosen for each candidate; of the one chosen among those that predict somebody positive.
-    failed : array of m
-        Share of folds without which nothing could be chosen.
-    folds, repeats : int
-    """
-
-    cells: Array
-    acting: Array
-    failed: Array
-    folds: int
-    repeats: int
-
-
-def in_sample(design: Design, candidates: Candidates) -> InSample:
-    """Choose on the whole sample."""
-    whole = candidates.points(tally_all(design, design.frequency[None, :]))
-    found = [
-        [candidate.best(points, acting=acting) for candidate, points in zip(candidates.each, whole, strict=True)]
-        for acting in (False, True)
-    ]
-    cells = [
-        np.array([_cells(at, best.point, best.goodness)[0] for at, best in zip(whole, each, strict=True)])
-        for each in found
-    ]
-    points, acting_points = ([best.point for best in each] for each in found)
-    return InSample(int(candidates.choose(whole).model[0]), points, acting_points, cells[0], cells[1])
-
-
-def bootstrap_choice(
-    design: Design, candidates: Candidates, sample: InSample, replicates: int, seed: int, progress: Progress
-) -> Replicates:
-    """Draw replicates, choose in each, and evaluate the sample's choice in each."""
-    compiled = design.worth_compiling(replicates)
-    size = len(candidates.each)
-
-    def work(rng: np.random.Generator, many: int) -> Array:
-        drawn = candidates.points(tally_all(design, design.draw(rng, many, compiled)))
-        again = candidates.choose(drawn)
-        cells, chosen = [], np.full((many, 4), np.nan)
-        for number, points in enumerate(drawn):
-            each = (sample.points[number], sample.acting_points[number])
-            cells += [_cells(points, np.repeat(point, many, axis=0)) for point in each]
-            here = (again.model == number) & np.isfinite(again.worth)
-            chosen[here] = _cells((points[0][here], points[1][here]), again.point[here])
-        return np.column_stack([*cells, chosen, again.model, again.point])
-
-    found = in_chunks(work, replicates, design.chunk, seed=seed, threads=None if compiled else 1, progress=progress)
-    pairs = found[:, : 8 * size].reshape(-1, size, 2, 4)
-    both = (pairs[:, sample.number, 0, 2:] > 0).all(axis=1)
-    if not both.any():
-        raise InputError("replicates", expected="some with both classes", got=f"none of {replicates}")
-    pairs, chosen, number, point = pairs[both], *np.split(found[both, 8 * size :], [4, 5], axis=1)
-    number, left_out = number[:, 0].astype(np.intp), int((~both).sum())
-    point = point[:, 0] if point.shape[1] == 1 else point
-    return Replicates(pairs[:, :, 0], pairs[:, :, 1], number, point, chosen, left_out)
-
-
-def _cells(points: Points, point: Array, goodness: Array | None = None) -> Array:
-    """Return the cells of one point in each sample, one sample per row; NaN where it is not admissible."""
-    tp, fp = points
-    cells = np.column_stack([pick(tp, point), pick(fp, point), tp[:, -1], fp[:, -1]]).astype(np.float64)
-    if goodness is not None:
-        cells[~np.isfinite(goodness)] = np.nan
-    return cells
-
-
-def cross_validate(
-    design: Design, candidates: Candidates, seed: int, folds: int = FOLDS, repeats: int = REPEATS
-) -> HeldOut:
-    """Choose on all folds but one and evaluate on that one; folds are stratified by class and keep groups whole."""
-    if not check.check_whole(folds, "cv") >= 2:
-        raise InputError("cv", expected="2 folds or more", got=repr(folds))
-    repeats = check.check_whole(repeats, "repeats") if design.draws < _MANY else 1
-    rng = np.random.default_rng([seed, 1])
-    kind = _kinds(design)
-    sums, failed = np.zeros((2, len(candidates.each), 4)), np.zeros(len(candidates.each))
-    for _ in range(repeats):
-        parts = _parted(design.frequency, kind, folds, rng)  # tallied apart: estimated weights depend on the rows
-        tests, others = (candidates.points(tally_all(design, each)) for each in (parts, design.frequency - parts))
-        for number, (candidate, test, trained) in enumerate(zip(candidates.each, tests, others, strict=True)):
-            for acting in (False, True):
-                best = candidate.best(trained, acting=acting)
-                sums[int(acting), number] += np.nansum(_cells(test, best.point, best.goodness), axis=0) / repeats
-                failed[number] += 0 if acting else (~np.isfinite(best.goodness)).mean() / repeats
-    return HeldOut(sums[0], sums[1], failed, folds, repeats)
-
-
-def _kinds(design: Design) -> Array:
-    """Return the strata of units: their stratum, and whether they contain positives."""
-    kinds = np.zeros(design.frequency.size, np.intp)
-    for number, stratum in enumerate(design.strata):
-        kinds[stratum] = 2 * number
-    for tally in design.tallies.values():
-        k = tally.threshold.size
-        if tally.cells is not None:
-            return kinds
-        if tally.rows is None:
-            kinds[:k] += 1
-        else:
-            positive = np.repeat(tally.rows.targets, np.diff(tally.rows.starts, append=tally.rows.unit.size)) < k
-            kinds[np.unique(tally.rows.unit[positive])] |= 1
-    return kinds
-
-
-def _parted(frequency: Array, kind: Array, folds: int, rng: np.random.Generator) -> Array:
-    """Return how many of each unit are in each fold, a fold a row."""
-    parts = np.zeros((folds, frequency.size), np.int64)
-    if frequency.sum() > _MOST_PERMUTED:  # each row goes into any fold, which is as good among so many
-        left = frequency.copy()
-        for fold in range(folds - 1):
-            parts[fold] = rng.binomial(left, 1 / (folds - fold))
-            left -= parts[fold]
-        parts[-1] = left
-        return parts
-    unit = rng.permutation(np.repeat(np.arange(frequency.size), frequency))
-    unit = unit[np.argsort(kind[unit], kind="stable")]
-    np.add.at(parts, (np.arange(unit.size) % folds, unit), 1)
-    return parts
-
-
-_DRAWS = 20_000  # a choice: the ends of a 95 % interval then vary by half a per cent of its width
-PRIOR = 0.5
-"""Prior count of Jeffreys' Beta and Dirichlet posteriors."""
-_FEWEST = 10
-"""With fewer rows in a class, intervals under-cover in the simulations of docs/guide/intervals.md."""
-_STRAIGHT = 1e-6
-"""A smaller skewness does not change any digit of an interval; avoids division by 0."""
+# Draws of the cost.
 
 
 @dataclass(frozen=True)
@@ -717,28 +776,36 @@ class DrawsOfCounts:
     def doubt(self) -> str:
         """Reason why the interval may not be reliable."""
         few = self.design.smallest_class
-        return f"a class has {few:g} rows only, fewer than {_FEWEST}" if few < _FEWEST else ""
+        return f"a class has {few:g} rows only, fewer than {FEWEST_OF_A_CLASS}" if few < FEWEST_OF_A_CLASS else ""
 
     def draws(
         self, number: int, cells: Array, error: float, quantity: CostOrCriterion, seed: int
     ) -> tuple[Array, Array]:
-        """Return values of a candidate and of nobody; selection error is counted as missing information."""
-        plain, _ = self._posterior([seed, 3], number, cells, quantity, 1.0)
-        variance = float(np.nanvar(plain))
-        wanted = FOLD_VARIANCE * variance * self._effect_of_design(quantity, seed) + error
-        return self._posterior([seed, 4], number, cells, quantity, variance / wanted if variance else 1.0)
+        """Return values of a candidate and of nobody, with the variance `error` of the selection added.
 
-    def _effect_of_design(self, quantity: CostOrCriterion, seed: int) -> float:
-        """Design effect: the variance of one threshold with groups and weights relative to independent rows."""
+        The variance is increased by drawing from the posterior of fewer cases: so many that it is as large as wanted.
+        """
+        values, _ = self._posterior([seed, 3], number, cells, quantity, 1.0)
+        variance = float(np.nanvar(values))
+        information = 1.0
+        if variance:
+            wanted = FOLD_VARIANCE * variance * self._design_effect(quantity, seed) + error
+            information = variance / wanted
+        return self._posterior([seed, 4], number, cells, quantity, information)
+
+    def _design_effect(self, quantity: CostOrCriterion, seed: int) -> float:
+        """Variance of one threshold's value with groups and weights, relative to independent rows."""
         tallies = self.design.tallies.values()
-        if self.design.one_row_a_unit and not any(each.rows and each.rows.weight is not None for each in tallies):
+        weighted = any(tally.rows and tally.rows.weight is not None for tally in tallies)
+        if self.design.one_row_a_unit and not weighted:
             return 1.0
         number = self.sample.number
-        plain, _ = self._posterior([seed, 5], number, self.sample.cells[number], quantity, 1.0)
-        variance = float(np.nanvar(plain))
-        drawn = self.candidates.each[number].value(self.replicates.cells[:, number], quantity)
-        spread = float(np.nanvar(drawn))  # 0 where every draw is decided without error
-        return spread / variance if variance and spread else 1.0
+        values, _ = self._posterior([seed, 5], number, self.sample.cells[number], quantity, 1.0)
+        independent = float(np.nanvar(values))
+        drawn = self.candidates.members[number].value(self.replicates.cells[:, number], quantity)
+        resampled = float(np.nanvar(drawn))
+        # A variance is 0 where every draw is decided without error.
+        return resampled / independent if independent and resampled else 1.0
 
     def _posterior(
         self, seed: list[int], number: int, cells: Array, quantity: CostOrCriterion, information: float
@@ -748,30 +815,25 @@ class DrawsOfCounts:
         TPR ~ Beta(tp + ½, fn + ½), FPR ~ Beta(fp + ½, tn + ½) and, unless strata fix it, prevalence ~
         Beta(n_pos + ½, n_neg + ½).
         """
-        rng, candidate = np.random.default_rng(seed), self.candidates.each[number]
+        rng, candidate = np.random.default_rng(seed), self.candidates.members[number]
         n = (cells[2] + cells[3]) or 1.0  # 1 where nothing could be chosen in any fold
-        tp, fp, n_pos, n_neg = (information * cell for cell in cells)
-        everybody_or_nobody = np.isclose(tp + fp, (0, n_pos + n_neg)).any()  # whatever the scores
-        sure = everybody_or_nobody and n_pos > 0 and n_neg > 0
-
-        def share(count: float, of: float) -> Any:
-            return count / of if sure else rng.beta(count + PRIOR, max(of - count, 0.0) + PRIOR, _DRAWS)
-
-        tpr, fpr = share(tp, n_pos), share(fp, n_neg)
-        prevalence = rng.beta(n_pos + PRIOR, n_neg + PRIOR, _DRAWS)
+        tp, fp, n_pos, n_neg = information * np.asarray(cells)
+        # Rates of everybody and of nobody are known, whatever the scores.
+        same_for_all = np.isclose(tp + fp, 0) or np.isclose(tp + fp, n_pos + n_neg)
+        if same_for_all and n_pos > 0 and n_neg > 0:
+            tpr, fpr = tp / n_pos, fp / n_neg
+        else:
+            tpr = rng.beta(tp + PRIOR, max(n_pos - tp, 0.0) + PRIOR, DRAWS)
+            fpr = rng.beta(fp + PRIOR, max(n_neg - fp, 0.0) + PRIOR, DRAWS)
+        prevalence = rng.beta(n_pos + PRIOR, n_neg + PRIOR, DRAWS)
         if self.stratified:
-            prevalence = np.full(_DRAWS, n_pos / (n_pos + n_neg))
-        return (
-            _valued(candidate, prevalence * tpr, (1 - prevalence) * fpr, prevalence, n, quantity),
-            _valued(candidate, np.zeros(_DRAWS), np.zeros(_DRAWS), prevalence, n, quantity),
-        )
+            prevalence = np.full(DRAWS, n_pos / (n_pos + n_neg))
 
-
-def _valued(
-    candidate: Candidate, tp: Array, fp: Array, prevalence: Array, n: float, quantity: CostOrCriterion
-) -> Array:
-    """Return values at shares of n cases; a criterion may depend on their number."""
-    return candidate.value(n * np.column_stack([tp, fp, prevalence, 1 - prevalence]), quantity)
+        # A criterion may depend on the number of cases, so that the shares are multiplied by it.
+        classes = [prevalence, 1 - prevalence]
+        acting = np.column_stack([prevalence * tpr, (1 - prevalence) * fpr, *classes])
+        nobody = np.column_stack([np.zeros((DRAWS, 2)), *classes])
+        return candidate.value(n * acting, quantity), candidate.value(n * nobody, quantity)
 
 
 @dataclass(frozen=True)
@@ -816,22 +878,25 @@ class DrawsOfRows:
         self, number: int, cells: Array, error: float, quantity: CostOrCriterion, seed: int
     ) -> tuple[Array, Array]:
         """Return costs of a candidate and of nobody, with the right joint distribution of their difference."""
-        cost, more = float(self.candidates.each[number].value(cells, quantity)), number + len(self.candidates.each)
-        values = np.maximum(cost + self.off(number, seed, FOLD_VARIANCE, error), self.least)
-        gain = cost - float(self.means.mean[-1]) + self.off(more, seed, FOLD_VARIANCE, error)
-        return values, values - gain
+        members = self.candidates.members
+        cost = float(members[number].value(cells, quantity))
+        values = np.maximum(cost + self.deviations(number, seed, FOLD_VARIANCE, error), self.least)
+        # The second half of the means is the extra cost relative to nobody, the last one the cost of nobody.
+        extra = self.deviations(number + len(members), seed, FOLD_VARIANCE, error)
+        difference = cost - float(self.means.mean[-1]) + extra
+        return values, values - difference
 
-    def off(self, number: int, seed: int, times: float = 1.0, added: float = 0.0) -> Array:
-        """Return the deviation of the truth from a mean, with added variance.
+    def deviations(self, number: int, seed: int, times: float = 1.0, added: float = 0.0) -> Array:
+        """Return draws of the deviation of the truth from a mean, with added variance.
 
         Its quantiles are the ends of Hall's interval. Variance and skewness are those of the rows, and of large amounts
         that may be missing among them.
         """
-        normal = np.random.default_rng([seed, 4]).standard_normal(_DRAWS)
+        normal = np.random.default_rng([seed, 4]).standard_normal(DRAWS)
         second, third = self.unseen[number]
-        spread = np.sqrt(times * (self.means.covariance[number, number] + second) + added)
+        error = np.sqrt(times * (self.means.covariance[number, number] + second) + added)
         skew = self.means.skewness(number, second, third)
-        return -spread * skewed(normal, skew)
+        return -error * skewed(normal, skew)
 
 
 def skewed(normal: Any, skew: float) -> Any:
@@ -846,4 +911,7 @@ def skewed(normal: Any, skew: float) -> Any:
     >>> round(float(skewed(1.96, 0.2)), 3), skewed(1.96, 0)
     (1.722, 1.96)
     """
-    return normal if abs(skew) < _STRAIGHT else 3 / skew * (np.cbrt(1 + skew * (normal - skew / 6)) - 1)
+    if abs(skew) < LEAST_SKEWNESS:
+        return normal
+    # The inverse of Hall's cubic transformation of a t statistic, which removes its skewness and is monotone.
+    return 3 / skew * (np.cbrt(1 + skew * (normal - skew / 6)) - 1)

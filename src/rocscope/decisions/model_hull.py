@@ -269,9 +269,8 @@ class Envelope:
     @classmethod
     def of(cls, slope_ranges: SlopeRanges) -> "Envelope":
         """Return the envelope of a hull's vertices."""
-        fnr = np.array([vertex.point.fnr for vertex in slope_ranges.vertices])
-        fpr = np.array([vertex.point.fpr for vertex in slope_ranges.vertices])
-        return cls(fnr, fpr, np.array([float(border) for border in slope_ranges.borders]))
+        rates = np.array([(vertex.point.fnr, vertex.point.fpr) for vertex in slope_ranges.vertices])
+        return cls(rates[:, 0], rates[:, 1], np.array([float(border) for border in slope_ranges.borders]))
 
     def integrate(self, distribution: Distribution, weights: Weights) -> float:
         """Integrate the cost of the best vertex over one uncertain number u, exactly.

@@ -1,9 +1,15 @@
-"""Costs that differ by row: the best threshold, and the rule that uses each row's own costs."""
-# MERGED-DOC: """Value of a chosen threshold on new cases: cross-validated, with an interval that includes the error
-# of choosing."""
-# MERGED-DOC: """Costs that differ by row: what each threshold, or a given rule, costs on resampled rows."""
-# MERGED-DOC: """SamplingModel: the data and the candidates of a choice, from which its value on new cases is
-# estimated."""
+"""Costs that differ by row, and the sampling model from which the cost of a choice on new cases is estimated.
+
+Costs that differ by row. Acting on a row gains g = (cost of leaving it) − (cost of acting on it), given its label. A
+row is *in money* if it is labelled by the sign of g and weighted by |g|: acting where it loses, or not acting where it
+would gain, costs |g| more than the unavoidable minimum. So curves, hulls and tangents of the rows in money need no
+methods of their own.
+
+The sampling model. A `SamplingModel` holds the data of a choice and its candidates, and estimates the cost of the
+choice on new cases from `Generalization`: the choice repeated in folds and bootstrap replicates (see `generalization`).
+Its makers cover the three kinds of choice: among all thresholds of a hull (`model_of_hull`), among those of rows with
+their own costs (`model_of_rows`), and rules whose cost is estimated as they are, without choosing again (`as_given`).
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,6 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rocscope import geometry
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.contract import contract
@@ -23,38 +30,31 @@ from rocscope.core.context import CELLS, PARTS, Context, Stakes, cost_of, decima
 from rocscope.core.counts import OperatingPoint, ThresholdCounts
 from rocscope.core.predictions import Predictions, model_name
 from rocscope.curves.profit_curve import Campaign
+from rocscope.decisions import generalization
 from rocscope.decisions.constraints import Constraint, Criterion, criterion_of, predict
-from rocscope.decisions.generalization import (
-    FOLDS,
-    PRIOR,
-    REPEATS,
-    Candidate,
-    Candidates,
-    ChosenEstimate,
-    CostOrCriterion,
-    DrawsOfCounts,
-    DrawsOfRows,
-    FixedRule,
-    HeldOut,
-    InSample,
-    Replicates,
-    Rule,
-    bootstrap_choice,
-    cross_validate,
-    design_of_all,
-    in_sample,
-)
+from rocscope.decisions.generalization import Candidate, Candidates, ChosenEstimate, CostOrCriterion, FixedRule
 from rocscope.decisions.model_hull import Hull
 from rocscope.decisions.plan import Note
 from rocscope.decisions.randomized import Reviewing
 from rocscope.errors import InputError, ScoreError
-from rocscope.geometry import Choices, TangentPoint, all_choices, touching
-from rocscope.geometry.hull import label
+from rocscope.geometry import Choices, TangentPoint
 from rocscope.inference.estimate import FEW_EVENTS, Comparisons, Estimate, few
 from rocscope.inference.expected_costs import ParetoTail, compare_costs, sample_of_means
 from rocscope.inference.resampling import BootstrapEstimate, Design
 from rocscope.inference.variance import WeightKind
 from rocscope.sample import Samples, rows_of, samples_of
+
+# Found by simulation: with these, 95 % intervals of cost hold the truth in 93 % of samples or more in every design of
+# tests/decisions/generalization/interval_cases.py, and those of regret in 92.2 % or more.
+#
+# Standard error of the choice of a threshold, as a share of its optimism.
+ERROR_OF_CHOICE = 0.5
+# Shares of the optimism of the model, and of the threshold, by which the best of a replicate is too good.
+REPLICATE_MODEL_SHARE = 0.75
+REPLICATE_THRESHOLD_SHARE = 0.25
+
+
+# Costs that differ by row.
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,13 +76,20 @@ class PricedRows:
 
     def cheapest(self, options: Sequence[Choices]) -> TangentPoint:
         """Return the cheapest of some thresholds; among equals the one with fewest positive rows, then the first."""
-        priced = {each.model: (each, *_in_money(each, self.in_money.counts(each.model))) for each in options}
-        found = touching([money for _, money, _ in priced.values()], Context())
-        order = list(priced)
+        order = [option.model for option in options]
+        in_money = []
+        # For each threshold in money, the position of the first one of the rows that acts on the same of them.
+        first_positions: dict[str, Array] = {}
+        for option in options:
+            counts = self.in_money.counts(option.model)
+            thresholds, first_positions[option.model] = _thresholds_in_money(option, counts)
+            in_money.append(thresholds)
+        cheapest = geometry.touching(in_money, Context())
         touches: list[TangentPoint] = []
-        for touch in (found, *found.tied):
-            choices, _, first = priced[touch.choices.model]
-            touches.append(TangentPoint(choices, first[touch.index].item()))
+        for touch in (cheapest, *cheapest.tied):
+            model = touch.choices.model
+            position = first_positions[model][touch.index].item()
+            touches.append(TangentPoint(options[order.index(model)], position))
 
         def fewest(touch: TangentPoint) -> tuple[Fraction, int]:
             return touch.choices.depth(touch.index), order.index(touch.choices.model)
@@ -115,12 +122,13 @@ class PricedRows:
         return tuple(notes)
 
 
-def _in_money(choices: Choices, money: ThresholdCounts) -> tuple[Choices, Array]:
+def _thresholds_in_money(choices: Choices, money: ThresholdCounts) -> tuple[Choices, Array]:
     """Return thresholds as points of the same rows weighted by money, and the position where each is first reached."""
     levels = choices.counts.threshold
-    priced = np.zeros(levels.size + 1, np.intp)
-    priced[levels.size - np.searchsorted(levels[::-1], money.threshold)] = 1  # every level in money is one of the rows
-    index, first = np.unique(np.cumsum(priced)[choices.index], return_index=True)
+    # Every level in money is one of the rows; levels at which nothing is at stake are missing.
+    has_money = np.zeros(levels.size + 1, np.intp)
+    has_money[levels.size - np.searchsorted(levels[::-1], money.threshold)] = 1
+    index, first = np.unique(np.cumsum(has_money)[choices.index], return_index=True)
     return Choices(choices.model, money, index), first
 
 
@@ -213,9 +221,9 @@ def act_by_row(
         hint = "give the probabilities at that prevalence: rocscope.decisions.correct_probabilities"
         raise InputError("context", expected="no target_prevalence", got=repr(context), hint=hint)
     known = Predictions(np.zeros(score.size, bool), score, columns=columns).columns
-    tp, fp, fn, tn = (cost_of(cell, context, known) for cell in CELLS)
+    cost = {cell: np.asarray(cost_of(cell, context, known)) for cell in CELLS}
     p = score.astype(np.float64)
-    return np.asarray(p * (np.asarray(fn) - tp) > (1 - p) * (np.asarray(fp) - tn))
+    return np.asarray(p * (cost["fn"] - cost["tp"]) > (1 - p) * (cost["fp"] - cost["tn"]))
 
 
 @contract
@@ -258,30 +266,26 @@ def compare_row_rule(
     Of four rows to act on all costs 4 a row; to act on the two of which p·amount is above 4, 2:
 
     >>> preds = Predictions([1, 0, 1, 0] * 9, [0.6, 0.6, 0.3, 0.3] * 9, columns={"amount": [9, 1, 20, 1] * 9})
-    >>> found = compare_row_rule(preds, Context(cost_fn="amount", cost_tp=4, cost_fp=4))
-    >>> found["score", "score row by row"].difference
+    >>> comparisons = compare_row_rule(preds, Context(cost_fn="amount", cost_tp=4, cost_fp=4))
+    >>> comparisons["score", "score row by row"].difference
     Estimate(-2, 95 % interval -2.663 to -1.337, z, paired, n=36)
     """
     rows = rows_of(predictions)
     name = model_name(rows.models, model)
     score, counts = rows.scores[name], rows.counts(name)
-    own = act_by_row(score, context, rows.columns)
+    by_row = act_by_row(score, context, rows.columns)
     if threshold is None:
-        threshold = PricedRows(rows, Context.given(context)).cheapest([all_choices(name, counts)]).point.threshold
+        priced = PricedRows(rows, Context.given(context))
+        threshold = priced.cheapest([geometry.all_choices(name, counts)]).point.threshold
     fixed = predict(score, counts.at(threshold).threshold)
-    decided = {name: fixed, f"{name} row by row": own}
+    decided = {name: fixed, f"{name} row by row": by_row}
     both = Predictions(
         rows.y_true, dict.fromkeys(decided, score), decisions=decided, columns=rows.columns, **rows.row_columns()
     )
     return compare_costs(both, context, level=level, groups=groups, weights=weights)
 
 
-# Chosen by simulation: with these, 95 % intervals of cost hold the truth in 93 % of samples or more in every design
-# of
-# tests/decisions/generalization/interval_cases.py, and those of regret in 92.2 % or more.
-_ERROR_OF_CHOICE = 0.5
-_OF_MODELS = 0.75
-_JAGGED = 0.25
+# The choice on new cases.
 
 
 @dataclass(frozen=True)
@@ -294,36 +298,35 @@ class Generalization:
 
     design: Design
     candidates: Candidates
-    sample: InSample
-    held_out: HeldOut
-    replicates: Replicates
-    law: DrawsOfCounts | DrawsOfRows
+    sample: generalization.InSample
+    held_out: generalization.CrossValidated
+    replicates: generalization.Replicates
+    cost_draws: generalization.DrawsOfCounts | generalization.DrawsOfRows
     quantity: CostOrCriterion
     level: float
     seed: int
 
     def estimate(self) -> ChosenEstimate:
         """Return the value of the choice on new cases, with an interval."""
-        draws = self._draws(self.held_out.cells)
-        values = self._sign * (self._sign * draws[0] + self._gain_of_best)
+        chosen, held_out = self.sample.number, self.held_out
+        draws, _ = self._draws(held_out.cells, chosen)
+        values = self._sign * (self._sign * draws + self._model_optimism)
         undefined = float(np.isnan(values).mean())
-        found, repeats = self.held_out, self.held_out.repeats
-        often = f"{repeats} times" if repeats > 1 else "once"
-        method = f"chosen anew in {found.folds} folds, {often}, and {len(self.replicates.cells)} replicates"
-        reasons = [
-            self.law.doubt,
-            f"nothing could be chosen in {found.failed[self._number]:.0%} of the folds"
-            * bool(found.failed[self._number]),
-            f"{self.candidates.criterion.name} is not defined in {undefined:.0%} of the draws" * bool(undefined),
-        ]
+        reason = self.cost_draws.doubt
+        if not reason and held_out.failed[chosen]:
+            reason = f"nothing could be chosen in {held_out.failed[chosen]:.0%} of the folds"
+        if not reason and undefined:
+            reason = f"{self.candidates.criterion.name} is not defined in {undefined:.0%} of the draws"
+        times = f"{held_out.repeats} times" if held_out.repeats > 1 else "once"
+        method = f"chosen anew in {held_out.folds} folds, {times}, and {len(self.replicates.cells)} replicates"
         return ChosenEstimate.of_draws(
             values,
             level=self.level,
-            value=self._sign * (float(self._held_out_loss[self._number]) + self._gain_of_best),
-            method=", ".join(part for part in (method, self.law.note) if part),
-            n=self.law.n,
-            reason=next(filter(None, reasons), ""),
-            apparent=self._sign * float(self._apparent_loss[self._number]),
+            value=self._sign * (float(self._held_out_loss[chosen]) + self._model_optimism),
+            method=", ".join(part for part in (method, self.cost_draws.note) if part),
+            n=self.cost_draws.n,
+            reason=reason,
+            apparent=self._sign * float(self._apparent_loss[chosen]),
             regret=self._regret(),
             models=self._probability_of_best(),
             acting=self._probability_of_acting(),
@@ -331,34 +334,33 @@ class Generalization:
 
     def apparent(self) -> Estimate:
         """Return the value on the rows used to choose, with the percentile interval of the fixed threshold."""
-        drawn = self.candidates.each[self._number].value(self.replicates.cells[:, self._number], self.quantity)
+        chosen = self.sample.number
+        drawn = self.candidates.members[chosen].value(self.replicates.cells[:, chosen], self.quantity)
         low, high = np.nanquantile(drawn, self._tails).tolist()
-        method = self._bootstrap("percentile, threshold as given")
-        value = self._sign * float(self._apparent_loss[self._number])
+        method = self._bootstrap_method("percentile, threshold as given", len(drawn))
+        value = self._sign * float(self._apparent_loss[chosen])
         return Estimate(value, low, high, self.level, method, self.design.n, float(np.nanstd(drawn)))
 
     def threshold(self) -> BootstrapEstimate:
         """Return the chosen threshold, and those of replicates that choose the same candidate."""
-        chosen, number, found = self.candidates.each[self._number], self._number, self.replicates
-        threshold = chosen.thresholds(self.design.tallies[chosen.model].threshold)
-        values = threshold[found.point[found.number == number].astype(np.intp)]
+        chosen = self.sample.number
+        candidate = self.candidates.members[chosen]
+        thresholds = candidate.thresholds(self.design.tallies[candidate.model].threshold)
+        points = self.replicates.point[self.replicates.number == chosen]
+        values = thresholds[points.astype(np.intp)]
         low = high = spread = np.nan
-        if values.size:  # always thresholds that were observed
+        if values.size:
+            # Quantiles that are not interpolated, so that the ends are thresholds that were observed.
             low, high = np.quantile(values, self._tails, method="inverted_cdf").tolist()
         if values.size > 1 and np.isfinite(values).all():
             spread = float(values.std(ddof=1))
-        value = float(threshold[int(self.sample.points[number][0])])
-        method = self._bootstrap("percentile", values.size)
+        value = float(thresholds[int(self.sample.points[chosen][0])])
+        method = self._bootstrap_method("percentile", values.size)
         return BootstrapEstimate(value, low, high, self.level, method, self.design.n, spread, replicates=values)
 
-    def _bootstrap(self, what: str, replicates: int | None = None) -> str:
-        used = len(self.replicates.cells) if replicates is None else replicates
-        parts = (what, f"{used} replicates", self.design.note)
+    def _bootstrap_method(self, interval: str, replicates: int) -> str:
+        parts = (interval, f"{replicates} replicates", self.design.note)
         return f"bootstrap ({', '.join(part for part in parts if part)})"
-
-    @property
-    def _number(self) -> int:
-        return self.sample.number
 
     @property
     def _tails(self) -> list[float]:
@@ -386,75 +388,79 @@ class Generalization:
         return np.maximum(self._held_out_loss - self._apparent_loss, 0)
 
     @cached_property
-    def _gain_of_best(self) -> float:
-        """How much lower the cost of the best of several models is in replicates than in the sample."""
-        best = self._first(self._worth(self.replicates.acting))[:, None]
+    def _model_optimism(self) -> float:
+        """Optimism of the best of several models: how much lower its loss is in replicates than on average."""
+        best = self._first_best(self._goodness(self.replicates.acting))[:, None]
         drawn = self._loss(self.replicates.cells)
-        moved = np.take_along_axis(drawn - np.nanmean(drawn, axis=0), best, axis=1)
-        return max(-float(np.nanmean(moved)), 0.0)
+        deviation = np.take_along_axis(drawn - np.nanmean(drawn, axis=0), best, axis=1)
+        return max(-float(np.nanmean(deviation)), 0.0)
 
-    def _draws(self, cells: Array, number: int | None = None) -> tuple[Array, Array]:
-        """Return draws of the values of a candidate and of nobody, including selection error."""
-        number = self._number if number is None else number
-        error = (_ERROR_OF_CHOICE * self._optimism[number]) ** 2 + self._gain_of_best**2 + float(self._beyond.var())
-        return self.law.draws(number, cells[number], float(np.nan_to_num(error)), self.quantity, self.seed)
+    def _draws(self, cells: Array, number: int) -> tuple[Array, Array]:
+        """Return draws of the values of a candidate and of nobody, with the variance of choosing added."""
+        threshold_error = (ERROR_OF_CHOICE * self._optimism[number]) ** 2
+        error = threshold_error + self._model_optimism**2 + float(self._excess_losses.var())
+        return self.cost_draws.draws(number, cells[number], float(np.nan_to_num(error)), self.quantity, self.seed)
 
     @cached_property
-    def _beyond(self) -> Array:
-        """Excess loss of the choice over the best of each replicate, corrected for the replicate's optimism."""
-        found, least = self.replicates, np.full(len(self.replicates.cells), np.nan)
-        for number, candidate in enumerate(self.candidates.each):
-            here = found.number == number
-            least[here] = self._sign * candidate.value(found.chosen[here], self.quantity)
-        beyond = self._loss(found.cells)[:, self._number] - least
-        beyond = beyond[np.isfinite(beyond)] - _JAGGED * self._optimism[self._number] - _OF_MODELS * self._gain_of_best
-        return np.maximum(beyond, 0) if beyond.size else np.zeros(1)
+    def _excess_losses(self) -> Array:
+        """Loss of the choice above that of the best in each replicate, corrected for the replicate's optimism."""
+        drawn, chosen = self.replicates, self.sample.number
+        lowest = np.full(len(drawn.cells), np.nan)
+        for number, candidate in enumerate(self.candidates.members):
+            is_best = drawn.number == number
+            lowest[is_best] = self._sign * candidate.value(drawn.chosen[is_best], self.quantity)
+        excess = self._loss(drawn.cells)[:, chosen] - lowest
+        excess = excess[np.isfinite(excess)]
+        excess = (
+            excess - REPLICATE_THRESHOLD_SHARE * self._optimism[chosen] - REPLICATE_MODEL_SHARE * self._model_optimism
+        )
+        return np.maximum(excess, 0) if excess.size else np.zeros(1)
 
     def _regret(self) -> Estimate | None:
         if self.quantity == "cost" and not self.candidates.by_cost_alone:
             return None
-        low, high = np.quantile(self._beyond, self._tails)
-        method = f"bootstrap, {self._beyond.size} replicates"
-        return Estimate(float(self._beyond.mean()), float(low), float(high), self.level, method, self.law.n)
+        losses = self._excess_losses
+        low, high = np.quantile(losses, self._tails).tolist()
+        method = f"bootstrap, {losses.size} replicates"
+        return Estimate(float(losses.mean()), low, high, self.level, method, self.cost_draws.n)
 
-    def _worth(self, cells: Array) -> Array:
+    def _goodness(self, cells: Array) -> Array:
         """Return the value by which candidates are compared; more is better."""
         return self.candidates.criterion.sign * self.candidates.values(cells, "criterion")
 
-    @cached_property
-    def _held_out_worth(self) -> Array:
-        """Value of each candidate's best threshold on held-out cases."""
-        return self._worth(self.held_out.acting)
-
-    def _first(self, worth: Array) -> Any:
+    def _first_best(self, goodness: Array) -> Any:
         """Return the index of the best candidate along the last axis; candidates that cannot act are never best."""
-        return np.where(np.isnan(worth), -np.inf, worth).argmax(axis=-1)
+        return np.where(np.isnan(goodness), -np.inf, goodness).argmax(axis=-1)
 
     def _probability_of_best(self) -> dict[str, float]:
         """Return how often each is best in replicates, at its own threshold and corrected for its own optimism."""
-        drawn = self._worth(self.replicates.acting)
-        optimism = self._held_out_worth - self._worth(self.sample.acting)
+        drawn = self._goodness(self.replicates.acting)
+        optimism = self._goodness(self.held_out.acting) - self._goodness(self.sample.acting)
         error = np.random.default_rng([self.seed, 6]).standard_normal(drawn.shape)
-        best = self._first(drawn + optimism * (1 + _ERROR_OF_CHOICE * error))
-        return {candidate.label: float((best == n).mean()) for n, candidate in enumerate(self.candidates.each)}
+        best = self._first_best(drawn + optimism * (1 + ERROR_OF_CHOICE * error))
+        shares = {}
+        for number, candidate in enumerate(self.candidates.members):
+            shares[candidate.label] = float((best == number).mean())
+        return shares
 
     def _probability_of_acting(self) -> float:
         """Return the probability that the choice costs less than acting on nobody, or than the best alternative."""
-        if self.candidates.each[0].rule.context.columns:
+        if self.candidates.members[0].rule.context.columns:
             return np.nan
         if self.quantity != "cost":
             return replace(self, quantity="cost")._probability_of_acting()
-        number = self._number
+        number = self.sample.number
         if not self.sample.cells[number, :2].any():
-            number = int(self._first(self._held_out_worth))
+            # Nobody is acted on: compare the candidate that is best if somebody has to be.
+            number = int(self._first_best(self._goodness(self.held_out.acting)))
         values, nobody = self._draws(self.held_out.acting, number)
         idle = nobody if self.candidates.idle is None else self.candidates.idle
-        return float((values + self._gain_of_best < idle).mean())
+        return float((values + self._model_optimism < idle).mean())
 
 
 @dataclass(frozen=True)
 class RowCostModel:
-    """Rows with costs of their own: of `times` as many cases, with what is `fixed` beside; or only what acting adds."""
+    """Costs of rows, each with its own: of `times` as many cases, plus `fixed`; or only what acting adds to leaving."""
 
     priced: PricedRows
     times: float = 1.0
@@ -462,84 +468,108 @@ class RowCostModel:
     only_added: bool = False
 
     @cached_property
-    def _parts(self) -> tuple[Array, Array]:
-        """What leaving and acting on each row costs, the latter beyond the former."""
+    def _costs(self) -> tuple[Array, Array]:
+        """Cost of leaving each row, and the extra cost of acting on it."""
         stakes, scale = self.priced.stakes, self.times / PARTS
-        return stakes.left * (0.0 if self.only_added else scale), -stakes.gain * scale
+        left = stakes.left * (0.0 if self.only_added else scale)
+        return left, -stakes.gain * scale
 
     @cached_property
     def least(self) -> float:
         """The mean cannot be below what the cheapest row would cost at best."""
-        left, added = self._parts
+        left, added = self._costs
         return float((left + np.minimum(added, 0)).min()) + self.fixed
 
     @cached_property
     def candidates(self) -> Candidates:
-        """The thresholds of all models of the rows in money, with what they cost."""
-        models, (left, added) = self.priced.rows.models, self._parts
+        """The thresholds of all models of the rows in money, with their costs.
+
+        In money a threshold costs the share of the amounts at stake on its wrong side; times the mean amount at stake,
+        plus the unavoidable cost of each row, that is its cost per case.
+        """
+        models = self.priced.rows.models
+        left, added = self._costs
         share: Any = self.priced.stakes.weight
         share = 1 / left.size if share is None else share / share.sum()
-        at_stake, least = (np.abs(added) * share).sum(), ((left + np.minimum(added, 0)) * share).sum()
-        rule = Rule(criterion_of("min_cost"), Context(), models=len(models))
-        each = (
-            Candidate(model, model, rule, times=float(at_stake), fixed=float(least) + self.fixed) for model in models
-        )
-        return Candidates(tuple(each), idle=0.0 if self.only_added else None)
+        at_stake = float((np.abs(added) * share).sum())
+        unavoidable = float(((left + np.minimum(added, 0)) * share).sum())
+        rule = generalization.Rule(criterion_of("min_cost"), Context(), models=len(models))
+        members = [Candidate(model, model, rule, times=at_stake, fixed=unavoidable + self.fixed) for model in models]
+        return Candidates(tuple(members), idle=0.0 if self.only_added else None)
 
-    def draws(self, design: Design, sample: InSample, stratified: bool, weights: WeightKind) -> DrawsOfRows:
+    def draws(
+        self, design: Design, sample: generalization.InSample, stratified: bool, weights: WeightKind
+    ) -> generalization.DrawsOfRows:
         """Return draws of the cost of the threshold that is chosen for each candidate."""
 
-        def acts(points: list[Array]) -> list[Array]:
-            chosen = zip(self.candidates.each, points, strict=True)
-            return [self._acts(each.model, design.tallies[each.model].threshold, int(at[0])) for each, at in chosen]
+        def acts_at(points: list[Array]) -> list[Array]:
+            acts = []
+            for candidate, point in zip(self.candidates.members, points, strict=True):
+                levels, index = design.tallies[candidate.model].threshold, int(point[0])
+                acts.append(self.priced.acts(candidate.model, levels[index - 1] if index else inf))
+            return acts
 
-        return self._drawn(acts(sample.points), acts(sample.acting_points), sample.number, stratified, weights)
+        chosen, acting = acts_at(sample.points), acts_at(sample.acting_points)
+        return self._draws(chosen, acting, sample.number, stratified, weights)
 
-    def _drawn(
+    def _draws(
         self,
         chosen: list[Array],
         acting: list[Array],
         number: int,
         stratified: bool = False,
         weights: WeightKind = "auto",
-    ) -> DrawsOfRows:
-        """Return draws of what acting on shares of rows costs, and what acting on others costs more than nobody."""
-        left, added = self._parts
-        values = np.column_stack([*(left + added * acts for acts in chosen), *(added * acts for acts in acting), left])
+    ) -> generalization.DrawsOfRows:
+        """Return draws of the costs of rules, given the share of each row that each of them acts on.
+
+        The means are the costs of the `chosen` rules, the extra costs of the `acting` ones relative to nobody, and the
+        cost of nobody.
+        """
+        left, added = self._costs
+        costs = [left + added * acts for acts in chosen]
+        extra_costs = [added * acts for acts in acting]
+        values = np.column_stack([*costs, *extra_costs, left])
         rows, share = self.priced.rows, self.priced.context.target_prevalence
-        share = rows.prevalence if stratified and share is None else share
-        means, amounts = sample_of_means(rows, values, share, None, weights), np.abs(added)
+        if stratified and share is None:
+            share = rows.prevalence
+        means = sample_of_means(rows, values, share, None, weights)
         weight = np.ones(len(rows)) if rows.sample_weight is None else rows.sample_weight
+
+        # Large amounts that the sample happens not to hold: a Pareto tail fitted to the amounts of each class adds
+        # second and third moments to each mean, in proportion to the share of the large amounts that it bears.
+        amounts = np.abs(added)
         unseen, doubt = np.zeros((values.shape[1], 2)), means.doubt
-        for own, of_class in ((rows.y_true, share), (~rows.y_true, None if share is None else 1 - share)):
-            tail = ParetoTail.of(amounts[own])
+        negative_share = None if share is None else 1 - share
+        for in_class, share_of_class in ((rows.y_true, share), (~rows.y_true, negative_share)):
+            tail = ParetoTail.of(amounts[in_class])
             if tail is None:
                 continue
-            each = (weight[own].sum() / weight.sum() if of_class is None else of_class) / own.sum()
-            bears = (np.abs(values[own]) >= amounts[own, None] / 2) & (amounts[own, None] > 0)
-            for i, column in enumerate(values[own].T):
+            if share_of_class is None:
+                share_of_class = weight[in_class].sum() / weight.sum()
+            weight_of_row = share_of_class / in_class.sum()
+            at_stake = amounts[in_class, None]
+            bears = (np.abs(values[in_class]) >= at_stake / 2) & (at_stake > 0)
+            for i, column in enumerate(values[in_class].T):
                 sign = np.sign(column[bears[:, i]].sum())
-                found = tail.unseen(column, bears[:, i].sum() / np.count_nonzero(amounts[own]))
-                unseen[i] += found * [each**2, sign * each**3]
-            sure = chosen[number].min() == chosen[number].max()  # nobody or everybody, whatever comes
-            few_bear = "" if sure else few(float(bears[:, number].sum()), FEW_EVENTS, "rows bear amounts")
+                moments = tail.unseen(column, bears[:, i].sum() / np.count_nonzero(at_stake))
+                unseen[i] += moments * [weight_of_row**2, sign * weight_of_row**3]
+            few_bear = ""
+            if chosen[number].min() < chosen[number].max():  # else nobody or everybody, whatever comes
+                few_bear = few(float(bears[:, number].sum()), FEW_EVENTS, "rows bear amounts")
             doubt = doubt or tail.doubt or few_bear
-        return DrawsOfRows(self.candidates, means, self.least, number, unseen, doubt)
+        return generalization.DrawsOfRows(self.candidates, means, self.least, number, unseen, doubt)
 
-    def _acts(self, model: str, threshold: Array, point: int) -> Array:
-        return self.priced.acts(model, threshold[point - 1] if point else inf)
-
-    def given(self, acts: Array, why: str) -> FixedRule:
-        """Return the rule of acting on so much of each row, as it is given."""
+    def given(self, acts: Array, reason: str) -> FixedRule:
+        """Return the rule of acting on given shares of the rows; it is not chosen again for a `reason`."""
+        model = self._draws([acts], [acts], 0)
+        cost, extra_cost, _ = model.means.mean
 
         def draw(_replicates: int, seed: int) -> tuple[Array, Array]:
-            values, added = (mean + found.off(number, seed) for number, mean in enumerate(found.means.mean[:2]))
-            values = np.maximum(values + self.fixed, found.least)
-            return values, values - (added + self.fixed)
+            values = np.maximum(cost + model.deviations(0, seed) + self.fixed, model.least)
+            return values, values - (extra_cost + model.deviations(1, seed) + self.fixed)
 
-        found = self._drawn([acts], [acts], 0)
-        why = ", and ".join(doubt for doubt in (why, found.doubt) if doubt)
-        return FixedRule(float(found.means.mean[0]) + self.fixed, draw, f"{found.note}, as given", found.n, why)
+        reasons = ", and ".join(part for part in (reason, model.doubt) if part)
+        return FixedRule(float(cost) + self.fixed, draw, f"{model.note}, as given", model.n, reasons)
 
 
 @dataclass(frozen=True)
@@ -590,8 +620,8 @@ class SamplingModel:
         replicates: int = 2000,
         random_state: Any = 0,
         quantity: CostOrCriterion = "cost",
-        folds: int = FOLDS,
-        repeats: int = REPEATS,
+        folds: int = generalization.FOLDS,
+        repeats: int = generalization.REPEATS,
         stratified: bool = False,
         weights: WeightKind = "auto",
         progress: Progress = None,
@@ -605,14 +635,15 @@ class SamplingModel:
         for name, counts in samples.points().items():
             counts.require_both_classes(f"interval with {name!r}")
         seed = check.seed_of(random_state)
-        design = design_of_all(samples, seed, stratified=stratified, weights=weights)
-        sample = in_sample(design, candidates)
-        judged = cross_validate(design, candidates, seed, folds, repeats)
-        drawn = bootstrap_choice(design, candidates, sample, replicates, seed, progress)
-        law: Any = DrawsOfCounts(design, candidates, sample, drawn, stratified)
+        design = generalization.design_of_all(samples, seed, stratified=stratified, weights=weights)
+        sample = generalization.in_sample(design, candidates)
+        held_out = generalization.cross_validate(design, candidates, seed, folds, repeats)
+        drawn = generalization.bootstrap_choice(design, candidates, sample, replicates, seed, progress)
         if self.row_costs is not None and candidates.criterion.name == "min_cost":
-            law = self.row_costs.draws(design, sample, stratified, weights)
-        return Generalization(design, candidates, sample, judged, drawn, law, quantity, level, seed)
+            cost_draws = self.row_costs.draws(design, sample, stratified, weights)
+        else:
+            cost_draws = generalization.DrawsOfCounts(design, candidates, sample, drawn, stratified)
+        return Generalization(design, candidates, sample, held_out, drawn, cost_draws, quantity, level, seed)
 
 
 def model_of_hull(
@@ -624,67 +655,97 @@ def model_of_hull(
     limit: float | None = None,
 ) -> SamplingModel:
     """Return the sampling model of a choice among all thresholds of a hull."""
-    every = [(model, negated) for model in hull.models for negated in ((False, True) if hull.negate else (False,))]
     line = criterion.equivalent(context) if criterion.equivalent else Context()
-    scale = max(map(abs, line.costs.values())) or 1.0
-    rule = Rule(criterion, context, scale, constraints, population, len(every), limit)
-    candidates = (Candidate(label(model, negated), model, rule, negated) for model, negated in every)
+    scale = max(abs(cost) for cost in line.costs.values()) or 1.0
+    directions = (False, True) if hull.negate else (False,)
+    options = len(hull.models) * len(directions)
+    rule = generalization.Rule(criterion, context, scale, constraints, population, options, limit)
+    candidates: list[Candidate] = []
+    for model in hull.models:
+        names = [(geometry.label(model, negated), negated) for negated in directions]
+        candidates += [Candidate(name, model, rule, negated) for name, negated in names]
     return SamplingModel(hull.samples, Candidates(tuple(candidates)))
 
 
-def model_of_rows(row_costs: RowCostModel, acts: Array, why: str = "") -> SamplingModel:
+def model_of_rows(row_costs: RowCostModel, acts: Array, reason: str = "") -> SamplingModel:
     """Return the sampling model of a choice of lowest cost where costs differ from row to row.
 
-    The choice is taken as fixed if a reason `why` is given, or if one action is right in all rows.
+    The choice is taken as fixed if a `reason` is given, or if one action is right in all rows.
     """
     money = row_costs.priced.in_money
-    if not why and 0 < money.n_pos < money.n:
+    if not reason and 0 < money.n_pos < money.n:
         return SamplingModel(samples_of(money), row_costs.candidates, row_costs)
-    return SamplingModel(row_costs=row_costs, fixed=lambda: row_costs.given(acts, why))
+    return SamplingModel(row_costs=row_costs, fixed=lambda: row_costs.given(acts, reason))
 
 
 def limit_of(constraints: tuple[Constraint, ...], cases: Fraction) -> tuple[float | None, tuple[Constraint, ...]]:
-    """Return the share of cases that a lot may fill, where constraints bound nothing else, and what is left of them."""
-    if not all(each.quantity in ("cases", "depth") and each.relation == "<=" for each in constraints):
-        return None, constraints
-    shares = [decimal(each.bound) / (cases if each.quantity == "cases" else 1) for each in constraints]
+    """Return the share of cases that a randomised rule may fill, and the constraints that remain.
+
+    The share is None if a constraint bounds anything else: then all of them remain.
+    """
+    shares = []
+    for constraint in constraints:
+        if constraint.quantity not in ("cases", "depth") or constraint.relation != "<=":
+            return None, constraints
+        bound = decimal(constraint.bound)
+        shares.append(bound / cases if constraint.quantity == "cases" else bound)
     return (float(min(shares)) if shares else None), ()
+
+
+@dataclass(frozen=True)
+class _Actions:
+    """Actions on the cases of one class: how many get each, and its cost; the last one is to do nothing."""
+
+    counts: tuple[float, ...]
+    costs: tuple[float, ...]
+
+    @property
+    def mean(self) -> float:
+        """Cost per case of the class."""
+        return float(np.dot(self.counts, self.costs) / sum(self.counts))
+
+    def draw(self, rng: np.random.Generator, size: int) -> Array:
+        """Draw the cost per case of the class: shares of the actions ~ Dirichlet(counts + ½)."""
+        return rng.dirichlet(np.array(self.counts) + generalization.PRIOR, size) @ np.array(self.costs)
 
 
 def as_given(
     context: Context, acted: OperatingPoint, review: Reviewing | None, what: str = "lots are"
 ) -> SamplingModel:
-    """Return the sampling model of a fixed randomised rule or rule with reviews."""
-    of = context.costs
-    positives: _Actions = (acted.tp, acted.fn), (of["tp"], of["fn"])
-    negatives: _Actions = (acted.fp, acted.tn), (of["fp"], of["tn"])
-    why = f"{what} taken as given, not as chosen"
-    if review is not None:
-        looked, look = review.point, review.review.cost
-        positives = (acted.tp, max(looked.tp - acted.tp, 0), looked.fn), (of["tp"], of["tp"] + look, of["fn"])
-        negatives = (acted.fp, max(looked.fp - acted.fp, 0), looked.tn), (of["fp"], of["tn"] + look, of["tn"])
-        why = "reviews are taken as given, not as chosen"
-    return SamplingModel(fixed=lambda: _actions_as_given((positives, negatives), context.target_prevalence, why))
+    """Return the sampling model of a fixed randomised rule or rule with reviews.
 
-
-_Actions = tuple[tuple[float, ...], tuple[float, ...]]
-"""Of one class: how many cases get each of several actions, and what each action costs; the last is to do nothing."""
-
-
-def _actions_as_given(classes: tuple[_Actions, _Actions], target_prevalence: float | None, why: str) -> FixedRule:
-    """Return the fixed rule with draws of its cost: each class ~ Dirichlet(counts + ½), prevalence ~ Beta(n_pos + ½,
-    …).
+    Notes
+    -----
+    Jeffreys' posterior: the shares of the actions in each class ~ Dirichlet(counts + ½), and the prevalence, unless the
+    context names it, ~ Beta(n_pos + ½, n_neg + ½).
     """
-    n_pos, n_neg = (float(sum(counts)) for counts, _ in classes)
+    cost = context.costs
+    reason = f"{what} taken as given, not as chosen"
+    positives = _Actions((acted.tp, acted.fn), (cost["tp"], cost["fn"]))
+    negatives = _Actions((acted.fp, acted.tn), (cost["fp"], cost["tn"]))
+    if review is not None:
+        reason = "reviews are taken as given, not as chosen"
+        # `looked` counts the cases that are acted on or reviewed; a review is followed by the right action.
+        looked, look = review.point, review.review.cost
+        tp, fp = max(looked.tp - acted.tp, 0), max(looked.fp - acted.fp, 0)
+        positives = _Actions((acted.tp, tp, looked.fn), (cost["tp"], cost["tp"] + look, cost["fn"]))
+        negatives = _Actions((acted.fp, fp, looked.tn), (cost["fp"], cost["tn"] + look, cost["tn"]))
+    n_pos, n_neg = float(sum(positives.counts)), float(sum(negatives.counts))
+    target = context.target_prevalence
 
     def draw(replicates: int, seed: int) -> tuple[Array, Array]:
-        rng, many = np.random.default_rng([seed, 3]), 10 * replicates
-        prevalence: Any = rng.beta(n_pos + PRIOR, n_neg + PRIOR, many)
-        prevalence = prevalence if target_prevalence is None else target_prevalence
-        drawn = [rng.dirichlet(np.array(counts) + PRIOR, many) @ np.array(costs) for counts, costs in classes]
-        nobody = prevalence * classes[0][1][-1] + (1 - prevalence) * classes[1][1][-1]
-        return prevalence * drawn[0] + (1 - prevalence) * drawn[1], nobody
+        # Draws are cheap here; ten times as many make the ends of the interval steady.
+        rng, size = np.random.default_rng([seed, 3]), 10 * replicates
+        prevalence: Any = rng.beta(n_pos + generalization.PRIOR, n_neg + generalization.PRIOR, size)
+        if target is not None:
+            prevalence = target
+        nobody = prevalence * positives.costs[-1] + (1 - prevalence) * negatives.costs[-1]
+        of_positives, of_negatives = positives.draw(rng, size), negatives.draw(rng, size)
+        return prevalence * of_positives + (1 - prevalence) * of_negatives, nobody
 
-    own = n_pos / (n_pos + n_neg) if target_prevalence is None else target_prevalence
-    means = [float(np.dot(counts, costs) / sum(counts)) for counts, costs in classes]
-    return FixedRule(own * means[0] + (1 - own) * means[1], draw, "Jeffreys, as given", n_pos + n_neg, why)
+    def fixed() -> FixedRule:
+        prevalence = n_pos / (n_pos + n_neg) if target is None else target
+        value = prevalence * positives.mean + (1 - prevalence) * negatives.mean
+        return FixedRule(value, draw, "Jeffreys, as given", n_pos + n_neg, reason)
+
+    return SamplingModel(fixed=fixed)
