@@ -59,11 +59,6 @@ def encode(scores: Array) -> Array:
     return bits ^ top if scores.dtype.kind == "i" else np.where(bits <= top, bits | top, ~bits)
 
 
-def without_signed_zeros(scores: Array) -> Array:
-    """Return scores with -0.0 replaced by 0.0."""
-    return scores + scores.dtype.type(0) if scores.dtype.kind == "f" else scores
-
-
 def after_infinity(scores: Array) -> Array:
     """Return infinity followed by the decreasing scores; as Python integers if float64 would round them."""
     exact = scores.dtype.kind == "f" or (scores[0].item() <= 2**53 and scores[-1].item() >= -(2**53))

@@ -15,8 +15,16 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array, ranks_there
 from rocscope._base.exact_sums import UNIT, Sums, is_moderate, scale_of
 from rocscope._base.public_names import reach
-from rocscope._base.radix import without_signed_zeros
-from rocscope.core.ranking import Levels, Pairs, Ranking, collapse, count_at_least, rank, running_sums
+from rocscope.core.ranking import (
+    Levels,
+    Pairs,
+    Ranking,
+    collapse,
+    count_at_least,
+    rank,
+    running_sums,
+    without_signed_zeros,
+)
 from rocscope.core.result import ComparedByValue, Result, html_table, jsonable, number
 from rocscope.errors import InputError, OneClassError, ScoreError, ShapeError, WeightError
 

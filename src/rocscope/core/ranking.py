@@ -31,7 +31,7 @@ from rocscope import kernels
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Ties, in_threads
 from rocscope._base.exact_sums import Sums, add_up, condensed, dot, rounded, whole_sums
-from rocscope._base.radix import KINDS, KeyPart, decode, encode, sorted_keys, sorted_rows, without_signed_zeros
+from rocscope._base.radix import KINDS, KeyPart, decode, encode, sorted_keys, sorted_rows
 
 _PAIRS = "_pairs"
 
@@ -212,6 +212,11 @@ def running_sums(counts: Array) -> Array:
         rest += counts - part
         after += np.cumsum(rest)
     return sums
+
+
+def without_signed_zeros(scores: Array) -> Array:
+    """Return scores with -0.0 replaced by 0.0."""
+    return scores + scores.dtype.type(0) if scores.dtype.kind == "f" else scores
 
 
 def count_at_least(threshold: Array, cut: float) -> int:

@@ -456,9 +456,9 @@ class ChoiceProblem:
             randomized_cost = self._cost_if_randomized()
             if randomized_cost is not None and randomized_cost >= cost - ROUNDING * abs(cost):
                 randomized_cost = None
-        one_level = len(counts) == 1 and counts.holds_levels
-        text = f"all scores of {choice.model} are equal: it can only say yes to all or to none"
-        constant = (Note("constant_score", text, model=choice.model),)
+        if len(counts) == 1 and counts.holds_levels:
+            text = f"all scores of {choice.model} are equal: it can only say yes to all or to none"
+            notes = (Note("constant_score", text, model=choice.model), *notes)
         return Decision(
             model=choice.model,
             point=point,
@@ -476,7 +476,7 @@ class ChoiceProblem:
             subject_to=tuple(map(str, self.constraints)),
             population=self.population,
             tied=choice.tied,
-            notes=(*choice.notes, *(constant if one_level else ()), *notes),
+            notes=(*choice.notes, *notes),
             best_cost_interval=None if self.hull.is_exact else self.hull.cost_bounds(self.context),
             lot=choice.randomized_rule,
             review=choice.review,

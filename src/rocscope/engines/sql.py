@@ -26,11 +26,10 @@ from numpy.typing import NDArray
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
-from rocscope._base.radix import without_signed_zeros
 from rocscope.core import context as contexts
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.predictions import CountedModels, Provenance
-from rocscope.core.ranking import collapse
+from rocscope.core.ranking import collapse, without_signed_zeros
 from rocscope.engines import columns, formats, streaming
 from rocscope.engines.columns import CountRequest, Role
 from rocscope.engines.opening import open_source

@@ -17,9 +17,8 @@ from rocscope import metrics
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Ties
 from rocscope._base.exact_sums import dot
-from rocscope._base.radix import without_signed_zeros
 from rocscope.core.counts import CumulativeCounts, ThresholdCounts
-from rocscope.core.ranking import Levels, Pairs, count_at_least
+from rocscope.core.ranking import Levels, Pairs, count_at_least, without_signed_zeros
 from rocscope.core.result import Band, jsonable, number
 from rocscope.errors import InexactCountsError, InputError, ScoreError, ShapeError, WeightError
 
