@@ -247,7 +247,8 @@ def _steps(sides: Array) -> Array:
     last = np.searchsorted(sides, np.inf, side="left")
     between = sides[first:last]
     changes = first + np.flatnonzero(between[1:] > between[:-1] * _NEXT) + 1
-    return np.unique(np.concatenate([[first], changes, [last]])).astype(np.intp)
+    ends = [last] if last > first else []
+    return np.concatenate([[first], changes, ends]).astype(np.intp)
 
 
 def _compiled_steps(problem: Problem, class_weight: Array, cls: int) -> _WeightSteps:
