@@ -449,8 +449,8 @@ class CountedRoc(CountCurve):
 class ByFalsePositives:
     """True positives of each fold among its first rows that include 0, 1, 2, … false positives.
 
-    Within a tie they are taken in proportion. A fold with fewer negatives than another has found all its positives
-    beyond; the last point is that of all rows.
+    Within a tie they are taken in proportion. After its last negative, a fold has found all its positives; the last
+    point is that of all rows.
     """
 
     curves: Sequence[CountedRoc]
@@ -589,8 +589,8 @@ class AverageCurve(Curve):
         if self.x.size > _ENOUGH or self.y_name not in ("precision", "lift"):
             return self.x, self.y
         more = np.setdiff1d(np.linspace(self.x[0], self.x[-1], _DRAWN), self.x)
-        place = np.searchsorted(self.x, more)
-        return np.insert(self.x, place, more), np.insert(self.y, place, self.at(more))
+        index = np.searchsorted(self.x, more)
+        return np.insert(self.x, index, more), np.insert(self.y, index, self.at(more))
 
     def plot(self, ax: Any = None, *, band: Band | bool | None = None, **line: Any) -> Any:
         """Draw the single folds faintly, the average and its band; a threshold average with crosses.

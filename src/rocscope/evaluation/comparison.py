@@ -67,26 +67,21 @@ class FoldScores:
     quantity: str
     sign: int = 1
 
-    def require_test_share(self) -> float:
-        """Return the share of rows in a test fold.
-
-        Raises
-        ------
-        InputError
-            If it was not given and does not follow from the folds.
-        """
-        if self.test_share is None:
-            hint = "0.1 for ten-fold cross-validation; or pass arrays of repeats × folds"
-            raise InputError("test_share", expected="the share of the rows that a fold tests", hint=hint)
-        return self.test_share
-
     @property
     def variance_factor(self) -> float:
         """Factor from the variance over folds to that of their mean, which shared training rows increase.
 
         1/n + ρ/(1 − ρ) for n folds that each test the share ρ of the rows (Nadeau & Bengio 2003).
+
+        Raises
+        ------
+        InputError
+            If the share was not given and does not follow from the folds.
         """
-        share = self.require_test_share()
+        share = self.test_share
+        if share is None:
+            hint = "0.1 for ten-fold cross-validation; or pass arrays of repeats × folds"
+            raise InputError("test_share", expected="the share of the rows that a fold tests", hint=hint)
         return 1 / self.values.shape[1] + share / (1 - share)
 
     def mean_difference(self, i: int, j: int) -> tuple[float, float]:

@@ -260,7 +260,7 @@ def task_of(
 
 
 def response_for(task: Task, model: str) -> str:
-    """Return what the scores of a model are asked to be."""
+    """Return the method that is requested for the scores of a model."""
     return task.response if isinstance(task.response, str) else task.response.get(model, "auto")
 
 
@@ -289,7 +289,7 @@ def fit_arguments(
     Warns
     -----
     RocscopeWarning
-        Of models that take no weights, and of inner folds that tear groups apart.
+        If models take no weights, or have inner folds that split groups.
     """
     given: dict[str, Array] = {}
     if weight is not None:
@@ -492,7 +492,7 @@ class Evaluation(Provenance):
     seconds : mapping from model name to pairs of float
         What each fold took to fit, and to predict; no part of `to_dict`, as no two runs take the same.
     scores : mapping from name of a scorer to mapping from model name to tuple of float
-        One value a fold, where `scoring` was asked for.
+        One value a fold, if `scoring` was requested.
     losses : tuple of str
         Scorers for which a small value is good.
     """

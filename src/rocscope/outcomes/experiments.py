@@ -112,10 +112,6 @@ class Trial:
     treated: NDArray[np.bool_]
     weight: Array
 
-    def curve(self, score: Array, kind: UpliftKind) -> tuple[Array, Array]:
-        """Return the numbers contacted and the additional responses, starting with nobody."""
-        return self._cumulated(score, kind)[:2]
-
     def area_and_moves(self, score: Array, kind: UpliftKind) -> tuple[Array, Array]:
         """Return the area under the curve and its end, per case, with the influence of each row (n × 2).
 
@@ -124,7 +120,7 @@ class Trial:
         A = Σ_k (V_k + V_{k−1})(N_k − N_{k−1})/2. Its derivative by what one row adds to the four running sums is the
         sum of those at all later levels, with ∂A/∂V_k = (N_{k+1} − N_{k−1})/2 and ∂A/∂N_k = (V_{k−1} − V_{k+1})/2.
         """
-        contacted, gained, ranked, slopes = self._cumulated(score, kind)
+        contacted, gained, ranked, slopes = self.cumulated(score, kind)
         n, total = contacted[-1], gained[-1]
         area = float(((gained[1:] + gained[:-1]) * np.diff(contacted)).sum()) / 2
 
@@ -150,8 +146,8 @@ class Trial:
         moves = np.column_stack([of_area / n**2, of_end / n])
         return values, moves - (self.weight / n)[:, None] * values * [2, 1]
 
-    def _cumulated(self, score: Array, kind: UpliftKind) -> tuple[Array, Array, RowLevels, list[Array]]:
-        """Return N and V of each level, the rows' levels, and ∂V by y_t, y_c, n_t and n_c (N = n_t + n_c)."""
+    def cumulated(self, score: Array, kind: UpliftKind) -> tuple[Array, Array, RowLevels, list[Array]]:
+        """Return N contacted and V gained, from nobody on, the rows' levels, and ∂V by y_t, y_c, n_t and n_c."""
         ranked = RowLevels.of(self.treated, score)
         y_t, y_c = (np.cumsum(count) for count in ranked.counts(self.weight * self.response))
         n_t, n_c = (np.cumsum(count) for count in ranked.counts(self.weight))
@@ -464,7 +460,7 @@ class Experiment(Result):
         name = model_name(self.models, model)
         trial, score = self._trial(), self.scores[name]
         values, moves = self._figures(trial, kind, score)
-        contacted, gained = trial.curve(score, kind)
+        contacted, gained, *_ = trial.cumulated(score, kind)
         sample = self._values(("area", "coefficient", "effect"), values, moves)
         area, coefficient, effect = (estimate_value(sample, i, check.check_level(level), PLAIN) for i in range(3))
         if isnan(values[1]):
