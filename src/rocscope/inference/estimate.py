@@ -1,6 +1,6 @@
 """Estimates with intervals, comparisons with tests, and the limits below which they are not reliable.
 
-Every interval of the library is an `Estimate`. Its `reason` says why it may not have its nominal coverage: too few
+Every interval of the library is an `Estimate`. Its `reason` states why it may not have its nominal coverage: too few
 rows, groups, cases, or rows that carry information on the variance. The limits are stated once, below. All were found
 by simulation (`make coverage`, docs/coverage.md): with fewer, 95 % intervals that were marked reliable covered less
 than 93 %; with as many, ordinary samples are hardly ever flagged.

@@ -449,7 +449,7 @@ def _design_of_groups(predictions: Predictions, code: NDArray[np.intp], stratifi
 
 
 def _strata_of_classes(frequency: Array, positives: int, stratified: bool) -> tuple[slice, ...]:
-    """Return the strata of units of which the first are positive, without empty ones."""
+    """Return the strata of units in order of class, positives first, without empty ones."""
     strata = [slice(0, frequency.size)]
     if stratified:
         strata = [slice(0, positives), slice(positives, frequency.size)]

@@ -122,6 +122,7 @@ def auc_variance(
     if method == "obuchowski":
         a = sqrt(2) * h
         return 0.0099 * exp(-a * a / 2) * ((5 * a * a + 8) + (a * a + 8) / ratio)
+    # Owen: Φ₂(h, h; ρ) = Φ(h) − 2·T(h, √((1 − ρ)/(1 + ρ))), here with ρ = ½.
     both_above = auc - 2 * float(special.owens_t(h, sqrt(1 / 3)))
     spread = both_above - auc**2
     return spread * (1 + 1 / ratio) + (auc * (1 - auc) - 2 * spread) / (positives * ratio)
@@ -354,6 +355,7 @@ class _Test:
     def plan(self, power: float, aim: str) -> StudyPlan:
         """Return the smallest study with the required power."""
         check.check_share(power, "power")
+        # Doubling, then bisection: the power rises with the number of positives.
         low, high = 1, 2
         while self.power(high) < power:
             low, high = high, 2 * high
@@ -617,6 +619,7 @@ class Pilot:
         def lacking(n: float) -> float:
             return self.power(n_pos=n, n_neg=n * ratio, margin=margin, alpha=alpha) - power
 
+        # A number with enough power, by doubling; then the root below it, which rounding must not carry past an integer.
         most = 2.0
         while lacking(most) < 0 and most < inf:
             most *= 2
