@@ -365,7 +365,7 @@ def _profit_curve(sample: Sample, campaign: Campaign) -> ProfitCurve:
     rows = sample.require_rows("models")
     benefits = column_of("unit_benefit", campaign.unit_benefit, rows.columns)[rows.y_true]
     if not benefits.any():
-        # No response brings anything. Weights of 0 would leave no responders, and no curve.
+        # No response brings anything, so that nobody is worth a contact.
         return ProfitCurve(sample.counts, replace(campaign, unit_benefit=0.0))
     return RowProfitCurve(rows, rows.models[0], campaign)
 

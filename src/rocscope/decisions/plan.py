@@ -458,7 +458,7 @@ class Plan(Result):
 
 FORMAT = Format("rocscope.decision", 3, "a decision", "make the decision anew with rocscope.choose and save it")
 
-# The texts of fractions are limited in length, so that a hostile file cannot make their arithmetic slow.
+# At most 4,000 digits each: by default, Python does not convert a text of more than 4,300 digits to an integer.
 _FRACTION = re.compile(r"\d{1,4000}(/[1-9]\d{0,3999})?")
 
 # Tolerance of rates, between counts as written (in floats) and the randomised rule that they come from.

@@ -218,7 +218,8 @@ def _unit_costs(
     else:
         raise OneClassError("allocation at a target prevalence", expected="both classes", got="one")
     hit, alarm = context.miss_cost, context.false_alarm_cost
-    # The greedy order needs steps along a hull that gain ever less: true for these signs alone.
+    # A step with a share p of positives gains (hit + alarm) · p − alarm per case. Along a hull p falls, and so does the
+    # gain if hit + alarm ≥ 0: the greedy order relies on it.
     if alarm < 0 or hit + alarm < 0:
         hint = "check the signs of the costs (gains are negative)"
         raise InputError("context", expected="false alarms that cost something", got=repr(context), hint=hint)
