@@ -619,7 +619,8 @@ class Pilot:
         def lacking(n: float) -> float:
             return self.power(n_pos=n, n_neg=n * ratio, margin=margin, alpha=alpha) - power
 
-        # A number with enough power, by doubling; then the root below it, which rounding must not carry past an integer.
+        # A number with enough power, by doubling; then the root below it, which rounding must not carry past a whole
+        # number.
         most = 2.0
         while lacking(most) < 0 and most < inf:
             most *= 2
