@@ -8,7 +8,7 @@ import pytest
 import rocscope as rs
 from rocscope.decisions import Monitor
 from rocscope.decisions.confidence_sequence import (
-    _BETS,
+    BETS_OF_CLASS,
     LookBlock,
     cell_means,
     evidence_of,
@@ -57,7 +57,7 @@ def test_evidence_is_the_least_product_over_the_line(text):
                 values = gain[own]
                 if np.ptp(values):
                     odds = (values - values.min()) / (bound - values.min())
-                    wealth.append(np.mean(np.prod((1 + _BETS[:, None] * (odds - 1)) ** counts[own], axis=1)))
+                    wealth.append(np.mean(np.prod((1 + BETS_OF_CLASS[:, None] * (odds - 1)) ** counts[own], axis=1)))
                 else:
                     wealth.append(1.0)
             best = min(best, np.prod(wealth))

@@ -3,7 +3,15 @@
 import numpy as np
 from scipy import stats
 
-from rocscope.decisions.confidence_sequence import _GROWTH, _LEAST_ROWS, BETS, _areas, _began, _stakes, auc_evidence
+from rocscope.decisions.confidence_sequence import (
+    BETS,
+    BLOCKS_BEFORE_GROWTH,
+    LEAST_BLOCK_ROWS,
+    _areas,
+    _began,
+    _stakes,
+    auc_evidence,
+)
 
 LEVELS = np.linspace(-2, 2, 15)  # between 16 levels of a score
 
@@ -18,7 +26,7 @@ def changes(gain, before, after, *, change, looks, rows, streams, level=0.95, se
     raised, since = np.full(streams, np.inf), np.full(streams, np.nan)
     active, grown, first, last = np.arange(streams), np.ones((streams, 0, BETS.size)), [], 0
     for n in range(0, looks * rows, rows):
-        if not first or last >= max(_LEAST_ROWS, n / _GROWTH):
+        if not first or last >= max(LEAST_BLOCK_ROWS, n / BLOCKS_BEFORE_GROWTH):
             grown, first, last = np.pad(grown, ((0, 0), (0, 1), (0, 0)), constant_values=1.0), [*first, n], 0
         drawn = rng.multinomial(rows, before if n < change else after, size=active.size)
         grown *= np.exp(drawn @ gain.T)[:, None]
@@ -47,7 +55,7 @@ def alarms(values, before, after, *, bound, change, looks, rows, streams, level=
     raised = np.full(streams, np.inf)
     n = last = begun = 0
     for _ in range(looks):
-        if begun == 0 or n - last >= max(_LEAST_ROWS, n / _GROWTH):
+        if begun == 0 or n - last >= max(LEAST_BLOCK_ROWS, n / BLOCKS_BEFORE_GROWTH):
             wealth += part[begun] / BETS.size
             begun, last = begun + 1, n
         wealth *= np.exp(rng.multinomial(rows, before if n < change else after, size=streams) @ gain.T)
@@ -86,7 +94,7 @@ def rank_alarms(skill, later, *, rate, change, looks, rows, streams, upwards=Fal
     raised, since = np.full(streams, np.inf), np.full(streams, np.nan)
     first, last = [], 0
     for n in range(0, looks * rows, rows):
-        if not first or last >= max(_LEAST_ROWS, n / _GROWTH):
+        if not first or last >= max(LEAST_BLOCK_ROWS, n / BLOCKS_BEFORE_GROWTH):
             pos, neg = (np.pad(each, ((0, 0), (0, 1), (0, 0))) for each in (pos, neg))
             first, last = [*first, n], 0
         active = np.flatnonzero(np.isinf(raised))

@@ -1,46 +1,32 @@
-"""Monitored quantities: means over the cells at a threshold, and limits on them."""
-# MERGED-DOC: """Confidence sequences: intervals and tests that hold at every look, by bets that start with each block
-# of rows.
-#
-# A change need not have been there from the first row. So the stake is spread over beginnings: a part of it is bet
-# from
-# the first row on, a part from each later block on, the rest stays cash. The whole reaches 1/α ever with a chance of
-# α at
-# most as long as the limit is kept, whenever it is looked at.
-#
-# Bets: confidence intervals of a mean at every look, however often one looks.
-#
-# Someone who believes that the mean of bounded values is m offers bets at fair odds; betting a share t of the wealth
-# on
-# values above m holds Π (1 − t + t·(x − a)/(m − a)) of it. Were m right, that wealth would ever reach 1/α with a
-# chance
-# of α at most (Ville). So the means at which no mixture of such bets ever reached 1/α are a confidence sequence: an
-# interval at every look, all of which hold together.
-#
-# A cost takes few values, and the wealth depends on how often each came up, not on their order. So counts are all
-# that a
-# monitor has to remember, and machines add theirs up.
-# """
-# MERGED-DOC: """Causes of an alarm: which of class mix, rates and calibration changed when the evidence began to
-# grow."""
-# MERGED-DOC: """Means over cells at a fixed class mix: evidence and intervals that hold however prevalence varies.
-#
-# A cost per case depends on the class mix of the cases that come. Where that swings for weeks at a time, rows are not
-# independent, and bets on the cost are not at fair odds. Bets on positives alone are, and so are bets on negatives.
-#
-# A limit on a mean at prevalence π is a limit on π·μ₁ + (1 − π)·μ₀, of the mean gains of both classes. If it is kept,
-# the
-# line π·μ₁ + (1 − π)·μ₀ = 0 has a pair of means that are at least the true ones. So the evidence is the least
-# product,
-# over that line, of the wealth of bets against μ₁ and against μ₀.
-# """
-# MERGED-DOC: """RankCounts: positives and negatives in few ranges of the score, from which a monitor estimates AUCs.
-#
-# Every score is a level of its own until there are many. Then ranges of few rows become one, with aligned ends in the
-# order of the floats: half of all floats, a quarter, and so on. So of two ranges of two
-# monitors one holds the other, or they are apart, and both add up. Crowded scores keep narrow ranges, wherever they
-# lie.
-# """
+"""Confidence sequences: intervals and tests of monitored quantities that hold at every look, however often one looks.
+
+Bets. Someone who believes that bounded values x >= a have the mean m offers bets at fair odds. A gambler who bets a
+share t of the wealth that the mean is larger holds, after some values,
+
+    W = Π (1 − t + t·(x − a)/(m − a))
+
+If m is right, W is a martingale that starts at 1, and reaches 1/α at any time with probability α at most (Ville's
+inequality). So the means against which no mixture of such bets has reached 1/α are a confidence sequence: an interval
+at every look, all of which hold together. A cost takes few values, and W depends on how often each occurred, not on
+their order. So counts are all that a monitor has to remember, and counts of several machines are added.
+
+Change points. A change need not have been there from the first row. The stake is therefore spread over beginnings: a
+part is bet from the first row on, a part from each later block of rows on, and the rest stays cash. The total is a
+martingale too. The block from which most of the wealth grew is where the change began.
+
+Fixed class mix. A cost per case depends on the prevalence of the cases that come. Where that swings, bets on the cost
+are not at fair odds, but bets on positives alone are, and bets on negatives alone. A limit on a mean at prevalence π
+is a limit on π·μ₁ + (1 − π)·μ₀, of the means of both classes. The evidence against it is the least product, over all
+pairs of means with π·μ₁ + (1 − π)·μ₀ = 0, of the wealth of bets against μ₁ and against μ₀.
+
+Ranks. AUCs are estimated from counts in ranges of the score (`RankCounts`), with asymptotic confidence sequences.
+
+The file has this order: monitored means and limits on them; intervals by bets; blocks of rows and the evidence since
+each of them; causes of an alarm; a fixed class mix; counts by score.
+
+References: Ville 1939; Robbins 1970, Ann. Math. Stat. 41:1397-1409; Waudby-Smith & Ramdas 2024, J. R. Stat. Soc. B
+86:1-27; Shin, Ramdas & Rinaldo 2023, "E-detectors".
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -60,8 +46,10 @@ from rocscope.figures.registry import figure_named, known
 from rocscope.inference.estimate import Estimate
 from rocscope.inference.planning.sample_size import auc_variance
 
+# Monitored means, and limits on them
+
 CELLS = ("tp", "fp", "fn", "tn")
-_CLASSES = POSITIVES, NEGATIVES = (0, 2), (1, 3)
+POSITIVES, NEGATIVES = (0, 2), (1, 3)
 SHOWN = ("tpr", "fpr", "precision", "depth", "error")
 """Shares that are always monitored; others only if a limit names them."""
 
@@ -92,7 +80,8 @@ class CellMean:
     @property
     def mixed(self) -> bool:
         """Whether it depends on a class mix that is fixed."""
-        return self.prevalence is not None and not any(set(self.used) <= {*own} for own in (POSITIVES, NEGATIVES))
+        within_a_class = set(self.used) <= {*POSITIVES} or set(self.used) <= {*NEGATIVES}
+        return self.prevalence is not None and not within_a_class
 
     def counts(self, cells: Array) -> Array:
         """Return the cells in the denominator."""
@@ -103,15 +92,17 @@ class CellMean:
         counts = self.counts(cells)
         n = float(counts.sum())
         if self.mixed:
-            rates = (cells[own[0]] / total if (total := cells[list(own)].sum()) else np.nan for own in _CLASSES)
-            return self.at_rates(*rates), n
+            tp, fp, fn, tn = map(float, cells)
+            tpr = tp / (tp + fn) if tp + fn else np.nan
+            fpr = fp / (fp + tn) if fp + tn else np.nan
+            return self.at_rates(tpr, fpr), n
         return (float(counts @ np.array(self.values) / n) if n else np.nan), n
 
     def at_rates(self, tpr: float, fpr: float) -> float:
         """Return the mean at the fixed class mix for given rates; NaN without cases."""
         assert self.prevalence is not None
-        share = self.prevalence, 1 - self.prevalence
-        cells = np.array([share[0] * tpr, share[1] * fpr, share[0] * (1 - tpr), share[1] * (1 - fpr)])
+        pos, neg = self.prevalence, 1 - self.prevalence
+        cells = np.array([pos * tpr, neg * fpr, pos * (1 - tpr), neg * (1 - fpr)])
         counts = self.counts(cells)
         return float(counts @ np.array(self.values) / counts.sum()) if counts.sum() else np.nan
 
@@ -149,12 +140,18 @@ def limit_of(text: str, *, of_decision: bool) -> Condition:
     return replace(limit, quantity=RANKED.get(figure.name, figure.name))
 
 
-_SHARES = np.geomspace(1e-3, 0.9, 24)
-_CLOSE = 1e-9  # relative, of values from a grid: ties but for rounding
-_LEAST_LEVEL = 1e-300  # above 0, whose logarithm is finite
+# Intervals by bets
+
+# Shares of the wealth that are bet, for an interval: small ones are best against means near the observed one, large
+# ones against means far from it.
+SHARES = np.geomspace(1e-3, 0.9, 24)
+# The odds are infinite at the smallest value: roots are looked for above it by this share of the range.
+MARGIN = 1e-9
+# Smallest level in place of 0, whose logarithm is finite.
+LEAST_LEVEL = 1e-300
 
 
-def _log_wealth(values: Array, counts: Array, mean: float, least: float, shares: Array = _SHARES) -> Array:
+def _log_wealth(values: Array, counts: Array, mean: float, least: float, shares: Array = SHARES) -> Array:
     """Return the log wealth of bets that the mean exceeds `mean`, mixed uniformly over stakes; one row per count
     vector.
 
@@ -178,8 +175,8 @@ def _log_wealth(values: Array, counts: Array, mean: float, least: float, shares:
     """
     gain = 1 - shares[:, None] + shares[:, None] * (values - least) / (mean - least)
     with np.errstate(divide="ignore"):
-        each = counts @ np.log(gain).T
-    return np.logaddexp.reduce(each, axis=-1) - log(shares.size)
+        log_wealth = counts @ np.log(gain).T
+    return np.logaddexp.reduce(log_wealth, axis=-1) - log(shares.size)
 
 
 def mean_interval(values: Array, counts: Array, level: float) -> tuple[float, float]:
@@ -206,21 +203,22 @@ def mean_interval(values: Array, counts: Array, level: float) -> tuple[float, fl
 
 
 def _lower_end(values: Array, counts: Array, level: float) -> float:
+    """Return the smallest mean against which the bets have not reached 2/(1 − level), the half for this side."""
     least, total = float(values.min()), counts.sum()
     if not total or values.max() == least:
         return least
-    found = float(values @ counts / total)
+    observed = float(values @ counts / total)
     needed = log(2 / (1 - level))
-    close = _CLOSE * (values.max() - least)
 
     def excess(mean: float) -> float:
         return float(_log_wealth(values, counts, mean, least)) - needed
 
-    first = least + close
-    if found <= first or excess(first) <= 0:
+    # The wealth falls from the smallest value to the observed mean, where it is at most 1: one root lies between them.
+    first = least + MARGIN * (values.max() - least)
+    if observed <= first or excess(first) <= 0:
         return least
     solve: Any = optimize.brentq
-    return solve(excess, first, found, xtol=1e-10)
+    return solve(excess, first, observed, xtol=1e-10)
 
 
 def asymptotic_reach(n: float, level: float, best_at: float = 500.0) -> float:
@@ -249,19 +247,27 @@ def asymptotic_reach(n: float, level: float, best_at: float = 500.0) -> float:
     >>> round(asymptotic_reach(500, 0.95), 2)
     3.0...
     """
-    twice = -2 * log1p(-max(level, _LEAST_LEVEL))  # −2 log α, also where α is 1 in floats
+    twice = -2 * log1p(-max(level, LEAST_LEVEL))  # −2 log α, also where α is 1 in floats
     spread = n * (twice + log1p(twice)) / best_at
     return sqrt((spread + 1) / spread * (log1p(spread) + twice))
 
 
-# Found by simulation, so that changes after 0 to 5,000 quiet rows are found within twice the rows of a fixed test.
-BETS = np.geomspace(0.015, 0.6, 6)  # shares of the wealth that are bet
-_FIRST = 0.1  # of the stake, from the first row on
-_LATER, _OFFSET, _POWER = 0.9 / 2.2861, 3.0, 1.3  # the others share .9: Σ (k + 3)^−1.3 = 2.2861
-# Of a block; so there are 48 and a logarithm of the rows of them, which bounds the memory.
-_LEAST_ROWS, _GROWTH = 50, 48
-_BAD_FROM_FIRST = 0.2  # by benchmarks/simulations/monitors.py: with less, changes from the start are dated too late
-_EFFECTS = (0.04, 0.12)  # how far beyond its limit an AUC may be; four effects from .02 to .2 were found later
+# Blocks of rows, and the evidence since each of them
+
+# Shares of the wealth that are bet against a limit. Found by simulation, as the stakes below, so that changes after 0
+# to 5,000 quiet rows are detected within twice the rows of a fixed test.
+BETS = np.geomspace(0.015, 0.6, 6)
+# Share of the stake that is bet from the first row on. Later blocks k = 1, 2, … share .9 in proportion to (k + 3)^−1.3,
+# whose sum over all k is 2.2861.
+STAKE_OF_FIRST, STAKE_OF_LATER = 0.1, 0.9 / 2.2861
+STAKE_OFFSET, STAKE_POWER = 3.0, 1.3
+# A block has at least 50 rows, and a 48th of all rows: so their number grows like the logarithm of the rows.
+LEAST_BLOCK_ROWS, BLOCKS_BEFORE_GROWTH = 50, 48
+# Prior probability that a stream is bad from its first row. By benchmarks/simulations/monitors.py: with less, changes
+# from the start are dated too late.
+BAD_FROM_FIRST = 0.2
+# How far beyond its limit an AUC is expected to be: with four effects from .02 to .2 changes were detected later.
+AUC_EFFECTS = (0.04, 0.12)
 
 
 @dataclass
@@ -302,7 +308,7 @@ class LookBlock:
 
 def begins(blocks: list[LookBlock]) -> bool:
     """Whether the next rows are a block of their own: after 50 rows, and a forty-eighth of all, in the last one."""
-    return not blocks or blocks[-1].n >= max(_LEAST_ROWS, sum(block.n for block in blocks) / _GROWTH)
+    return not blocks or blocks[-1].n >= max(LEAST_BLOCK_ROWS, sum(block.n for block in blocks) / BLOCKS_BEFORE_GROWTH)
 
 
 def _stakes(blocks: int) -> Array:
@@ -314,7 +320,7 @@ def _stakes(blocks: int) -> Array:
     array([0.1  , 0.065, 0.049])
     """
     later = np.arange(1, blocks)
-    return np.concatenate(([_FIRST], _LATER * (later + _OFFSET) ** -_POWER))
+    return np.concatenate(([STAKE_OF_FIRST], STAKE_OF_LATER * (later + STAKE_OFFSET) ** -STAKE_POWER))
 
 
 @dataclass(frozen=True)
@@ -350,9 +356,11 @@ def spread(grown: Array, rows: Array) -> Betting:
     Ville 1939; Waudby-Smith & Ramdas 2024, J. R. Stat. Soc. B 86:1–27; Shin, Ramdas & Rinaldo 2023, "E-detectors"
     (beginnings; there for a run length, here with a stake that bounds the chance of any false alarm).
     """
-    each = np.log(_stakes(grown.size)) + grown
-    cash = 1 - _stakes(grown.size).sum()
-    return Betting(float(np.exp(np.minimum(np.logaddexp.reduce(each), 700.0)) + cash), int(_began(grown, rows)))
+    stakes = _stakes(grown.size)
+    log_wealth = np.logaddexp.reduce(np.log(stakes) + grown)
+    # Above e^700 a float would overflow; the alarm is far below it.
+    wealth = float(np.exp(np.minimum(log_wealth, 700.0)) + 1 - stakes.sum())
+    return Betting(wealth, int(_began(grown, rows)))
 
 
 def _began(grown: Array, rows: Array) -> Array:
@@ -367,7 +375,7 @@ def _began(grown: Array, rows: Array) -> Array:
     2
     """
     later = rows[1:].sum()
-    prior = np.append(_BAD_FROM_FIRST, (1 - _BAD_FROM_FIRST) * rows[1:] / max(later, 1))
+    prior = np.append(BAD_FROM_FIRST, (1 - BAD_FROM_FIRST) * rows[1:] / max(later, 1))
     with np.errstate(divide="ignore"):
         weight = np.exp(grown - grown.max(axis=-1, keepdims=True) + np.log(prior)).cumsum(axis=-1)
     return (weight >= weight[..., -1:] / 2).argmax(axis=-1)
@@ -386,11 +394,12 @@ def mixture_evidence(excess: Array, variance: Array) -> Array:
     Robbins 1970, Ann. Math. Stat. 41:1397–1409 (mixtures of bets on a normal mean).
     """
     z = excess / np.sqrt(variance)
-    each = []
-    for effect in _EFFECTS:
+    log_wealth = []
+    for effect in AUC_EFFECTS:
         r = effect**2 / variance
-        each.append(log(2) + special.log_ndtr(z * np.sqrt(r / (1 + r))) - np.log1p(r) / 2 + z**2 * r / (2 * (1 + r)))
-    return np.logaddexp.reduce(each, axis=0) - log(len(_EFFECTS))
+        log_tail = special.log_ndtr(z * np.sqrt(r / (1 + r)))
+        log_wealth.append(log(2) + log_tail - np.log1p(r) / 2 + z**2 * r / (2 * (1 + r)))
+    return np.logaddexp.reduce(log_wealth, axis=0) - log(len(AUC_EFFECTS))
 
 
 def from_each_on(values: Array) -> Array:
@@ -402,14 +411,19 @@ def bets_on_residuals(residual: Array, weight: Array, limit: Condition) -> Array
     """Return the log wealth of bets that observed − expected exceeds a limit."""
     sign = 1.0 if limit.upwards else -1.0
     excess = sign * (residual - limit.bound)
+    # A residual lies within ±1: stakes are relative to the largest loss, 1 + |bound|, so that wealth stays above 0.
     share = BETS[:, None] / (1 + abs(limit.bound))
     return np.log1p(share * excess) @ weight
 
 
-_ERROR = 0.05  # shared among the four that are compared
-_FEW = 50  # rows before the change, below which the rows that the decision was chosen on are compared
-# A χ² test over fewer has little power; a note at every look needs a small error: choices.
-_LEAST_BLOCKS, _SURE = 10, 0.001
+# Causes of an alarm
+
+# Error of the comparison before and after a change, shared among the four quantities that are compared.
+CAUSE_ERROR = 0.05
+# With fewer rows before the change, the rows that the decision was chosen on are compared.
+LEAST_ROWS_BEFORE = 50
+# A χ² test over fewer blocks has little power, and a note that is made at every look needs a small error: choices.
+LEAST_BLOCKS, VARYING_ERROR = 10, 0.001
 
 
 def causes_of(blocks: list[LookBlock], since: int, cells: Array | None) -> str:
@@ -424,15 +438,16 @@ def causes_of(blocks: list[LookBlock], since: int, cells: Array | None) -> str:
         tp, fp, fn and tn of the rows that the decision was chosen on, for a change from the first rows on.
     """
     before, after = _total(blocks[:since]), _total(blocks[since:])
-    if before.n < _FEW and cells is not None:
+    if before.n < LEAST_ROWS_BEFORE and cells is not None:
         before = LookBlock(None, cells, np.zeros(3), {})
-    found = []
-    for name, used, hits in (("class mix", (0, 1, 2, 3), (0, 2)), ("tpr", (0, 2), (0,)), ("fpr", (1, 3), (1,))):
+    comparisons = []
+    # Cells that are counted, and all cells of the share.
+    for name, hits, used in (("class mix", (0, 2), (0, 1, 2, 3)), ("tpr", (0,), (0, 2)), ("fpr", (1,), (1, 3))):
         counts = [(block.cells[list(hits)].sum(), block.cells[list(used)].sum()) for block in (before, after)]
-        found.append((name, *_means_of_counts(counts)))
-    found.append(("calibration", *_means_of_residuals([before.residuals, after.residuals])))
-    reach = stats.norm.isf(_ERROR / len(found) / 2)
-    words = [f"{name} ({first:.3g} → {second:.3g})" for name, first, second, z in found if abs(z) > reach]
+        comparisons.append((name, *_compare_shares(*counts)))
+    comparisons.append(("calibration", *_compare_residuals(before.residuals, after.residuals)))
+    reach = stats.norm.isf(CAUSE_ERROR / len(comparisons) / 2)
+    words = [f"{name} ({first:.3g} → {second:.3g})" for name, first, second, z in comparisons if abs(z) > reach]
     return ", ".join(words)
 
 
@@ -443,22 +458,27 @@ def _total(blocks: list[LookBlock]) -> LookBlock:
     return total
 
 
-def _means_of_counts(counts: list[tuple[Any, Any]]) -> tuple[float, float, float]:
-    (hits, n), (more, m) = counts
-    if not (n and m):
+def _compare_shares(before: tuple[Any, Any], after: tuple[Any, Any]) -> tuple[float, float, float]:
+    """Return two shares, given hits and cases of each, and z of the pooled test of their difference."""
+    (first_hits, first_n), (second_hits, second_n) = before, after
+    if not (first_n and second_n):
         return 0.0, 0.0, 0.0
-    pooled = (hits + more) / (n + m)
-    error = sqrt(pooled * (1 - pooled) * (1 / n + 1 / m))
-    return hits / n, more / m, (more / m - hits / n) / error if error else 0.0
+    first, second = first_hits / first_n, second_hits / second_n
+    pooled = (first_hits + second_hits) / (first_n + second_n)
+    error = sqrt(pooled * (1 - pooled) * (1 / first_n + 1 / second_n))
+    return first, second, (second - first) / error if error else 0.0
 
 
-def _means_of_residuals(residuals: list[Array]) -> tuple[float, float, float]:
-    if min(n for n, _, _ in residuals) < 2:
+def _compare_residuals(before: Array, after: Array) -> tuple[float, float, float]:
+    """Return two mean residuals and z of their difference, given n, sum and sum of squares of each."""
+    if min(before[0], after[0]) < 2:
         return 0.0, 0.0, 0.0
-    (first, a), (second, b) = (
-        (total / n, max(squares / n - (total / n) ** 2, 0) / n) for n, total, squares in residuals
-    )
-    return first, second, (second - first) / sqrt(a + b) if a + b else 0.0
+    means, variance = [], 0.0
+    for n, total, squares in (before, after):
+        means.append(total / n)
+        variance += max(squares / n - (total / n) ** 2, 0) / n
+    first, second = means
+    return first, second, (second - first) / sqrt(variance) if variance else 0.0
 
 
 def varying_prevalence(blocks: list[LookBlock]) -> str:
@@ -466,10 +486,11 @@ def varying_prevalence(blocks: list[LookBlock]) -> str:
     cells = np.array([block.cells for block in blocks]).reshape(-1, 4)
     n, positive = cells.sum(axis=1), cells[:, [0, 2]].sum(axis=1)
     total = positive.sum() / max(n.sum(), 1)
-    if len(blocks) < _LEAST_BLOCKS or not 0 < total < 1:
+    if len(blocks) < LEAST_BLOCKS or not 0 < total < 1:
         return ""
+    # Pearson's statistic of homogeneity: over its degrees of freedom it is the ratio of the variance to that of chance.
     chi2 = float(((positive - n * total) ** 2 / (n * total * (1 - total))).sum())
-    if stats.chi2.sf(chi2, len(blocks) - 1) > _SURE:
+    if stats.chi2.sf(chi2, len(blocks) - 1) > VARYING_ERROR:
         return ""
     return (
         f"Prevalence varies {sqrt(chi2 / (len(blocks) - 1)):.2g} times as much between periods as by chance. "
@@ -478,9 +499,12 @@ def varying_prevalence(blocks: list[LookBlock]) -> str:
     )
 
 
-_BETS = np.append(0.0, BETS)  # some is kept as cash, so that wealth in one class cannot ruin that in the other
-_POINTS, _STAGES = 33, 3  # of the line: each stage narrows it 16-fold about its least point
-_CLOSE_of_class_mix = 1e-9
+# A fixed class mix
+
+# With a share of 0 some is kept as cash, so that a loss in one class cannot ruin the wealth in the other.
+BETS_OF_CLASS = np.append(0.0, BETS)
+# The least wealth on the line of means is searched on grids: each stage narrows the line 16-fold about its least point.
+GRID_POINTS, GRID_STAGES = 33, 3
 
 
 def interval_of(mean: CellMean, cells: Array, level: float) -> tuple[float, float]:
@@ -493,10 +517,13 @@ def interval_of(mean: CellMean, cells: Array, level: float) -> tuple[float, floa
     """
     if not mean.mixed:
         return mean_interval(np.array(mean.values), mean.counts(cells), level)
-    rates = [mean_interval(np.array([1.0, 0.0]), cells[list(own)], (1 + level) / 2) for own in (POSITIVES, NEGATIVES)]
-    ends = [mean.at_rates(tpr, fpr) for tpr in rates[0] for fpr in rates[1]]
-    known = [each for each in ends if not np.isnan(each)] or [min(mean.values), max(mean.values)]
-    return min(known), max(known)
+    hit_or_not, one_sided = np.array([1.0, 0.0]), (1 + level) / 2
+    rates_pos = mean_interval(hit_or_not, cells[list(POSITIVES)], one_sided)
+    rates_neg = mean_interval(hit_or_not, cells[list(NEGATIVES)], one_sided)
+    ends = [mean.at_rates(tpr, fpr) for tpr in rates_pos for fpr in rates_neg]
+    # Where the denominator may be 0, as that of precision, the corner is undefined; without any, nothing is known.
+    defined = [end for end in ends if not np.isnan(end)] or [min(mean.values), max(mean.values)]
+    return min(defined), max(defined)
 
 
 def evidence_of(blocks: list[LookBlock], limit: Condition, mean: CellMean | None) -> Betting:
@@ -504,47 +531,56 @@ def evidence_of(blocks: list[LookBlock], limit: Condition, mean: CellMean | None
     if mean is None or not mean.mixed:
         return evidence(blocks, limit, mean)
     assert mean.prevalence is not None
+    # Gain of a bet on each cell: how far its value lies beyond the bound, 0 for cells that the mean does not count.
     sign, gain = (1.0 if limit.upwards else -1.0), np.zeros(4)
     gain[list(mean.used)] = sign * (np.array(mean.values) - limit.bound)
     counts = from_each_on(np.array([block.cells for block in blocks]))
     odds = mean.prevalence / (1 - mean.prevalence)
-    of_pos, of_neg = ((gain[list(each)], counts[:, list(each)]) for each in (POSITIVES, NEGATIVES))
+    of_pos = gain[list(POSITIVES)], counts[:, list(POSITIVES)]
+    of_neg = gain[list(NEGATIVES)], counts[:, list(NEGATIVES)]
     return spread(_least_on_line(of_pos, of_neg, odds), np.array([block.n for block in blocks]))
 
 
 def _least_on_line(of_pos: tuple[Array, Array], of_neg: tuple[Array, Array], odds: float) -> Array:
     """Return the least log wealth over all pairs of means that keep the limit, for each row of counts."""
-    (pos, _), (neg, _) = of_pos, of_neg
+    pos, neg = of_pos[0], of_neg[0]
+    # On the line the mean of negatives is −odds · (mean of positives), at least the smallest gain of a negative.
     low = np.full(len(of_pos[1]), pos.min())
     high = np.full(low.size, min(pos.max(), -neg.min() / odds))
     first, last, least = low, high, low
-    for _ in range(_STAGES):
-        means = low[:, None] + (high - low)[:, None] * np.linspace(0, 1, _POINTS)
-        grown = _log_wealth_of_class_mix(*of_pos, means) + _log_wealth_of_class_mix(
-            *of_neg, np.minimum(-odds * means, neg.max())
-        )
-        at = grown.argmin(axis=1)[:, None]
-        least, centre = (np.take_along_axis(each, at, axis=1)[:, 0] for each in (grown, means))
-        reach = (high - low) / (_POINTS - 1)
+    for _ in range(GRID_STAGES):
+        means = low[:, None] + (high - low)[:, None] * np.linspace(0, 1, GRID_POINTS)
+        means_neg = np.minimum(-odds * means, neg.max())
+        log_wealth = _log_wealth_in_class(*of_pos, means) + _log_wealth_in_class(*of_neg, means_neg)
+        place = log_wealth.argmin(axis=1)[:, None]
+        least = np.take_along_axis(log_wealth, place, axis=1)[:, 0]
+        centre = np.take_along_axis(means, place, axis=1)[:, 0]
+        reach = (high - low) / (GRID_POINTS - 1)
         low, high = np.maximum(centre - reach, first), np.minimum(centre + reach, last)
     return least
 
 
-def _log_wealth_of_class_mix(values: Array, counts: Array, means: Array) -> Array:
+def _log_wealth_in_class(values: Array, counts: Array, means: Array) -> Array:
     """Return the log wealth of bets against means, mixed over stakes; of values that are all equal nothing is won."""
     least, width = values.min(), np.ptp(values)
     if not width:
         return np.zeros(means.shape)
-    odds = (values - least) / np.maximum(means - least, _CLOSE_of_class_mix * width)[..., None]
-    grown = np.log(1 + _BETS[:, None, None, None] * (odds - 1))
-    return special.logsumexp((grown * counts[:, None]).sum(axis=-1), axis=0) - np.log(_BETS.size)
+    odds = (values - least) / np.maximum(means - least, MARGIN * width)[..., None]
+    gain = np.log(1 + BETS_OF_CLASS[:, None, None, None] * (odds - 1))
+    return special.logsumexp((gain * counts[:, None]).sum(axis=-1), axis=0) - np.log(BETS_OF_CLASS.size)
 
 
-_MOST_LEVELS = 2048  # ranges of scores: half of it is what joining down to pairs of more than a 512th of the rows needs
-_LEAST_SHARE = 1 / 512  # of the rows: what is joined has at most this, so that the AUC is within 1/1024
-_SIGN, _WIDEST = np.uint64(1 << 63), 63
-_PRIOR = 20  # rows of the smaller class that the variance of normal scores at the limit counts for
-_ENOUGH = 20  # rows of each class, from which on the limit theorem is leaned on
+# Counts by score
+
+# Ranges of scores that are kept at most. Half of them suffice to join down to pairs of more than a 512th of the rows.
+MOST_RANGES = 2048
+# Ranges that are joined hold at most this share of the rows: their pairs are ties, so that the AUC is within 1/1024.
+LEAST_SHARE = 1 / 512
+SIGN_BIT, WIDEST_BITS = np.uint64(1 << 63), 63
+# Rows of each class that the variance of normal scores at the limit counts for, while few rows show their own.
+PRIOR_ROWS = 20
+# Rows of each class from which on a normal approximation of the AUC is used.
+ENOUGH_ROWS = 20
 
 
 def _keys(score: Array) -> NDArray[np.uint64]:
@@ -555,12 +591,18 @@ def _keys(score: Array) -> NDArray[np.uint64]:
     >>> np.argsort(_keys(np.array([0.5, -2.0, 0.0, -0.0, 1e300]))).tolist()
     [1, 2, 3, 0, 4]
     """
+    # Floats of one sign are in the order of their bits; negative ones in reverse. Adding 0 makes −0 equal to 0.
     bits = (score.astype(np.float64) + 0.0).view(np.uint64)
-    return np.where(bits & _SIGN, ~bits, bits | _SIGN)
+    return np.where(bits & SIGN_BIT, ~bits, bits | SIGN_BIT)
 
 
 class RankCounts:
-    """Positives and negatives by block of rows and by range of scores."""
+    """Positives and negatives by block of rows and by range of scores, from which a monitor estimates AUCs.
+
+    Every score is a range of its own until there are many. Then ranges of few rows become one, with ends aligned in the
+    order of the floats: half of all floats, a quarter, and so on. So of two ranges of two monitors one contains the
+    other, or they are disjoint, and both can be added. Crowded scores keep narrow ranges, wherever they lie.
+    """
 
     def __init__(self) -> None:
         self.start = np.zeros(0, np.uint64)
@@ -588,7 +630,7 @@ class RankCounts:
         np.add.at(self.neg[block], place, neg)
         np.minimum.at(self.low, place, low)
         np.maximum.at(self.high, place, high)
-        if self.start.size > _MOST_LEVELS:
+        if self.start.size > MOST_RANGES:
             self._join()
 
     def _place(self, key: Array) -> NDArray[np.intp]:
@@ -605,28 +647,28 @@ class RankCounts:
         order = np.argsort(begun, kind="stable")
         begun, width = begun[order], np.concatenate([self.bits, bits])[order]
         none = np.zeros((len(self.pos), start.size), np.int64)
-        columns = [np.hstack([each, none])[:, order] for each in (self.pos, self.neg)]
-        ends = [np.concatenate(pair)[order] for pair in ((self.low, low), (self.high, high))]
-        self._set(begun, width, ends[0], ends[1], columns)
+        low, high = np.concatenate([self.low, low])[order], np.concatenate([self.high, high])[order]
+        pos, neg = np.hstack([self.pos, none])[:, order], np.hstack([self.neg, none])[:, order]
 
-    def _set(self, start: Array, bits: Array, low: Array, high: Array, columns: list[Array]) -> None:
-        """Keep ranges in order, those within a wider one joined to it."""
-        last = start | ((np.uint64(1) << bits) - np.uint64(1))
-        first = np.flatnonzero(np.concatenate([[True], start[1:] > np.maximum.accumulate(last)[:-1]]))
-        self.bits = np.maximum.reduceat(bits, first)
-        self.start = start[first] >> self.bits << self.bits
+        # A range begins where no range before it reaches: those within a wider one are joined to it.
+        last = begun | ((np.uint64(1) << width) - np.uint64(1))
+        first = np.flatnonzero(np.concatenate([[True], begun[1:] > np.maximum.accumulate(last)[:-1]]))
+        self.bits = np.maximum.reduceat(width, first)
+        self.start = begun[first] >> self.bits << self.bits
         self.low, self.high = np.minimum.reduceat(low, first), np.maximum.reduceat(high, first)
-        self.pos, self.neg = (
-            np.add.reduceat(each, first, axis=1) if len(each) else np.zeros((0, first.size), np.int64)
-            for each in columns
-        )
+        if len(pos):
+            self.pos, self.neg = np.add.reduceat(pos, first, axis=1), np.add.reduceat(neg, first, axis=1)
+        else:
+            self.pos, self.neg = np.zeros((0, first.size), np.int64), np.zeros((0, first.size), np.int64)
 
     def _join(self) -> None:
         """Join ranges of few rows, the closest first."""
-        share, rows = _LEAST_SHARE, (self.pos + self.neg).sum(axis=0)
+        share, rows = LEAST_SHARE, (self.pos + self.neg).sum(axis=0)
         start, bits = self.start.copy(), self.bits.copy()
-        while start.size > _MOST_LEVELS // 2:
-            for width in np.arange(1, _WIDEST + 1, dtype=np.uint64):
+        # Ranges with a common prefix become one, from narrow to wide, as long as it holds few rows. If too many ranges
+        # remain, more rows are allowed.
+        while start.size > MOST_RANGES // 2:
+            for width in np.arange(1, WIDEST_BITS + 1, dtype=np.uint64):
                 prefix = start >> width
                 first = np.flatnonzero(np.concatenate([[True], prefix[1:] != prefix[:-1]]))
                 held, size = np.add.reduceat(rows, first), np.diff(np.append(first, start.size))
@@ -643,7 +685,7 @@ class RankCounts:
         place = np.searchsorted(start, self.start, side="right") - 1
         first = np.flatnonzero(np.concatenate([[True], place[1:] != place[:-1]]))
         self.low, self.high = np.minimum.reduceat(self.low, first), np.maximum.reduceat(self.high, first)
-        self.pos, self.neg = (np.add.reduceat(each, first, axis=1) for each in (self.pos, self.neg))
+        self.pos, self.neg = np.add.reduceat(self.pos, first, axis=1), np.add.reduceat(self.neg, first, axis=1)
         self.start, self.bits = start, bits
 
     def merge(self, other: "RankCounts") -> None:
@@ -655,8 +697,8 @@ class RankCounts:
         """Return the counts as plain data: of each block only the ranges that it has rows in."""
         blocks = []
         for pos, neg in zip(self.pos, self.neg, strict=True):
-            there = np.flatnonzero(pos + neg)
-            blocks.append({"at": there.tolist(), "pos": pos[there].tolist(), "neg": neg[there].tolist()})
+            used = np.flatnonzero(pos + neg)
+            blocks.append({"at": used.tolist(), "pos": pos[used].tolist(), "neg": neg[used].tolist()})
         ranges = {"low": self.low.tolist(), "high": self.high.tolist(), "bits": self.bits.tolist()}
         return ranges | {"blocks": blocks}
 
@@ -664,8 +706,8 @@ class RankCounts:
         """Add the counts of another one, given as plain data."""
         low, high = np.array(content["low"], float), np.array(content["high"], float)
         bits = np.array(content["bits"], np.uint64)
-        for block, each in enumerate(content["blocks"]):
-            at, pos, neg = (np.array(each[name], np.int64) for name in ("at", "pos", "neg"))
+        for block, counts in enumerate(content["blocks"]):
+            at, pos, neg = (np.array(counts[name], np.int64) for name in ("at", "pos", "neg"))
             self._add(block, low[at], high[at], bits[at], pos, neg)
 
     def auc(self, level: float) -> Estimate | None:
@@ -682,22 +724,23 @@ class RankCounts:
             return None
         area, of_pos, of_neg = map(float, _areas(pos, neg))
         method, n = "asymptotic confidence sequence, logit scale", float(n_pos + n_neg)
+        # While few rows are ranked without an error DeLong's variance is too small: at least that of normal scores.
         usual = auc_variance(min(max(area, 1 - area), 1 - 1e-9), n_neg / n_pos) / n_pos
         variance = max(of_pos / n_pos + of_neg / n_neg, usual)
         if not (variance > 0 and 0 < area < 1):
             return Estimate(area, 0.0, 1.0, level, method, n, reason="the ranks do not vary yet")
         reach = asymptotic_reach(n, level) * np.sqrt(variance) / (area * (1 - area))
         low, high = special.expit(special.logit(area) + np.array([-reach, reach]))
+        # Half of the pairs within one range of several scores: by so much the true AUC may differ from that with ties.
         open_pairs = float((pos * neg)[self.low < self.high].sum() / (2 * n_pos * n_neg))
         few = min(n_pos, n_neg)
-        reason = f"only {few} rows of one class" if few < _ENOUGH else ""
+        reason = f"only {few} rows of one class" if few < ENOUGH_ROWS else ""
         ends = max(0.0, float(low) - open_pairs), min(1.0, float(high) + open_pairs)
         return Estimate(float(area), *ends, level, method, n, float(np.sqrt(variance)), reason)
 
     def evidence(self, bound: float, upwards: bool) -> Array:
         """Return the log evidence that the AUC of the rows from each block on is beyond a bound; 0 for few rows."""
-        pos, neg = (each[::-1].cumsum(axis=0)[::-1] for each in (self.pos, self.neg))
-        return auc_evidence(pos, neg, bound, upwards)
+        return auc_evidence(from_each_on(self.pos), from_each_on(self.neg), bound, upwards)
 
     def area(self, block: int) -> float:
         """Return the AUC of the rows from a block on."""
@@ -720,23 +763,27 @@ def auc_evidence(pos: Array, neg: Array, bound: float, upwards: bool) -> Array:
     their area. It is shrunk towards that of normal scores at the bound (Obuchowski & McClish 1997) while rows are few.
     """
     n_pos, n_neg = pos.sum(axis=-1), neg.sum(axis=-1)
-    enough = np.minimum(n_pos, n_neg) >= _ENOUGH
+    enough = np.minimum(n_pos, n_neg) >= ENOUGH_ROWS
     area, of_pos, of_neg = _areas(pos[..., :1, :], neg[..., :1, :])
-    usual = auc_variance(max(bound, 1 - bound), np.inf)
-    placed = [_shrunk(of_pos, usual, n_pos), _shrunk(of_neg, auc_variance(max(bound, 1 - bound), 1) - usual, n_neg)]
+    # With infinitely many negatives the variance is that of the placements of positives; the rest is of the negatives.
+    usual_pos = auc_variance(max(bound, 1 - bound), np.inf)
+    usual_neg = auc_variance(max(bound, 1 - bound), 1) - usual_pos
+    of_pos, of_neg = _shrink(of_pos, usual_pos, n_pos), _shrink(of_neg, usual_neg, n_neg)
     area = _areas(pos, neg)[0]
-    variance = placed[0] / np.maximum(n_pos, 1) + placed[1] / np.maximum(n_neg, 1)
+    variance = of_pos / np.maximum(n_pos, 1) + of_neg / np.maximum(n_neg, 1)
     excess = np.where(enough, area - bound, 0) * (1 if upwards else -1)
     return np.where(enough, mixture_evidence(excess, variance), 0.0)
 
 
-def _shrunk(variance: Array, usual: float, n: Array) -> Array:
-    return (n[..., :1] * variance + _PRIOR * usual) / (n[..., :1] + _PRIOR)
+def _shrink(variance: Array, usual: float, n: Array) -> Array:
+    """Return a variance over all rows, shrunk towards the usual one as if that came from `PRIOR_ROWS` rows."""
+    return (n[..., :1] * variance + PRIOR_ROWS * usual) / (n[..., :1] + PRIOR_ROWS)
 
 
 def _areas(pos: Array, neg: Array) -> tuple[Array, Array, Array]:
     """Return the AUC of counts at rising levels, and the variances of the placements of positives and negatives."""
-    n_pos, n_neg = (np.maximum(each.sum(axis=-1, keepdims=True), 1) for each in (pos, neg))
+    n_pos, n_neg = np.maximum(pos.sum(axis=-1, keepdims=True), 1), np.maximum(neg.sum(axis=-1, keepdims=True), 1)
+    # Placement of a positive: share of negatives below it, half of those in its range; of a negative likewise.
     below = (neg.cumsum(axis=-1) - neg / 2) / n_neg
     above = (n_pos - pos.cumsum(axis=-1) + pos / 2) / n_pos
     area = (pos * below).sum(axis=-1, keepdims=True) / n_pos

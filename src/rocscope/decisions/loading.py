@@ -11,8 +11,8 @@ from rocscope.decisions.decision import Decision
 from rocscope.decisions.plan import Plan
 from rocscope.errors import StoredError
 
-_KINDS: dict[str, type[Decision | CampaignPlan | Allocation | ActionAllocation]] = {
-    kind.file_format.name: kind for kind in (Decision, CampaignPlan, Allocation, ActionAllocation)
+PLANS_BY_FORMAT: dict[str, type[Decision | CampaignPlan | Allocation | ActionAllocation]] = {
+    plan.file_format.name: plan for plan in (Decision, CampaignPlan, Allocation, ActionAllocation)
 }
 
 
@@ -27,7 +27,7 @@ def load_plan(path: str | os.PathLike[str]) -> Plan:
     Returns
     -------
     Decision, CampaignPlan, Allocation or ActionAllocation
-        As it was saved, without the data it was made from: `interval` needs these.
+        As it was saved, without its data, which `interval` needs.
 
     Raises
     ------
@@ -45,8 +45,8 @@ def load_plan(path: str | os.PathLike[str]) -> Plan:
     """
     what, anew = "a plan", "save one with plan.save(path)"
     content = parse(read_bytes(path, what), str(path), what, anew).content
-    kind = _KINDS.get(str(content.get("format")))
-    if kind is None:
-        expected = f'JSON with "format": {" | ".join(_KINDS)}'
+    plan = PLANS_BY_FORMAT.get(str(content.get("format")))
+    if plan is None:
+        expected = f'JSON with "format": {" | ".join(PLANS_BY_FORMAT)}'
         raise StoredError(str(path), expected=expected, got="something else", hint=anew)
-    return kind.load(path)
+    return plan.load(path)

@@ -1,5 +1,15 @@
-"""Stored state of a monitor: types and ranges of its fields, and its looks, the batches of rows that it has counted."""
-# MERGED-DOC: """Monitor: whether a decision still meets its limits, tested at every look."""
+"""Monitor a decision in use: rows with known labels come in batches, and limits are tested at every look.
+
+A `Monitor` keeps counts, not rows: for each block of rows the four cells at the threshold, sums of the residuals of
+probabilities, and positives and negatives by range of the score. From them `confidence_sequence` computes intervals
+that hold at all looks together, and the wealth of bets against each limit. An alarm is raised when that reaches
+k/(1 - level) for k limits: a stream that keeps all of them ever raises one with probability 1 - level at most.
+
+A batch is counted once: a digest of its rows recognises it. Labels that come late are counted in the block of their
+day.
+
+The file has this order: looks (batches that were counted); the fields of a stored state; `Alarm`, `Monitor`, `monitor`.
+"""
 
 import hashlib
 import math
@@ -29,6 +39,7 @@ from rocscope.decisions.confidence_sequence import (
     RANKED,
     SHOWN,
     Betting,
+    CellMean,
     LookBlock,
     RankCounts,
     asymptotic_reach,
@@ -48,7 +59,10 @@ from rocscope.errors import InputError, warn
 from rocscope.figures.conditions import Condition
 from rocscope.inference.estimate import Estimate
 
-_TOLD_APART = 100  # rows from which on two batches without a name are the same if all their rows are
+# Looks
+
+# Rows from which on two batches without a name are the same if all their rows are; smaller ones may be equal by chance.
+LEAST_RECOGNISED_ROWS = 100
 
 
 @dataclass(frozen=True)
@@ -78,10 +92,12 @@ def counted_before(looks: list[Look], when: Any, digest: str, n: float) -> int |
 
     A batch is the same if its rows and its name are. Small batches without a name may be alike by chance.
     """
-    if when is None and n < _TOLD_APART:
+    if when is None and n < LEAST_RECOGNISED_ROWS:
         return None
-    same = (number for number, look in enumerate(looks) if (look.digest, look.when) == (digest, when))
-    return next(same, None)
+    for place, look in enumerate(looks):
+        if (look.digest, look.when) == (digest, when):
+            return place
+    return None
 
 
 def block_of(looks: list[Look], when: Any) -> int | None:
@@ -98,13 +114,15 @@ def block_of(looks: list[Look], when: Any) -> int | None:
     known = {look.when: look.block for look in looks}
     if when in known:
         return known[when]
-    days, day = [_day(look.when) for look in looks], _day(when)
-    if day is None or None in days or len({type(each) for each in (*days, day)}) > 1 or day >= max(days):
-        return None  # the newest, or names such as "Mon", which are in no order
-    _, block = max(
-        ((each, look.block) for each, look in zip(days, looks, strict=True) if each <= day), default=(day, 0)
-    )
-    return block
+    day, days = _day(when), [_day(look.when) for look in looks]
+    # Names such as "Mon" are in no order, nor are numbers and dates together: then the batch is the newest.
+    if day is None or None in days or len({type(value) for value in (day, *days)}) > 1:
+        return None
+    if day >= max(days):
+        return None
+    # Otherwise it belongs to the last day before it.
+    earlier = [(value, look.block) for value, look in zip(days, looks, strict=True) if value <= day]
+    return max(earlier)[1] if earlier else 0
 
 
 def _day(when: Any) -> Any:
@@ -117,14 +135,18 @@ def _day(when: Any) -> Any:
         return None
 
 
+# The stored state
+
 FORMAT = Format("rocscope.monitor", 2, "a state of a monitor", "begin a new one with rocscope.monitor")
 
 SCORES_ONLY: dict[str, Any] = dict.fromkeys(("model", "threshold", "kind", "cells")) | {"negated": False, "costs": {}}
 """The rule where only scores are watched."""
 
 _COSTS = ("cost_fp", "cost_fn", "cost_tp", "cost_tn")
-_LARGEST = 1e150  # whose squares are floats
-_MOST_ROWS = 2.0**53  # that float64 counts one by one
+# Costs up to this have squares that are floats.
+LARGEST_COST = 1e150
+# Up to this number float64 counts rows one by one.
+MOST_ROWS = 2.0**53
 
 
 def rule_of(decision: Decision) -> dict[str, Any]:
@@ -161,41 +183,43 @@ def rule_of_fields(fields: Fields) -> dict[str, Any]:
         "threshold": rule.number("threshold") if kind == "threshold" else rule.take("threshold", type(None), "null"),
         "kind": kind,
         "negated": rule.take("negated", bool, "true or false"),
-        "costs": {name: costs.number(name, -_LARGEST, _LARGEST) for name in _COSTS},
+        "costs": {name: costs.number(name, -LARGEST_COST, LARGEST_COST) for name in _COSTS},
         "cells": rule.column("cells", 0, size=4).tolist(),
     }
 
 
 def are_probabilities(fields: Fields, limits: tuple[str, ...]) -> bool:
     """Return whether all scores so far were probabilities, which a limit on calibration requires."""
-    found = fields.take("probabilities", bool, "true or false")
-    if not found and any(limit.startswith("calibration") for limit in limits):
+    probabilities = fields.take("probabilities", bool, "true or false")
+    if not probabilities and any(limit.startswith("calibration") for limit in limits):
         fields.refuse("probabilities", "true, for a limit of the calibration")
-    return found
+    return probabilities
 
 
 def blocks_of_fields(fields: Fields, limits: tuple[str, ...]) -> list[LookBlock]:
     """Return the blocks of rows, with the bets against these limits."""
-    return [_block(each, limits) for each in fields.objects("blocks")]
-
-
-def _block(block: Fields, limits: tuple[str, ...]) -> LookBlock:
-    cells = counts_of(block, "cells", size=4)
-    n = cells.sum()
-    residuals = block.column("residuals", -float(n), float(n), size=3)
-    if not (0 <= residuals[0] <= n and abs(residuals[1]) <= residuals[0] and 0 <= residuals[2] <= residuals[0]):
-        block.refuse("residuals", "rows, a sum and a sum of squares of differences of probabilities")
-    bets = block.inner("bets", "what was won by limit")
-    strange = [name for name in bets.content if name not in limits]
-    if strange:
-        bets.refuse(strange[0], "a limit of this monitor", "none")
-    won = {name: bets.column(name, -2 * float(n), 2 * float(n), size=BETS.size) for name in bets.content}
-    return LookBlock(when_of(block, "when"), cells, residuals, won)
+    blocks = []
+    for block in fields.objects("blocks"):
+        cells = counts_of(block, "cells", size=4)
+        most = float(cells.sum())
+        residuals = block.column("residuals", -most, most, size=3)
+        n, total, squares = residuals
+        # Residuals of probabilities lie within ±1, and so do sums of them and of their squares within ±n.
+        if not (0 <= n <= most and abs(total) <= n and 0 <= squares <= n):
+            block.refuse("residuals", "rows, a sum and a sum of squares of differences of probabilities")
+        bets = block.inner("bets", "what was won by limit")
+        unknown = [name for name in bets.content if name not in limits]
+        if unknown:
+            bets.refuse(unknown[0], "a limit of this monitor", "none")
+        # A row multiplies the wealth by less than e² and more than e⁻².
+        log_wealth = {name: bets.column(name, -2 * most, 2 * most, size=BETS.size) for name in bets.content}
+        blocks.append(LookBlock(when_of(block, "when"), cells, residuals, log_wealth))
+    return blocks
 
 
 def counts_of(fields: Fields, name: str, *, size: int = -1) -> Array:
     """Return a list of counts."""
-    counts = fields.column(name, 0, _MOST_ROWS, size=size)
+    counts = fields.column(name, 0, MOST_ROWS, size=size)
     if (counts % 1).any():
         fields.refuse(name, "whole numbers")
     return counts.astype(np.int64)
@@ -203,7 +227,8 @@ def counts_of(fields: Fields, name: str, *, size: int = -1) -> Array:
 
 def looks_of_fields(fields: Fields, blocks: int) -> list[Look]:
     """Return what was counted at each look."""
-    looks = [Look(when_of(each, "when"), each.whole("block"), each.text("digest")) for each in fields.objects("looks")]
+    stored = fields.objects("looks")
+    looks = [Look(when_of(look, "when"), look.whole("block"), look.text("digest")) for look in stored]
     if any(look.block >= blocks for look in looks):
         fields.refuse("looks", f"looks at {blocks} blocks", "others")
     return looks
@@ -219,39 +244,38 @@ def ranking_of_fields(fields: Fields, blocks: list[LookBlock]) -> dict[str, Any]
         inner.refuse("high", "the ends of ranges in order")
     if (bits % 1).any():
         inner.refuse("bits", "whole numbers")
-    each = inner.objects("blocks")
-    if len(each) != len(blocks):
-        inner.refuse("blocks", f"{len(blocks)} blocks", str(len(each)))
-    found = [_ranked(block, low.size, cells.cells) for block, cells in zip(each, blocks, strict=True)]
-    return {"low": low, "high": high, "bits": bits.astype(np.uint64), "blocks": found}
+    stored = inner.objects("blocks")
+    if len(stored) != len(blocks):
+        inner.refuse("blocks", f"{len(blocks)} blocks", str(len(stored)))
+    counts = []
+    for block, expected in zip(stored, blocks, strict=True):
+        at = block.column("at", 0, low.size - 1, order="rising")
+        pos, neg = counts_of(block, "pos", size=at.size), counts_of(block, "neg", size=at.size)
+        if (at % 1).any():
+            block.refuse("at", "whole numbers")
+        tp, fp, fn, tn = expected.cells
+        if (pos.sum(), neg.sum()) != (tp + fn, fp + tn):
+            block.refuse("pos", "the rows of the block", f"{pos.sum()} positives and {neg.sum()} negatives")
+        counts.append({"at": at.astype(np.intp), "pos": pos, "neg": neg})
+    return {"low": low, "high": high, "bits": bits.astype(np.uint64), "blocks": counts}
 
 
-def _ranked(block: Fields, levels: int, cells: Array) -> dict[str, Array]:
-    at = block.column("at", 0, levels - 1, order="rising")
-    pos, neg = (counts_of(block, name, size=at.size) for name in ("pos", "neg"))
-    if (at % 1).any():
-        block.refuse("at", "whole numbers")
-    if (pos.sum(), neg.sum()) != (cells[0] + cells[2], cells[1] + cells[3]):
-        block.refuse("pos", "the rows of the block", f"{pos.sum()} positives and {neg.sum()} negatives")
-    return {"at": at.astype(np.intp), "pos": pos, "neg": neg}
-
-
-def alarm_of_fields(fields: Fields) -> dict[str, Any] | None:
-    """Return the arguments of the alarm, if one was raised."""
+def alarm_of_fields(fields: Fields) -> "Alarm | None":
+    """Return the alarm, if one was raised."""
     if fields.content.get("alarm", ...) is None:
         return None
     alarm = fields.inner("alarm", "an alarm or null")
     value, wealth = alarm.optional_number("value"), alarm.optional_number("wealth")
-    return {
-        "limit": alarm.text("limit"),
-        "n": alarm.whole("n"),
-        "when": when_of(alarm, "when"),
-        "since_n": alarm.whole("since_n"),
-        "since": when_of(alarm, "since"),
-        "value": math.nan if value is None else value,
-        "wealth": math.nan if wealth is None else wealth,
-        "cause": alarm.text("cause"),
-    }
+    return Alarm(
+        limit=alarm.text("limit"),
+        n=alarm.whole("n"),
+        when=when_of(alarm, "when"),
+        since_n=alarm.whole("since_n"),
+        since=when_of(alarm, "since"),
+        value=math.nan if value is None else value,
+        wealth=math.nan if wealth is None else wealth,
+        cause=alarm.text("cause"),
+    )
 
 
 def check_when(when: Any) -> Any:
@@ -267,7 +291,10 @@ def when_of(fields: Fields, name: str) -> Any:
     return value if value is None or isinstance(value, str | int | float) else fields.refuse(name, "a name or null")
 
 
-_MANY = 100  # rows from which on a mean is taken as normal
+# The monitor
+
+# Rows from which on the mean residual is taken as normal.
+MANY_ROWS = 100
 
 
 @dataclass(frozen=True)
@@ -345,22 +372,28 @@ class Monitor:
         self.rule, self.level, self.target_prevalence = rule, check.check_level(level), target_prevalence
         of_decision = rule["kind"] is not None
         self.limits = tuple(limit_of(text, of_decision=of_decision) for text in limits)
-        named = (limit.quantity for limit in self.limits if limit.quantity not in RANKED.values())
-        context, names = Context(target_prevalence, **rule["costs"]), dict.fromkeys((*SHOWN, *named))
-        self._means = cell_means(context, names, context.target_prevalence) if of_decision else {}
+        named = [limit.quantity for limit in self.limits if limit.quantity not in RANKED.values()]
+        context = Context(target_prevalence, **rule["costs"])
+        self._means: dict[str, CellMean] = {}
+        if of_decision:
+            self._means = cell_means(context, dict.fromkeys((*SHOWN, *named)), context.target_prevalence)
         for limit in self.limits:
-            self._require_inside(limit)
+            low, high = self._range(limit.quantity)
+            # A bound at an end of the range would be kept or broken whatever comes: bets against it have no odds.
+            if not low < limit.bound < high:
+                raise InputError("fail_if", expected=f"a bound between {low:g} and {high:g}", got=repr(str(limit)))
         self.alarm: Alarm | None = None
         self._looks: list[Look] = []
         self._blocks: list[LookBlock] = []
         self._ranking = RankCounts()
         self._probabilities = True
 
-    def _require_inside(self, limit: Condition) -> None:
-        mean = self._means.get(limit.quantity)
-        low, high = (min(mean.values), max(mean.values)) if mean else {"auc": (0, 1)}.get(limit.quantity, (-1, 1))
-        if not low < limit.bound < high:
-            raise InputError("fail_if", expected=f"a bound between {low:g} and {high:g}", got=repr(str(limit)))
+    def _range(self, quantity: str) -> tuple[float, float]:
+        """Return between which values a quantity lies."""
+        if quantity in self._means:
+            values = self._means[quantity].values
+            return min(values), max(values)
+        return (0, 1) if quantity == "auc" else (-1, 1)  # the calibration is a mean of residuals
 
     def watches_as(self, other: "Monitor") -> bool:
         """Return whether another monitor has the same rule, limits, level and class mix."""
@@ -481,15 +514,15 @@ class Monitor:
         Means over cells: bets (Waudby-Smith & Ramdas), exact for any number of rows while the mean stays. The AUC and
         the calibration (observed − expected per case, where all scores are probabilities): asymptotic.
         """
-        cells, found = self._cells, {}
+        cells, intervals = self._cells, {}
         for name, mean in self._means.items():
             value, n = mean.of(cells)
             ends = interval_of(mean, cells, self.level)
             reason = "no rows" if np.isnan(value) else ""
             method = "confidence sequence by bets" + (", class mix given" if mean.mixed else "")
-            found[name] = Estimate(value, *ends, self.level, method, n, reason=reason)
+            intervals[name] = Estimate(value, *ends, self.level, method, n, reason=reason)
         ranked = {"auc": self._ranking.auc(self.level), "calibration": self._calibration()}
-        return found | {name: estimate for name, estimate in ranked.items() if estimate is not None}
+        return intervals | {name: estimate for name, estimate in ranked.items() if estimate is not None}
 
     def _calibration(self) -> Estimate | None:
         n, total, squares = sum((block.residuals for block in self._blocks), np.zeros(3))
@@ -498,7 +531,7 @@ class Monitor:
         mean = total / n
         error = sqrt(max(squares / n - mean**2, 0.0) / n)
         reach = asymptotic_reach(n, self.level) * error
-        method, reason = "asymptotic confidence sequence", "" if n >= _MANY else f"fewer than {_MANY} rows"
+        method, reason = "asymptotic confidence sequence", "" if n >= MANY_ROWS else f"fewer than {MANY_ROWS} rows"
         return Estimate(mean, mean - reach, mean + reach, self.level, method, n, error, reason)
 
     @property
@@ -523,16 +556,18 @@ class Monitor:
         return evidence_of(self._blocks, limit, self._means.get(limit.quantity))
 
     def _judge(self, when: Any) -> None:
+        """Raise an alarm if the wealth against a limit is that high; the first alarm stays."""
         if self.alarm is not None:
             return
         for limit in self.limits:
-            found = self._evidence(limit)
-            if found.wealth >= len(self.limits) / (1 - self.level):
-                self.alarm = self._alarm(limit, found, when)
+            betting = self._evidence(limit)
+            # Ville's inequality with the error divided among the limits (Bonferroni).
+            if betting.wealth >= len(self.limits) / (1 - self.level):
+                self.alarm = self._alarm(limit, betting, when)
                 return
 
-    def _alarm(self, limit: Condition, found: Betting, when: Any) -> Alarm:
-        since, mean = found.since, self._means.get(limit.quantity)
+    def _alarm(self, limit: Condition, betting: Betting, when: Any) -> Alarm:
+        since, mean = betting.since, self._means.get(limit.quantity)
         later = self._blocks[since:]
         if limit.quantity == "auc":
             value = self._ranking.area(since)
@@ -545,7 +580,7 @@ class Monitor:
         chosen_on = self.rule["cells"]
         cause = causes_of(self._blocks, since, None if chosen_on is None else np.array(chosen_on))
         began = self._blocks[since].when
-        return Alarm(str(limit), self.n, when, before, began, float(value), found.wealth, cause)
+        return Alarm(str(limit), self.n, when, before, began, float(value), betting.wealth, cause)
 
     def merge(self, other: "Monitor") -> "Monitor":
         """Return the combined state of two monitors with the same rule and limits on different rows.
@@ -635,24 +670,24 @@ class Monitor:
         monitor._blocks = blocks_of_fields(fields, limits)
         monitor._looks = looks_of_fields(fields, len(monitor._blocks))
         monitor._ranking.add_dict(ranking_of_fields(fields, monitor._blocks))
-        alarm = alarm_of_fields(fields)
-        monitor.alarm = None if alarm is None else Alarm(**alarm)
+        monitor.alarm = alarm_of_fields(fields)
         return monitor
 
     def __repr__(self) -> str:
-        shown = ", ".join(f"{name} {each.words}" for name, each in self._shown().items())
+        shown = ", ".join(f"{name} {estimate.words}" for name, estimate in self._shown().items())
         alarm = "no alarm" if self.alarm is None else f"ALARM {self.alarm}"
         return f"Monitor(n={self.n:,}, {self.looks:,} looks, {shown or 'no rows'}, {alarm})"
 
     def _shown(self) -> dict[str, Estimate]:
         watched = {limit.quantity for limit in self.limits}
-        found = self.interval if self.n else {}
-        return {name: each for name, each in found.items() if name in watched} or dict(list(found.items())[:1])
+        intervals = self.interval if self.n else {}
+        limited = {name: estimate for name, estimate in intervals.items() if name in watched}
+        return limited or dict(list(intervals.items())[:1])
 
     def _repr_html_(self) -> str:
         rows = "".join(
-            f"<tr><th>{escape(name)}</th><td>{each.value:.4g}</td><td>{each.low:.4g} to {each.high:.4g}</td></tr>"
-            for name, each in (self.interval if self.n else {}).items()
+            f"<tr><th>{escape(name)}</th><td>{it.value:.4g}</td><td>{it.low:.4g} to {it.high:.4g}</td></tr>"
+            for name, it in (self.interval if self.n else {}).items()
         )
         return f"<p>{escape(repr(self))}</p><table>{rows}</table>"
 

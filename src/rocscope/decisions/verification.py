@@ -18,7 +18,7 @@ Order of the file: the result and the comparison; `verify`; then decisions, camp
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from itertools import pairwise
 from types import SimpleNamespace
@@ -161,11 +161,8 @@ def _same_list(plan: Plan, again: Plan, rows: Predictions | None) -> list[Check]
 
 # Thresholds that were set and not chosen: by hand in a report or workbench, and by `ThresholdClassifier(shrinkage=)`.
 GIVEN_THRESHOLDS = ("chosen by hand", "shrunk min_cost")
-COMPARED = (
-    "model", "threshold", "negated", "expected_cost", "default_cost", "hull_cost", "treat_all_cost", "treat_none_cost",
-    "criterion", "criterion_value", "slope_interval", "subject_to", "population", "tied", "lot", "lot_cost", "review",
-    "best_cost_interval",
-)  # fmt: skip
+# What was asked, and what is compared on its own.
+NOT_COMPARED = ("context", "point", "default_point", "notes")
 # A report's file leaves these out: they make no claim where they are empty.
 OPTIONAL = ("slope_interval", "lot_cost", "tied")
 
@@ -361,7 +358,8 @@ def _exact_cost(context: Context, decision: Decision) -> Fraction:
 
 def _decision_facts(decision: Decision) -> dict[str, Any]:
     """Return the numbers and names of a decision that do not follow from others."""
-    facts = {name: getattr(decision, name) for name in COMPARED}
+    names = [field.name for field in fields(decision) if field.compare and field.name not in NOT_COMPARED]
+    facts = {name: getattr(decision, name) for name in ("threshold", *names)}
     for name in ("point", "default_point"):
         facts[name] = {cell: getattr(getattr(decision, name), cell) for cell in CELLS}
     return jsonable(facts)
