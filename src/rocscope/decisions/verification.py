@@ -359,7 +359,7 @@ def _exact_cost(context: Context, decision: Decision) -> Fraction:
 def _decision_facts(decision: Decision) -> dict[str, Any]:
     """Return the numbers and names of a decision that do not follow from others."""
     names = [field.name for field in fields(decision) if field.compare and field.name not in NOT_COMPARED]
-    facts = {name: getattr(decision, name) for name in ("threshold", *names)}
+    facts = {name: getattr(decision, name) for name in ("model", "threshold", *names)}
     for name in ("point", "default_point"):
         facts[name] = {cell: getattr(getattr(decision, name), cell) for cell in CELLS}
     return jsonable(facts)
