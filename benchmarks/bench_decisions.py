@@ -6,7 +6,7 @@ most 0.5 s after ranking and `choose` on it at most 50 ms.
 ``… bench_decisions.py allocate`` spreads a capacity over 1,000 groups of 1,000 levels, and over 300 of 300 beside the
 linear program over all their thresholds; it is to take at most a second, the program 100 times as long, at one cost.
 
-``… bench_decisions.py verify`` has a decision between two models of 10⁷ rows verified by counting these anew.
+``… bench_decisions.py verify`` has a decision between two models of 10⁷ rows verified by choosing again.
 
 ``… bench_decisions.py money`` writes 10⁷ rows to a temporary Parquet file, and reads them in money, which is to
 take at most 1.5 times as long as reading them weighted by the same amounts.
@@ -123,7 +123,7 @@ def verified(rows: int) -> bool:
     checked = took(lambda: chosen.answer.verify(preds))
     print(f"2 models × {rows:,} rows: chosen in {chosen.seconds:.2f} s, verified in {checked.seconds:.2f} s")
     print(f"({chosen.processor:.2f} and {checked.processor:.2f} s of the processor) {checked.answer}")
-    return checked.answer.holds
+    return checked.answer.verified
 
 
 def in_money(rows: int) -> dict[str, float]:

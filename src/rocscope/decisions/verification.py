@@ -372,7 +372,7 @@ def _verify_campaign(plan: CampaignPlan, data: Any) -> Verification:
     samples = samples_of(data, name="data")
     _require_models(plan.models, samples)
     # Among equally profitable models the first is taken: ask in the order of the plan.
-    ordered = Samples({model: samples[model] for model in plan.models}, samples.rows, samples.kind)
+    ordered: Any = Samples({model: samples[model] for model in plan.models}, samples.rows, samples.kind)
     again = plan_campaign(ordered, dict(plan.campaigns), level=plan.level)
     stored, recomputed = plan.stored(), again.stored()
     checks: list[Check] = []
