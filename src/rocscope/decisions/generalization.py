@@ -138,12 +138,12 @@ class Rule:
         else:
             goodness = self.criterion.sign * self.value(tp, fp, n_pos, n_neg)
         goodness[np.isnan(goodness)] = -np.inf
-        cells = (tp, fp, n_pos - tp, n_neg - fp) if self.constraints else ()
-        for constraint in self.constraints:
+        if self.constraints:
+            cells, target = (tp, fp, n_pos - tp, n_neg - fp), self.context.target_prevalence
             with np.errstate(invalid="ignore", divide="ignore"):
-                target = self.context.target_prevalence
-                admitted = constraint.admits(cells, target, self.population, self.models)
-            goodness[~admitted] = -np.inf
+                for constraint in self.constraints:
+                    admitted = constraint.admits(cells, target, self.population, self.models)
+                    goodness[~admitted] = -np.inf
         if self.limit is not None:
             return self._best_within(self.limit, goodness, tp, fp, first=int(acting))
         if acting:

@@ -559,48 +559,6 @@ def _coordinate(point: OperatingPoint, axis: str, target_prevalence: float | Non
     return share * tpr + (1 - share) * fpr
 
 
-def _target(
-    *,
-    fpr: float | None = None,
-    tpr: float | None = None,
-    depth: float | None = None,
-    at_most: float | None = None,
-    population: float | None = None,
-    target_prevalence: float | None = None,
-) -> _Target:
-    given = {"fpr": fpr, "tpr": tpr, "depth": depth}
-    given = {name: value for name, value in given.items() if value is not None}
-    if (at_most is None) != (population is None):
-        raise InputError("at_most and population", expected="both or neither", got="one of them")
-    if len(given) + (at_most is not None) != 1:
-        got = f"{sorted(given) or 'none'}"
-        raise InputError("mixture", expected="exactly one of fpr, tpr, depth, at_most", got=got)
-    if target_prevalence is not None:
-        check.check_share(target_prevalence, "target_prevalence")
-    if at_most is not None:
-        cases = check.check_number(at_most, "at_most", "a number of cases of at least 0", least=0)
-        all_cases = check.check_number(population, "population", "a number of cases above 0", above=0)
-        share = min(decimal(cases) / decimal(all_cases), Fraction(1))
-        return _Target("depth", share, target_prevalence, at_most=share)
-    ((axis, value),) = given.items()
-    check.check_number(value, axis, "a share from 0 to 1", least=0)
-    if value > 1:
-        raise InputError(axis, expected="a share from 0 to 1", got=repr(value))
-    return _Target(axis, decimal(value), target_prevalence)
-
-
-def _coordinate(point: OperatingPoint, axis: str, target_prevalence: float | None) -> Fraction:
-    tp, fp, fn, tn = Fraction(point.tp), Fraction(point.fp), Fraction(point.fn), Fraction(point.tn)
-    if axis == "tpr":
-        return tp / (tp + fn)
-    if axis == "fpr":
-        return fp / (fp + tn)
-    if target_prevalence is None:
-        return (tp + fp) / (tp + fp + fn + tn)
-    share = decimal(target_prevalence)
-    return share * tp / (tp + fn) + (1 - share) * fp / (fp + tn)
-
-
 def mixture_on(vertices: Sequence[HullVertex], **target: Any) -> RandomizedRule:
     """Return the mixture of two neighbouring hull vertices that meets a target."""
     aim = _target(**target)
