@@ -35,7 +35,7 @@ CONSTANTS = {
     "MOST_PARTS": "evaluation.summarising: MOST_PARTS",
     "MOST_FOLDS": "report: MOST_FOLDS",
     "MOST_NAMED": "report: _MOST_NAMED",
-    "SMALL": "report.slices: SMALL",
+    "SMALL": "report: SMALL",
     "RUG_STEPS": "report: RUG_STEPS",
     "SMOOTH_POINTS": "report: SMOOTH_POINTS",
     "LOESS_SPAN": "calibration.regression: DEFAULT_SPAN.1",

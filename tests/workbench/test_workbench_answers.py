@@ -153,7 +153,7 @@ def test_a_return_to_any_condition_shown_before_reads_nothing_and_few_are_held(p
 
     first = told()
     assert len(set(first)) == len(conditions)
-    assert len(bench._kept) == 2
+    assert len(bench._filtered) == 2
     monkeypatch.setattr(DataSource, "rows", None)  # whoever reads would fail
     assert told() == first
 

@@ -1,10 +1,14 @@
-"""The command line: `rocscope COMMAND`, one function per command."""
+"""The command line: `rocscope COMMAND`, one function per command.
+
+`main` is the program; `run` runs one command and returns its exit code, with any error as one line on stderr. The
+commands are declared in `app` and loaded when they are typed.
+"""
 
 import os
 import signal
 import sys
 from collections.abc import Sequence
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from io import TextIOWrapper
 from typing import Any
 
@@ -13,14 +17,17 @@ from rocscope._base.progress import attended
 from rocscope.cli.console import discard, note
 from rocscope.errors import RocscopeError, heard
 
-BAD_INPUT, INTERNAL_ERROR, INTERRUPTED = 2, 101, 130
-_TOLD_TO_END = ("SIGINT", "SIGTERM", "SIGHUP")
+# Exit codes: 130 is the shell's for an interrupted program, 101 the one of an internal error.
+BAD_INPUT = 2
+INTERNAL_ERROR = 101
+INTERRUPTED = 130
 
 
 def main() -> None:
     """Run the command line as a process that terminates on signals and leaves no files behind."""
-    for name in _TOLD_TO_END:
-        number = getattr(signal, name, None)  # Windows knows fewer
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+        # Windows has no SIGHUP; nohup makes a program ignore it.
+        number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _end)
     sys.exit(run(sys.argv[1:]))
@@ -37,20 +44,24 @@ def _end(*_: Any) -> None:
 def run(arguments: Sequence[str]) -> int:
     """Run a command and return its exit code; errors become one line on stderr, never a traceback."""
     if isinstance(sys.stdout, TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")  # as stderr: a narrow encoding is no fault
+        # As stderr does: an encoding that lacks a character is not an error.
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         from rocscope.cli.app import app, completed
 
         arguments = completed(arguments)
-        serves = "explore" in arguments[:1]  # until it is told to end
-        shown = nullcontext() if serves else attended(" ".join(["rocscope", *arguments[:1]]))
-        with nullcontext([]) if serves else heard() as said, shown:
+        if "explore" in arguments[:1]:
+            # It runs until it is stopped: no progress, and warnings as they come.
             code = app(arguments)
-        for message in said:
-            note(f"Warning: {message}")
+        else:
+            with heard() as warnings, attended(" ".join(["rocscope", *arguments[:1]])):
+                code = app(arguments)
+            for warning in warnings:
+                note(f"Warning: {warning}")
         if sys.stdout is not None:
             sys.stdout.flush()
-    except (BrokenPipeError, SystemExit):  # the reader of a pipe has left, or of a help text: no fault
+    except (BrokenPipeError, SystemExit):
+        # The reader of a pipe has left, or --help has ended the program: not an error.
         discard()
         return 0
     except (Exception, KeyboardInterrupt) as error:

@@ -1,4 +1,9 @@
-"""The commands, and the sources of their options' defaults."""
+"""The commands, where their options' defaults come from, and the wording of errors.
+
+A command is named by its module and function, so that only the typed one is imported. Options that are not typed are
+taken from the environment, then from `rocscope.toml` or `pyproject.toml`. An error message of the library has names of
+arguments; `as_typed` replaces them by the options of the command.
+"""
 
 import os
 import re
@@ -10,17 +15,8 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from cyclopts import (
-    App,
-    ArgumentCollection,
-    CoercionError,
-    CycloptsError,
-    MissingArgumentError,
-    Parameter,
-    UnknownCommandError,
-    UnknownOptionError,
-    UnusedCliTokensError,
-)
+import cyclopts
+from cyclopts import App, ArgumentCollection, CycloptsError, Parameter
 from cyclopts.config import Dict, Env
 
 from rocscope import __version__
@@ -31,11 +27,12 @@ from rocscope.errors import InputError
 
 _COMPLETION = "--install-completion"
 _Shell = Literal["bash", "zsh", "fish", "powershell"]
+# Files that a shell reads when it starts.
 _STARTUP = {"bash": ".bashrc", "zsh": ".zshrc"}
 
 
 def _offer_completion(app: App) -> None:
-    """Add the option to the commands; it costs a tenth of an answer, so only where it is asked for or listed."""
+    """Add the option --install-completion; it takes a tenth of a start, so only if it is typed or listed."""
 
     def install(*, shell: _Shell | None = None, yes: Annotated[bool, Parameter(show_default=False)] = False) -> int:
         """Have the shell complete commands and options: shows what it would write, and asks.
@@ -47,12 +44,20 @@ def _offer_completion(app: App) -> None:
         yes
             Write without asking.
         """
-        shell = shell or _detected()
+        shell = shell or _detected_shell()
         script = _script(shell, app.name[0])
-        note(f"Completion for {shell} writes {script}" + _startup(shell))
-        if not yes and not _agreed():
-            note("Nothing was written.")
-            return 0
+        startup = ""
+        if shell == "powershell":
+            startup = ", and adds a line that loads it to your PowerShell profile"
+        elif shell in _STARTUP:
+            startup = f", and adds a line that loads it to {Path.home() / _STARTUP[shell]}"
+        note(f"Completion for {shell} writes {script}{startup}")
+        if not yes:
+            if sys.stdin is None or not sys.stdin.isatty():
+                raise InputError(_COMPLETION, expected="--yes where nobody can be asked", got="none")
+            if input("Write it? [y/N] ").strip().casefold() not in ("y", "yes"):
+                note("Nothing was written.")
+                return 0
         app.install_completion(shell=shell, output=script)
         note(f"Written. Open a new {shell} to use it.")
         return 0
@@ -60,7 +65,7 @@ def _offer_completion(app: App) -> None:
     app.command(install, name=_COMPLETION)
 
 
-def _detected() -> _Shell:
+def _detected_shell() -> _Shell:
     from cyclopts.completion.detect import ShellDetectionError, detect_shell
 
     try:
@@ -71,60 +76,62 @@ def _detected() -> _Shell:
 
 def _script(shell: _Shell, name: str) -> Path:
     """Return where the shell looks for completions; unlike the library's own answer, without making folders."""
+    if shell == "bash":
+        return Path.home() / f".local/share/bash-completion/completions/{name}"
+    if shell == "fish":
+        return Path.home() / f".config/fish/completions/{name}.fish"
     if shell == "powershell":
         from cyclopts.completion.install import get_default_completion_path
 
         return get_default_completion_path(shell, name)
-    custom = os.environ.get("ZSH_CUSTOM") or (os.environ["ZSH"] + "/custom" if os.environ.get("ZSH") else "")
-    zsh = Path(custom) if custom and Path(custom).is_dir() else Path.home() / ".zsh"
-    return {
-        "bash": Path.home() / f".local/share/bash-completion/completions/{name}",
-        "zsh": zsh / f"completions/_cyclopts_{name}",
-        "fish": Path.home() / f".config/fish/completions/{name}.fish",
-    }[shell]
+    # Oh My Zsh loads completions from its own folder.
+    folder = os.environ.get("ZSH_CUSTOM", "")
+    if not folder and os.environ.get("ZSH"):
+        folder = os.environ["ZSH"] + "/custom"
+    if not folder or not Path(folder).is_dir():
+        folder = Path.home() / ".zsh"
+    return Path(folder) / f"completions/_cyclopts_{name}"
 
 
-def _startup(shell: _Shell) -> str:
-    if shell == "powershell":
-        return ", and adds a line that loads it to your PowerShell profile"
-    return f", and adds a line that loads it to {Path.home() / _STARTUP[shell]}" if shell in _STARTUP else ""
-
-
-def _agreed() -> bool:
-    if sys.stdin is None or not sys.stdin.isatty():
-        raise InputError(_COMPLETION, expected="--yes where nobody can be asked", got="none")
-    return input("Write it? [y/N] ").strip().casefold() in ("y", "yes")
-
-
-COMMANDS = (
-    "demo", "validate", "summary", "report", "page", "explore", "choose", "campaign", "apply", "outcomes", "verify",
-    "compare", "gate", "calibrate", "monitor",
-)  # fmt: skip
-_MODULES = {  # where that is not the command's own name
-    **dict.fromkeys(("demo", "report", "page", "explore"), "pages"),
-    **dict.fromkeys(("calibrate", "validate", "verify", "monitor"), "checks"),
-    **dict.fromkeys(("apply", "outcomes"), "campaign"),
-    "compare": "summary",
+# Each command, in the order of --help, and the module of its function.
+COMMANDS = {
+    "demo": "performance",
+    "validate": "checks",
+    "summary": "performance",
+    "report": "performance",
+    "page": "performance",
+    "explore": "performance",
+    "choose": "decisions",
+    "campaign": "decisions",
+    "apply": "decisions",
+    "outcomes": "decisions",
+    "verify": "checks",
+    "compare": "performance",
+    "gate": "gate",
+    "calibrate": "checks",
+    "monitor": "checks",
 }
 
 
 def _settings(app: App, commands: tuple[str, ...], arguments: ArgumentCollection) -> None:
     """Fill in options from `rocscope.toml`, or `[tool.rocscope]` in `pyproject.toml`: for the command, then for all."""
-    for name, *tables in (("rocscope.toml",), ("pyproject.toml", "tool", "rocscope")):
-        settings = _read(Path(name))
-        for table in tables:
-            settings = settings.get(table, {})
-        if settings:
-            Dict(settings, source=name, allow_unknown=True)(app, commands, arguments)
-            Dict(settings, source=name, allow_unknown=True, use_commands_as_keys=False)(app, commands, arguments)
-            return
+    source = "rocscope.toml"
+    settings = _read_toml(source)
+    if not settings:
+        source = "pyproject.toml"
+        settings = _read_toml(source).get("tool", {}).get("rocscope", {})
+    if settings:
+        Dict(settings, source=source, allow_unknown=True)(app, commands, arguments)
+        Dict(settings, source=source, allow_unknown=True, use_commands_as_keys=False)(app, commands, arguments)
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _read_toml(name: str) -> dict[str, Any]:
+    """Return the content of a file; empty if there is none."""
+    path = Path(name)
     try:
         return tomllib.loads(path.read_text(encoding="utf-8-sig")) if path.is_file() else {}
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(str(path), expected="valid TOML", got=str(error)) from error
+        raise InputError(name, expected="valid TOML", got=str(error)) from error
 
 
 app = App(
@@ -146,54 +153,69 @@ app = App(
     result_action="return_value",
     suppress_keyboard_interrupt=False,
 )
-for name in COMMANDS:
-    app.command(f"rocscope.cli.{_MODULES.get(name, name)}:{name}", name=name)  # loaded when it is typed, or listed
+for name, module in COMMANDS.items():
+    # cyclopts imports the module when the command is typed, or listed.
+    app.command(f"rocscope.cli.{module}:{name}", name=name)
 
 
 def completed(arguments: Sequence[str]) -> Sequence[str]:
     """Return the arguments; a file without a command becomes a summary of what can be guessed."""
-    first = next(iter(arguments), "--help")
+    first = arguments[0] if arguments else "--help"
     if first in ("--help", "-h", _COMPLETION):
         if _COMPLETION not in app:
             _offer_completion(app)
         for name in COMMANDS:
-            _ = app[name].help  # an overview says what each is for
-    is_file = first not in COMMANDS and not first.startswith("-") and (format_of(Path(first)) or Path(first).exists())
-    return ["summary", first, "--guess", *arguments[1:]] if is_file else arguments
+            # The overview shows the first line of each command's help, which loads its module.
+            _ = app[name].help
+    if first in COMMANDS or first.startswith("-"):
+        return arguments
+    if format_of(Path(first)) or Path(first).exists():
+        return ["summary", first, "--guess", *arguments[1:]]
+    return arguments
+
+
+# difflib's ratio of similarity: "--lable" suggests "--label", and "--metric" does not suggest "--memory".
+_CLOSE = 0.75
+_NUMBERS: dict[Any, str] = {float: "a number", int: "a whole number"}
 
 
 def usage(error: CycloptsError) -> str:
     """Return the usage error of a command line, with a hint."""
     command = " ".join(("rocscope", *(error.command_chain or ())))
-    return f"{_words(error)}; see {command} --help"
+    return f"{_usage_message(error)}; see {command} --help"
 
 
-def _words(error: CycloptsError) -> str:
-    words = str(error).partition(" Available commands:")[0].rstrip(".")
-    if isinstance(error, UnknownCommandError):
-        return words.replace("Unknown command", "Neither a command nor a file:")
-    if isinstance(error, UnusedCliTokensError):
+def _usage_message(error: CycloptsError) -> str:
+    message = str(error).partition(" Available commands:")[0].rstrip(".")
+    if isinstance(error, cyclopts.UnknownCommandError):
+        return message.replace("Unknown command", "Neither a command nor a file:")
+    if isinstance(error, cyclopts.UnusedCliTokensError):
         got = " ".join(map(repr, error.unused_tokens or ()))
         return f"arguments: expected no more, got also {got}; a pattern such as 'part-*.csv' belongs in quotes"
-    if isinstance(error, MissingArgumentError) and error.argument is not None:
+    if isinstance(error, cyclopts.MissingArgumentError) and error.argument is not None:
         name = error.keyword or error.argument.name
         return f"{name}: expected {'a value' if name.startswith('-') else 'a file'}, got none"
-    if isinstance(error, UnknownOptionError):
+    if isinstance(error, cyclopts.UnknownOptionError):
         typed = error.token.keyword or error.token.value
-        known = [name for each in error.argument_collection if each.parse for name in each.names]
-        close = get_close_matches(typed, known, cutoff=_ALIKE)
-        close.sort(key=lambda name: sorted(name) != sorted(typed))  # --lable is --label sooner than --table
+        options: list[str] = []
+        for argument in error.argument_collection:
+            if argument.parse:
+                options += argument.names
+        close = get_close_matches(typed, options, cutoff=_CLOSE)
+        # The same letters in another order come first: --lable is --label rather than --table.
+        close.sort(key=lambda option: sorted(option) != sorted(typed))
         return f"{typed}: no such option" + (f" (did you mean {close[0]}?)" if close else "")
-    if isinstance(error, CoercionError) and error.token is not None and error.target_type in _NUMBERS:
+    if isinstance(error, cyclopts.CoercionError) and error.token is not None and error.target_type in _NUMBERS:
         name = error.token.keyword or "number"
         return str(not_a_number(name, error.token.value, _NUMBERS[error.target_type]))
-    return words
+    return message
 
 
-_ALIKE = 0.75  # difflib's ratio: "--lable" finds "--label", and "--metric" does not find "--memory"
-_NUMBERS: dict[Any, str] = {float: "a number", int: "a whole number"}
+# Options that have another name than the argument of the library.
 _OTHER_NAMES = {"scores": "--score", "fail_if": "--fail-if", "cv": "--folds", "constraint": "--subject-to"}
+# Hints for both users, such as "delimiter= (--delimiter)": the option alone is kept.
 _BOTH = re.compile(r"\b\w+(?:=(?:'[^']*'|[\w.]+)?)? \((--[^)]+)\)")
+# An argument with or without a value, such as "missing='drop'".
 _GIVEN = re.compile(r"\b(\w+)=(?:'([^']*)'|([\w.-]+))?")
 
 
@@ -209,12 +231,14 @@ def as_typed(message: str, arguments: Sequence[str]) -> str:
     """
     options = _options_of(arguments)
 
-    def option(found: re.Match[str]) -> str:
-        name, *values = found.groups()
+    def option(match: re.Match[str]) -> str:
+        name, text, word = match.groups()
         if name not in options:
-            return found[0]
-        value = next((value for value in values if value is not None), None)
-        return options[name] if value in (None, "True") else f"{options[name]} {shlex.quote(value)}"
+            return match[0]
+        value = word if text is None else text
+        if value is None or value == "True":
+            return options[name]
+        return f"{options[name]} {shlex.quote(value)}"
 
     message = _BOTH.sub(r"\1", message)
     subject, colon, rest = message.partition(": ")
@@ -225,8 +249,14 @@ def as_typed(message: str, arguments: Sequence[str]) -> str:
 
 def _options_of(arguments: Sequence[str]) -> dict[str, str]:
     """Return the options of the command by their Python names."""
-    command = next(iter(arguments), "")
-    found = app[command].assemble_argument_collection() if command.isalpha() and command in app else ()
-    options = {argument.name.removeprefix("--").replace("-", "_"): argument.name for argument in found}
-    options = {name: option for name, option in options.items() if option.startswith("--")}
-    return {name: option for name, option in _OTHER_NAMES.items() if option in options.values()} | options
+    command = arguments[0] if arguments else ""
+    if not command.isalpha() or command not in app:
+        return {}
+    options = {}
+    for argument in app[command].assemble_argument_collection():
+        if argument.name.startswith("--"):
+            options[argument.name.removeprefix("--").replace("-", "_")] = argument.name
+    for name, option in _OTHER_NAMES.items():
+        if option in options.values():
+            options.setdefault(name, option)
+    return options

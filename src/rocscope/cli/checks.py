@@ -1,50 +1,81 @@
-"""rocscope validate, verify and monitor: check a file, a saved plan, and its use."""
-# MERGED-DOC: """rocscope calibrate: fit a recalibrator, and apply it to another file."""
+"""rocscope validate, verify and monitor: check a file, a saved plan, and its use.
+
+Also rocscope calibrate, which fits a recalibrator, or applies one to another file.
+"""
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
 from rocscope._base.atomic_write import check_writable, write_file
 from rocscope._base.formatting import alike, known
+from rocscope.cli import console
+from rocscope.cli import gate as gating
 from rocscope.cli import options as opt
-from rocscope.cli.console import note, print_json, print_rows, table_bytes, write
-from rocscope.cli.gate import Gate, Judge, gates_json, gates_of, judged_by, outcome
 from rocscope.errors import InputError, ScoreError, heard
 
-_NOT_READ, _FAILED = 2, 1
+if TYPE_CHECKING:
+    from rocscope.decisions import Decision, Monitor
+    from rocscope.engines.description import ColumnFacts
+
+# Exit codes.
+_NOT_READ = 2
+_FAILED = 1
 
 
-def validate(file: opt.File, /, *, rows: opt.RowOptions = opt.ROWS, json: opt.Json = False) -> int:
+def validate(
+    file: opt.File,
+    /,
+    *,
+    layout: opt.LayoutOptions = opt.LAYOUT,
+    label: Annotated[str | None, Parameter(alias="-l", group=opt.COLUMNS, help="Column of the true labels.")] = None,
+    score: Annotated[opt.Scores, Parameter(help="Column of a model's scores; repeat it for several models.")] = None,
+    json: opt.Json = False,
+) -> int:
     """Describe a file: rows, classes, missing values, distinct scores and ties, and whether scores are probabilities.
 
     Exits with code 2 where the label or a score that was named could not be read.
 
     Example: rocscope validate scores.csv
     """
-    rows.require(file)
+    layout.require(file, label=[label], score=score or [])
     from rocscope.engines import describe
     from rocscope.engines.description import uses_of
 
-    description = describe(file, scores=rows.score, **rows.arguments)
-    found = _NOT_READ if description.problems else 0
+    description = describe(file, label=label, scores=score, **layout.arguments)
+    code = _NOT_READ if description.problems else 0
     if json:
-        print_json("validate", description.to_dict())
-        return found
+        console.print_json("validate", description.to_dict())
+        return code
     headings = ("column", "type", "missing", "distinct", "tied", "from", "to", "could be")
     left = ("column", "type", "from", "to", "could be")
     uses = uses_of(description.columns, description.rows)
-    cells = [[*_cells(column), _role(column, uses[column.name])] for column in description.columns]
-    print_rows(f"{file}: {description.rows:,} rows", headings, cells, left=left)
+    lines = [_column_row(column, uses[column.name]) for column in description.columns]
+    console.print_rows(f"{file}: {description.rows:,} rows", headings, lines, left=left)
     for problem in description.problems:
-        note(f"Problem: {problem}")
-    return found
+        console.note(f"Problem: {problem}")
+    return code
 
 
-def _cells(column: Any) -> list[str]:
-    bounds = ["" if bound is None else _bound(bound) for bound in (column.minimum, column.maximum)]
+def _column_row(column: "ColumnFacts", use: str) -> list[str]:
+    """Return the facts about a column, and what 'rocscope FILE' would guess that it is for."""
+    bounds = []
+    for bound in (column.minimum, column.maximum):
+        if bound is None:
+            bounds.append("")
+        elif 1e5 <= abs(bound) < 1e15:
+            # Numbers such as identifiers and dates are easier to read without an exponent.
+            bounds.append(f"{bound:,.0f}")
+        else:
+            bounds.append(f"{bound:.6g}")
+    role = use
+    if use == "label" or (not use and column.is_binary):
+        classes = [f"{value} × {rows:,}" for value, rows in (column.classes or {}).items()]
+        role = "label: " + ", ".join(classes)
+    elif use == "score" and column.is_probability_like:
+        role = "probability"
     return [
         column.name,
         column.type,
@@ -52,18 +83,8 @@ def _cells(column: Any) -> list[str]:
         "more than 20" if column.distinct is None else f"{column.distinct:,}",
         "" if column.tied is None else f"{column.tied:.1%}",
         *bounds,
+        role,
     ]
-
-
-def _bound(number: float) -> str:
-    return f"{number:,.0f}" if 1e5 <= abs(number) < 1e15 else f"{number:.6g}"
-
-
-def _role(column: Any, use: str) -> str:
-    """Return what a column is for, as 'rocscope FILE' guesses it; of a further one of two classes, that too."""
-    if use == "label" or (not use and column.is_binary):
-        return "label: " + ", ".join(f"{value} × {rows:,}" for value, rows in (column.classes or {}).items())
-    return "probability" if use == "score" and column.is_probability_like else use
 
 
 def verify(
@@ -71,7 +92,8 @@ def verify(
     file: opt.File,
     /,
     *,
-    rows: opt.CountOptions = opt.COUNTS,
+    rows: opt.SampleOptions = opt.SAMPLE,
+    memory: opt.Memory = None,
     segment: str | None = None,
     trace: opt.Flag = False,
     json: opt.Json = False,
@@ -90,29 +112,33 @@ def verify(
     trace
         Print every number, as stored and as recomputed.
     """
-    rows.require(file, *(("label", "scores") if rows.score else ("label",)), segment=segment)
+    needed = ("label", "scores") if rows.score else ("label",)
+    rows.require(file, *needed, segment=segment)
     import rocscope as rs
 
     saved = rs.decisions.load_plan(plan)
     rows = replace(rows, score=rows.score or list(saved.models))
     rows.require(file, "label", "scores")
-    columns: dict[str, Any] = {"columns": saved.columns} if saved.columns else {}
-    columns |= {} if segment is None else {"segment": segment}
-    result = saved.verify(rows.predictions(file, **columns) if columns else rows.sample(file))
-    lines = [str(checked) for checked in result.checks]
+    columns: dict[str, Any] = {}
+    if saved.columns:
+        columns["columns"] = saved.columns
+    if segment is not None:
+        columns["segment"] = segment
+    result = saved.verify(rows.read(file, **columns) if columns else rows.read_or_count(file, memory))
+    numbers = [str(checked) for checked in result.checks]
     if json:
-        print_json("verify", result.to_dict() | ({"trace": lines} if trace else {}))
+        console.print_json("verify", result.to_dict() | ({"trace": numbers} if trace else {}))
     else:
-        cells = [("rows", f"{result.n:,.10g}"), ("numbers", f"{len(lines):,}")]
+        lines = [("rows", f"{result.n:,.10g}"), ("numbers", f"{len(numbers):,}")]
         if trace:
-            cells = [line.partition(": ")[::2] for line in lines]
-        cells += [("as good", choice) for choice in result.ties]
-        cells += [("not checked", remark) for remark in result.remarks]
-        cells.append(("verdict", "all numbers verified" if result.verified else "refuted"))
-        print_rows(f"{plan}", ("", "value"), cells, left=("", "value"))
+            lines = [number.partition(": ")[::2] for number in numbers]
+        lines += [("as good", choice) for choice in result.ties]
+        lines += [("not checked", remark) for remark in result.remarks]
+        lines.append(("verdict", "all numbers verified" if result.verified else "refuted"))
+        console.print_rows(plan, ("", "value"), lines, left=("", "value"))
     if result.verified:
         return 0
-    note(f"Refuted: {'; '.join(result.refuted)}")
+    console.note(f"Refuted: {'; '.join(result.refuted)}")
     return _FAILED
 
 
@@ -156,66 +182,60 @@ def monitor(
     import rocscope as rs
 
     chosen = rs.Decision.load(decision)
-    watch = _begin(state, chosen, {"fail_if": fail_if or [], "level": level, "target_prevalence": target_prevalence})
-    predictions = replace(rows, score=rows.score or [chosen.model]).predictions(file)
-    with heard() as said:
+    options = {"fail_if": fail_if or [], "level": level, "target_prevalence": target_prevalence}
+    watch = _load_or_begin(state, chosen, options)
+    predictions = replace(rows, score=rows.score or [chosen.model]).read(file)
+    with heard() as warnings:
         watch.update(predictions, when=when, again=again)
     watch.save(state, force=True)
-    for text in (*said, *watch.notes):
-        note(f"Note: {text.replace('again=True', '--again')}")
+    for text in (*warnings, *watch.notes):
+        console.note(f"Note: {text.replace('again=True', '--again')}")
     if json:
-        intervals = {name: each.to_dict() for name, each in watch.interval.items()}
-        alarm = None if watch.alarm is None else watch.alarm.to_dict()
         content = {
             "n": watch.n,
             "looks": watch.looks,
-            "interval": intervals,
+            "interval": {name: estimate.to_dict() for name, estimate in watch.interval.items()},
             "wealth": watch.wealth,
             "notes": list(watch.notes),
-            "alarm": alarm,
+            "alarm": None if watch.alarm is None else watch.alarm.to_dict(),
         }
-        print_json("monitor", content)
+        console.print_json("monitor", content)
     else:
+        lines = []
+        for name, estimate in watch.interval.items():
+            value, low, high = alike(estimate.value, estimate.low, estimate.high)
+            lines.append([name, value, f"{low} to {high}", estimate.method + estimate.doubt])
         headings = ("quantity", "so far", "interval", "method")
-        lines = [[name, *_figures(each), each.method + each.doubt] for name, each in watch.interval.items()]
         looks = "1 look" if watch.looks == 1 else f"{watch.looks:,} looks"
-        print_rows(f"{watch.n:,} rows in {looks}", headings, lines, left=("quantity", "method"))
+        console.print_rows(f"{watch.n:,} rows in {looks}", headings, lines, left=("quantity", "method"))
+        # The error probability 1 − level is divided among the limits (Bonferroni).
         needed = len(watch.limits) / (1 - watch.level)
         for limit, wealth in watch.wealth.items():
-            note(f"A stake of 1 against {limit!r} has become {wealth:.3g}; it alarms at {needed:.3g}.")
+            console.note(f"A stake of 1 against {limit!r} has become {wealth:.3g}; it alarms at {needed:.3g}.")
     if watch.alarm is None:
         return 0
-    note(f"Failed: {watch.alarm}")
+    console.note(f"Failed: {watch.alarm}")
     return _FAILED
 
 
-def _figures(estimate: Any) -> tuple[str, str]:
-    value, low, high = alike(estimate.value, estimate.low, estimate.high)
-    return value, f"{low} to {high}"
+def _load_or_begin(state: str, chosen: "Decision", options: dict[str, Any]) -> "Monitor":
+    """Return the saved monitor, or a new one; InputError if the saved one has another decision or other limits."""
+    from rocscope import decisions
 
-
-def _begin(state: str, chosen: Any, options: dict[str, Any]) -> Any:
-    """Return the saved monitor if it has the same decision and limits, or a new one."""
-    from rocscope.decisions import Monitor
-    from rocscope.decisions import monitor as begin
-
-    new = begin(chosen, **options)
+    new = decisions.monitor(chosen, **options)
     if not Path(state).exists():
         return new
-    known = Monitor.load(state)
-    if not known.watches_as(new):
-        got = ", ".join(map(str, known.limits)) or "no limits"
+    saved = decisions.Monitor.load(state)
+    if not saved.watches_as(new):
+        expected = "a state of this decision, --fail-if, --level and --target-prevalence"
+        limits = ", ".join(map(str, saved.limits)) or "no limits"
         hint = "begin another state file, or give the same options"
-        raise InputError(
-            "--state",
-            expected="a state of this decision, --fail-if, --level and --target-prevalence",
-            got=f"another ({got})",
-            hint=hint,
-        )
-    return known
+        raise InputError("--state", expected=expected, got=f"another ({limits})", hint=hint)
+    return saved
 
 
-_SHOWN = {
+# Measures of the table, by their headings.
+_MEASURES = {
     "Brier": "brier",
     "log loss": "log_loss",
     "miscalibration": "brier_miscalibration",
@@ -237,7 +257,7 @@ def calibrate(
     folds: int = 10,
     random_state: int = 0,
     target_prevalence: Annotated[float | None, Parameter(group=opt.CONTEXT)] = None,
-    output: Annotated[str | None, opt.OUTPUT] = None,
+    output: opt.Output = None,
     fail_if: opt.FailIf = None,
     json: opt.Json = False,
     force: opt.Force = False,
@@ -266,79 +286,79 @@ def calibrate(
     fail_if
         Exit with code 1 where this holds of the recalibrated probabilities, out of sample: 'ece > .05', 'brier > .2', …
     """
-    gates = gates_of(fail_if)
+    gates = gating.parse_gates(fail_if)
     if len(rows.score or []) != 1:
         raise InputError("--score", expected="one column", got=str(len(rows.score or [])))
     output = output or ("calibrator.json" if apply is None else "-")
     if apply is None and output == "-":
         raise InputError("--output", expected="the name of a file for the recalibrator", got="-")
     opt.require_output(output, force=force)
-    rows.require(file, *(("label",) if apply is None else ()))
-    if apply is None:
-        return _fit(rows.predictions(file), method, folds, random_state, target_prevalence, output, gates, json, force)
-    if gates:
-        raise InputError("--fail-if", expected="none with --apply, which has no labels", got="one")
-    _apply(file, rows, apply, column, target_prevalence, output, force)
-    return 0
-
-
-def _fit(
-    predictions: Any,
-    method: Any,
-    folds: int,
-    random_state: int,
-    target_prevalence: float | None,
-    output: str,
-    gates: list[Gate],
-    json: bool,
-    force: bool,
-) -> int:
+    needed = ("label",) if apply is None else ()
+    rows.require(file, *needed)
+    if apply is not None:
+        if gates:
+            raise InputError("--fail-if", expected="none with --apply, which has no labels", got="one")
+        _apply_recalibrator(file, rows, apply, column, target_prevalence, output, force=force)
+        return 0
+    predictions = rows.read(file)
     from rocscope.calibration import calibration_report, recalibrate
 
-    result = recalibrate(predictions, method, cv=folds, random_state=random_state)
-    fitted = next(iter(result.recalibrators.values()))
+    # Fit to all rows; the figures are those of cross-validation.
+    method_name: Any = method
+    result = recalibrate(predictions, method_name, cv=folds, random_state=random_state)
+    recalibrator = next(iter(result.recalibrators.values()))
     if target_prevalence is not None:
-        fitted = fitted.adjust_to(target_prevalence)
-    reports = {"recalibrated, out of sample": calibration_report(result.predictions, draws=199)}
+        recalibrator = recalibrator.adjust_to(target_prevalence)
+    reports = {}
     try:
-        reports = {"as they are": calibration_report(predictions, draws=199)} | reports
+        reports["as they are"] = calibration_report(predictions, draws=199)
     except ScoreError:
-        note("The scores are no probabilities: there is nothing to compare with.")
-    judge = Judge(result.predictions)
-    judged = judged_by(gates, judge.models, judge.estimate)
-    written = fitted.save(output, force=force)
+        console.note("The scores are no probabilities: there is nothing to compare with.")
+    reports["recalibrated, out of sample"] = calibration_report(result.predictions, draws=199)
+    judge = gating.Judge(result.predictions)
+    judged = gating.judge_gates(gates, judge.models, judge.estimate)
+    path = recalibrator.save(output, force=force)
     if json:
-        figures = {name: report.to_dict() for name, report in reports.items()}
-        told = gates_json(judged) if gates else {}
-        print_json("calibrate", {"method": method, "file": str(written), "figures": figures} | told)
-        return outcome(judged)
+        content: dict[str, Any] = {"method": method, "file": str(path)}
+        content["figures"] = {name: report.to_dict() for name, report in reports.items()}
+        if gates:
+            content |= gating.gates_json(judged)
+        console.print_json("calibrate", content)
+        return gating.exit_code(judged)
+    lines = []
+    for name, report in reports.items():
+        lines.append([name] + [known(report[measure].value, ".4f") for measure in _MEASURES.values()])
     title = f"{predictions.n_pos:,g} positives, {predictions.n_neg:,g} negatives"
-    numbers = {name: [known(report[key].value, ".4f") for key in _SHOWN.values()] for name, report in reports.items()}
-    print_rows(title, ["probabilities", *_SHOWN], [[name, *row] for name, row in numbers.items()])
-    note(f"Recalibrator: {written} ({method}, fitted to all rows)")
-    return outcome(judged)
+    console.print_rows(title, ["probabilities", *_MEASURES], lines)
+    console.note(f"Recalibrator: {path} ({method}, fitted to all rows)")
+    return gating.exit_code(judged)
 
 
-def _apply(
+def _apply_recalibrator(
     file: str,
     rows: opt.SampleOptions,
-    calibrator: Path,
+    path: Path,
     column: str | None,
     target_prevalence: float | None,
     output: str,
+    *,
     force: bool,
 ) -> None:
+    """Write the rows of a file with a column of recalibrated probabilities."""
     from rocscope.calibration import load_recalibrator
     from rocscope.engines.reading import add_column
 
-    fitted = load_recalibrator(calibrator)
+    recalibrator = load_recalibrator(path)
     if target_prevalence is not None:
-        fitted = fitted.adjust_to(target_prevalence)
+        recalibrator = recalibrator.adjust_to(target_prevalence)
     (score,) = rows.score or [""]
     name = column or f"{score}_calibrated"
-    table = add_column(file, fitted.predict, score=score, name=name, where=rows.where, layout=rows.layout)
-    content = table_bytes(table, "parquet" if output.endswith(".parquet") else "csv")
+    layout = rows.layout
+    table = add_column(
+        file, recalibrator.predict, score=score, name=name, where=layout.where, layout=layout.file_layout
+    )
+    content = console.table_bytes(table, "parquet" if output.endswith(".parquet") else "csv")
     if output == "-":
-        write(content)
+        console.write(content)
     else:
-        note(f"{table.num_rows:,} rows with {name}: {write_file(output, content, force=force)}")
+        console.note(f"{table.num_rows:,} rows with {name}: {write_file(output, content, force=force)}")

@@ -1,6 +1,8 @@
-"""Output: data to stdout; progress, warnings and errors to stderr.
+"""Output of commands: data to stdout; notes, warnings and errors to stderr.
 
-The uncertainty of a decision or a plan, as `choose` and `campaign` print it.
+In this file: writing to stdout, tables that fit the terminal, Markdown, notes, the interval of a decision or plan, and
+figures in files. A table too wide for the terminal is transposed, printed without frames, or split into several tables,
+so that a number is never broken over two lines.
 """
 
 import errno
@@ -25,11 +27,15 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Column, Table
 
+    from rocscope.decisions.generalization import ChosenEstimate
 
 JSON_VERSION = 1
-MOST_WIDE = 10_000  # columns: wider than any table, so that its own width is measured
-_PIPED = 200  # columns, where there is no terminal to ask and COLUMNS does not say
-_GAP = "  "  # between columns without frames
+# Columns of text, more than any table has: its natural width is measured at this one.
+_UNLIMITED_WIDTH = 10_000
+# Columns of text in a pipe, unless COLUMNS is set.
+_PIPE_WIDTH = 200
+# Between columns without frames.
+_GAP = "  "
 READER_HAS_LEFT = (errno.EPIPE, errno.EINVAL) if os.name == "nt" else (errno.EPIPE,)
 """Error numbers of a closed pipe; Windows uses the second."""
 
@@ -38,7 +44,7 @@ READER_HAS_LEFT = (errno.EPIPE, errno.EINVAL) if os.name == "nt" else (errno.EPI
 def written() -> Iterator[None]:
     """Run a block that writes to stdout, and report errors of the stream.
 
-    A reader that leaves early, as `head` does, is no fault, and changes nothing of what a command finds.
+    A reader that leaves early, as `head` does, is not an error and does not change the exit code.
     """
     try:
         try:
@@ -55,7 +61,8 @@ def written() -> Iterator[None]:
 
 def discard() -> None:
     """Discard pending output, so that exiting does not fail on it."""
-    with suppress(OSError, ValueError, AttributeError):  # a stream that is closed, or none at all
+    # The stream may be closed, or None.
+    with suppress(OSError, ValueError, AttributeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -74,10 +81,10 @@ def write(content: str | bytes) -> None:
 def print_json(command: str, content: dict[str, Any]) -> None:
     """Print one JSON object that names its version and the command that made it."""
     header = {"rocscope": __version__, "version": JSON_VERSION, "command": command}
-    write_text(json.dumps(header | content, ensure_ascii=False, allow_nan=False, indent=1))
+    print_text(json.dumps(header | content, ensure_ascii=False, allow_nan=False, indent=1))
 
 
-def write_text(content: str) -> None:
+def print_text(content: str) -> None:
     """Write machine-readable text to stdout as UTF-8, whatever the terminal's encoding."""
     write(content.rstrip("\n").encode() + b"\n")
 
@@ -95,16 +102,18 @@ def print_rows(
     from rich.text import Text
 
     table = Table(title=title, show_header=any(headings))
+    left = left or headings[:1]
     for heading in headings:
-        table.add_column(heading, justify="left" if heading in (left or headings[:1]) else "right", overflow="fold")
+        table.add_column(heading, justify="left" if heading in left else "right", overflow="fold")
     for number, row in enumerate(rows):
-        table.add_row(*(Text(cell, style="bold" if number == bold else "") for cell in row))
+        style = "bold" if number == bold else ""
+        table.add_row(*[Text(cell, style=style) for cell in row])
     print_table(table)
 
 
 def print_records(title: str, records: Sequence[Mapping[str, str]]) -> None:
     """Print rows given as dicts."""
-    print_rows(title, list(records[0]), (record.values() for record in records))
+    print_rows(title, list(records[0]), [record.values() for record in records])
 
 
 def print_table(table: "Table") -> None:
@@ -116,9 +125,11 @@ def print_table(table: "Table") -> None:
 
     console = Console()
     if not console.is_terminal:
-        console = Console(width=console.width if os.environ.get("COLUMNS") else _PIPED, no_color=True)
-    title, table.title = table.title, None
-    with console.capture() as captured:  # which leaves the writing, and its faults, to us
+        console = Console(width=console.width if os.environ.get("COLUMNS") else _PIPE_WIDTH, no_color=True)
+    title = table.title
+    table.title = None
+    # rich only lays the table out; errors of stdout are handled by `write`.
+    with console.capture() as captured:
         if title and str(title).casefold() != str(table.columns[0].header).casefold():
             console.print(title, markup=False, highlight=False, soft_wrap=not console.is_terminal)
         for part in _fitting(table, console):
@@ -132,75 +143,91 @@ def _fitting(table: "Table", console: "Console") -> "list[Table]":
     """Return tables in which no number is broken: unchanged, transposed, compact or split, whichever fits first."""
 
     def fits(candidate: "Table") -> bool:
-        return console.measure(candidate, options=console.options.update(width=MOST_WIDE)).maximum <= console.width
+        unlimited = console.options.update(width=_UNLIMITED_WIDTH)
+        return console.measure(candidate, options=unlimited).maximum <= console.width
 
     if fits(table):
         return [table]
-    turned = _on_its_side(table)
+    transposed = _transposed(table)
     is_wide = table.row_count < len(table.columns)
-    if is_wide and fits(turned):
-        return [turned]
+    if is_wide and fits(transposed):
+        return [transposed]
     if len(table.columns) > 2:
-        for candidate in (table, turned):
-            if _least(candidate.columns) <= console.width:
-                return [_close(candidate.columns, console.width)]
-    first, *others = (turned if is_wide else table).columns
-    if (names := _widths(first)[1]) <= console.width // 2:
-        first.min_width = names
-    parts: list[list[Column]] = [[first]]
+        for candidate in (table, transposed):
+            if _least_width(candidate.columns) <= console.width:
+                return [_compact(candidate.columns, console.width)]
+    # Split: every part begins with the column of names, and takes as many further columns as fit.
+    names, *others = (transposed if is_wide else table).columns
+    names_width = _widths(names)[1]
+    if names_width <= console.width // 2:
+        names.min_width = names_width
+    parts: list[list[Column]] = [[names]]
     for column in others:
-        if len(parts[-1]) > 1 and _least([*parts[-1], column]) > console.width:
-            parts.append([first])
+        if len(parts[-1]) > 1 and _least_width([*parts[-1], column]) > console.width:
+            parts.append([names])
         parts[-1].append(column)
-    return [_close(part, console.width) for part in parts]
+    return [_compact(part, console.width) for part in parts]
 
 
-def _on_its_side(table: "Table") -> "Table":
+def _transposed(table: "Table") -> "Table":
     from rich.table import Column, Table
 
     names, *others = table.columns
-    models = (Column(header=name, justify="right", overflow="fold") for name in names.cells)
-    turned = Table(Column(header=names.header), *models)
+    models = [Column(header=name, justify="right", overflow="fold") for name in names.cells]
+    transposed = Table(Column(header=names.header), *models)
     for column in others:
-        turned.add_row(column.header, *column.cells)
-    return turned
+        transposed.add_row(column.header, *column.cells)
+    return transposed
 
 
-def _least(columns: "Sequence[Column]") -> int:
+def _least_width(columns: "Sequence[Column]") -> int:
     """Return the minimum width of adjacent columns."""
     return sum(_widths(column)[0] for column in columns) + len(_GAP) * (len(columns) - 1)
 
 
 def _widths(column: "Column") -> tuple[int, int]:
-    """Return the width that a column needs if numbers stay whole and text wraps at spaces, and its full width."""
+    """Return the width that a column needs if numbers are not broken and text wraps at spaces, and its full width."""
     from rich.cells import cell_len
 
-    cells, heading = [str(cell) for cell in column.cells], str(column.header)
-    broken = [heading] if column.justify == "right" else [heading, *cells]
-    whole = [word for text in broken for word in text.split()] + (cells if column.justify == "right" else [])
-    return max(column.min_width or 1, *map(cell_len, whole)), max(map(cell_len, [heading, *cells]))
+    heading = str(column.header)
+    cells = [str(cell) for cell in column.cells]
+    # Columns of numbers are aligned right; their cells stay in one piece.
+    pieces = heading.split()
+    if column.justify == "right":
+        pieces += cells
+    else:
+        for cell in cells:
+            pieces += cell.split()
+    least = max(map(cell_len, pieces), default=0)
+    full = max(map(cell_len, [heading, *cells]))
+    return max(column.min_width or 1, least), full
 
 
-def _close(columns: "Sequence[Column]", width: int) -> "Table":
+def _compact(columns: "Sequence[Column]", total: int) -> "Table":
     """Return a table without frames whose columns share the available width; longer text is folded."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Column, Table
 
-    given = [_widths(column)[0] for column in columns]
-    room = width - _least(columns)
+    widths = [_widths(column)[0] for column in columns]
+    full_widths = [_widths(column)[1] for column in columns]
+    room = total - _least_width(columns)
+    # Too narrow even for the least widths: take from the widest column.
     while room < 0:
-        given[given.index(max(given))] -= 1
+        widths[widths.index(max(widths))] -= 1
         room += 1
-    for number, column in sorted(enumerate(columns), key=lambda each: _widths(each[1])[1]):
-        more = min(room, max(0, _widths(column)[1] - given[number]))
-        given[number], room = given[number] + more, room - more
-    made = (
-        Column(header=column.header, justify=column.justify, overflow="fold", width=wide)
-        for column, wide in zip(columns, given, strict=True)
+    # Room that is left goes to the columns that need least to show all their text.
+    for number in sorted(range(len(columns)), key=full_widths.__getitem__):
+        more = min(room, max(0, full_widths[number] - widths[number]))
+        widths[number] += more
+        room -= more
+    compact = []
+    for column, width in zip(columns, widths, strict=True):
+        compact.append(Column(header=column.header, justify=column.justify, overflow="fold", width=width))
+    has_header = any(str(column.header) for column in columns)
+    table = Table(
+        *compact, box=SIMPLE_HEAD, show_header=has_header, collapse_padding=True, pad_edge=False, show_edge=False
     )
-    shown = any(str(column.header) for column in columns)
-    table = Table(*made, box=SIMPLE_HEAD, show_header=shown, collapse_padding=True, pad_edge=False, show_edge=False)
-    for row in zip(*(column.cells for column in columns), strict=True):
+    for row in zip(*[column.cells for column in columns], strict=True):
         table.add_row(*row)
     return table
 
@@ -213,24 +240,27 @@ def markdown_records(records: Sequence[Mapping[str, str]]) -> str:
 def markdown_table(headings: list[str], rows: list[list[str]]) -> str:
     """Return a Markdown table with its first column aligned left."""
 
-    def line(cells: list[str]) -> str:
-        return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
-
-    rule = ["---", *("---:" for _ in headings[1:])]
-    return "\n".join([line(headings), line(rule), *(line(row) for row in rows)])
+    rule = ["---"] + ["---:"] * (len(headings) - 1)
+    lines = []
+    for row in [headings, rule, *rows]:
+        cells = [cell.replace("|", "\\|").replace("\n", " ") for cell in row]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
 
 
 def note(message: str, *, to_be_copied: bool = False) -> None:
     """Print a note on stderr; in a terminal it is wrapped at spaces, unless it is meant to be copied."""
-    if sys.stderr is not None:
-        if sys.stderr.isatty() and not to_be_copied:
-            width = {"width": shutil.get_terminal_size().columns, "break_long_words": False, "break_on_hyphens": False}
-            message = "\n".join(textwrap.fill(line, **width) for line in message.splitlines())
-        speaking()
-        print(message, file=sys.stderr)
+    if sys.stderr is None:
+        return
+    if sys.stderr.isatty() and not to_be_copied:
+        width = shutil.get_terminal_size().columns
+        wrapper = textwrap.TextWrapper(width, break_long_words=False, break_on_hyphens=False)
+        message = "\n".join(wrapper.fill(line) for line in message.splitlines())
+    speaking()
+    print(message, file=sys.stderr)
 
 
-def interval_of(result: Any) -> Any:
+def interval_of(result: Any) -> "ChosenEstimate | None":
     """Return the interval of a decision or plan, or None after printing why there is none."""
     try:
         return result.interval()
@@ -239,26 +269,28 @@ def interval_of(result: Any) -> Any:
         return None
 
 
-def as_json(interval: Any) -> dict[str, Any]:
-    """Return the fields that are added to a command's JSON object."""
+def interval_json(interval: "ChosenEstimate | None") -> dict[str, Any]:
+    """Return the field that an interval adds to the JSON of a command."""
     return {"interval": None if interval is None else interval.to_dict()}
 
 
-def print_interval(interval: Any, what: str, apparent: str) -> None:
-    """Print the estimate for new cases beside the figure on the rows used to choose."""
+def print_interval(interval: "ChosenEstimate | None", figure: str, apparent: str) -> None:
+    """Print the estimate for new cases, and the figure on the rows used to choose."""
     if interval is None:
         return
-    rows = {what: interval.words, "on the rows it was chosen on": apparent}
+    facts = {figure: interval.words, "on the rows it was chosen on": apparent}
     if len(interval.models) > 1:
-        rows["probability of being the best"] = interval.shares
-    rows["probability that acting pays"] = chance(interval.acting)
-    print_rows("How sure that is", ("", ""), [*rows.items(), *interval.doubts.items()])
+        facts["probability of being the best"] = interval.shares
+    facts["probability that acting pays"] = chance(interval.acting)
+    print_rows("How sure that is", ("", ""), [*facts.items(), *interval.doubts.items()])
 
 
 _SUFFIXES = (".svg", ".png", ".pdf", ".pgf")
 _LATEX = ("xelatex", "lualatex", "pdflatex")
-_NARROW = 120  # millimetres, where text of 8 points is as large as that around it
-_DPI = 300  # of PNG files: what journals ask for
+# Millimetres: figures below are set in one column, where the text around them has about 8 points.
+_NARROW = 120
+# Dots per inch of PNG files, as journals ask for.
+_DPI = 300
 
 
 def check_figure(path: str | None, width: float, *, force: bool) -> None:
@@ -278,7 +310,10 @@ def check_figure(path: str | None, width: float, *, force: bool) -> None:
 
 def _latex() -> str | None:
     """Return an installed LaTeX, which .pgf needs to measure text."""
-    return next((name for name in _LATEX if shutil.which(name)), None)
+    for name in _LATEX:
+        if shutil.which(name):
+            return name
+    return None
 
 
 def write_figure(path: str, draw: Callable[[Any], Any], width: float, *, title: str, force: bool) -> Path:
@@ -288,10 +323,13 @@ def write_figure(path: str, draw: Callable[[Any], Any], width: float, *, title: 
 
     from rocscope.plotting import svg
 
-    suffix, inches = Path(path).suffix[1:].lower(), width / 25.4
+    suffix = Path(path).suffix[1:].lower()
+    inches = width / 25.4
+    # Type 42 embeds fonts as TrueType, so that text in the PDF can be edited.
     style: dict[Any, Any] = {"font.size": 8 if width < _NARROW else 10, "pdf.fonttype": 42}
     if suffix == "pgf":
-        style |= {"pgf.texsystem": _latex(), "pgf.rcfonts": False}  # the fonts of the text around it
+        # The figure takes the fonts of the text around it.
+        style |= {"pgf.texsystem": _latex(), "pgf.rcfonts": False}
     with rc_context(style):
         figure = Figure(figsize=(inches, inches * 6 / 7), layout="constrained")
         draw(figure.subplots())
@@ -307,5 +345,6 @@ def table_bytes(table: Any, kind: str) -> bytes:
     from pyarrow import csv, parquet
 
     stream = io.BytesIO()
-    (parquet.write_table if kind == "parquet" else csv.write_csv)(table, stream)
+    write_table = parquet.write_table if kind == "parquet" else csv.write_csv
+    write_table(table, stream)
     return stream.getvalue()

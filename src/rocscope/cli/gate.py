@@ -1,30 +1,38 @@
-"""Gates: conditions (`--fail-if`) under which a command exits with 1, and the estimates they are judged by."""
-# MERGED-DOC: """Fitted models in files, and their scores of the rows of another file."""
-# MERGED-DOC: """rocscope gate: rules that the figures of models have to keep, for continuous integration."""
+"""Conditions under which a command exits with 1 (`--fail-if`), and `rocscope gate`, which checks a file of rules.
+
+A gate is one or several conditions on figures of models, such as ``auc(b) - auc(a) < -0.01 at 95%``. With a level the
+whole confidence interval must lie beyond the bound, otherwise the estimate. The option `--fail-if` fails where its
+conditions hold; a rule of `rocscope gate` is required, so it fails where its conditions do not hold. A figure that is
+undefined, for instance because a class is missing, fails both.
+
+In this file: `Gate` and its judgement, then `Judge`, which estimates a figure from data, then the command.
+"""
 
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import nan
+from functools import cached_property
+from math import isnan, nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
-from xml.etree import ElementTree
 
 from cyclopts import Parameter
 
+from rocscope import errors
 from rocscope._base.atomic_write import write_file
 from rocscope._base.formatting import about
 from rocscope._base.progress import attended
+from rocscope.cli import console
 from rocscope.cli import options as opt
-from rocscope.cli.console import markdown_table, note, print_json, print_rows, write
-from rocscope.errors import ColumnError, InputError, LabelError, ModelError, OneClassError, ScoreError, one_of
+from rocscope.errors import InputError, ModelError, one_of
 
 if TYPE_CHECKING:
+    from rocscope import Context, Decision
     from rocscope._base.arrays import Array
     from rocscope.figures.conditions import Condition
     from rocscope.figures.influence import Figure
     from rocscope.inference.estimate import Estimate
-
+    from rocscope.sample import Sample, Samples
 
 FAILED = 1
 _EXAMPLE = "auc(b)-auc(a)<-0.01 at 95%"
@@ -32,9 +40,7 @@ _EXAMPLE = "auc(b)-auc(a)<-0.01 at 95%"
 
 @dataclass(frozen=True)
 class Gate:
-    """Conditions on figures of models: where all of them hold a command fails, or fails where one that is required not.
-
-    With a level the whole confidence interval must lie beyond the bound; without, the estimate.
+    """Conditions on figures of models: a command fails where all of them hold, or, if `required`, where one does not.
 
     Examples
     --------
@@ -56,39 +62,47 @@ class Gate:
         from rocscope.figures.conditions import Condition
 
         gate = cls(str(text), Condition.read(text, subject, _EXAMPLE), required)
-        for each in gate.conditions:
-            if each.level is not None and not 0 < each.level < 1:
-                raise InputError(subject, expected="a level between 0 and 100 %", got=f"{100 * each.level:g} %")
-            if each.minus is not None and each.minus == each.model:
+        for condition in gate.conditions:
+            level = condition.level
+            if level is not None and not 0 < level < 1:
+                raise InputError(subject, expected="a level between 0 and 100 %", got=f"{100 * level:g} %")
+            if condition.minus is not None and condition.minus == condition.model:
                 raise InputError(subject, expected="two different models", got=repr(text))
         return gate
 
-    def over(self, models: Sequence[str]) -> "list[Gate]":
-        """Return a gate for each model where a condition names none; else itself."""
-        if all(each.model for each in self.conditions):
+    def for_models(self, models: Sequence[str]) -> "list[Gate]":
+        """Return a gate for each model if a condition names none, else the gate itself."""
+        if all(condition.model for condition in self.conditions):
             return [self]
-        named = (tuple(replace(each, model=each.model or model) for each in self.conditions) for model in models)
-        if len(models) == 1:
-            return [replace(self, conditions=next(named))]
-        return [replace(self, text=" and ".join(map(str, every)), conditions=every) for every in named]
+        gates = []
+        for model in models:
+            named = tuple(replace(condition, model=condition.model or model) for condition in self.conditions)
+            # The text of a gate on the only model stays as it was typed.
+            text = self.text if len(models) == 1 else " and ".join(map(str, named))
+            gates.append(replace(self, text=text, conditions=named))
+        return gates
 
     def fails(self, estimates: "Sequence[Estimate]") -> bool:
-        """Return whether the gate fails; it does where an estimate is undefined that could decide it."""
-        pairs = list(zip(self.conditions, estimates, strict=True))
-        if self.required:
-            return not all(condition.beyond_doubt(each) for condition, each in pairs)
-        return all(condition.beyond_doubt(each) or _is_undefined(condition, each) for condition, each in pairs)
+        """Return whether the gate fails; an undefined estimate that could decide it makes it fail."""
+        for condition, estimate in zip(self.conditions, estimates, strict=True):
+            holds = condition.beyond_doubt(estimate)
+            if self.required and not holds:
+                return True
+            if not self.required and not (holds or _is_undefined(condition, estimate)):
+                return False
+        return not self.required
 
 
 def _is_undefined(condition: "Condition", estimate: "Estimate") -> bool:
-    end = estimate.low if condition.upwards else estimate.high
-    judged = estimate.value if condition.level is None else end
-    return judged != judged
+    """Return whether the number that is compared with the bound is missing."""
+    if condition.level is None:
+        return isnan(estimate.value)
+    return isnan(estimate.low if condition.upwards else estimate.high)
 
 
 @dataclass(frozen=True)
 class JudgedGate:
-    """A gate and what it was judged by."""
+    """A gate, the estimates of its figures, and the segment that they are about."""
 
     gate: Gate
     estimates: "tuple[Estimate, ...]"
@@ -96,51 +110,83 @@ class JudgedGate:
 
     @property
     def failed(self) -> bool:
-        """Whether the command fails by it."""
+        """Whether the gate makes the command fail."""
         return self.gate.fails(self.estimates)
 
     @property
-    def found(self) -> str:
-        """The estimates in words."""
-        words = (each.words + (f" ({each.reason})" if each.value != each.value else "") for each in self.estimates)
-        return "; ".join(dict.fromkeys(words))
+    def result(self) -> str:
+        """The estimates as text, without repetition."""
+        texts = []
+        for estimate in self.estimates:
+            reason = f" ({estimate.reason})" if isnan(estimate.value) else ""
+            texts.append(estimate.words + reason)
+        return "; ".join(dict.fromkeys(texts))
 
     @property
-    def named(self) -> str:
-        """The gate, and the segment that it is about."""
+    def title(self) -> str:
+        """The gate as text, with its segment."""
         return self.gate.text + (f" in {self.segment}" if self.segment else "")
 
     def to_dicts(self) -> list[dict[str, Any]]:
-        """Return the gate and its outcome with the estimates used, safe for JSON."""
+        """Return the gate and its outcome for each estimate used, safe for JSON."""
         from rocscope.core.result import jsonable
 
-        outcome = {"condition": self.gate.text, "failed": self.failed}
-        outcome |= {"segment": self.segment} if self.segment else {}
-        return [jsonable(outcome | {"estimate": estimate.to_dict()}) for estimate in self.estimates]
+        content: dict[str, Any] = {"condition": self.gate.text, "failed": self.failed}
+        if self.segment:
+            content["segment"] = self.segment
+        return [jsonable(content | {"estimate": estimate.to_dict()}) for estimate in self.estimates]
 
 
-def judged_by(
+def parse_gates(
+    texts: Any, subject: str = "--fail-if", *, required: bool = False, also: tuple[str, ...] = ()
+) -> list[Gate]:
+    """Read gates, and raise for unknown figures before any data are read; `also` are figures of one command."""
+    gates = [Gate.parse(text, subject, required=required) for text in texts or ()]
+    for gate in gates:
+        for condition in gate.conditions:
+            if condition.quantity.lower() not in also:
+                figure_of(condition)
+    return gates
+
+
+def figure_of(condition: "Condition") -> "Figure":
+    """Return the figure of a condition, which may be any of the registry."""
+    from rocscope.figures.registry import figure_named
+
+    subject = f"condition {str(condition)!r}"
+    return figure_named(condition.quantity, subject, expected="a figure", suits=lambda _: True)
+
+
+def judge_gates(
     gates: Iterable[Gate], models: Sequence[str], estimate: "Callable[[Condition], Estimate]", segment: str = ""
 ) -> list[JudgedGate]:
-    """Judge gates, each for every model where it names none."""
-    every = [each for gate in gates for each in gate.over(models)]
-    return [JudgedGate(gate, tuple(map(estimate, gate.conditions)), segment) for gate in every]
+    """Judge gates, a gate without models for every model."""
+    named: list[Gate] = []
+    for gate in gates:
+        named += gate.for_models(models)
+    return [JudgedGate(gate, tuple(map(estimate, gate.conditions)), segment) for gate in named]
 
 
-def outcome(judged: Iterable[JudgedGate]) -> int:
+def exit_code(judged: Iterable[JudgedGate]) -> int:
     """Print which gates failed, and return the exit code."""
-    failed = [each for each in judged if each.failed]
-    for each in failed:
-        note(f"Failed: {each.named}: {each.found}")
-    return FAILED if failed else 0
+    code = 0
+    for gate in judged:
+        if gate.failed:
+            console.note(f"Failed: {gate.title}: {gate.result}")
+            code = FAILED
+    return code
 
 
 def gates_json(judged: Iterable[JudgedGate]) -> dict[str, Any]:
-    """Return what the JSON of a command says of its gates."""
-    return {"gates": [content for each in judged for content in each.to_dicts()]}
+    """Return the field that gates add to the JSON of a command."""
+    contents: list[dict[str, Any]] = []
+    for gate in judged:
+        contents += gate.to_dicts()
+    return {"gates": contents}
 
 
-_LEVEL = 0.95  # of the interval that is shown where a condition asks for none
+# Confidence level of the interval that is shown if a condition asks for none.
+_LEVEL = 0.95
 
 
 @dataclass(frozen=True)
@@ -150,90 +196,100 @@ class Judge:
     Attributes
     ----------
     data : Predictions, or counts by model
-    thresholds : mapping from model to threshold
+    thresholds : dict from model to threshold
         Where figures of one threshold are measured.
     context : Context
-        Of cost and net benefit; at its target prevalence only they are.
+        Costs and prevalence of cost and net benefit; other figures have the prevalence of the sample.
     """
 
     data: Any
-    thresholds: Mapping[str, float] = field(default_factory=dict)
+    thresholds: dict[str, float] = field(default_factory=dict)
     context: Any = None
+
+    @cached_property
+    def samples(self) -> "Samples":
+        """The data of each model."""
+        from rocscope.sample import samples_of
+
+        return samples_of(self.data)
 
     @property
     def models(self) -> list[str]:
         """The models that a condition can name."""
-        from rocscope.sample import samples_of
-
-        return list(samples_of(self.data))
+        return list(self.samples)
 
     def estimate(self, condition: "Condition") -> "Estimate":
-        """Return what a condition is about; undefined where only one class is there."""
+        """Return the estimate of a condition's figure or difference; undefined if a class is missing."""
         from rocscope.inference.estimate import Estimate
 
         for model in (condition.model, condition.minus or condition.model):
             if model not in self.models:
-                raise ColumnError(str(condition), expected=f"models among {self.models}", got=repr(model))
-        figure, level = figure_of(condition), condition.level or _LEVEL
+                raise errors.ColumnError(str(condition), expected=f"models among {self.models}", got=repr(model))
+        figure = figure_of(condition)
+        model = str(condition.model)
+        has_level = condition.level is not None
+        level = condition.level or _LEVEL
         try:
-            if condition.minus is None:
-                return self._alone(figure, str(condition.model), level, asked=condition.level is not None)
-            return self._difference(figure, str(condition.model), condition.minus, level)
-        except OneClassError as error:
+            if condition.minus is not None:
+                return self._difference(figure, model, condition.minus, level)
+            if _has_threshold(figure):
+                return self._at_threshold(figure, model, level, has_level=has_level)
+            return self._of_ranking(figure, model, level, has_level=has_level)
+        except errors.OneClassError as error:
             return Estimate(nan, nan, nan, level, "undefined", 0, reason=str(error))
 
-    def _alone(self, figure: "Figure", model: str, level: float, *, asked: bool) -> "Estimate":
+    def _of_ranking(self, figure: "Figure", model: str, level: float, *, has_level: bool) -> "Estimate":
+        """Return a figure of all thresholds or of the probabilities; by bootstrap if there is no formula."""
         import rocscope as rs
+        from rocscope.evaluation.summary import MEASURES
         from rocscope.inference.estimate import Estimate
 
         if figure.name == "auc":
             return rs.auc_interval(self.data, model=model, level=level)
-        if figure.needs in ("cells", "costs") and figure.name != "miscalibration_cost":
-            return self._at_threshold(figure, model, level, asked=asked)
         if figure.smooth is not None:
             return rs.inference.estimate_of(self.data, figure.smooth(), model=model, level=level)
-        from rocscope.sample import samples_of
-
-        sample = samples_of(self.data)[model]
-        if not asked and figure.counts is not None:
+        sample = self.samples[model]
+        # Without a level only the value decides, so the time of an interval is saved.
+        if not has_level and figure.counts is not None:
             return Estimate(figure.value(sample.counts), nan, nan, level, figure.title, sample.counts.n)
-        from rocscope.evaluation.summary import MEASURES
-
+        data = sample.rows or sample.counts
         if figure.name in MEASURES:
-            return rs.summary({model: sample.rows or sample.counts}, self.context, level=level)[model][figure.name]
-        return rs.bootstrap(sample.rows or sample.counts, figure.value, level=level)
+            return rs.summary({model: data}, self.context, level=level)[model][figure.name]
+        return rs.bootstrap(data, figure.value, level=level)
 
-    def _at_threshold(self, figure: "Figure", model: str, level: float, *, asked: bool) -> "Estimate":
-        """Return a figure of the four counts at the threshold of a model, or of what they cost."""
+    def _at_threshold(self, figure: "Figure", model: str, level: float, *, has_level: bool) -> "Estimate":
+        """Return a figure of the four counts at the threshold of a model, or of their cost."""
         import rocscope as rs
-        from rocscope.inference.estimate import Estimate
-        from rocscope.sample import samples_of
 
-        sample, threshold = samples_of(self.data)[model], self._threshold(figure, model)
-        point, rows = sample.points.at(threshold), sample.rows
+        sample = self.samples[model]
+        threshold = self._threshold(figure, model)
+        point = sample.points.at(threshold)
         if figure.unit == "cases":
-            if asked:
+            if has_level:
                 got = f"{figure.name}, a number of cases"
                 raise InputError("condition with a level", expected="a share, such as depth", got=got)
-            assert figure.cells is not None
-            value = float(figure.cells(point.tp, point.fp, point.fn, point.tn))
-            return Estimate(value, nan, nan, level, "count", point.n)
-        trials = rows is None or (rows.sample_weight is None and not rows.grouped)
-        if trials and all(float(cell).is_integer() for cell in (point.tp, point.fp, point.fn, point.tn)):
+            return _of_cells(figure, point, level, "count")
+        # Without weights or clusters the four counts are numbers of independent trials: exact intervals of shares.
+        rows = sample.rows
+        independent = rows is None or (rows.sample_weight is None and not rows.grouped)
+        cells = (point.tp, point.fp, point.fn, point.tn)
+        if independent and all(float(cell).is_integer() for cell in cells):
             shares = rs.inference.rate_intervals(point, level=level)
             if figure.name in shares:
                 return shares[figure.name]
-        data = sample.counts if rows is None else rows
-        return rs.inference.estimate_of(data, self._smooth(figure, threshold), level=level)
+        return rs.inference.estimate_of(_rows_or_counts(sample), self._statistic(figure, threshold), level=level)
 
-    def _smooth(self, figure: "Figure", threshold: float) -> Any:
+    def _statistic(self, figure: "Figure", threshold: float) -> Any:
+        """Return the statistic of a figure at a threshold, with the costs of the context."""
         from rocscope.figures.registry import in_context
         from rocscope.inference import statistics
 
         if figure.name == "cost":
             return statistics.cost_at(threshold, self.context)
-        made = in_context(figure, self.context)
-        return statistics.at(threshold, figure.name if made is figure or made.cells is None else made.cells)
+        with_costs = in_context(figure, self.context)
+        if with_costs is figure or with_costs.cells is None:
+            return statistics.at(threshold, figure.name)
+        return statistics.at(threshold, with_costs.cells)
 
     def _threshold(self, figure: "Figure", model: str) -> float:
         if model not in self.thresholds:
@@ -242,77 +298,79 @@ class Judge:
         return self.thresholds[model]
 
     def _difference(self, figure: "Figure", model: str, minus: str, level: float) -> "Estimate":
-        """Return the difference of two models; each at its own threshold, where the figure is of one."""
+        """Return the difference of two models; a figure of one threshold is measured at each model's own."""
         import rocscope as rs
 
-        statistic: Any = figure.name
-        if figure.needs in ("cells", "costs") and figure.name != "miscalibration_cost":
-            pair = {each: self._decided(each, self._threshold(figure, each)) for each in (minus, model)}
-            statistic = self._smooth(figure, 0.5)
+        pair: dict[str, Any] = {}
+        if _has_threshold(figure):
+            # Decisions become scores 0 and 1, so that both models have the threshold 0.5.
+            statistic = self._statistic(figure, 0.5)
+            for name in (minus, model):
+                pair[name] = self._decisions(name, self._threshold(figure, name))
         else:
-            pair = {each: self._one(each) for each in (minus, model)}
-        paired = True if all(hasattr(each, "y_true") for each in pair.values()) else None
+            statistic: Any = figure.name
+            for name in (minus, model):
+                pair[name] = _rows_or_counts(self.samples[name])
+        paired = True if all(hasattr(data, "y_true") for data in pair.values()) else None
         return rs.compare(pair, statistic=statistic, level=level, paired=paired)[minus, model].difference
 
-    def _one(self, model: str) -> Any:
-        from rocscope.sample import samples_of
-
-        sample = samples_of(self.data)[model]
-        return sample.counts if sample.rows is None else sample.rows
-
-    def _decided(self, model: str, threshold: float) -> Any:
-        """Return the decisions of a model as scores 0 and 1."""
+    def _decisions(self, model: str, threshold: float) -> Any:
+        """Return the decisions of a model as scores 0 and 1, or its counts at the threshold."""
         from rocscope import Predictions
 
-        one = self._one(model)
-        if not isinstance(one, Predictions):
-            return one.at(threshold)
-        decided = (one.scores[model] >= threshold).astype(int)
-        return Predictions(one.y_true, {model: decided}, sample_weight=one.sample_weight, groups=one.groups)
+        data = _rows_or_counts(self.samples[model])
+        if not isinstance(data, Predictions):
+            return data.at(threshold)
+        decided = (data.scores[model] >= threshold).astype(int)
+        return Predictions(data.y_true, {model: decided}, sample_weight=data.sample_weight, groups=data.groups)
+
+
+def _has_threshold(figure: "Figure") -> bool:
+    """Return whether a figure is measured at one threshold."""
+    # The cost of miscalibration has costs, but averages over the rows' own probabilities.
+    return figure.needs in ("cells", "costs") and figure.name != "miscalibration_cost"
+
+
+def _rows_or_counts(sample: "Sample") -> Any:
+    return sample.counts if sample.rows is None else sample.rows
+
+
+def _of_cells(figure: "Figure", point: Any, level: float, method: str) -> "Estimate":
+    """Return a figure of the four counts without an interval."""
+    from rocscope.inference.estimate import Estimate
+
+    assert figure.cells is not None
+    value = float(figure.cells(point.tp, point.fp, point.fn, point.tn))
+    return Estimate(value, nan, nan, level, method, point.n)
 
 
 @dataclass(frozen=True)
 class DecisionJudge(Judge):
-    """What a decision is judged by: the estimate of its cost on new cases, and the counts of its rule."""
+    """Judge of a decision: its cost is the one expected on new cases, and its counts are those of its rule."""
 
-    decision: Any = None
+    decision: "Decision | None" = None
 
-    def _at_threshold(self, figure: "Figure", model: str, level: float, *, asked: bool) -> "Estimate":
+    def _at_threshold(self, figure: "Figure", model: str, level: float, *, has_level: bool) -> "Estimate":
         from rocscope.inference.estimate import Estimate
 
         decision = self.decision
+        assert decision is not None
         if model != decision.model:
-            return super()._at_threshold(figure, model, level, asked=asked)
+            return super()._at_threshold(figure, model, level, has_level=has_level)
         if figure.name == "cost":
-            if asked:
+            if has_level:
                 return decision.interval(level)
             return Estimate(decision.expected_cost, nan, nan, level, "on the rows of the choice", decision.point.n)
         if decision.lot is None and decision.review is None and not decision.negated:
-            return super()._at_threshold(figure, model, level, asked=asked)
-        if asked or figure.cells is None:
+            return super()._at_threshold(figure, model, level, has_level=has_level)
+        # A randomised, reviewed or negated rule has expected counts, which are not the counts at its threshold.
+        if has_level or figure.cells is None:
             expected = "no level, and a figure of the four counts, where cases are drawn, reviewed or negated"
             raise InputError("--fail-if", expected=expected, got=figure.name)
-        value = float(figure.cells(decision.point.tp, decision.point.fp, decision.point.fn, decision.point.tn))
-        return Estimate(value, nan, nan, level, "expected counts", decision.point.n)
+        return _of_cells(figure, decision.point, level, "expected counts")
 
 
-def figure_of(condition: "Condition") -> "Figure":
-    """Return the figure of a condition; any of the registry will do."""
-    from rocscope.figures.registry import figure_named
-
-    return figure_named(condition.quantity, f"condition {str(condition)!r}", expected="a figure", suits=lambda _: True)
-
-
-def gates_of(
-    texts: Any, subject: str = "--fail-if", *, required: bool = False, also: tuple[str, ...] = ()
-) -> list[Gate]:
-    """Read gates, and refuse figures that are not known before any data are read; `also` are names of a command."""
-    gates = [Gate.parse(text, subject, required=required) for text in texts or ()]
-    for condition in (each for gate in gates for each in gate.conditions):
-        if condition.quantity.lower() not in also:
-            figure_of(condition)
-    return gates
-
+# ---- Fitted models in files, and their scores of the rows of another file ----
 
 ENDINGS = (".pkl", ".pickle", ".joblib")
 
@@ -338,36 +396,53 @@ def split_files(files: Sequence[str]) -> tuple[dict[str, str], str]:
     return named, rows
 
 
-def with_scores(models: dict[str, str], file: str, rows: Any, others: Sequence[str | None]) -> "dict[str, Array]":
+def with_scores(
+    models: dict[str, str], file: str, rows: opt.SampleOptions, others: Sequence[str | None]
+) -> "dict[str, Array]":
     """Return the columns of a file, and as further columns the scores of fitted models.
 
     Parameters
     ----------
     models : mapping from name to file
     file : str
-    rows : RowOptions
+    rows : SampleOptions
     others : sequence of str or None
-        Columns that are no features: the label, the weight, segments and groups.
+        Columns that are not features: the label, the weight, segments and groups.
 
     Raises
     ------
     ModelError
         If a file holds no fitted model of two classes, or the model cannot score the rows; the message names it.
     """
+    import numpy as np
+
+    from rocscope.engines import columns
     from rocscope.engines.opening import open_source
 
-    fitted = {name: _loaded(path) for name, path in models.items()}
-    with attended(f"Reading {file}"), open_source(file, rows.layout) as source:
+    fitted = {name: _load_model(path) for name, path in models.items()}
+    content: dict[str, Array] = {}
+    with attended(f"Reading {file}"), open_source(file, rows.layout.file_layout) as source:
         names = list(dict.fromkeys(source.columns))
-        table = source.fetch(names, rows.where)
-        content = {name: _typed(table.column(name), name, source.decimal) for name in names}
+        table = source.fetch(names, rows.layout.where)
+        for name in names:
+            column = table.column(name)
+            try:
+                numbers = columns.numbers(column, name, errors.ScoreError, decimal=source.decimal)
+            except errors.ScoreError:
+                content[name] = columns.objects(column)
+                continue
+            missing = numbers.missing
+            content[name] = numbers.values if missing is None else np.where(missing, np.nan, numbers.values)
     features = {name: column for name, column in content.items() if name not in others}
-    return content | {name: _scores(name, model, features, rows.pos_label) for name, model in fitted.items()}
+    for name, model in fitted.items():
+        content[name] = _scores(name, model, features, rows.pos_label)
+    return content
 
 
-def _loaded(path: str) -> Any:
+def _load_model(path: str) -> Any:
     try:
-        import joblib  # a library that scikit-learn needs, so that it is there wherever its models are
+        # joblib comes with scikit-learn, so it is installed where its models are.
+        import joblib
 
         return joblib.load(path)
     except ModuleNotFoundError as error:
@@ -377,21 +452,8 @@ def _loaded(path: str) -> Any:
         raise ModelError(path, expected="a fitted model, saved with joblib or pickle", got=got) from error
 
 
-def _typed(column: Any, name: str, decimal: str) -> "Array":
-    """Return numbers, with NaN for missing ones, where a column holds numbers, and else what it holds."""
-    import numpy as np
-
-    from rocscope.engines import columns
-
-    try:
-        found = columns.numbers(column, name, ScoreError, decimal=decimal)
-    except ScoreError:
-        return columns.objects(column)
-    return found.values if found.missing is None else np.where(found.missing, np.nan, found.values)
-
-
 def _scores(name: str, model: Any, features: "dict[str, Array]", pos_label: str | None) -> "Array":
-    """Return the scores of one model: for the columns that it was fitted to, or all where it knows no names."""
+    """Return the scores of one model for the columns that it was fitted to, or for all if it has no names."""
     import numpy as np
 
     from rocscope._base.validation import frame_of
@@ -404,15 +466,20 @@ def _scores(name: str, model: Any, features: "dict[str, Array]", pos_label: str 
         raise ModelError(f"model {name!r}", expected="a fitted model of two classes", got=got)
     label = 1 if pos_label is None else parsed_label(pos_label, np.asarray(classes).dtype)
     if label not in classes:
-        raise LabelError("--pos-label", expected=one_of(str(pos_label), list(map(str, classes))), got=repr(pos_label))
-    named = getattr(model, "feature_names_in_", None)
-    wanted = list(features) if named is None else list(map(str, named))
-    if missing := [column for column in wanted if column not in features]:
-        raise ModelError(f"model {name!r}", expected=f"a column {missing[0]!r}", got="none")
+        expected = one_of(str(pos_label), list(map(str, classes)))
+        raise errors.LabelError("--pos-label", expected=expected, got=repr(pos_label))
+    fitted_names = getattr(model, "feature_names_in_", None)
+    wanted = list(features) if fitted_names is None else list(map(str, fitted_names))
+    for column in wanted:
+        if column not in features:
+            raise ModelError(f"model {name!r}", expected=f"a column {column!r}", got="none")
     try:
-        own = {column: features[column] for column in wanted}
-        given: Any = np.column_stack(list(own.values())) if named is None else frame_of(own, "pandas")
-        return score(model, name, given, classes, classes.index(label), "auto")[0]
+        inputs = {column: features[column] for column in wanted}
+        if fitted_names is None:
+            table: Any = np.column_stack(list(inputs.values()))
+        else:
+            table = frame_of(inputs, "pandas")
+        return score(model, name, table, classes, classes.index(label), "auto")[0]
     except ModelError:
         raise
     except Exception as error:
@@ -420,13 +487,23 @@ def _scores(name: str, model: Any, features: "dict[str, Array]", pos_label: str 
         raise ModelError(f"model {name!r}", expected="scores of these rows", got=got) from error
 
 
-_HEADINGS = ("rule", "segment", "found", "result")
+# ---- The file of rules ----
+
 _COSTS = ("target_prevalence", "cost_fp", "cost_fn", "cost_tp", "cost_tn")
+
+# Type of each entry of the file, and its words in an error message.
+_ENTRIES: dict[str, tuple[Any, str]] = {
+    "segments": (dict, "a [segments] table"),
+    "costs": (dict, "a [costs] table"),
+    "plan": (str, "the name of a file"),
+    "min_rows": (int, "a number of rows"),
+    "threshold": ((int, float, str, dict), "a number, a number for each model, or 'costs'"),
+}
 
 
 @dataclass(frozen=True)
 class Rules:
-    """What a file of rules says.
+    """The content of a file of rules.
 
     Attributes
     ----------
@@ -434,7 +511,7 @@ class Rules:
         Conditions on all rows.
     by_segment : dict from column to list of Gate
         Conditions on each part of the rows that has one value of a column.
-    threshold : number, mapping from model to number, or "costs"; None where a plan says it
+    threshold : number, mapping from model to number, or "costs"; None if a plan has it
     plan : str or None
         File of a decision, whose threshold and costs are taken.
     costs : dict
@@ -451,81 +528,77 @@ class Rules:
 
     @classmethod
     def read(cls, path: str) -> "Rules":
-        """Read a TOML file, and refuse what is not understood."""
+        """Read a TOML file; InputError for an entry that is unknown or of the wrong type."""
         try:
             content = tomllib.loads(Path(path).read_text(encoding="utf-8-sig"))
         except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             got = error.strerror if isinstance(error, OSError) else str(error)
             raise InputError(f"--rules {path}", expected="a TOML file of rules", got=str(got)) from error
-        known = ("rules", "segments", "threshold", "plan", "costs", "min_rows")
-        _require(path, content, known, "")
-        kinds = {"segments": dict, "costs": dict, "plan": str, "min_rows": int, "threshold": (int, float, str, dict)}
-        for name, kind in kinds.items():
+        _require_known(path, content, ("rules", "segments", "threshold", "plan", "costs", "min_rows"), "")
+        for name, (kind, expected) in _ENTRIES.items():
+            # Python counts true as a whole number.
             if name in content and (not isinstance(content[name], kind) or isinstance(content[name], bool)):
-                words = {"plan": "the name of a file", "min_rows": "a number of rows"}.get(name, f"a [{name}] table")
-                words = "a number, a number for each model, or 'costs'" if name == "threshold" else words
-                raise InputError(f"{path}: {name}", expected=words, got=repr(content[name]))
-        _require(path, content.get("costs", {}), _COSTS, "costs.")
+                raise InputError(f"{path}: {name}", expected=expected, got=repr(content[name]))
+        _require_known(path, content.get("costs", {}), _COSTS, "costs.")
         segments = {column: _gates(path, texts, column) for column, texts in content.get("segments", {}).items()}
         everywhere = _gates(path, content.get("rules", []), "rules")
         if not everywhere and not any(segments.values()):
             raise InputError(path, expected='rules, such as rules = ["auc >= 0.8 at 95 %"]', got="none")
-        others = {name: content[name] for name in ("threshold", "plan", "costs", "min_rows") if name in content}
-        return cls(everywhere, segments, **others)
+        options = {name: content[name] for name in ("threshold", "plan", "costs", "min_rows") if name in content}
+        return cls(everywhere, segments, **options)
 
-    def context(self, decision: Any) -> Any:
-        """Return costs and class mix: those of the rules, else those of the plan."""
+    def context(self, decision: "Decision | None") -> "Context":
+        """Return costs and prevalence of the rules, or else of the plan."""
         from rocscope import Context
 
         if self.costs or decision is None:
             return Context(**self.costs)
         return decision.context
 
-    def thresholds(self, models: list[str], context: Any, decision: Any) -> dict[str, float]:
+    def thresholds(self, models: list[str], context: "Context", decision: "Decision | None") -> dict[str, float]:
         """Return the threshold of each model."""
-        given = self.threshold
-        if given is None:
+        threshold = self.threshold
+        if threshold is None:
             return {} if decision is None else {decision.model: decision.threshold}
-        if given == "costs":
-            odds = context.false_alarm_cost / (context.false_alarm_cost + context.miss_cost)
-            return dict.fromkeys(models, float(odds))
-        if isinstance(given, str) or (
-            isinstance(given, Mapping) and not all(_is_number(each) for each in given.values())
-        ):
-            raise InputError("threshold", expected="a number, a number for each model, or 'costs'", got=repr(given))
-        if isinstance(given, Mapping):
-            return {str(model): float(each) for model, each in given.items()}
-        return dict.fromkeys(models, float(given))
+        if threshold == "costs":
+            # Acting pays above the probability C_fp / (C_fp + C_fn).
+            false_alarm: Any = context.false_alarm_cost
+            share = false_alarm / (false_alarm + context.miss_cost)
+            return dict.fromkeys(models, float(share))
+        by_model: dict[str, Any] = threshold if isinstance(threshold, dict) else dict.fromkeys(models, threshold)
+        for value in by_model.values():
+            # Python counts true as a whole number.
+            if not isinstance(value, int | float) or isinstance(value, bool):
+                raise InputError("threshold", expected=_ENTRIES["threshold"][1], got=repr(threshold))
+        return {str(model): float(value) for model, value in by_model.items()}
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _require(path: str, content: Mapping[str, Any], known: tuple[str, ...], prefix: str) -> None:
-    from rocscope._base import validation as check
-
+def _require_known(path: str, content: Mapping[str, Any], known: tuple[str, ...], prefix: str) -> None:
     for name in content:
         if name not in known:
-            raise InputError(f"{path}: {prefix}{name}", expected=check.one_of(name, list(known)), got=repr(name))
+            raise InputError(f"{path}: {prefix}{name}", expected=one_of(name, list(known)), got=repr(name))
 
 
 def _gates(path: str, texts: Any, name: str) -> list[Gate]:
     if not isinstance(texts, list):
         expected = 'a list of conditions, such as ["auc >= 0.8"]'
         raise InputError(f"{path}: {name}", expected=expected, got=repr(texts))
-    return gates_of(texts, f"{path}: {name}", required=True)
+    return parse_gates(texts, f"{path}: {name}", required=True)
+
+
+# ---- The command ----
 
 
 def gate(
     file: opt.File,
     /,
     *others: opt.File,
-    rows: opt.CountOptions = opt.COUNTS,
+    rows: opt.SampleOptions = opt.SAMPLE,
+    memory: opt.Memory = None,
     rules: str,
-    groups: Annotated[str | None, Parameter(group=opt.COLUMNS)] = None,
+    groups: opt.Column = None,
     junit: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
-    markdown: Annotated[opt.Flag, Parameter(name="--md")] = False,
+    markdown: opt.Markdown = False,
     json: opt.Json = False,
     force: opt.Force = False,
 ) -> int:
@@ -554,92 +627,112 @@ def gate(
     """
     if json and markdown:
         raise InputError("--json and --md", expected="one of them")
+
+    # Check the rules, the output and the columns.
     asked = Rules.read(rules)
     opt.require_output(junit, force=force)
     models, file = split_files([file, *others])
-    rows.require(file, "label", *(() if asked.plan or models else ("scores",)), groups=groups)
+    needed = ["label"]
+    if not (asked.plan or models):
+        needed.append("scores")
+    rows.require(file, *needed, groups=groups)
     for column in asked.by_segment:
         rows.require(file, segment=column)
-    from rocscope.decisions import Decision
-    from rocscope.sample import samples_of
 
-    decision = None if asked.plan is None else Decision.load(Path(rules).parent / asked.plan)
-    if decision is not None and not models:
-        rows = replace(rows, score=rows.score or list(decision.needs or decision.models))
+    # Find the models: those of the plan, those in files, or columns of scores.
+    from rocscope import Decision
+
+    decision = Decision.load(Path(rules).parent / asked.plan) if asked.plan else None
     source: Any = file
     if models:
         if rows.score:
             raise InputError("--score", expected="none beside models in files", got=", ".join(rows.score))
         source = with_scores(models, file, rows, [rows.label, rows.weight, groups, *asked.by_segment])
-        rows = replace(rows, score=list(models), **dict.fromkeys(rows.reading))
-    judged, skipped = [], []
-    for part, segment, rules_of_part in _parts(asked, source, rows, groups):
-        size = next(iter(samples_of(part).values())).points.n
+        rows = replace(rows, score=list(models), layout=opt.LAYOUT)
+    elif decision is not None:
+        rows = replace(rows, score=rows.score or list(decision.needs or decision.models))
+
+    # Judge all rows, and each segment.
+    judged: list[JudgedGate] = []
+    skipped = []
+    context = asked.context(decision)
+    for part, segment, gates in _parts(asked, source, rows, memory, groups):
+        judge = Judge(part, {}, context)
+        size = next(iter(judge.samples.values())).points.n
         if segment and size < asked.min_rows:
             skipped.append(segment)
             continue
-        context = asked.context(decision)
-        judge = Judge(part, {}, context)
-        judge = replace(judge, thresholds=asked.thresholds(judge.models, context, decision))
-        judged += judged_by(rules_of_part, judge.models, judge.estimate, segment)
-    lines = [(each.gate.text, each.segment, each.found, "failed" if each.failed else "passed") for each in judged]
+        judge.thresholds.update(asked.thresholds(judge.models, context, decision))
+        judged += judge_gates(gates, judge.models, judge.estimate, segment)
+
+    # Print the results.
+    passed = not any(gate.failed for gate in judged)
     if json:
-        print_json("gate", {"rules": [_content(each) for each in judged], "passed": not any(e.failed for e in judged)})
-    elif markdown:
-        write(_markdown(judged, lines) + "\n")
+        console.print_json("gate", {"rules": list(map(_rule_json, judged)), "passed": passed})
     else:
-        print_rows(_title(judged), _HEADINGS, lines, left=_HEADINGS)
+        _print_rules(judged, markdown=markdown)
     if skipped:
-        note(f"Not judged, with fewer than {about(asked.min_rows)} rows: {', '.join(skipped)}")
+        console.note(f"Not judged, with fewer than {about(asked.min_rows)} rows: {', '.join(skipped)}")
     if junit is not None:
-        note(f"JUnit: {write_file(junit, _junit(judged), force=force)}")
-    return outcome(judged)
+        console.note(f"JUnit: {write_file(junit, _junit(judged), force=force)}")
+    return exit_code(judged)
 
 
-def _parts(asked: Rules, file: Any, rows: Any, groups: str | None) -> Iterator[tuple[Any, str, list[Gate]]]:
+def _parts(
+    asked: Rules, source: Any, rows: opt.SampleOptions, memory: str | None, groups: str | None
+) -> Iterator[tuple[Any, str, list[Gate]]]:
     """Yield all rows, and the rows of each segment, with the rules that are for them."""
-    own = {} if groups is None else {"groups": groups}
+    columns = {} if groups is None else {"groups": groups}
     if asked.everywhere:
-        known = own or not isinstance(file, str)
-        yield rows.predictions(file, **own) if known else rows.sample(file), "", asked.everywhere
+        # Clusters and columns in memory need rows; of a large file counts are enough.
+        if columns or not isinstance(source, str):
+            yield rows.read(source, **columns), "", asked.everywhere
+        else:
+            yield rows.read_or_count(source, memory), "", asked.everywhere
     for column, gates in asked.by_segment.items():
-        every = rows.predictions(file, segment=column, **own)
-        for name, part in every.by_segment().items():
+        predictions = rows.read(source, segment=column, **columns)
+        for name, part in predictions.by_segment().items():
             yield part, f"{column} = {name}", gates
 
 
-def _title(judged: list[JudgedGate]) -> str:
-    broken = sum(each.failed for each in judged)
-    return f"{broken} of {len(judged)} rules are broken" if broken else f"All {len(judged)} rules are kept"
+def _print_rules(judged: list[JudgedGate], *, markdown: bool) -> None:
+    """Print a table of the rules, with their estimates and results."""
+    broken = sum(gate.failed for gate in judged)
+    title = f"{broken} of {len(judged)} rules are broken" if broken else f"All {len(judged)} rules are kept"
+    headings = ("rule", "segment", "found", "result")
+    failed = "**failed**" if markdown else "failed"
+    lines = []
+    for gate in judged:
+        rule = f"`{gate.gate.text}`" if markdown else gate.gate.text
+        lines.append([rule, gate.segment, gate.result, failed if gate.failed else "passed"])
+    if markdown:
+        console.write(f"**{title}**\n\n{console.markdown_table(list(headings), lines)}\n")
+    else:
+        console.print_rows(title, headings, lines, left=headings)
 
 
-def _markdown(judged: list[JudgedGate], lines: list[tuple[str, ...]]) -> str:
-    marked = [
-        [f"`{rule}`", segment, found, f"**{each}**" if each == "failed" else each]
-        for rule, segment, found, each in lines
-    ]
-    return f"**{_title(judged)}**\n\n{markdown_table(list(_HEADINGS), marked)}"
-
-
-def _content(judged: JudgedGate) -> dict[str, Any]:
+def _rule_json(judged: JudgedGate) -> dict[str, Any]:
     from rocscope.core.result import jsonable
 
-    estimates = [each.to_dict() for each in judged.estimates]
+    estimates = [estimate.to_dict() for estimate in judged.estimates]
     content = {"rule": judged.gate.text, "segment": judged.segment or None, "passed": not judged.failed}
     return jsonable(content | {"estimates": estimates})
 
 
 def _junit(judged: list[JudgedGate]) -> str:
     """Return a test suite with a case for each rule, as CI servers read it."""
-    failures = str(sum(each.failed for each in judged))
-    suite = ElementTree.Element(
-        "testsuite", name="rocscope gate", tests=str(len(judged)), failures=failures, errors="0"
-    )
-    for each in judged:
-        case = ElementTree.SubElement(suite, "testcase", classname=each.segment or "all rows", name=each.gate.text)
-        if each.failed:
-            ElementTree.SubElement(case, "failure", message=each.found).text = f"{each.named}: {each.found}"
+    from xml.etree import ElementTree
+
+    failures = str(sum(gate.failed for gate in judged))
+    sizes = {"tests": str(len(judged)), "failures": failures, "errors": "0"}
+    suite = ElementTree.Element("testsuite", {"name": "rocscope gate"} | sizes)
+    for gate in judged:
+        names = {"classname": gate.segment or "all rows", "name": gate.gate.text}
+        case = ElementTree.SubElement(suite, "testcase", names)
+        if gate.failed:
+            failure = ElementTree.SubElement(case, "failure", message=gate.result)
+            failure.text = f"{gate.title}: {gate.result}"
         else:
-            ElementTree.SubElement(case, "system-out").text = each.found
+            ElementTree.SubElement(case, "system-out").text = gate.result
     ElementTree.indent(suite)
     return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"

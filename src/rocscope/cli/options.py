@@ -1,97 +1,107 @@
-"""Options shared by several commands: each is declared once, with its help and panel."""
+"""Options shared by several commands, and how a command reads its file with them.
+
+Each option is declared once, with its help text and its panel in `--help`. Options that belong together form a
+dataclass, which cyclopts spreads into single options (`name="*"`):
+
+- `LayoutOptions`: how the file is written, and which of its rows are read;
+- `SampleOptions`: the layout, and the columns for label, scores, weight and follow-up;
+- `ClassOptions`: probabilities or predictions of more than two classes;
+- `CostOptions` and `ReviewOptions`: costs, prevalence, and a review as a third action.
+
+A command takes the groups it needs. It calls `require` before anything slow, so that a wrong path or column is answered
+without loading NumPy or Arrow; then `SampleOptions.read` or `read_or_count`, or `ClassOptions.read`.
+"""
 
 import re
 import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import partial
-from typing import Annotated, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from cyclopts import App, ArgumentCollection, Group, Parameter
 
 from rocscope._base.atomic_write import check_writable
 from rocscope._base.progress import attended
 from rocscope.cli.console import note
-from rocscope.engines.formats import (
-    NA_WORDS,
-    FileFormat,
-    FileLayout,
-    NamedColumns,
-    find_files,
-    first_values,
-    is_pipe,
-    models_of,
-    named_columns,
-    require_candidate,
-    require_columns,
-    require_name,
-)
+from rocscope.engines import formats
 from rocscope.errors import InputError, LabelError, one_of
 
-FILES, COLUMNS, CONTEXT, CHOICE, CAMPAIGN, OPTIONS = (
-    Group.create_ordered(name)
-    for name in ("Arguments", "Columns and rows", "Costs and class mix", "Choice", "Campaign", "Options")
-)
+if TYPE_CHECKING:
+    from rocscope import Context, Predictions
+    from rocscope.decisions import Review
+    from rocscope.multiclass.predictions import MulticlassPredictions
+
+# Panels of --help, in this order.
+FILES = Group.create_ordered("Arguments")
+COLUMNS = Group.create_ordered("Columns and rows")
+CONTEXT = Group.create_ordered("Costs and class mix")
+CHOICE = Group.create_ordered("Choice")
+CAMPAIGN = Group.create_ordered("Campaign")
+OPTIONS = Group.create_ordered("Options")
+
 TWO_CLASS_COSTS = ("--cost-fp", "--cost-fn", "--cost-tp", "--cost-tn", "--target-prevalence")
-
-
 _SHARES = ("--target-prevalence", "--response-rate", "--level")
+
+# A number with a currency sign in front, or with a percent sign or a currency behind.
 _DECORATED = re.compile(r"(?:[$£€¥]\s*)?([-+]?\d[\d.,\s'_]*)(%?)\s*(?:[$£€¥]|[A-Z]{3})?")
 
 
 def plain_number(text: str) -> str | None:
-    """Return how a number with a sign of money or percent, or with a decimal comma, is typed here; None of others.
+    """Return a number with a currency sign, a percent sign or a decimal comma as it should be typed, else None.
 
     Examples
     --------
     >>> [plain_number(text) for text in ("1,50", "5 %", "45€", "$1,200.50", "1.200,50 EUR", "1,200", "amount")]
     ['1.50', '0.05', '45', '1200.50', '1200.50', '1.200 or 1200', None]
     """
-    found = _DECORATED.fullmatch(text.strip())
-    if found is None:
+    match = _DECORATED.fullmatch(text.strip())
+    if match is None:
         return None
-    digits = re.sub(r"[\s'_]", "", found[1]).lstrip("+")
-    mark, other = sorted(".,", key=digits.rfind, reverse=True)
-    grouped = digits.replace(mark, "").replace(other, "")
-    plain = grouped if digits.count(mark) > 1 else digits.replace(other, "").replace(mark, ".")
-    if found[2]:
+    digits = re.sub(r"[\s'_]", "", match[1]).lstrip("+")
+    # Of point and comma, the one that comes last is the decimal mark, unless it occurs more than once.
+    decimal, grouping = sorted(".,", key=digits.rfind, reverse=True)
+    without_marks = digits.replace(decimal, "").replace(grouping, "")
+    plain = digits.replace(grouping, "").replace(decimal, ".")
+    if digits.count(decimal) > 1:
+        plain = without_marks
+    if match[2]:
         return f"{float(plain) / 100:.12g}"
-    return f"{plain} or {grouped}" if re.fullmatch(r"-?\d{1,3},\d{3}", digits) else plain
+    # "1,200" may be either: three digits after a single comma.
+    if re.fullmatch(r"-?\d{1,3},\d{3}", digits):
+        return f"{plain} or {without_marks}"
+    return plain
 
 
 def not_a_number(option: str, text: str, kind: str = "a number") -> InputError:
-    """Return the error for an option whose value is no number, with how that is typed, where it may be meant."""
+    """Return the error for an option whose value is not a number, with a hint on how to type it."""
     plain = plain_number(text)
-    is_form = plain and ("%" not in text or option in _SHARES)  # 10 % of what, if the option is a number of cases?
-    return InputError(option, expected=kind, got=repr(text), hint=f"write {plain}" if is_form else "")
+    # 10% is a share; for an option that takes a number of cases, it is unclear of what.
+    is_clear = plain and ("%" not in text or option in _SHARES)
+    return InputError(option, expected=kind, got=repr(text), hint=f"write {plain}" if is_clear else "")
 
 
 def columns_of(**costs: float | str) -> dict[str, str]:
-    """Return the columns among what is a number or a column, by the words for what else could have been given.
+    """Return the columns among options that take a number or a column, by their role in error messages.
 
     Raises
     ------
     InputError
-        If one is a number with signs.
+        If a text is a number with a currency or percent sign.
     """
-    named = {f"--{name.replace('_', '-')}": cost for name, cost in costs.items() if isinstance(cost, str)}
-    for option, text in named.items():
-        if plain_number(text):
-            raise not_a_number(option, text)
-    return {f"{option}, a number or a column": column for option, column in named.items()}
+    columns = {}
+    for name, cost in costs.items():
+        if not isinstance(cost, str):
+            continue
+        option = f"--{name.replace('_', '-')}"
+        if plain_number(cost):
+            raise not_a_number(option, cost)
+        columns[f"{option}, a number or a column"] = cost
+    return columns
 
 
 def _refuse_option(_type: Any, value: str) -> None:
     if value.startswith("-") and value != "-":
         raise ValueError(f"{value} is no option of this command")
-
-
-def _is_like(pos_label: str, value: str) -> bool:
-    """Return whether a value may be the positive label: the same text, or the same number."""
-    try:
-        return pos_label.casefold() == value.casefold() or float(pos_label) == float(value.replace(",", "."))
-    except ValueError:
-        return False
 
 
 File = Annotated[
@@ -105,38 +115,51 @@ File = Annotated[
 SavedDecision = Annotated[
     str,
     Parameter(
-        allow_leading_hyphen=True, validator=_refuse_option, help="File that 'rocscope choose -o' or the report wrote."
+        allow_leading_hyphen=True,
+        validator=_refuse_option,
+        help="File that 'rocscope choose -o' or the report wrote.",
     ),
 ]
+Column = Annotated[str | None, Parameter(group=COLUMNS)]
+Columns = Annotated[list[str] | None, Parameter(group=COLUMNS)]
+Scores = Annotated[list[str] | None, Parameter(alias="-s", group=COLUMNS)]
+Fold = Annotated[str | None, Parameter(group=COLUMNS, help="Column of the fold.")]
 Flag = Annotated[bool, Parameter(show_default=False)]
 Json = Annotated[Flag, Parameter(help="Print one versioned JSON object.")]
+Markdown = Annotated[Flag, Parameter(name="--md")]
 Force = Annotated[Flag, Parameter(help="Write over a file that exists.")]
 FailIf = Annotated[
     list[str] | None,
     Parameter(help="Exit with code 1 where this holds, such as 'auc < .8' or 'brier(a) > .2 at 95 %'; repeat it."),
 ]
 OUTPUT = Parameter(alias="-o", allow_leading_hyphen=True)
+Output = Annotated[str | None, OUTPUT]
 Plot = Annotated[str | None, Parameter(help="Also draw it: a file whose name ends in .svg, .png, .pdf or .pgf.")]
 PlotWidth = Annotated[float, Parameter(help="Width of that figure in millimetres, such as 85 for a column.")]
-Fold = Annotated[str | None, Parameter(group=COLUMNS, help="Column of the fold.")]
 _MEMORY = (
     "Count without holding rows, as is done by itself beyond 5 million rows of Parquet or 250 MB of other files; ranks "
     "beyond so much memory, such as '2 GB', go to a temporary file. By default half of what is free."
 )
+Memory = Annotated[str | None, Parameter(group=OPTIONS, help=_MEMORY)]
 _PROBA = (
     "For more than two classes: columns of a model's probabilities, such as 'p_*', where * is the class; with a name, "
     "as in 'tree=p_*', repeat it for several models."
 )
 
 
+def _is_stream(file: str) -> bool:
+    """Return whether a file can be read only once, so that nothing can be checked beforehand."""
+    return file == "-" or formats.is_pipe(file)
+
+
 @Parameter(name="*", group=COLUMNS)
 @dataclass(frozen=True, kw_only=True)
 class LayoutOptions:
-    """Which rows of a file to read, and how the file is encoded."""
+    """Which rows of a file to read, and how the file is written."""
 
     where: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None
     """Keep the rows for which this SQL condition holds."""
-    format: FileFormat | None = None
+    format: formats.FileFormat | None = None
     """Format of stdin, or of a file without a telling name."""
     decimal: Literal[".", ","] | None = None
     """Decimal mark of a CSV file; a point by default."""
@@ -148,74 +171,47 @@ class LayoutOptions:
     """Table or view of a DuckDB or SQLite database; may be left out where it has one."""
 
     @property
-    def layout(self) -> FileLayout:
-        """Return the layout of the file."""
-        return FileLayout(self.format, self.decimal, self.delimiter, self.encoding, self.table)
+    def file_layout(self) -> formats.FileLayout:
+        """Return how the file is written."""
+        return formats.FileLayout(self.format, self.decimal, self.delimiter, self.encoding, self.table)
 
     @property
-    def reading(self) -> dict[str, Any]:
-        """Return the arguments for readers."""
-        return {"where": self.where} | asdict(self.layout)
+    def arguments(self) -> dict[str, Any]:
+        """Return the arguments of readers."""
+        return {"where": self.where} | asdict(self.file_layout)
 
-    def _named_columns(self, file: str) -> NamedColumns | None:
-        """Return the columns of a file; None for a stream, and where only another library could tell."""
-        return None if file == "-" or is_pipe(file) else named_columns(find_files(file, self.format), self.layout)
+    def named_columns(self, file: str) -> formats.NamedColumns | None:
+        """Return the columns of a file; None for a stream, and for formats that only a library can read."""
+        if _is_stream(file):
+            return None
+        return formats.named_columns(formats.find_files(file, self.format), self.file_layout)
 
     def require(self, file: str, **columns: Sequence[str | None]) -> None:
         """Raise unless the file and its columns exist; called before any library is loaded."""
-        if (named := self._named_columns(file)) is None:
-            return
-        for role, names in columns.items():
-            given_names = [column for column in names if column is not None]
-            "".join([file, *given_names]).encode()  # fails where the locale could not hold what was typed
-            require_columns(named, given_names, role)
+        named = self.named_columns(file)
+        if named is not None:
+            require_columns(named, file, columns)
+
+
+def require_columns(named: formats.NamedColumns, file: str, columns: dict[str, Sequence[str | None]]) -> None:
+    """Raise unless each role's columns are in the file."""
+    for role, names in columns.items():
+        given = [name for name in names if name is not None]
+        # Fails if the locale cannot represent what was typed.
+        "".join([file, *given]).encode()
+        formats.require_columns(named, given, role)
 
 
 @Parameter(name="*", group=COLUMNS)
 @dataclass(frozen=True, kw_only=True)
-class RowOptions(LayoutOptions):
-    """Which rows and columns of a file to read."""
+class SampleOptions:
+    """How the rows of a file form a sample of two classes."""
 
+    layout: LayoutOptions = LayoutOptions()
     label: Annotated[str | None, Parameter(alias="-l")] = None
     """Column of the true labels."""
     score: Annotated[list[str] | None, Parameter(alias="-s")] = None
     """Column of a model's scores; repeat it for several models."""
-
-    def require(self, file: str, *needed: str, **others: str | None) -> None:
-        """Raise unless the file and its columns exist; called before any library is loaded.
-
-        Parameters
-        ----------
-        file : str
-        *needed : {"label", "scores"}
-            What must have been named.
-        **others : str or None
-            Columns that one command alone has options for.
-        """
-        if (named := self._named_columns(file)) is None:
-            return
-        if "label" in needed:
-            require_name(named, "label", self.label)
-        if "scores" in needed:
-            models_of(named, "scores", self.score)
-        super().require(file, **(self.roles | {role: [column] for role, column in others.items()}))
-
-    @property
-    def roles(self) -> dict[str, list[str | None]]:
-        """Return columns by role."""
-        return {"label": [self.label], "score": [*(self.score or [])]}
-
-    @property
-    def arguments(self) -> dict[str, Any]:
-        """Return the arguments for readers of any kind."""
-        return {"label": self.label} | self.reading
-
-
-@Parameter(name="*", group=COLUMNS)
-@dataclass(frozen=True, kw_only=True)
-class SampleOptions(RowOptions):
-    """How rows form a sample."""
-
     weight: str | None = None
     """Column of row weights."""
     pos_label: str | None = None
@@ -229,82 +225,145 @@ class SampleOptions(RowOptions):
     horizon: float | None = None
     """Time by which the event is predicted."""
 
-    def require(self, file: str, *needed: str, **others: str | None) -> None:
-        timed = {"time": self.time, "event": self.event, "horizon": self.horizon}
-        if any(value is not None for value in timed.values()):
-            if lacking := [f"--{name}" for name, value in timed.items() if value is None]:
-                raise InputError("--time, --event and --horizon", expected="all three", got=f"no {lacking[0]}")
-            if self.label is not None or self.pos_label is not None:
-                raise InputError("--time", expected="no --label: time and event say which rows are positive")
-            needed = tuple(set(needed) - {"label"})
-        super().require(file, *needed, **others)
-        if self.label is not None and self.pos_label is not None and self.where is None and not is_pipe(file):
-            self._require_pos_label(file, self.label, self.pos_label)
-
-    def _require_pos_label(self, file: str, label: str, pos_label: str) -> None:
-        """Refuse a positive label where the beginning of a file has two others: that needs no library."""
-        if file == "-":
-            return
-        values = first_values(find_files(file, self.format), self.layout).get(label, set())
-        others = sorted(values - {"", *NA_WORDS})
-        if len(others) > 1 and not any(map(partial(_is_like, pos_label), values)):
-            expected = one_of(pos_label, others)
-            raise LabelError("--pos-label", expected=f"a label of {label!r}, {expected}", got=repr(pos_label))
-
-    @property
-    def roles(self) -> dict[str, list[str | None]]:
-        return super().roles | {"weight": [self.weight], "time": [self.time], "event": [self.event]}
-
     @property
     def arguments(self) -> dict[str, Any]:
-        return super().arguments | {"weight": self.weight, "missing": self.missing}
+        """Return the arguments of readers of any number of classes."""
+        return {"label": self.label, "weight": self.weight, "missing": self.missing} | self.layout.arguments
 
-    def predictions(self, file: Any, **columns: Any) -> Any:
-        """Read the rows of two classes, or their outcomes at a horizon; columns that are in memory are taken too."""
-        from rocscope.engines import read, read_at_horizon
+    def require(self, file: str, *needed: str, classes: "ClassOptions | None" = None, **others: str | None) -> None:
+        """Raise unless the file and its columns exist; called before any library is loaded.
 
-        if self.time is not None:
-            if lost := [name for name in ("fold", "columns") if columns.pop(name, None)]:
-                raise InputError(f"--{lost[0]}", expected="none with --time", got="both")
-            own = {"weight": self.weight, "missing": self.missing, "where": self.where, "layout": self.layout}
-            at = {"time": self.time, "event": self.event, "horizon": self.horizon, "scores": self.score}
-            return self._told(read_at_horizon(file, **at, **own, **columns))
-        with attended(f"Reading {file if isinstance(file, str) else 'columns'}"):
-            found = read(file, scores=self.score, pos_label=self.pos_label, **self.arguments, **columns)
-        return self._told(found)
+        Parameters
+        ----------
+        file : str
+        *needed : {"label", "scores"}
+            Options that must have been given.
+        classes : ClassOptions, optional
+            If they name probabilities or predicted classes, these take the place of scores.
+        **others : str or None
+            Columns of the command's own options, by role.
+        """
+        required = set(needed)
+        if self._is_timed():
+            required.discard("label")
+        columns: dict[str, Sequence[str | None]] = {"label": [self.label], "score": self.score or []}
+        columns |= {"weight": [self.weight], "time": [self.time], "event": [self.event]}
+        if classes is not None and classes.given:
+            required.discard("scores")
+            columns |= {"score": [], "predicted": classes.predicted or []}
+        columns |= {role: [column] for role, column in others.items()}
+        named = self.layout.named_columns(file)
+        if named is not None:
+            if "label" in required:
+                formats.require_name(named, "label", self.label)
+            if "scores" in required:
+                formats.models_of(named, "scores", self.score)
+            require_columns(named, file, columns)
+        self._require_pos_label(file)
 
-    def _told(self, sample: Any) -> Any:
-        """Print how many rows were dropped, if requested."""
-        if self.missing == "drop":
-            dropped, rows = sample.source.rows_dropped, sample.source.rows_read
-            note(f"Left out: {dropped:,} of {rows:,} rows, for a missing or infinite value")
-        return sample
+    def _is_timed(self) -> bool:
+        """Return whether outcomes come from a follow-up; InputError if its options are incomplete."""
+        follow_up = {"--time": self.time, "--event": self.event, "--horizon": self.horizon}
+        missing = [option for option, value in follow_up.items() if value is None]
+        if len(missing) == len(follow_up):
+            return False
+        if missing:
+            raise InputError("--time, --event and --horizon", expected="all three", got=f"no {missing[0]}")
+        if self.label is not None or self.pos_label is not None:
+            raise InputError("--time", expected="no --label: time and event say which rows are positive")
+        return True
 
+    def _require_pos_label(self, file: str) -> None:
+        """Raise if the beginning of a text file has two labels and neither is the positive one."""
+        # A condition may leave rows that the beginning does not show.
+        if self.label is None or self.pos_label is None or self.layout.where is not None or _is_stream(file):
+            return
+        paths = formats.find_files(file, self.layout.format)
+        values = formats.first_values(paths, self.layout.file_layout).get(self.label, set())
+        labels = sorted(values - {"", *formats.NA_WORDS})
+        if len(labels) < 2 or any(_is_like(self.pos_label, value) for value in values):
+            return
+        expected = f"a label of {self.label!r}, {one_of(self.pos_label, labels)}"
+        raise LabelError("--pos-label", expected=expected, got=repr(self.pos_label))
 
-@Parameter(name="*", group=COLUMNS)
-@dataclass(frozen=True, kw_only=True)
-class CountOptions(SampleOptions):
-    """A sample that may be larger than memory."""
+    def guessed(self, file: str) -> "SampleOptions":
+        """Return these options with the missing ones guessed, and print the guess as options."""
+        layout = self.layout
+        if _is_stream(file):
+            raise InputError("--guess", expected="a file, which can be read twice", got="a stream")
+        if self.label is None and layout.where is None:
+            formats.require_candidate(formats.find_files(file, layout.format), layout.file_layout)
+        from rocscope.engines.description import guess
 
-    memory: Annotated[str | None, Parameter(group=OPTIONS, help=_MEMORY)] = None
+        known = {"label": self.label, "scores": self.score or (), "weight": self.weight, "pos_label": self.pos_label}
+        with attended(f"Reading {file}"):
+            guessed = guess(file, layout.file_layout, where=layout.where, **known)
+        settled = {"label": guessed.label, "score": guessed.scores}
+        settled |= {"weight": guessed.weight, "pos_label": guessed.pos_label}
+        new: dict[str, Any] = {name: value for name, value in settled.items() if value and not getattr(self, name)}
+        new_layout: dict[str, Any] = {}
+        if guessed.decimal and not layout.decimal:
+            new_layout["decimal"] = guessed.decimal
+        words = []
+        for name, value in (new | new_layout).items():
+            texts = [value] if isinstance(value, str) else value
+            words += [f"--{name.replace('_', '-')} {shlex.quote(text)}" for text in texts]
+        if words:
+            note(f"Guessed: {' '.join(words)}", to_be_copied=True)
+        return replace(self, layout=replace(layout, **new_layout), **new)
 
-    def sample(self, file: str, **columns: Any) -> Any:
-        """Read the predictions; of a large file only the counts, which are exact as well."""
-        from rocscope.engines.formats import is_large
+    def read(self, source: Any, **columns: Any) -> "Predictions":
+        """Read the rows of two classes, or their outcomes at a horizon, from a file or from columns in memory."""
+        from rocscope import engines
 
-        whole = self.memory is None and (self.missing == "segment" or not is_large(file, format=self.format))
-        if self.time is not None or whole:
-            return self.predictions(file, **columns)
+        if self.time is None:
+            options: dict[str, Any] = {"scores": self.score, "pos_label": self.pos_label} | self.arguments
+            with attended(f"Reading {source if isinstance(source, str) else 'columns'}"):
+                predictions = engines.read(source, **options, **columns)
+        else:
+            for name in ("fold", "columns"):
+                if columns.pop(name, None):
+                    raise InputError(f"--{name}", expected="none with --time", got="both")
+            options = {"time": self.time, "event": self.event, "horizon": self.horizon, "scores": self.score}
+            options |= {"weight": self.weight, "missing": self.missing}
+            options |= {"where": self.layout.where, "layout": self.layout.file_layout}
+            predictions = engines.read_at_horizon(source, **options, **columns)
+        self.note_dropped(predictions)
+        return predictions
+
+    def read_or_count(self, file: str, memory: str | None = None, **columns: Any) -> Any:
+        """Read the rows of a file; of a large one, or with `memory`, only the counts, which are exact too."""
+        # Only rows can form a segment of those that lack one.
+        needs_rows = self.missing == "segment" or not formats.is_large(file, format=self.layout.format)
+        if self.time is not None or (memory is None and needs_rows):
+            return self.read(file, **columns)
         from rocscope.engines import read_counts
 
-        options = {"pos_label": self.pos_label, "memory": self.memory}
-        return self._told(read_counts(file, scores=self.score, **options, **self.arguments, **columns))
+        options = {"scores": self.score, "pos_label": self.pos_label, "memory": memory}
+        counts: Any = read_counts(file, **options, **self.arguments, **columns)
+        self.note_dropped(counts)
+        return counts
+
+    def note_dropped(self, sample: Any) -> None:
+        """Print how many rows were dropped, if that was asked for."""
+        if self.missing == "drop":
+            source = sample.source
+            dropped = f"{source.rows_dropped:,} of {source.rows_read:,} rows"
+            note(f"Left out: {dropped}, for a missing or infinite value")
+
+
+def _is_like(pos_label: str, value: str) -> bool:
+    """Return whether a value may be the positive label: the same text, or the same number."""
+    try:
+        return pos_label.casefold() == value.casefold() or float(pos_label) == float(value.replace(",", "."))
+    except ValueError:
+        return False
 
 
 @Parameter(name="*", group=COLUMNS)
 @dataclass(frozen=True, kw_only=True)
-class ClassOptions(CountOptions):
-    """A sample of two or more classes."""
+class ClassOptions:
+    """Probabilities or predictions of more than two classes."""
 
     proba: Annotated[list[str] | None, Parameter(help=_PROBA)] = None
     predicted: list[str] | None = None
@@ -313,67 +372,34 @@ class ClassOptions(CountOptions):
     """For more than two classes: divide each row of probabilities by its sum, which rounding moves away from 1."""
 
     @property
-    def has_classes(self) -> bool:
+    def given(self) -> bool:
         """Whether there are more than two classes."""
         return bool(self.proba or self.predicted)
 
-    @property
-    def roles(self) -> dict[str, list[str | None]]:
-        of_classes = {"score": [], "predicted": [*(self.predicted or [])]}
-        return super().roles | (of_classes if self.has_classes else {})
-
-    def require(self, file: str, *needed: str, **others: str | None) -> None:
-        super().require(file, *(set(needed) - {"scores"} if self.has_classes else needed), **others)
-
-    def guessed(self, file: str) -> "ClassOptions":
-        """Return these options with missing ones guessed, and print the guess as options."""
-        if file == "-" or is_pipe(file):
-            raise InputError("--guess", expected="a file, which can be read twice", got="a stream")
-        if self.label is None and self.where is None:
-            require_candidate(find_files(file, self.format), self.layout)
-        from rocscope.engines.description import guess
-
-        known = {"label": self.label, "scores": self.score or (), "weight": self.weight, "pos_label": self.pos_label}
-        with attended(f"Reading {file}"):
-            found = guess(file, self.layout, where=self.where, **known)
-        settled = {"label": found.label, "score": found.scores, "weight": found.weight, "pos_label": found.pos_label}
-        settled |= {"decimal": found.decimal}
-        new = {name: value for name, value in settled.items() if value and not getattr(self, name)}
-        words = [
-            f"--{name.replace('_', '-')} {shlex.quote(each)}"
-            for name, value in new.items()
-            for each in ([value] if isinstance(value, str) else value)
-        ]
-        if words:
-            note(f"Guessed: {' '.join(words)}", to_be_copied=True)
-        return replace(self, **new)
-
-    def classes(self, file: str, **columns: Any) -> Any:
+    def read(self, file: str, rows: SampleOptions, **columns: Any) -> "MulticlassPredictions":
         """Read the rows of more than two classes."""
-        from rocscope.engines import read
+        from rocscope import engines
 
+        options: dict[str, Any] = {"proba": self._patterns(), "predicted": self.predicted, "normalize": self.normalize}
         with attended(f"Reading {file}"):
-            found = read(
-                file,
-                proba=self._patterns(),
-                predicted=self.predicted,
-                normalize=self.normalize,
-                **self.arguments,
-                **columns,
-            )
-        return self._told(found)
+            predictions: Any = engines.read(file, **options, **rows.arguments, **columns)
+        rows.note_dropped(predictions)
+        return predictions
 
     def _patterns(self) -> dict[str, str] | str | None:
+        """Return the pattern of each model's columns, or the only pattern if it has no name."""
         if not self.proba:
             return None
-        named = [text.rpartition("=")[::2] for text in self.proba]
-        if len(named) == 1 and not named[0][0]:
-            return named[0][1]
-        models = {name or pattern: pattern for name, pattern in named}
-        if len(models) < len(named):
-            got = ", ".join(self.proba)
-            raise InputError("--proba", expected="a different name for each model, as in 'tree=p_*'", got=got)
-        return models
+        patterns: dict[str, str] = {}
+        for text in self.proba:
+            name, _, pattern = text.rpartition("=")
+            if len(self.proba) == 1 and not name:
+                return pattern
+            patterns[name or pattern] = pattern
+        if len(patterns) < len(self.proba):
+            expected = "a different name for each model, as in 'tree=p_*'"
+            raise InputError("--proba", expected=expected, got=", ".join(self.proba))
+        return patterns
 
 
 @Parameter(name="*", group=CONTEXT)
@@ -394,18 +420,19 @@ class CostOptions:
 
     @property
     def columns(self) -> dict[str, str]:
-        """Columns that hold costs, as `columns_of`."""
-        costs = {name: cost for name, cost in asdict(self).items() if name.startswith("cost_")}
-        return columns_of(**costs)
+        """Columns that hold costs, by their role in error messages."""
+        return columns_of(cost_fp=self.cost_fp, cost_fn=self.cost_fn, cost_tp=self.cost_tp, cost_tn=self.cost_tn)
 
-    def context(self, *, of_rows: bool = False) -> Any:
+    def context(self, *, of_rows: bool = False) -> "Context":
         """Return the Context; costs that differ by row only if the command supports them."""
-        self.columns  # noqa: B018 (refuses numbers with signs)
+        # Refuses numbers with a currency or percent sign, before NumPy is loaded.
+        roles = self.columns
         from rocscope.core.context import Context
 
         context = Context(self.target_prevalence, self.cost_fp, self.cost_fn, self.cost_tp, self.cost_tn)
         if context.columns and not of_rows:
-            name = next(name for name, cost in asdict(self).items() if isinstance(cost, str))
+            option = next(iter(roles)).partition(",")[0]
+            name = option.removeprefix("--").replace("-", "_")
             hint = "rocscope choose, and compare --at-context, take columns too"
             raise InputError(name, expected="a number", got=repr(context.columns[0]), hint=hint)
         return context
@@ -421,7 +448,7 @@ class ReviewOptions:
     review_capacity: float | None = None
     """Largest number of such looks."""
 
-    def review(self) -> Any:
+    def review(self) -> "Review | None":
         """Return the Review, if any."""
         if self.review_cost is None:
             if self.review_capacity is not None:
@@ -432,14 +459,10 @@ class ReviewOptions:
         return Review(self.review_cost, self.review_capacity)
 
 
-LAYOUT, ROWS, SAMPLE, COUNTS, CLASSES, COSTS = (
-    LayoutOptions(),
-    RowOptions(),
-    SampleOptions(),
-    CountOptions(),
-    ClassOptions(),
-    CostOptions(),
-)
+LAYOUT = LayoutOptions()
+SAMPLE = SampleOptions()
+CLASSES = ClassOptions()
+COSTS = CostOptions()
 REVIEW = ReviewOptions()
 
 
@@ -470,8 +493,10 @@ def refuse_for_more_classes(app: App, _commands: tuple[str, ...], arguments: Arg
     InputError
         If such an option was given on the command line.
     """
-    given = {argument.name: {token.source for token in argument.tokens} for argument in arguments}
+    sources = {}
+    for argument in arguments:
+        sources[argument.name] = {token.source for token in argument.tokens}
     options, instead = getattr(app.default_command, "for_two_classes", ((), ""))
-    typed = [name for name in options if "cli" in given[name]]
-    if typed and (given["--proba"] or given["--predicted"]):
+    typed = [name for name in options if "cli" in sources[name]]
+    if typed and (sources["--proba"] or sources["--predicted"]):
         raise InputError(", ".join(typed), expected="none with --proba or --predicted", hint=instead)

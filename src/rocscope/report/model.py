@@ -1,11 +1,16 @@
-"""ModelSummary: facts about one model as plain data.
+"""Content of a report on two classes, as plain data: models, slices of the rows, the decision, and where it comes from.
 
-The uncertainty of the areas of a report: an interval for each model and a test for each two of the same rows.
+A report shows each model on all rows and on parts of them. `report_data` builds it, from the parts in this file:
 
-The calibration block of a report: curves by bins and LOESS, the rug, and numbers.
+1. areas: the AUC of each model with its interval, and the difference of each pair with a test;
+2. calibration: bins, a LOESS curve, the distribution of scores, and numbers, as the calibration plot shows them;
+3. models: `ModelOutline` is what a page draws first, `ModelSummary` adds the figures of the tables;
+4. slices: the same models on each segment, each fold, or one class against the rest;
+5. the decision: expected cost with its interval, and whom it acts on;
+6. the report.
+
+The page gets a curve as some of its points, thinned so that no point that can be best is missing (`geometry.thin`).
 """
-# MERGED-DOC: """Slices of a report: all rows, a segment, a fold, or one class against the rest."""
-# MERGED-DOC: """ReportData: everything that a summary or a report shows, as plain data."""
 
 import hashlib
 import math
@@ -38,16 +43,17 @@ from rocscope.decisions.randomized import Review
 from rocscope.errors import InputError, ScoreError, heard
 from rocscope.evaluation.summary import DOMAINS, MOST_PARTS, By, Summary, summarised
 from rocscope.geometry import best_point, needs_every_threshold, pool, thin
-from rocscope.geometry.thinning import Thinned
 from rocscope.inference.areas import auc_interval
 from rocscope.inference.comparing import compare
 from rocscope.inference.estimate import Comparison, Estimate
 from rocscope.inference.proportions import Thresholds
 from rocscope.kernels import ranks
 from rocscope.ranges.binned import direction
-from rocscope.sample import Models, Samples, samples_of
+from rocscope.sample import Models, Sample, Samples, samples_of
 from rocscope.segments.by_segment import counted_by_segment
 from rocscope.segments.segmented_counts import SegmentedCounts
+
+# ---- Areas ----
 
 MOST_COMPARED = 20
 """With more models than this, pairs are not compared."""
@@ -55,7 +61,7 @@ MOST_COMPARED = 20
 
 @dataclass(frozen=True)
 class AreaEstimates:
-    """Areas with intervals, these as plain data too, differences between them, and warnings."""
+    """Areas with intervals, also as plain data; differences between them; and warnings."""
 
     estimates: Mapping[str, Estimate]
     intervals: dict[str, dict[str, Any]]
@@ -68,37 +74,48 @@ def area_estimates(samples: Samples, *, compared: bool = True) -> AreaEstimates:
 
     Weighted counts have none: they do not show how many rows a weight stands for.
     """
-    with heard() as said:
-        estimates, pairs = _estimates(samples, compared)
-    intervals = {name: _named(estimate, "value", "low", "high", "method") for name, estimate in estimates.items()}
-    return AreaEstimates(estimates, intervals, [compared_pair(pair) for pair in pairs], said)
-
-
-def _estimates(samples: Samples, compared: bool) -> tuple[Mapping[str, Estimate], list[Comparison]]:
     rows = samples.rows
-    if rows is None:
-        return {
-            name: auc_interval(counts) for name, counts in samples.counts().items() if isinstance(counts.n, int)
-        }, []
-    if compared and 2 <= len(rows.models) <= MOST_COMPARED:
-        tests = compare(rows)
-        return tests.estimates, list(tests)
-    return {model: auc_interval(rows, model=model) for model in rows.models}, []
-
-
-def _named(source: Any, *names: str) -> dict[str, Any]:
-    return {name: getattr(source, name) for name in names}
+    estimates: Mapping[str, Estimate] = {}
+    pairs: list[Comparison] = []
+    with heard() as warnings:
+        if rows is None:
+            counts = samples.counts()
+            estimates = {name: auc_interval(counts[name]) for name in counts if isinstance(counts[name].n, int)}
+        elif compared and 2 <= len(rows.models) <= MOST_COMPARED:
+            comparisons = compare(rows)
+            estimates = comparisons.estimates
+            pairs = list(comparisons)
+        else:
+            estimates = {model: auc_interval(rows, model=model) for model in rows.models}
+    intervals = {}
+    for name, estimate in estimates.items():
+        ends = {"value": estimate.value, "low": estimate.low, "high": estimate.high}
+        intervals[name] = ends | {"method": estimate.method}
+    return AreaEstimates(estimates, intervals, [compared_pair(pair) for pair in pairs], warnings)
 
 
 def compared_pair(pair: Comparison) -> dict[str, Any]:
-    """Return the difference of two models for a report."""
-    ends = _named(pair.difference, "low", "high") | {"difference": pair.difference.value}
-    return ends | _named(pair, "first", "second", "p_value", "adjusted_p_value", "method")
+    """Return the difference of two models as plain data."""
+    return {
+        "low": pair.difference.low,
+        "high": pair.difference.high,
+        "difference": pair.difference.value,
+        "first": pair.first,
+        "second": pair.second,
+        "p_value": pair.p_value,
+        "adjusted_p_value": pair.adjusted_p_value,
+        "method": pair.method,
+    }
 
 
-RUG_STEPS = 40  # of the probability: a rug's bars are then some pixels wide
-SMOOTH_POINTS = 40  # of a smooth curve, which straight lines between so many do not change to the eye
-DRAWS = 99  # of the test of calibration: p-values in steps of 1 %; a choice, as time grows with it
+# ---- Calibration ----
+
+# Bars of the rug over probabilities from 0 to 1: each is some pixels wide on the page.
+RUG_STEPS = 40
+# Points of a smooth curve: with as many, the lines between them look smooth.
+SMOOTH_POINTS = 40
+# Samples drawn for the test of calibration, whose p-values then have steps of 1%. Time grows with it.
+DRAWS = 99
 
 
 def calibration_block(
@@ -112,41 +129,53 @@ def calibration_block(
         counts.require_probabilities("scores")
     except ScoreError:
         return None
-    at_once = {"bins": _bins(calibration_curve(counts)), "smooth": None, "rug": _rug(counts), "numbers": {}}
+    block = {"bins": _bins(counts), "smooth": None, "rug": _rug(counts), "numbers": {}}
     if bins_only:
-        return at_once
-    numbers = plotted_numbers(counts) if numbers is None else numbers
+        return block
+    if numbers is None:
+        numbers = plotted_numbers(counts)
     test = miscalibration_test(counts, draws=DRAWS)
-    return at_once | {"smooth": _smooth(counts), "numbers": numbers | {"p_value": test.p_value}}
+    return block | {"smooth": _smooth(counts), "numbers": numbers | {"p_value": test.p_value}}
 
 
-def _bins(curve: Any) -> list[dict[str, float]]:
+def _bins(counts: ThresholdCounts) -> list[dict[str, float]]:
+    """Return mean score, observed rate, its interval and the number of cases of each bin that has any."""
+    curve = calibration_curve(counts)
     assert isinstance(curve, BinnedCalibrationCurve)
     interval = curve.interval()
-    columns = {"x": curve.x, "y": curve.y, "low": interval.low, "high": interval.high, "n": curve.pos + curve.neg}
-    used = columns["n"] > 0
-    rows = zip(*(column[used].tolist() for column in columns.values()), strict=True)
-    return [dict(zip(columns, row, strict=True)) for row in rows]
+    n = curve.pos + curve.neg
+    bins = []
+    for i in np.flatnonzero(n > 0):
+        row = {"x": curve.x[i], "y": curve.y[i], "low": interval.low[i], "high": interval.high[i], "n": n[i]}
+        bins.append({name: value.item() for name, value in row.items()})
+    return bins
 
 
 def _smooth(counts: ThresholdCounts) -> dict[str, list[float]] | None:
+    """Return the LOESS curve at evenly spaced scores, with its band."""
+    # LOESS needs three distinct scores.
     if len(counts) < 3:
         return None
     curve = calibration_curve(counts, method="loess")
     x = np.linspace(curve.x.min(), curve.x.max(), SMOOTH_POINTS)
     columns = {"x": x, "y": curve.at(x)}
-    if isinstance(counts.n, int):  # weights do not tell how many rows a band would rest on
+    # Weights do not show how many rows a band would be based on.
+    if isinstance(counts.n, int):
         at, low, high = curve.smooth_limits(0.95)
-        columns |= {"low": np.interp(x, at, low), "high": np.interp(x, at, high)}
+        columns["low"] = np.interp(x, at, low)
+        columns["high"] = np.interp(x, at, high)
     return {name: column.clip(0, 1).tolist() for name, column in columns.items()}
 
 
 def _rug(counts: ThresholdCounts) -> dict[str, list[float]]:
     """Count the cases of each class in equal steps of the score, for the rug."""
     step = np.minimum((counts.threshold * RUG_STEPS).astype(int), RUG_STEPS - 1)
-    columns = {"pos": counts.pos, "neg": counts.neg}
-    return {name: np.bincount(step, cases, RUG_STEPS).tolist() for name, cases in columns.items()}
+    positives = np.bincount(step, counts.pos, RUG_STEPS)
+    negatives = np.bincount(step, counts.neg, RUG_STEPS)
+    return {"pos": positives.tolist(), "neg": negatives.tolist()}
 
+
+# ---- Models ----
 
 MOST_POINTS = 225
 """Points per curve: enough for a screen's width, and few enough to keep the file small."""
@@ -241,48 +270,47 @@ def outline(name: str, counts: ThresholdCounts, *, most: int = MOST_POINTS, bins
     Examples
     --------
     >>> counts = ThresholdCounts([0.9, 0.6, 0.4, 0.2], [1, 1, 1, 0], [0, 0, 1, 1])
-    >>> drawn, whole = outline("a", counts), summarise("a", counts, Context())
-    >>> drawn.points == whole.points, drawn.hull == whole.hull, drawn.ks == whole.ks
+    >>> drawn, summary = outline("a", counts), summarise("a", counts, Context())
+    >>> drawn.points == summary.points, drawn.hull == summary.hull, drawn.ks == summary.ks
     (True, True, True)
     """
     counts.require_both_classes(name)
-    hull, gained = pool(counts), 0.0
-    gain = _gain if counts.ranking.few else ranks.gain
+    hull = pool(counts)
+    # The compiled loop pays only for many levels.
+    precision_sum = _precision_sum if counts.ranking.few else ranks.gain
+    total = 0.0
 
-    def gaining() -> Iterator[Block]:
-        nonlocal gained
+    def summed_blocks() -> Iterator[Block]:
+        # Average precision is summed in the pass that thins the curve: a second pass would take as long again.
+        nonlocal total
         before = 0.0
         for block in counts.ranking.blocks():
-            gained += gain(block.tp, block.fp, before)
+            total += precision_sum(block.tp, block.fp, before)
             before = float(block.tp[-1])
             yield block
 
-    kept = thin(counts, most, hull=hull, blocks=gaining())
+    kept = thin(counts, most, hull=hull, blocks=summed_blocks())
+    points = CurvePoints([None, *kept.threshold[1:].tolist()], kept.tp.tolist(), kept.fp.tolist())
+    corners = CurvePoints([None, *hull.threshold.tolist()], [0, *hull.tp.tolist()], [0, *hull.fp.tolist()])
+    # KS = max(TPR − FPR) is reached at a corner of the hull, which a line of slope 1 touches.
+    ks = (hull.tp / counts.n_pos - hull.fp / counts.n_neg).max(initial=0.0)
     return ModelOutline(
         name=name,
         n_levels=int(kept.index[-1]),
         auc={"half": counts.pairs().auc()},
-        ks=float((hull.tp / counts.n_pos - hull.fp / counts.n_neg).max(initial=0.0)),  # a vertex is farthest
-        average_precision=float(gained) / counts.n_pos,
+        ks=float(ks),
+        average_precision=float(total) / counts.n_pos,
         default=counts.at(DEFAULT_THRESHOLD),
-        points=_points(kept),
+        points=points,
         deviation=kept.deviation,
-        hull=_vertices(hull),
+        hull=corners,
         calibration=calibration_block(counts, bins_only=True) if bins else None,
     )
 
 
-def _gain(tp: Array, fp: Array, before: float) -> float:
-    """Same as the compiled loop, faster for few levels."""
+def _precision_sum(tp: Array, fp: Array, before: float) -> float:
+    """Return the sum of precision over the true positives that each level adds."""
     return (np.diff(tp, prepend=before) * (tp / (tp + fp))).sum()
-
-
-def _points(kept: Thinned) -> CurvePoints:
-    return CurvePoints([None, *kept.threshold[1:].tolist()], kept.tp.tolist(), kept.fp.tolist())
-
-
-def _vertices(hull: ThresholdCounts) -> CurvePoints:
-    return CurvePoints([None, *hull.threshold.tolist()], [0, *hull.tp.tolist()], [0, *hull.fp.tolist()])
 
 
 def summarise(
@@ -301,16 +329,19 @@ def summarise(
     The numbers beside the calibration plot may be known already.
     """
     drawn = outline(name, counts, most=most, bins=False)
-    curve, chart, hull, default = roc(counts), lift_chart(counts), pool(counts), drawn.default
+    default = drawn.default
+    curve = roc(counts)
+    chart = lift_chart(counts)
+    hull = pool(counts)
     best = best_point(counts if needs_every_threshold(context) else hull, context)
-    own = {
+    further = {
         "auc": {ties: curve.area(ties) for ties in ("half", "lower", "upper")},
         "calibration": calibration_block(counts, numbers=numbers) if calibrated else None,
         "auc_interval": interval,
         "decided": decided,
     }
     return ModelSummary(
-        **vars(drawn) | own,
+        **vars(drawn) | further,
         n_pos=counts.n_pos,
         n_neg=counts.n_neg,
         gini=curve.gini,
@@ -324,6 +355,13 @@ def summarise(
     )
 
 
+def _own_decisions(sample: Sample) -> OperatingPoint | None:
+    """Return the counts of the model's own predicted labels, where these are known."""
+    return sample.rows.point() if sample.rows and sample.rows.decisions else None
+
+
+# ---- Slices ----
+
 SMALL = 10
 """Warn if a class has fewer cases than this."""
 
@@ -336,7 +374,8 @@ MOST_FOLDS = 50
 MOST_SEGMENTS = 40
 """With more segments than this, only the largest are shown, and the rest pooled."""
 
-_MOST_NAMED = 8  # names in a warning: a choice, about two lines
+# Names in a warning, which take about two lines.
+_MOST_NAMED = 8
 
 
 @dataclass(frozen=True)
@@ -365,12 +404,12 @@ class Slice(Result):
 
 @dataclass
 class Slices:
-    """Views collected so far, with notes on them."""
+    """Slices made so far, and notes on what was left out."""
 
     context: Context
     made: list[Slice] = field(default_factory=list)
     _one_class: list[str] = field(default_factory=list)
-    _said: dict[str, list[str]] = field(default_factory=dict)
+    _places_of_warning: dict[str, list[str]] = field(default_factory=dict)
 
     def add(
         self,
@@ -389,42 +428,45 @@ class Slices:
         first = next(iter(counts.values()))
         if not self.shows(kind, name, first.n_pos, first.n_neg):
             return
-        sure = area_estimates(samples, compared=compared) if detailed else AreaEstimates({}, {})
-        models = [
-            summarise(
+        areas = AreaEstimates({}, {})
+        if detailed:
+            areas = area_estimates(samples, compared=compared)
+        models = []
+        for model, sample in samples.items():
+            summary = summarise(
                 model,
                 counts[model],
                 self.context,
-                interval=sure.intervals.get(model),
+                interval=areas.intervals.get(model),
                 most=most,
                 calibrated=detailed and model not in labels_only,
-                decided=sample.rows.point() if sample.rows and sample.rows.decisions else None,
+                decided=_own_decisions(sample),
             )
-            for model, sample in samples.items()
-        ]
-        self.made.append(Slice(kind, str(name), models, sure.comparisons))
-        for text in sure.warnings:
-            self.say(text, f"{kind} {name}")
+            models.append(summary)
+        self.made.append(Slice(kind, str(name), models, areas.comparisons))
+        for warning in areas.warnings:
+            self.warn(warning, f"{kind} {name}")
 
     def shows(self, kind: str, name: Any, n_pos: float, n_neg: float) -> bool:
         """Return whether rows have both classes; if not, note that they are left out."""
-        if not (n_pos and n_neg):
-            self._one_class.append(f"{kind} {name} (no {'negatives' if n_pos else 'positives'})")
-        return bool(n_pos and n_neg)
+        if n_pos and n_neg:
+            return True
+        self._one_class.append(f"{kind} {name} (no {'negatives' if n_pos else 'positives'})")
+        return False
 
-    def say(self, text: str, where: str) -> None:
-        """Add a warning, once."""
-        self._said.setdefault(text, []).append(where)
+    def warn(self, text: str, where: str) -> None:
+        """Add a warning, which is shown once with all its places."""
+        self._places_of_warning.setdefault(text, []).append(where)
 
     @property
     def warnings(self) -> list[str]:
         """Notes on what was left out, and warnings."""
-        left_out = [f"Left out, as one class is missing: {_listed(self._one_class)}."] if self._one_class else []
-        return left_out + [f"{text} ({_listed(where)})" for text, where in self._said.items()]
-
-
-def _classes(counted: ThresholdCounts | ModelSummary) -> tuple[tuple[str, float], ...]:
-    return ("positive", counted.n_pos), ("negative", counted.n_neg)
+        texts = []
+        if self._one_class:
+            texts.append(f"Left out, as one class is missing: {_listed(self._one_class)}.")
+        for text, places in self._places_of_warning.items():
+            texts.append(f"{text} ({_listed(places)})")
+        return texts
 
 
 def by_rows(predictions: Predictions, context: Context) -> Slices:
@@ -441,8 +483,8 @@ def by_counts(segments: Mapping[str, SegmentedCounts], context: Context, is_smal
     Intervals and calibration are left out where counts are not `is_small`.
     """
     slices = Slices(context)
-    for name, counted in parts_of_counts(segments, slices):
-        counts = counted()
+    for name, make_counts in parts_of_counts(segments, slices):
+        counts = make_counts()
         slices.add("segment", name, counts, detailed=is_small(counts))
     return slices
 
@@ -452,34 +494,43 @@ def parts_of_counts(
 ) -> Iterator[tuple[str, Callable[[], dict[str, CumulativeCounts]]]]:
     """Yield each shown segment with both classes, and a function that makes its counts by model; all others pooled."""
 
-    def own(name: Any) -> dict[str, CumulativeCounts]:
-        return {model: each[name] for model, each in by_model.items()}
+    def counts_of(name: Any) -> dict[str, CumulativeCounts]:
+        return {model: segments[name] for model, segments in by_model.items()}
+
+    def pooled(rest: Array) -> dict[str, CumulativeCounts]:
+        return {model: segments.select(rest).pooled() for model, segments in by_model.items()}
 
     first = next(iter(by_model.values()))
     shown = _largest(first.n, slices)
     for i, name in zip(shown.tolist(), listed(first.names[shown]), strict=True):
         if slices.shows("segment", name, first.n_pos[i].item(), first.n_neg[i].item()):
-            yield str(name), partial(own, name)
+            yield str(name), partial(counts_of, name)
     if shown.size < len(first):
         rest = np.isin(np.arange(len(first)), shown, invert=True)
         name = _others(int(rest.sum()))
         if slices.shows("segment", name, first.n_pos[rest].sum().item(), first.n_neg[rest].sum().item()):
-            yield name, lambda: {model: each.select(rest).pooled() for model, each in by_model.items()}
+            yield name, partial(pooled, rest)
 
 
 def parts_of(predictions: Predictions, slices: Slices) -> Iterator[tuple[str, str, Array]]:
     """Yield kind, name and row mask of each segment and fold; `slices` records what is left out.
 
-    Of many segments the largest come, and all others as one.
+    Of many segments the largest are shown, and all others as one.
     """
     if predictions.segment is not None:
-        yield from (("segment", *found) for found in _segments(predictions, slices))
-    if predictions.fold is None:
-        return
-    if (folds := _values(predictions.fold)) > MOST_FOLDS:
-        slices.say(f"More than {MOST_FOLDS} folds are not shown apart", f"{folds} folds")
-        return
-    yield from (("fold", str(name), mask) for name, mask in masks_of("fold", predictions.fold).items())
+        names, code = numbered("segment", predictions.segment)
+        shown = _largest(np.bincount(code, predictions.sample_weight), slices)
+        for i in shown.tolist():
+            yield "segment", str(listed(names)[i]), code == i
+        if shown.size < names.size:
+            yield "segment", _others(names.size - shown.size), np.isin(code, shown, invert=True)
+    if predictions.fold is not None:
+        folds = _count_distinct(predictions.fold)
+        if folds > MOST_FOLDS:
+            slices.warn(f"More than {MOST_FOLDS} folds are not shown apart", f"{folds} folds")
+            return
+        for name, mask in masks_of("fold", predictions.fold).items():
+            yield "fold", str(name), mask
 
 
 def require_segments(predictions: Predictions, subject: str = "segment") -> None:
@@ -490,23 +541,17 @@ def require_segments(predictions: Predictions, subject: str = "segment") -> None
     InputError
         If it has more than 1,000 values.
     """
-    if predictions.segment is not None and (found := _values(predictions.segment)) > MOST_PARTS:
+    if predictions.segment is None:
+        return
+    segments = _count_distinct(predictions.segment)
+    if segments > MOST_PARTS:
         hint = "measures of very many segments: Predictions.counts(by='segment')"
-        raise InputError(subject, expected=f"at most {MOST_PARTS:,} segments", got=f"{found:,}", hint=hint)
+        raise InputError(subject, expected=f"at most {MOST_PARTS:,} segments", got=f"{segments:,}", hint=hint)
 
 
-def _values(column: Array) -> int:
+def _count_distinct(column: Array) -> int:
+    # Hashing text is faster than sorting it, which np.unique does.
     return len(set(column.tolist())) if column.dtype.kind in "OUS" else np.unique(column).size
-
-
-def _segments(predictions: Predictions, slices: Slices) -> Iterator[tuple[str, Array]]:
-    """Yield the shown segments, and the pooled rows of all others."""
-    names, code = numbered("segment", predictions.segment)
-    shown = _largest(np.bincount(code, predictions.sample_weight), slices)
-    for i in shown.tolist():
-        yield str(listed(names)[i]), code == i
-    if shown.size < names.size:
-        yield _others(names.size - shown.size), np.isin(code, shown, invert=True)
 
 
 def _largest(sizes: Array, slices: Slices) -> Array:
@@ -515,7 +560,7 @@ def _largest(sizes: Array, slices: Slices) -> Array:
         return np.arange(sizes.size)
     shown = np.sort(np.argsort(-sizes, kind="stable")[: MOST_SEGMENTS - 1])
     others = f"{sizes.size - shown.size:,} others"
-    slices.say(f"The {shown.size} largest segments are shown apart, all others as one", others)
+    slices.warn(f"The {shown.size} largest segments are shown apart, all others as one", others)
     return shown
 
 
@@ -533,23 +578,31 @@ def small_cells(slices: Sequence[Slice]) -> list[str]:
     >>> small_cells(slices.made)[0]
     'Rates are uncertain, with fewer than 10 cases of a class: segment x (1 negative), segment y (1 negative).'
     """
-    fewest = {part.where: min((n, word) for word, n in _classes(part.models[0])) for part in slices}
-    few = [f"{where} ({n:g} {word}{'' if n == 1 else 's'})" for where, (n, word) in fewest.items() if n < SMALL]
-    bare = [part.where for part in slices if any(_shows_rows(model) for model in part.models)]
-    if bare and slices[0].kind == "all" and slices[0].where in bare:
-        bare = bare[:1]
-    said = []
-    if few:
-        said.append(f"Rates are uncertain, with fewer than {SMALL} cases of a class: {_listed(few)}.")
-    if bare:
-        said.append(
+    few_cases = []
+    single_rows = []
+    for part in slices:
+        first = part.models[0]
+        n, word = min((first.n_pos, "positive"), (first.n_neg, "negative"))
+        if n < SMALL:
+            few_cases.append(f"{part.where} ({n:g} {word}{'' if n == 1 else 's'})")
+        if any(_shows_rows(model) for model in part.models):
+            single_rows.append(part.where)
+    # If all rows can be read from the file, its parts add nothing.
+    if single_rows and slices[0].kind == "all" and slices[0].where in single_rows:
+        single_rows = single_rows[:1]
+    warnings = []
+    if few_cases:
+        warnings.append(f"Rates are uncertain, with fewer than {SMALL} cases of a class: {_listed(few_cases)}.")
+    if single_rows:
+        warnings.append(
             f"Scores of single rows can be read from this file, as most points lie fewer than {SMALL} cases apart: "
-            f"{_listed(bare)}."
+            f"{_listed(single_rows)}."
         )
-    return said
+    return warnings
 
 
 def _shows_rows(model: ModelSummary) -> bool:
+    """Return whether most points of the curve are fewer than `SMALL` cases apart."""
     depth = np.add(model.points.tp, model.points.fp)
     return bool(np.median(np.diff(depth)) < SMALL)
 
@@ -558,15 +611,19 @@ def _listed(names: Sequence[str]) -> str:
     return check.listing(names, _MOST_NAMED, shown=str)
 
 
+# ---- The decision ----
+
 MOST_ROWS = 200_000
 """With more rows than this, bootstrap intervals are omitted: they would dominate the time and be very narrow."""
-_REPLICATES = 200  # of the decision, whose interval is drawn as a bar
-_MARGIN = 4  # per cent of a bar's width, beside its ends
-_FEWER = "no interval beyond 200,000 rows; rocscope.choose(…).interval() has it"
+# Bootstrap samples of the decision's interval: it is drawn as a bar, so that more would not be seen.
+_REPLICATES = 200
+# Percent of a table's width that stay free at both ends of its scale.
+_MARGIN = 4
+_TOO_MANY_ROWS = "no interval beyond 200,000 rows; rocscope.choose(…).interval() has it"
 
 
 class Bar(NamedTuple):
-    """A table row with a bar: label, value, and the bar's start and end on the table's scale, in percent."""
+    """A table row with a bar: label, text, and the bar's start and end on the table's scale, in percent."""
 
     what: str
     says: str
@@ -601,89 +658,97 @@ class DecisionFacts(Result):
 
     def tables(self, decision: Decision) -> list[Bars]:
         """Return the tables of the card."""
-        return [*self._costs(decision), *self._chances(), self._zones(self.reviewed or decision)]
+        tables = []
+        if self.interval is not None:
+            tables = [_cost_bars(self.interval, decision), _chance_bars(self.interval)]
+        return [*tables, _action_bars(self.reviewed or decision)]
 
     def captions(self, decision: Decision) -> list[str]:
         """Return the captions of the tables."""
-        said = ["At the costs and prevalence that the report was created with, on all rows."]
+        captions = ["At the costs and prevalence that the report was created with, on all rows."]
         if self.interval is None:
-            said.append(f"There is {self.missing}.")
+            captions.append(f"There is {self.missing}.")
         else:
-            said += [f"{what[0].upper()}{what[1:]}: {fact}." for what, fact in self.interval.doubts.items()]
+            captions += [f"{_capitalized(what)}: {fact}." for what, fact in self.interval.doubts.items()]
         if self.reviewed and self.reviewed.review:
             costs = f"{self.reviewed.expected_cost:.4g} per case in place of {decision.expected_cost:.4g}"
-            said.append(f"With a closer look at {self.reviewed.review.review.cost:g} a case: {costs}.")
+            captions.append(f"With a closer look at {self.reviewed.review.review.cost:g} a case: {costs}.")
         elif self.reviewed:
-            said += [f"{note[0].upper()}{note[1:]}." for note in self.reviewed.notes]
-        return said
-
-    def _costs(self, decision: Decision) -> Iterable[Bars]:
-        if self.interval is None:
-            return
-        told, value = self.interval, decision.expected_cost
-        others = {"nobody positive": decision.treat_none_cost, "everybody positive": decision.treat_all_cost}
-        ends = (told.low, told.high, value, min(others.values()))
-        low, high = min(ends), max(ends)
-        shown = {"on the rows it was chosen on": value} | {n: cost for n, cost in others.items() if cost <= high}
-
-        def place(cost: float) -> float:
-            return _MARGIN + (100 - 2 * _MARGIN) * (cost - low) / (high - low or 1.0)
-
-        middle, *between = told.rounded
-        first = Bar(
-            f"on new cases, {100 * told.level:g}% interval",
-            f"{middle} [{', '.join(between)}]",
-            *map(place, (told.low, told.high, told.value)),
-        )
-        rest = (Bar(name, f"{cost:.4g}", place(cost), place(cost), place(cost)) for name, cost in shown.items())
-        yield Bars("Expected cost per case", (first, *rest))
-
-    def _chances(self) -> Iterable[Bars]:
-        if self.interval is not None:
-            several = self.interval.models if len(self.interval.models) > 1 else {}
-            chances = {f"{model} is the best": share for model, share in several.items()}
-            chances["acting pays"] = self.interval.acting
-            yield Bars(
-                "Probability that",
-                tuple(Bar(what, chance(p).replace(" %", "%"), 0, 100 * p) for what, p in chances.items()),
-            )
-
-    @staticmethod
-    def _zones(decision: Decision) -> Bars:
-        """Return the ranges of scores that are acted on, reviewed and left, from the highest down."""
-        acted = 100 * decision.point.at_prevalence(decision.prevalence).depth
-        review = decision.review
-        looked = acted if review is None else 100 * review.point.at_prevalence(decision.prevalence).depth
-        reach = [("act", acted, decision.lot.shares if decision.lot else _from(decision.threshold))]
-        if review is not None:
-            rule = review.rule
-            reach.append(("look closer", looked, rule.shares if rule.randomized else _from(review.threshold)))
-        if looked < 100:
-            reach.append(("leave", 100.0, "all others" if acted else "everybody"))
-        bars, start = [], 0.0
-        for action, end, whom in reach:
-            bars.append(Bar(f"{action}: {whom}", f"{end - start:.1f}%", start, end))
-            start = end
-        return Bars("Share of cases to", tuple(bars))
+            captions += [f"{_capitalized(note)}." for note in self.reviewed.notes]
+        return captions
 
 
-def decision_facts(predictions: Models, decision: Decision, review: Review | None, *, sure: bool) -> DecisionFacts:
-    """Return the content of a decision's card; the bootstrap may be left out."""
+def _capitalized(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}"
+
+
+def _cost_bars(interval: ChosenEstimate, decision: Decision) -> Bars:
+    """Return the expected cost on new cases with its interval, and the costs of the alternatives."""
+    apparent = decision.expected_cost
+    alternatives = {"nobody positive": decision.treat_none_cost, "everybody positive": decision.treat_all_cost}
+    # The scale includes the cheaper alternative; the other one is shown only if it fits.
+    ends = (interval.low, interval.high, apparent, min(alternatives.values()))
+    low, high = min(ends), max(ends)
+
+    def place(cost: float) -> float:
+        return _MARGIN + (100 - 2 * _MARGIN) * (cost - low) / (high - low or 1.0)
+
+    value, *rounded_ends = interval.rounded
+    label = f"on new cases, {100 * interval.level:g}% interval"
+    text = f"{value} [{', '.join(rounded_ends)}]"
+    bars = [Bar(label, text, place(interval.low), place(interval.high), place(interval.value))]
+    for name, cost in {"on the rows it was chosen on": apparent, **alternatives}.items():
+        if name not in alternatives or cost <= high:
+            bars.append(Bar(name, f"{cost:.4g}", place(cost), place(cost), place(cost)))
+    return Bars("Expected cost per case", tuple(bars))
+
+
+def _chance_bars(interval: ChosenEstimate) -> Bars:
+    """Return the probability that each model is the best, and that acting pays."""
+    chances = {}
+    if len(interval.models) > 1:
+        chances = {f"{model} is the best": share for model, share in interval.models.items()}
+    chances["acting pays"] = interval.acting
+    bars = [Bar(what, chance(share).replace(" %", "%"), 0, 100 * share) for what, share in chances.items()]
+    return Bars("Probability that", tuple(bars))
+
+
+def _action_bars(decision: Decision) -> Bars:
+    """Return the ranges of scores that are acted on, reviewed and left, from the highest down."""
+    review = decision.review
+    acted = 100 * decision.point.at_prevalence(decision.prevalence).depth
+    rule = decision.lot.shares if decision.lot else _scores_from(decision.threshold)
+    bars = [Bar(f"act: {rule}", f"{acted:.1f}%", 0.0, acted)]
+    end = acted
+    if review is not None:
+        end = 100 * review.point.at_prevalence(decision.prevalence).depth
+        rule = review.rule.shares if review.rule.randomized else _scores_from(review.threshold)
+        bars.append(Bar(f"look closer: {rule}", f"{end - acted:.1f}%", acted, end))
+    if end < 100:
+        rule = "all others" if acted else "everybody"
+        bars.append(Bar(f"leave: {rule}", f"{100 - end:.1f}%", end, 100.0))
+    return Bars("Share of cases to", tuple(bars))
+
+
+def _scores_from(threshold: float) -> str:
+    if math.isinf(threshold):
+        return "nobody" if threshold > 0 else "everybody"
+    return f"score ≥ {threshold:.6g}"
+
+
+def decision_facts(predictions: Models, decision: Decision, review: Review | None, *, detailed: bool) -> DecisionFacts:
+    """Return the content of a decision's card, with an interval if `detailed`."""
     reviewed = None if review is None else choose(predictions, decision.context, review=review)
     rows = samples_of(predictions).rows
-    if not sure or (rows is not None and len(rows) > MOST_ROWS):
-        return DecisionFacts(None, _FEWER, reviewed)
+    if not detailed or (rows is not None and len(rows) > MOST_ROWS):
+        return DecisionFacts(None, _TOO_MANY_ROWS, reviewed)
     try:
         return DecisionFacts(decision.interval(replicates=_REPLICATES, progress=False), "", reviewed)
     except InputError as error:
         return DecisionFacts(None, f"no interval: {error}", reviewed)
 
 
-def _from(threshold: float) -> str:
-    if math.isinf(threshold):
-        return "nobody" if threshold > 0 else "everybody"
-    return f"score ≥ {threshold:.6g}"
-
+# ---- The report ----
 
 SCHEMA_VERSION = 3
 
@@ -739,16 +804,19 @@ class ReportData(Result):
     @property
     def verdict(self) -> str:
         """The recommended model and threshold, as text."""
-        decision, notes = self.decision, "".join(f" {note[0].upper()}{note[1:]}." for note in self.decision.notes)
-        points = decision.point, decision.default_point
-        accuracy, default = (point.at_prevalence(decision.prevalence).accuracy for point in points)
+        decision = self.decision
+        accuracy = decision.point.at_prevalence(decision.prevalence).accuracy
+        default = decision.default_point.at_prevalence(decision.prevalence).accuracy
+        threshold = f"threshold {decision.threshold:.6g}"
+        use = f"{decision.model} at {threshold}"
+        if decision.trivial:
+            use = f"predict {decision.trivial} ({threshold})"
+        # 0.5 is a threshold to compare with only if scores are probabilities.
         at_half = {model.name: model.at_half for model in self.models}[decision.model]
-        beside = "" if at_half is None else f" ({default:.2%} at 0.5)"
-        where = f"threshold {decision.threshold:.6g}"
-        use = f"predict {decision.trivial} ({where})" if decision.trivial else f"{decision.model} at {where}"
-        return (
-            f"Best: {use}, expected cost {decision.expected_cost:.4g} per case, accuracy {accuracy:.2%}{beside}.{notes}"
-        )
+        comparison = "" if at_half is None else f" ({default:.2%} at 0.5)"
+        notes = "".join(f" {_capitalized(note)}." for note in decision.notes)
+        cost = f"expected cost {decision.expected_cost:.4g} per case"
+        return f"Best: {use}, {cost}, accuracy {accuracy:.2%}{comparison}.{notes}"
 
     @property
     def hints(self) -> list[str]:
@@ -760,7 +828,8 @@ class ReportData(Result):
         """Tables of the summary by domain: a row per measure, a column per model."""
         if self.summary is None:
             return {}
-        return {domain.capitalize(): lines for domain in DOMAINS if (lines := self.summary.sheet(domain))}
+        sheets = {domain.capitalize(): self.summary.sheet(domain) for domain in DOMAINS}
+        return {heading: lines for heading, lines in sheets.items() if lines}
 
     @property
     def views(self) -> list[Slice]:
@@ -768,12 +837,14 @@ class ReportData(Result):
         return [Slice("all", "all rows", self.models, self.comparisons), *self.slices]
 
 
-MOST_DETAILED = 1_000_000  # a choice: the time that intervals and calibration take grows with it
+# Rows, or distinct scores of counts, up to which a report is detailed: more would take tens of seconds.
+MOST_DETAILED = 1_000_000
 LEFT_OUT = f"Intervals, comparisons and calibration are left out beyond {MOST_DETAILED:,} rows or distinct scores."
 NOT_COMPARED = "Models are not compared in pairs: that takes their scores row by row, and only counts were read."
 
 
-_MOST_IN_TITLE = 4  # models: a choice, about a line
+# Models in a title, which take about a line.
+_MOST_IN_TITLE = 4
 
 
 def title_of(models: Sequence[str]) -> str:
@@ -798,6 +869,7 @@ def report_data(
     by: By | None = None,
     review: Review | None = None,
     threshold: Thresholds | Literal["costs", "cheapest"] | None = None,
+    drawn: bool = True,
 ) -> ReportData:
     """Summarise each model, and the choice between them.
 
@@ -818,6 +890,9 @@ def report_data(
         A third action that is offered beside acting and leaving, to among as many cases as there are rows.
     threshold : see `rocscope.summary`
         Of classification and utility in the summary.
+    drawn : bool, default True
+        Whether to add what only a page or JSON shows: calibration plots, slices, the interval of the decision, and the
+        hash. Without them a summary in text takes less than half of the time.
 
     Raises
     ------
@@ -833,60 +908,95 @@ def report_data(
     >>> data.models[0].auc["half"], data.decision.threshold
     (0.9166666666666666, 0.6)
     """
-    asked, context = context, Context.given(context)
-    given, segments = predictions, counted_by_segment(predictions)
-    if segments:
-        predictions = {model: each.pooled() for model, each in segments.items()}
-    data = samples_of(predictions, name="predictions")
-    if data.rows is not None:
-        require_segments(data.rows)
+    given_context = context
+    context = Context.given(context)
+    data, by_model = _pooled(predictions)
     counts = data.counts()
     for name, levels in counts.items():
         levels.require_both_classes(name)
-    ranked: Any = data  # once for all
+    if detailed is None:
+        detailed = data.rows is not None or is_small(data)
+    ranked: Any = data
     decision = choose(ranked, context)
-    own = {
-        name: sample.rows.point() if sample.rows and sample.rows.decisions else None for name, sample in data.items()
-    }
-    title = title or title_of(list(counts))
-    detailed = (data.rows is not None or is_small(counts)) if detailed is None else detailed
-    slices = by_counts(segments, context, is_small) if segments else Slices(context)
-    if not detailed:
-        figures = [summarise(n, each, context, calibrated=False, decided=own[n]) for n, each in counts.items()]
-        provenance = _sizes(counts) | source_of(given)
-        found = decision_facts(predictions, decision, review, sure=False)
-        report = ReportData(title, context, figures, decision, provenance, slices.made, notes=notes, decided=found)
-        return replace(report, warnings=[*report.hints, LEFT_OUT, *slices.warnings, *small_cells(slices.made)])
-    refuse_repeats(predictions, "report")
-    sure = area_estimates(data)
-    parts = segments if by else {}
-    whole = summarised(data, asked, parts, by=by, threshold=threshold, areas=sure.estimates)
-    at_sample = context.target_prevalence is None  # as the plot is
+
+    # Areas with intervals, and the measures of a validation.
+    areas = AreaEstimates({}, {})
+    summary = None
+    if detailed:
+        if not by_model:
+            refuse_repeats(predictions, "report")
+        areas = area_estimates(data)
+        parts = by_model if by else {}
+        summary = summarised(data, given_context, parts, by=by, threshold=threshold, areas=areas.estimates)
+
+    # Slices: segments of counts, or segments and folds of rows.
+    slices = Slices(context)
+    if drawn and by_model:
+        slices = by_counts(by_model, context, is_small)
+    elif drawn and detailed and data.rows is not None:
+        slices = by_rows(data.rows, context)
+
+    # The plot is about the sample: its numbers are those of the summary unless that has another prevalence.
+    at_sample = context.target_prevalence is None
     models = []
     for name, levels in counts.items():
-        numbers = {measure: whole[name][measure].value for measure in PLOTTED_NUMBERS} if at_sample else None
-        interval = sure.intervals.get(name)
-        models.append(summarise(name, levels, context, interval=interval, numbers=numbers, decided=own[name]))
-    slices = slices if data.rows is None else by_rows(data.rows, context)
-    provenance = _sizes(counts) | {"hash": fingerprint(counts)} | source_of(given)
-    made = (slices.made, sure.comparisons)
-    found = decision_facts(predictions, decision, review, sure=True)
-    report = ReportData(title, context, models, decision, provenance, *made, notes=notes, summary=whole, decided=found)
-    unpaired = [NOT_COMPARED] if isinstance(given, CountedModels) and len(counts) > 1 else []
-    return replace(
-        report, warnings=[*report.hints, *sure.warnings, *unpaired, *slices.warnings, *small_cells(report.views)]
+        numbers = None
+        if summary is not None and at_sample:
+            numbers = {measure: summary[name][measure].value for measure in PLOTTED_NUMBERS}
+        model = summarise(
+            name,
+            levels,
+            context,
+            interval=areas.intervals.get(name),
+            calibrated=detailed and drawn,
+            numbers=numbers,
+            decided=_own_decisions(data[name]),
+        )
+        models.append(model)
+    first = next(iter(counts.values()))
+    provenance: dict[str, Any] = {"rocscope": __version__, "rows": first.n}
+    provenance |= {"positives": first.n_pos, "negatives": first.n_neg}
+    if detailed and drawn:
+        provenance["hash"] = fingerprint(counts)
+    report = ReportData(
+        title or title_of(list(counts)),
+        context,
+        models,
+        decision,
+        provenance | source_of(predictions),
+        slices.made,
+        areas.comparisons,
+        notes=notes,
+        summary=summary,
+        decided=decision_facts(ranked, decision, review, detailed=detailed) if drawn else None,
     )
+    remarks = [*report.hints, *areas.warnings]
+    if not detailed:
+        # Figures that need seconds per million rows.
+        remarks.append(LEFT_OUT)
+    elif isinstance(predictions, CountedModels) and len(counts) > 1:
+        remarks.append(NOT_COMPARED)
+    small = small_cells(report.views if detailed else slices.made)
+    return replace(report, warnings=[*remarks, *slices.warnings, *small])
 
 
-def is_small(models: Models) -> bool:
+def _pooled(predictions: Models) -> tuple[Samples, dict[str, SegmentedCounts]]:
+    """Return the data of each model, ranked once for all uses, and the segments by model where counts have any."""
+    by_model = counted_by_segment(predictions)
+    if by_model:
+        return samples_of({model: segments.pooled() for model, segments in by_model.items()}), by_model
+    data = samples_of(predictions, name="predictions")
+    if data.rows is not None:
+        require_segments(data.rows)
+    return data, {}
+
+
+def is_small(models: Models | Samples) -> bool:
     """Whether intervals and calibration are fast enough to wait for: up to a million rows, or distinct scores."""
     data = samples_of(models)
-    return all(len(counts) <= MOST_DETAILED for counts in ([data.rows] if data.rows else data.points().values()))
-
-
-def _sizes(counts: Mapping[str, ThresholdCounts]) -> dict[str, Any]:
-    first = next(iter(counts.values()))
-    return {"rocscope": __version__, "rows": first.n, "positives": first.n_pos, "negatives": first.n_neg}
+    if data.rows:
+        return len(data.rows) <= MOST_DETAILED
+    return all(len(points) <= MOST_DETAILED for points in data.points().values())
 
 
 def source_of(predictions: Any) -> dict[str, Any]:

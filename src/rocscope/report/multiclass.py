@@ -1,5 +1,10 @@
-"""Content of a report on several classes: each model over all classes, and each class against the rest."""
+"""Content of a report on more than two classes: each model over all classes, and each class against the rest.
 
+Each class against the rest is a problem of two classes, with the class's probability as the score; its slice has the
+same curves as in a report on two classes. In this file: the facts, how they are computed, and tables of them as text.
+"""
+
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -12,21 +17,12 @@ from rocscope.inference.estimate import Estimate
 from rocscope.multiclass.areas import VARIANTS, multiclass_auc
 from rocscope.multiclass.confusion import ConfusionMatrix
 from rocscope.multiclass.predictions import MulticlassPredictions
-from rocscope.report.model import (
-    CONVENTIONS,
-    MOST_POINTS,
-    POINTS,
-    SCHEMA_VERSION,
-    Slice,
-    Slices,
-    fingerprint,
-    small_cells,
-    source_of,
-    title_of,
-)
+from rocscope.report import model as two_classes
+from rocscope.report.model import Slice, Slices
 
 _STATISTICS = ("accuracy", "balanced_accuracy", "macro_f1", "kappa", "mcc")
 _PER_CLASS = ("recall", "precision", "f_score", "specificity")
+# Columns of the overview, by the headings of the page.
 _PAGE = {
     "model": "Model",
     "accuracy": "Accuracy",
@@ -96,9 +92,9 @@ class MulticlassData(Result):
     conventions: tuple[str, ...] = (
         "One class, which the reader picks, is positive and all others are negative; its probability is the score.",
         "Over all classes a model predicts what it decides itself; else the most probable one, the first of several.",
-        *CONVENTIONS,
+        *two_classes.CONVENTIONS,
     )
-    schema_version: int = field(default=SCHEMA_VERSION)
+    schema_version: int = field(default=two_classes.SCHEMA_VERSION)
 
     @property
     def views(self) -> list[Slice]:
@@ -139,9 +135,11 @@ def _summary(predictions: MulticlassPredictions, name: str, detailed: bool) -> M
     matrix = predictions.confusion(name)
     facts = matrix.to_dict()
     statistics = {key: float("nan") if facts[key] is None else facts[key] for key in _STATISTICS}
-    undefined = tuple(c for c, n in zip(matrix.classes, matrix.support.tolist(), strict=True) if not n)
-    whole = not (matrix.counts % 1).any()
-    intervals = {"accuracy": matrix.interval("accuracy")} if detailed and whole else {}
+    cases = zip(matrix.classes, matrix.support.tolist(), strict=True)
+    undefined = tuple(cls for cls, n in cases if not n)
+    # An interval of a share needs numbers of rows, not sums of weights.
+    are_numbers = not (matrix.counts % 1).any()
+    intervals = {"accuracy": matrix.interval("accuracy")} if detailed and are_numbers else {}
     areas: dict[str, float] = {}
     if name in predictions.proba:
         auc = multiclass_auc(predictions, model=name)
@@ -171,78 +169,75 @@ def multiclass_report(
         hint = "each class has a prevalence of its own; set it in the page"
         raise InputError("target_prevalence", expected="none with more than two classes", hint=hint)
     slices = Slices(context)
-    most = max(POINTS, MOST_POINTS // len(predictions.classes))
+    # The points of a page are divided among the classes.
+    most = max(two_classes.POINTS, two_classes.MOST_POINTS // len(predictions.classes))
+    labels_only = predictions.decisions.keys() - predictions.proba.keys()
+    ranked = {}
     for cls in predictions.classes:
-        rest = predictions.binary(cls)
-        slices.add(
-            "class",
-            cls,
-            rest,
-            most=most,
-            compared=True,
-            labels_only=predictions.decisions.keys() - predictions.proba.keys(),
-        )
-    with heard() as said:
-        data = multiclass_data(predictions, title=title or title_of(predictions.models), notes=notes)
-    return replace(
-        data,
-        context=context,
-        slices=slices.made,
-        provenance=_sizes(predictions) | source_of(predictions),
-        warnings=[*said, *slices.warnings, *small_cells(slices.made), *_left_out(predictions)],
-    )
-
-
-def _sizes(predictions: MulticlassPredictions) -> dict[str, Any]:
-    ranked = {
-        f"{cls} {model}": predictions.binary(cls).counts(model)
-        for cls in predictions.classes
-        for model in predictions.models
-    }
-    sizes = {"rows": predictions.n, "classes": len(predictions.classes)}
-    return {"rocscope": __version__} | sizes | {"hash": fingerprint(ranked)}
-
-
-def _left_out(predictions: MulticlassPredictions) -> list[str]:
-    given = [kind for kind in ("segment", "fold") if getattr(predictions, kind) is not None]
-    return [f"The {kind}s are not shown: with more than two classes the picker holds the classes." for kind in given]
+        binary = predictions.binary(cls)
+        slices.add("class", cls, binary, most=most, compared=True, labels_only=labels_only)
+        for model in predictions.models:
+            ranked[f"{cls} {model}"] = binary.counts(model)
+    title = title or two_classes.title_of(predictions.models)
+    with heard() as warnings:
+        data = multiclass_data(predictions, title=title, notes=notes)
+    warnings += [*slices.warnings, *two_classes.small_cells(slices.made)]
+    for kind in ("segment", "fold"):
+        if getattr(predictions, kind) is not None:
+            warnings.append(f"The {kind}s are not shown: with more than two classes the picker holds the classes.")
+    provenance = {"rocscope": __version__, "rows": predictions.n, "classes": len(predictions.classes)}
+    provenance |= {"hash": two_classes.fingerprint(ranked)} | two_classes.source_of(predictions)
+    return replace(data, context=context, slices=slices.made, provenance=provenance, warnings=warnings)
 
 
 def overview(data: MulticlassData) -> list[dict[str, str]]:
     """Return a table with one row per model, as text."""
-    return [{"model": model.name} | _cells(model) for model in data.models]
+    rows = []
+    for model in data.models:
+        values = dict(model.statistics)
+        for variant in VARIANTS:
+            if variant != "au1u":
+                values[variant] = model.areas.get(variant, float("nan"))
+        row = {"model": model.name}
+        for name, value in values.items():
+            row[name.replace("_", " ")] = _cell(value, model.intervals.get(name))
+        rows.append(row)
+    return rows
 
 
 def page_overview(data: MulticlassData) -> list[dict[str, str]]:
     """Return the overview's columns for the page, with self-explanatory names."""
-    return [{shown: row[column] for column, shown in _PAGE.items()} for row in overview(data)]
+    return [{heading: row[column] for column, heading in _PAGE.items()} for row in overview(data)]
 
 
-def _cells(model: MulticlassSummary) -> dict[str, str]:
-    values = {**model.statistics, **{name: model.areas.get(name, float("nan")) for name in VARIANTS if name != "au1u"}}
-    return {name.replace("_", " "): _shown(value, model.intervals.get(name)) for name, value in values.items()}
-
-
-def _shown(value: float, interval: Estimate | None) -> str:
-    if value != value:
+def _cell(value: float, interval: Estimate | None = None) -> str:
+    if math.isnan(value):
         return "–"
     return f"{value:.4f}" + (f" [{interval.low:.3f}, {interval.high:.3f}]" if interval else "")
 
 
 def by_class(model: MulticlassSummary) -> list[dict[str, str]]:
     """Return a table with one row per class, as text."""
-    columns = {name.replace("f_score", "F1"): model.matrix.per_class(name).tolist() for name in _PER_CLASS}
-    support, predicted = model.matrix.support.tolist(), model.matrix.predicted.tolist()
-    return [
-        {"class": str(cls), "cases": f"{support[i]:,g}", "predicted": f"{predicted[i]:,g}"}
-        | {name: _shown(values[i], None) for name, values in columns.items()}
-        for i, cls in enumerate(model.matrix.classes)
-    ]
+    matrix = model.matrix
+    columns = {name.replace("f_score", "F1"): matrix.per_class(name).tolist() for name in _PER_CLASS}
+    support = matrix.support.tolist()
+    predicted = matrix.predicted.tolist()
+    rows = []
+    for i, cls in enumerate(matrix.classes):
+        row = {"class": str(cls), "cases": f"{support[i]:,g}", "predicted": f"{predicted[i]:,g}"}
+        for name, values in columns.items():
+            row[name] = _cell(values[i])
+        rows.append(row)
+    return rows
 
 
 def confusion_table(model: MulticlassSummary) -> list[dict[str, str]]:
     """Return the confusion matrix with one row per actual class, as text."""
     classes = model.matrix.classes
-    headings = [f"predicted {cls}" for cls in classes]
-    rows = zip(classes, model.matrix.counts.tolist(), strict=True)
-    return [{"actual": str(cls)} | dict(zip(headings, [f"{n:,g}" for n in row], strict=True)) for cls, row in rows]
+    rows = []
+    for actual, counts in zip(classes, model.matrix.counts.tolist(), strict=True):
+        row = {"actual": str(actual)}
+        for predicted, n in zip(classes, counts, strict=True):
+            row[f"predicted {predicted}"] = f"{n:,g}"
+        rows.append(row)
+    return rows

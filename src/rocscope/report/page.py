@@ -1,20 +1,17 @@
-"""Compact encoding of ReportData for the page.
+"""The page of a report: one HTML file that opens offline, with its data, its scripts and tables for readers without.
 
-Thresholds travel as their own bits, so that the browser names exactly the score that Python chose; running counts
-travel as steps of seven bits a byte. `client/src/data.ts` reads what this module writes.
+In this file: the data as compact JSON, which `client/src/data.ts` reads; the page around it; the open page, which is
+the client without data and counts the files that are dropped on it in the browser; and `Report`.
+
+Thresholds are packed as their own bits, so that the browser names exactly the score that Python chose. Cumulative
+counts are packed as differences, with seven bits per byte.
 """
-# MERGED-DOC: """Render ReportData as one HTML page: client, data, and a table for readers without scripts.
-#
-# The open page: the client without data, which counts the files that are dropped on it in the browser.
-#
-# Report: predictions in, one interactive HTML file out.
-# """
 
 import base64
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cache, cached_property
 from html import escape
 from importlib.resources import files
@@ -32,20 +29,15 @@ from rocscope.core.result import jsonable
 from rocscope.decisions.randomized import Review
 from rocscope.errors import InputError
 from rocscope.multiclass.predictions import MulticlassPredictions
+from rocscope.report import multiclass
 from rocscope.report.model import CONVENTIONS, CurvePoints, ModelOutline, ModelSummary, ReportData, Slice, report_data
-from rocscope.report.multiclass import (
-    MulticlassData,
-    by_class,
-    confusion_table,
-    multiclass_report,
-    overview,
-    page_overview,
-)
+from rocscope.report.multiclass import MulticlassData
 from rocscope.sample import Labels, Models, Scores, with_context
 
 PackedColumn = dict[str, Any]
 
-_EXACT = 2**53  # up to which JavaScript's numbers hold every whole number
+# JavaScript's numbers hold every whole number up to here.
+_EXACT = 2**53
 
 
 def page_json(data: ReportData | MulticlassData) -> str:
@@ -53,9 +45,9 @@ def page_json(data: ReportData | MulticlassData) -> str:
     return in_script(as_json(payload(data)))
 
 
-def as_json(found: Any) -> str:
+def as_json(content: Any) -> str:
     """Return JSON with NaN and infinity as null."""
-    return json.dumps(jsonable(found), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return json.dumps(jsonable(content), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
 def in_script(text: str) -> str:
@@ -95,22 +87,22 @@ def packed_part(
 def _classes(data: MulticlassData) -> dict[str, Any]:
     return {
         "names": [str(name) for name in data.predictions.classes],
-        "overview": page_overview(data),
+        "overview": multiclass.page_overview(data),
         "matrices": [model.matrix.counts for model in data.models],
     }
 
 
 def packed_comparisons(models: Sequence[str], comparisons: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Return comparisons with models by index: twenty models have 190 pairs."""
-    place = {model: number for number, model in enumerate(models)}
-    rows = [
-        [place[pair["first"]], place[pair["second"]], *(_short(pair[name]) for name in _OF_A_PAIR)]
-        for pair in comparisons
-    ]
-    return {"method": "; ".join(dict.fromkeys(pair["method"] for pair in comparisons)), "rows": rows}
+    index = {model: number for number, model in enumerate(models)}
+    rows = []
+    for pair in comparisons:
+        numbers = [_short(pair[name]) for name in ("difference", "low", "high", "p_value", "adjusted_p_value")]
+        rows.append([index[pair["first"]], index[pair["second"]], *numbers])
+    methods = dict.fromkeys(pair["method"] for pair in comparisons)
+    return {"method": "; ".join(methods), "rows": rows}
 
 
-_OF_A_PAIR = ("difference", "low", "high", "p_value", "adjusted_p_value")
 COSTS = ("cost_fp", "cost_fn", "cost_tp", "cost_tn")
 
 
@@ -126,7 +118,7 @@ def _model(model: ModelOutline) -> dict[str, Any]:
         "threshold": scores_column(points.threshold[1:]),
         "tp": counts_column(points.tp[1:]),
         "fp": counts_column(points.fp[1:]),
-        "hull": counts_column(_vertices(points, model.hull)),
+        "hull": counts_column(_hull_indices(points, model.hull)),
         "at_half": [model.default.tp, model.default.fp],
         "decided": model.decided and [model.decided.tp, model.decided.fp],
         "n_levels": model.n_levels,
@@ -138,7 +130,7 @@ def _model(model: ModelOutline) -> dict[str, Any]:
     }
 
 
-def _vertices(points: CurvePoints, hull: CurvePoints) -> list[int]:
+def _hull_indices(points: CurvePoints, hull: CurvePoints) -> list[int]:
     """Return the indices of the hull's vertices among the points."""
     depth = np.add(points.tp, points.fp)
     return np.searchsorted(depth, np.add(hull.tp, hull.fp)).tolist()
@@ -166,17 +158,15 @@ def counts_column(totals: Sequence[float]) -> PackedColumn:
     """
     if not all(isinstance(total, int) for total in totals):
         return {"f8": _base64(np.asarray(totals, "<f8").tobytes())}
-    steps = (after - before for before, after in pairwise([0, *totals]))
-    return {"steps": _base64(bytes(_sevens(steps)))}
-
-
-def _sevens(steps: Iterable[float]) -> Iterable[int]:
-    for step in steps:
-        rest = int(step)
+    packed = bytearray()
+    for before, after in pairwise([0, *totals]):
+        rest = int(after - before)
+        # The highest bit marks that further bytes follow.
         while rest > 127:
-            yield rest & 127 | 128
+            packed.append(rest & 127 | 128)
             rest >>= 7
-        yield rest
+        packed.append(rest)
+    return {"steps": _base64(bytes(packed))}
 
 
 def _base64(content: bytes) -> str:
@@ -185,21 +175,26 @@ def _base64(content: bytes) -> str:
 
 def packed_calibration(calibration: dict[str, Any]) -> dict[str, Any]:
     """Return the data of a calibration plot, rounded to visible precision."""
+    rug = {}
+    for name, column in calibration["rug"].items():
+        rug[name] = [_short(cases) for cases in column]
+    shown = ("brier", "slope", "intercept", "ece", "ici", "p_value")
+    numbers = {name: calibration["numbers"].get(name) for name in shown}
     return {
         "bins": [_shortened(row) for row in calibration["bins"]],
         "smooth": calibration["smooth"] and _smooth(calibration["smooth"]),
-        "rug": {name: [_short(cases) for cases in column] for name, column in calibration["rug"].items()},
-        "numbers": _shortened({name: calibration["numbers"].get(name) for name in _SHOWN}),
+        "rug": rug,
+        "numbers": _shortened(numbers),
     }
 
 
 def _smooth(curve: dict[str, list[float]]) -> dict[str, list[float]]:
     """Pack a curve at evenly spaced x: first and last x, and heights to a thousandth."""
-    heights = {name: [round(value, 3) for value in curve[name]] for name in curve if name != "x"}
-    return {"x": [_short(curve["x"][0]), _short(curve["x"][-1])]} | heights
-
-
-_SHOWN = ("brier", "slope", "intercept", "ece", "ici", "p_value")
+    packed = {"x": [_short(curve["x"][0]), _short(curve["x"][-1])]}
+    for name, heights in curve.items():
+        if name != "x":
+            packed[name] = [round(height, 3) for height in heights]
+    return packed
 
 
 def _shortened(fields: dict[str, Any]) -> dict[str, Any]:
@@ -214,7 +209,10 @@ def _short(value: Any) -> Any:
     return int(short) if short.is_integer() else short
 
 
-MOST_BYTES = 5_000_000  # a choice: mail takes it as an attachment
+# ---- The page ----
+
+# Small enough to be attached to a mail.
+MOST_BYTES = 5_000_000
 
 
 class Table(NamedTuple):
@@ -232,66 +230,82 @@ def render(data: ReportData | MulticlassData) -> str:
     InputError
         If it is larger than 5 MB.
     """
-    tables = _tables_of_classes(data) if isinstance(data, MulticlassData) else _tables(data)
-    found = None if isinstance(data, MulticlassData) else data.decided
-    page = _page(data=data, payload=raw(page_json(data)), tables=tables, decided=found)
-    if (size := len(page.encode())) > MOST_BYTES:
+    several_classes = isinstance(data, MulticlassData)
+    tables = _tables_of_classes(data) if several_classes else _tables(data)
+    decided = None if several_classes else data.decided
+    page = _page(data=data, payload=raw(page_json(data)), tables=tables, decided=decided)
+    size = len(page.encode())
+    if size > MOST_BYTES:
+        hint = "leave out models (Predictions.select(models=[…]))"
+        kinds = " and ".join(sorted({part.kind for part in data.slices}))
+        if several_classes:
+            hint = "leave out models (MulticlassPredictions.select(models=[…]))"
+        elif kinds:
+            hint = f"leave out the {kinds} column, or models (Predictions.select(models=[…]))"
+        parts = f"{len(data.slices)} {'classes' if several_classes else 'segments or folds'}"
         raise InputError(
             "report",
             expected=f"at most {MOST_BYTES / 1e6:g} MB",
-            got=f"{size / 1e6:.1f} MB from {len(data.models)} models and {len(data.slices)} {_kinds(data)}",
-            hint=_what_to_drop(data),
+            got=f"{size / 1e6:.1f} MB from {len(data.models)} models and {parts}",
+            hint=hint,
         )
     return page
 
 
 def shell() -> str:
     """Return the page of any report, with placeholders such as @@payload@@."""
-    place = {name: raw(f"@@{name}@@") for name in ("title", "verdict", "models", "payload", "script", "style")}
-    data = {name: place[name] for name in ("title", "verdict")} | {"notes": ""}
-    parts = {name: place[name] for name in ("payload", "models", "script", "style")}
+    data = {"title": raw("@@title@@"), "verdict": raw("@@verdict@@"), "notes": ""}
+    parts = {name: raw(f"@@{name}@@") for name in ("payload", "models", "script", "style")}
     return _page(data=data, tables={}, **parts)
 
 
 def _page(**contents: Any) -> str:
-    script, style = client("report.js"), client("report.css")
-    fixed = {
+    script = client("report.js")
+    style = client("report.css")
+    defaults = {
         "script": raw(script),
         "style": raw(style),
+        "script_hash": digest(script),
+        "style_hash": digest(style),
         "models": "",
         "decided": None,
         "notices": raw(client("THIRD_PARTY.txt")),
     }
-    hashes = {"script_hash": digest(script), "style_hash": digest(style)}
-    return template("report.html.j2").render(fixed | hashes | contents)
+    return template("report.html.j2").render(defaults | contents)
 
 
 def _tables(data: ReportData) -> dict[str, Table]:
+    rows = [_row(model, data.decision.prevalence) for model in data.models]
+    tables = {"Models": Table(rows, data.decision.model)}
+    for heading, lines in data.validation.items():
+        tables[heading] = Table(lines)
+    return tables
+
+
+def _row(model: ModelSummary, prevalence: float) -> dict[str, str]:
+    """Return a row of text, with the accuracy at the verdict's prevalence."""
+    best = model.best
+    default = model.default.at_prevalence(prevalence)
     return {
-        "Models": Table([_row(model, data.decision.prevalence) for model in data.models], data.decision.model),
-        **{heading: Table(lines) for heading, lines in data.validation.items()},
+        "model": model.name,
+        "AUC": f"{model.auc['half']:.4f}",
+        "best threshold": f"{best.threshold:.6g}",
+        "TP": f"{best.tp:,g}",
+        "FP": f"{best.fp:,g}",
+        "FN": f"{best.fn:,g}",
+        "TN": f"{best.tn:,g}",
+        "accuracy": f"{best.at_prevalence(prevalence).accuracy:.2%}",
+        "cost per case": f"{model.best_cost:.4g}",
+        "accuracy at 0.5": "" if model.at_half is None else f"{default.accuracy:.2%}",
     }
 
 
 def _tables_of_classes(data: MulticlassData) -> dict[str, Table]:
-    tables = {"Models": Table(overview(data), data.best.name)}
+    tables = {"Models": Table(multiclass.overview(data), data.best.name)}
     for model in data.models:
-        tables[f"{model.name}: classes"] = Table(by_class(model))
-        tables[f"{model.name}: confusion matrix"] = Table(confusion_table(model))
+        tables[f"{model.name}: classes"] = Table(multiclass.by_class(model))
+        tables[f"{model.name}: confusion matrix"] = Table(multiclass.confusion_table(model))
     return tables
-
-
-def _what_to_drop(data: ReportData | MulticlassData) -> str:
-    if isinstance(data, MulticlassData):
-        return "leave out models (MulticlassPredictions.select(models=[…]))"
-    kinds = sorted({part.kind for part in data.slices})
-    if kinds:
-        return f"leave out the {' and '.join(kinds)} column, or models (Predictions.select(models=[…]))"
-    return "leave out models (Predictions.select(models=[…]))"
-
-
-def _kinds(data: ReportData | MulticlassData) -> str:
-    return "classes" if isinstance(data, MulticlassData) else "segments or folds"
 
 
 @cache
@@ -323,22 +337,7 @@ def template(name: str) -> Any:
     return environment.get_template(name)
 
 
-def _row(model: ModelSummary, prevalence: float) -> dict[str, str]:
-    """Return a row of text, with the accuracy at the verdict's prevalence."""
-    best = model.best
-    accuracy = [point.at_prevalence(prevalence).accuracy for point in (best, model.default)]
-    return {
-        "model": model.name,
-        "AUC": f"{model.auc['half']:.4f}",
-        "best threshold": f"{best.threshold:.6g}",
-        "TP": f"{best.tp:,g}",
-        "FP": f"{best.fp:,g}",
-        "FN": f"{best.fn:,g}",
-        "TN": f"{best.tn:,g}",
-        "accuracy": f"{accuracy[0]:.2%}",
-        "cost per case": f"{model.best_cost:.4g}",
-        "accuracy at 0.5": "" if model.at_half is None else f"{accuracy[1]:.2%}",
-    }
+# ---- The open page ----
 
 
 def open_page() -> str:
@@ -351,19 +350,20 @@ def open_page() -> str:
     (True, True)
     """
     facts = json.dumps({"version": __version__, "conventions": CONVENTIONS, "shell": shell()})
-    report, opened, style, open_style = map(client, ("report.js", "open.js", "report.css", "open.css"))
+    # Scripts and styles of the page; the security policy allows each by its hash.
+    parts = {
+        "report": client("report.js"),
+        "open": client("open.js"),
+        "style": client("report.css"),
+        "open_style": client("open.css"),
+    }
+    hashes = {f"{name}_hash": digest(content) for name, content in parts.items()}
     return template("open.html.j2").render(
         facts=raw(in_script(facts)),
         worker=raw(client("worker.js")),
-        report=raw(report),
-        open=raw(opened),
-        style=raw(style),
-        open_style=raw(open_style),
-        report_hash=digest(report),
-        open_hash=digest(opened),
-        style_hash=digest(style),
-        open_style_hash=digest(open_style),
         notices=raw(client("THIRD_PARTY.txt")),
+        **{name: raw(content) for name, content in parts.items()},
+        **hashes,
     )
 
 
@@ -419,7 +419,7 @@ class Report:
         if isinstance(data, MulticlassPredictions):
             if review is not None:
                 raise InputError("review", expected="none with more than two classes", got="one")
-            self.data = multiclass_report(data, context=context, title=title, notes=notes)
+            self.data = multiclass.multiclass_report(data, context=context, title=title, notes=notes)
         else:
             self.data = report_data(data, context=context, title=title, notes=notes, review=review)
 

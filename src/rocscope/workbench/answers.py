@@ -1,9 +1,15 @@
-"""Intervals, bands, tests, validation tables and row lists that the workbench page asks for on demand."""
-# MERGED-DOC: """Answer the questions of the workbench page: parse and check the question, compute, return JSON."""
+"""Answers to the questions of the workbench page, and the page itself.
+
+The page asks with JSON objects such as ``{"what": "point", "model": "a", "threshold": 0.4, ...}``. `answer` finds the
+function for the question, which checks every field before it computes: the page may have been changed by its reader.
+
+In this file: intervals, points, bands, tests, validation tables and lists of rows; the page; and `answer` with the
+checks of questions.
+"""
 
 import csv
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import combinations
 from math import inf
 from typing import Any
@@ -22,97 +28,83 @@ from rocscope.errors import InputError, RocscopeError
 from rocscope.evaluation.summary import DOMAINS, summary
 from rocscope.inference.bands import band
 from rocscope.inference.comparing import compare
-from rocscope.inference.estimate import Comparison, Comparisons, adjust_p_values
+from rocscope.inference.estimate import Comparison, adjust_p_values
 from rocscope.inference.expected_costs import compare_costs
 from rocscope.inference.proportions import rate_intervals
-from rocscope.report.model import (
-    CONVENTIONS,
-    MOST_COMPARED,
-    MOST_DETAILED,
-    SCHEMA_VERSION,
-    area_estimates,
-    calibration_block,
-    compared_pair,
-)
-from rocscope.report.page import (
-    COSTS,
-    as_json,
-    client,
-    digest,
-    in_script,
-    packed_calibration,
-    packed_comparisons,
-    packed_context,
-    packed_part,
-    raw,
-    template,
-)
+from rocscope.report import model as report
+from rocscope.report import page as pages
 from rocscope.sample import samples_of
 from rocscope.workbench.session import ALL, CancelToken, RowSelection, Session
 
-_BOOTSTRAPPED = 100_000
-"""With more rows than this, bands are those of Kolmogorov and Smirnov, which need no bootstrap."""
+# With more rows than this, bands are those of Kolmogorov and Smirnov, which need no bootstrap.
+_MOST_BOOTSTRAPPED = 100_000
 
 
-def intervals(session: Session, asked: RowSelection, token: CancelToken) -> dict[str, Any]:
+def intervals(session: Session, selection: RowSelection, token: CancelToken) -> dict[str, Any]:
     """Return the intervals of areas, their differences, and calibration results besides bins.
 
-    Models of one file are compared in pairs; of different files those that are called alike there, as two samples.
-    Beyond a million rows there are neither, unless somebody asks for `tests`.
+    Models of one file are compared in pairs; of different files those with equal names, as two samples. Beyond a
+    million rows there are neither, unless the reader asks for `tests`.
     """
-    return session.cached("intervals", asked, lambda: _intervals(session, asked, token))
+
+    def compute() -> dict[str, Any]:
+        counts = session.counts(selection, token)
+        if any(levels.n > report.MOST_DETAILED for levels in counts.values()):
+            areas = [{"value": levels.pairs().auc()} for levels in counts.values()]
+            return {"auc": areas, "comparisons": pages.packed_comparisons([], [])}
+        calibration = []
+        for levels in counts.values():
+            token()
+            block = report.calibration_block(levels)
+            calibration.append(block and pages.packed_calibration(block))
+        return _areas(session, selection, token) | {"calibration": calibration}
+
+    return session.cached("intervals", selection, compute)
 
 
-def _intervals(session: Session, asked: RowSelection, token: CancelToken) -> dict[str, Any]:
-    counts = session.counts(asked, token)
-    if any(each.n > MOST_DETAILED for each in counts.values()):
-        areas = [{"value": each.pairs().auc()} for each in counts.values()]
-        return {"auc": areas, "comparisons": packed_comparisons([], [])}
-    blocks = [_calibrated(each, token) for each in counts.values()]
-    return _compared(session, asked, token) | {"calibration": blocks}
-
-
-def _compared(session: Session, asked: RowSelection, token: CancelToken) -> dict[str, Any]:
+def _areas(session: Session, selection: RowSelection, token: CancelToken) -> dict[str, Any]:
+    """Return areas with intervals, and the differences of pairs within files and between them."""
     intervals: dict[str, Any] = {}
     pairs: list[dict[str, Any]] = []
-    data = session.data(asked, token)
+    data = session.data(selection, token)
     for source, rows in zip(session.sources, data, strict=True):
         token()
-        sure = area_estimates(samples_of(rows))
-        intervals |= {session.name_of(source, name): each for name, each in sure.intervals.items()}
-        named = ("first", "second")
-        pairs += [pair | {end: session.name_of(source, pair[end]) for end in named} for pair in sure.comparisons]
-    counts = session.counts(asked, token)
-    for one, other in _across(session, data):
+        areas = report.area_estimates(samples_of(rows))
+        for model, interval in areas.intervals.items():
+            intervals[session.name_of(source, model)] = interval
+        for pair in areas.comparisons:
+            names = {end: session.name_of(source, pair[end]) for end in ("first", "second")}
+            pairs.append(pair | names)
+    counts = session.counts(selection, token)
+    for two_samples in _pairs_of_files(session, data):
         token()
-        pairs += [compared_pair(pair) for pair in compare(dict([one, other]))]
+        pairs += [report.compared_pair(pair) for pair in compare(two_samples)]
     if len(session.sources) > 1 and pairs:
-        adjusted = adjust_p_values([pair["p_value"] for pair in pairs])
-        pairs = [pair | {"adjusted_p_value": p} for pair, p in zip(pairs, np.asarray(adjusted).tolist(), strict=True)]
-    areas = [intervals.get(name) or {"value": each.pairs().auc()} for name, each in counts.items()]
-    return {"auc": areas, "comparisons": packed_comparisons(list(counts), pairs)}
+        # The pairs of all files are one family of tests.
+        adjusted = np.asarray(adjust_p_values([pair["p_value"] for pair in pairs])).tolist()
+        for pair, p in zip(pairs, adjusted, strict=True):
+            pair["adjusted_p_value"] = p
+    areas = [intervals.get(name) or {"value": levels.pairs().auc()} for name, levels in counts.items()]
+    return {"auc": areas, "comparisons": pages.packed_comparisons(list(counts), pairs)}
 
 
-def _calibrated(counts: ThresholdCounts, token: CancelToken) -> dict[str, Any] | None:
-    token()
-    block = calibration_block(counts)
-    return block and packed_calibration(block)
-
-
-def _across(session: Session, data: list[Any]) -> Iterator[tuple[tuple[str, Any], tuple[str, Any]]]:
-    """Yield pairs of models of two files with equal names, or that are alone in theirs."""
+def _pairs_of_files(session: Session, data: list[Any]) -> Iterator[dict[str, Any]]:
+    """Yield pairs of models of two files that have equal names, or that are the only ones of their files."""
     if len(session.sources) < 2:
         return
-    every = [
-        (session.name_of(source, name), name if len(samples_of(rows)) > 1 else "", place, sample.rows)
-        for place, (source, rows) in enumerate(zip(session.sources, data, strict=True))
-        for name, sample in samples_of(rows).items()
-    ]
-    if len(every) > MOST_COMPARED:
+    models = []
+    for file, (source, rows) in enumerate(zip(session.sources, data, strict=True)):
+        samples = samples_of(rows)
+        for name, sample in samples.items():
+            label = name if len(samples) > 1 else ""
+            models.append((file, label, session.name_of(source, name), sample.rows))
+    if len(models) > report.MOST_COMPARED:
         return
-    for (first, own, here, rows), (second, other, there, others) in combinations(every, 2):
-        if here != there and own == other and rows is not None and others is not None:
-            yield (first, rows), (second, others)
+    for one, other in combinations(models, 2):
+        file, label, name, rows = one
+        other_file, other_label, other_name, other_rows = other
+        if file != other_file and label == other_label and rows is not None and other_rows is not None:
+            yield {name: rows, other_name: other_rows}
 
 
 def table(title: str, note: str, rows: list[dict[str, str]]) -> dict[str, Any]:
@@ -120,85 +112,100 @@ def table(title: str, note: str, rows: list[dict[str, str]]) -> dict[str, Any]:
     return {"title": title, "note": note, "rows": rows}
 
 
-def _of_model(session: Session, asked: RowSelection, token: CancelToken, model: str) -> ThresholdCounts:
-    counts = session.counts(asked, token)
+def _counts_of(session: Session, selection: RowSelection, token: CancelToken, model: str) -> ThresholdCounts:
+    counts = session.counts(selection, token)
     if model not in counts:
         raise InputError("model", expected="one that is shown", got=repr(model))
     return counts[model]
 
 
 def at_point(
-    session: Session, asked: RowSelection, token: CancelToken, *, model: str, threshold: float, context: Context
+    session: Session, selection: RowSelection, token: CancelToken, *, model: str, threshold: float, context: Context
 ) -> Any:
     """Return every rate at a threshold with its interval, at the context's prevalence."""
-    point = _of_model(session, asked, token, model).at(threshold)
+    point = _counts_of(session, selection, token, model).at(threshold)
     estimates = rate_intervals(point, target_prevalence=context.target_prevalence)
-    rows = [
-        {"rate": name, "value": f"{each.value:.2%}", "95% interval": f"[{each.low:.2%}, {each.high:.2%}]"}
-        for name, each in estimates.items()
-    ]
-    methods = "; ".join(dict.fromkeys(each.method for each in estimates.values()))
-    return table(f"{model} at {threshold:.6g}", f"{methods}.", rows)
+    rows = []
+    for name, estimate in estimates.items():
+        ends = f"[{estimate.low:.2%}, {estimate.high:.2%}]"
+        rows.append({"rate": name, "value": f"{estimate.value:.2%}", "95% interval": ends})
+    methods = dict.fromkeys(estimate.method for estimate in estimates.values())
+    return table(f"{model} at {threshold:.6g}", f"{'; '.join(methods)}.", rows)
 
 
-def roc_band(session: Session, asked: RowSelection, token: CancelToken, *, model: str) -> dict[str, Any]:
-    """Return a band that holds the whole ROC curve of a model."""
-    counts = _of_model(session, asked, token, model)
-    drawn = counts.n <= _BOOTSTRAPPED
-    options: dict[str, Any] = {"simultaneous": True, "progress": token} if drawn else {"method": "ks"}
-    found = band(roc(counts), grid=np.linspace(0, 1, 101), **options)
-    columns = {"x": found.x.tolist(), "low": found.low.tolist(), "high": found.high.tolist()}
-    return columns | {"model": model, "method": found.method}
+def roc_band(session: Session, selection: RowSelection, token: CancelToken, *, model: str) -> dict[str, Any]:
+    """Return a simultaneous band of the ROC curve of a model."""
+    counts = _counts_of(session, selection, token, model)
+    options: dict[str, Any] = {"method": "ks"}
+    if counts.n <= _MOST_BOOTSTRAPPED:
+        options = {"simultaneous": True, "progress": token}
+    limits = band(roc(counts), grid=np.linspace(0, 1, 101), **options)
+    columns = {"x": limits.x.tolist(), "low": limits.low.tolist(), "high": limits.high.tolist()}
+    return columns | {"model": model, "method": limits.method}
 
 
-def tests(session: Session, asked: RowSelection, token: CancelToken, *, context: Context) -> list[dict[str, Any]]:
+def tests(session: Session, selection: RowSelection, token: CancelToken, *, context: Context) -> list[dict[str, Any]]:
     """Return the tests of areas and costs, for any number of rows."""
-    tables: list[dict[str, Any]] = []
-    areas = _compared(session, asked, token)
-    names = list(session.counts(asked, token))
-    intervals = [
-        {"model": name, "AUC": f"{each['value']:.4f}", "95% interval": _ends(each.get("low"), each.get("high"))}
-        for name, each in zip(names, areas["auc"], strict=True)
-    ]
-    tables.append(table("Areas", "", intervals))
-    rows = [
-        {"models": f"{names[j]} − {names[i]}", "difference": f"{d:.4f}", "95% interval": _ends(low, high), "p": _p(p)}
-        | {"p among all": _p(adjusted)}
-        for i, j, d, low, high, p, adjusted in areas["comparisons"]["rows"]
-    ]
+    areas = _areas(session, selection, token)
+    names = list(session.counts(selection, token))
+    rows = []
+    for name, area in zip(names, areas["auc"], strict=True):
+        ends = "–"
+        if area.get("low") is not None and area.get("high") is not None:
+            ends = f"[{area['low']:.4f}, {area['high']:.4f}]"
+        rows.append({"model": name, "AUC": f"{area['value']:.4f}", "95% interval": ends})
+    tables = [table("Areas", "", rows)]
+    rows = []
+    for first, second, difference, low, high, p, adjusted_p in areas["comparisons"]["rows"]:
+        models = f"{names[second]} − {names[first]}"
+        ends = "–" if low is None or high is None else f"[{low:.4f}, {high:.4f}]"
+        rows.append(_test_row(models, f"{difference:.4f}", ends, p, adjusted_p))
     if rows:
         tables.append(table("Differences in AUC", f"{areas['comparisons']['method']}.", rows))
-    for source, data in zip(session.sources, session.data(asked, token), strict=True):
-        if isinstance(data, Predictions) and len(data.models) > 1:
-            token()
-            title = f"Differences in cost per case{'' if len(session.sources) == 1 else f', {source.name}'}"
-            tables.append(_of_costs(title, compare_costs(data, context, thresholds="cheapest")))
+    for source, data in zip(session.sources, session.data(selection, token), strict=True):
+        if not isinstance(data, Predictions) or len(data.models) < 2:
+            continue
+        token()
+        pairs: list[Comparison] = list(compare_costs(data, context, thresholds="cheapest"))
+        rows = []
+        for pair in pairs:
+            difference = pair.difference
+            ends = f"[{difference.low:.4g}, {difference.high:.4g}]"
+            models = f"{pair.second} − {pair.first}"
+            rows.append(_test_row(models, f"{difference.value:.4g}", ends, pair.p_value, pair.adjusted_p_value))
+        title = "Differences in cost per case"
+        if len(session.sources) > 1:
+            title += f", {source.name}"
+        methods = "; ".join({pair.method for pair in pairs})
+        tables.append(table(title, f"Each at its cheapest threshold; {methods}.", rows))
     return tables
 
 
-def _of_costs(title: str, found: Comparisons) -> dict[str, Any]:
-    pairs: list[Comparison] = list(found)
-    rows = [
-        {"models": f"{pair.second} − {pair.first}", "difference": f"{pair.difference.value:.4g}"}
-        | {"95% interval": f"[{pair.difference.low:.4g}, {pair.difference.high:.4g}]", "p": _p(pair.p_value)}
-        | {"p among all": _p(pair.adjusted_p_value)}
-        for pair in pairs
-    ]
-    return table(title, f"Each at its cheapest threshold; {'; '.join({pair.method for pair in pairs})}.", rows)
+def _test_row(models: str, difference: str, ends: str, p: float | None, adjusted_p: float | None) -> dict[str, str]:
+    row = {"models": models, "difference": difference, "95% interval": ends}
+    return row | {"p": _p_value(p), "p among all": _p_value(adjusted_p)}
 
 
-def validation(session: Session, asked: RowSelection, token: CancelToken, *, context: Context) -> list[dict[str, Any]]:
+def _p_value(p: float | None) -> str:
+    if p is None:
+        return "–"
+    return "< 0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def validation(
+    session: Session, selection: RowSelection, token: CancelToken, *, context: Context
+) -> list[dict[str, Any]]:
     """Return the full validation summary at these costs."""
-    found = session.data(asked, token)
+    sources = session.data(selection, token)
     token()
-    data = found[0] if len(found) == 1 else session.counts(asked, token)
-    sheets = summary(data, context)
-    return [table(domain.capitalize(), "", rows) for domain in DOMAINS if (rows := sheets.sheet(domain))]
+    result = summary(sources[0] if len(sources) == 1 else session.counts(selection, token), context)
+    sheets = {domain: result.sheet(domain) for domain in DOMAINS}
+    return [table(domain.capitalize(), "", rows) for domain, rows in sheets.items() if rows]
 
 
 def list_rows(
     session: Session,
-    asked: RowSelection,
+    selection: RowSelection,
     token: CancelToken,
     *,
     model: str,
@@ -211,48 +218,50 @@ def list_rows(
     Rows are numbered from 0 among those asked for. Where there are more than `most`, the best; equal scores are ordered
     by a hash of the column's values, or of row numbers where values repeat, as `plan.select` orders them.
     """
-    preds, own = session.rows(asked, model, token, column or None)
-    scores = preds.scores[own]
-    taken = predict(scores, threshold)
-    beside = preds.groups if column else None
-    ids = beside if beside is not None and len(set(beside.tolist())) == beside.size else None
-    order = ordered(scores, np.flatnonzero(taken), hashes_of(ids, scores.size))
+    preds, name = session.rows(selection, model, token, column or None)
+    scores = preds.scores[name]
+    values = preds.groups if column else None
+    # Values that repeat cannot break ties between rows.
+    are_unique = values is not None and len(set(values.tolist())) == values.size
+    hashes = hashes_of(values if are_unique else None, scores.size)
+    order = ordered(scores, np.flatnonzero(predict(scores, threshold)), hashes)
     if most is not None:
         order = order[: max(int(most), 0)]
     token()
     text = io.StringIO()
-    lines = csv.writer(text, lineterminator="\n")
-    lines.writerow(["row", *([column] if column else []), "score"])
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["row", column, "score"] if column else ["row", "score"])
     for row in order.tolist():
-        lines.writerow([row, *([] if beside is None else [beside[row]]), scores[row].item()])
+        score = scores[row].item()
+        writer.writerow([row, score] if values is None else [row, values[row], score])
     return text.getvalue()
 
 
-def _ends(low: float | None, high: float | None) -> str:
-    return "–" if low is None or high is None else f"[{low:.4f}, {high:.4f}]"
-
-
-def _p(value: float | None) -> str:
-    return "–" if value is None else "< 0.001" if value < 0.001 else f"{value:.3f}"
+# ---- The page ----
 
 
 def live_page(facts: dict[str, Any], *, widget: bool = False) -> str:
     """Return the page, which may query only the address that served it, or the frame around it."""
-    scripts = {name: client(f"{name}.js") for name in ("report", "live")}
-    styles = {name: client(f"{name}.css") for name in ("report", "live")}
-    kinds = (("script", scripts), ("style", styles))
-    named = {f"{name}_{kind}": text for kind, files in kinds for name, text in files.items()}
-    hashes = {f"{name}_hash": digest(text) for name, text in named.items()}
-    return template("live.html.j2").render(
+    parts = {
+        "report_script": pages.client("report.js"),
+        "live_script": pages.client("live.js"),
+        "report_style": pages.client("report.css"),
+        "live_style": pages.client("live.css"),
+    }
+    # The security policy allows each script and style by its hash.
+    hashes = {f"{name}_hash": pages.digest(content) for name, content in parts.items()}
+    return pages.template("live.html.j2").render(
         title=facts["title"],
         home="widget" if widget else "server",
-        connect=raw("'none'" if widget else "'self'"),
-        facts=raw(in_script(as_json(facts))),
-        notices=raw(client("THIRD_PARTY.txt")),
-        **{name: raw(text) for name, text in named.items()},
+        connect=pages.raw("'none'" if widget else "'self'"),
+        facts=pages.raw(pages.in_script(pages.as_json(facts))),
+        notices=pages.raw(pages.client("THIRD_PARTY.txt")),
+        **{name: pages.raw(content) for name, content in parts.items()},
         **hashes,
     )
 
+
+# ---- Questions ----
 
 ASIDE = ("intervals", "point", "band", "tests", "validation", "list")
 """Requests that run in the background and must not delay counts."""
@@ -260,7 +269,11 @@ ASIDE = ("intervals", "point", "band", "tests", "validation", "list")
 WORDS = {"everybody": -inf, "nobody": inf}
 """Words for thresholds that JSON numbers cannot express."""
 
-_MOST_CHARACTERS = 10_000  # of a condition: far more than anybody types
+# Characters of a condition: far more than anybody types.
+_MOST_CHARACTERS = 10_000
+
+
+QUESTIONS = ("facts", "counts", "intervals", "point", "band", "tests", "validation", "list")
 
 
 def answer(session: Session, question: dict[str, Any], token: CancelToken) -> Any:
@@ -274,34 +287,55 @@ def answer(session: Session, question: dict[str, Any], token: CancelToken) -> An
         If it has no answer.
     """
     what = question.get("what")
-    if what not in _ANSWERS:
-        raise InputError("what", expected=f"one of {', '.join(_ANSWERS)}", got=check.shown(what))
-    return _ANSWERS[what](session, question, token)
+    if what not in QUESTIONS:
+        raise InputError("what", expected=f"one of {', '.join(QUESTIONS)}", got=check.shown(what))
+    if what == "facts":
+        return facts(session, _text(question, "by"), token)
+    selection = _selection(question)
+    if what == "counts":
+        return pages.packed_part(selection.kind, selection.name, session.outlines(selection, token))
+    if what == "intervals":
+        return intervals(session, selection, token)
+    if what in ("tests", "validation"):
+        context = context_of(question.get("context"))
+        compute = tests if what == "tests" else validation
+        return compute(session, selection, token, context=context)
+    model = _text(question, "model") or ""
+    if what == "band":
+        return roc_band(session, selection, token, model=model)
+    threshold = _threshold(question)
+    if what == "point":
+        context = context_of(question.get("context"))
+        return [at_point(session, selection, token, model=model, threshold=threshold, context=context)]
+    most = _number(question, "most", optional=True)
+    column = _text(question, "column") or ""
+    return list_rows(session, selection, token, model=model, threshold=threshold, most=most, column=column)
 
 
 def facts(session: Session, by: str | None, token: CancelToken) -> dict[str, Any]:
     """Return the page's facts besides counts; with the reason if rows cannot be split by a column."""
-    said: list[str] = []
     by = by or session.sources[0].by
+    problem = []
     try:
         parts, warnings = session.parts(by, token)
     except RocscopeError as error:
         if by is None:
             raise
-        said, by = [f"Rows are not split by {by!r}: {error}"], None
+        problem = [f"Rows are not split by {by!r}: {error}"]
+        by = None
         parts, warnings = session.parts(None, token)
-    sizes = {"source": ", ".join(each.name for each in session.sources if each.name)}
+    names = [source.name for source in session.sources if source.name]
     return {
-        "schema": SCHEMA_VERSION,
+        "schema": report.SCHEMA_VERSION,
         "title": session.title,
         "notes": "",
-        "context": packed_context(session.context),
+        "context": pages.packed_context(session.context),
         "slices": [{"kind": kind, "name": name} for kind, name in parts],
         "classes": None,
         "validation": {},
-        "conventions": CONVENTIONS,
-        "warnings": [*said, *warnings],
-        "provenance": {"rocscope": __version__} | sizes,
+        "conventions": report.CONVENTIONS,
+        "warnings": problem + warnings,
+        "provenance": {"rocscope": __version__, "source": ", ".join(names)},
         "by": by,
         "columns": session.columns,
         "seconds": session.seconds,
@@ -309,10 +343,11 @@ def facts(session: Session, by: str | None, token: CancelToken) -> dict[str, Any
     }
 
 
-def _rows(question: dict[str, Any]) -> RowSelection:
-    given = {name: _text(question, name) for name in ("where", "by", "kind", "name")}
-    where = (given["where"] or "").strip() or None
-    return RowSelection(where, given["by"], given["kind"] or ALL[0], given["name"] or ALL[1])
+def _selection(question: dict[str, Any]) -> RowSelection:
+    where = (_text(question, "where") or "").strip() or None
+    kind = _text(question, "kind") or ALL[0]
+    name = _text(question, "name") or ALL[1]
+    return RowSelection(where, _text(question, "by"), kind, name)
 
 
 def _text(question: dict[str, Any], name: str) -> str | None:
@@ -320,10 +355,6 @@ def _text(question: dict[str, Any], name: str) -> str | None:
     if value is not None and not (isinstance(value, str) and len(value) <= _MOST_CHARACTERS):
         raise InputError(name, expected=f"text of at most {_MOST_CHARACTERS:,} characters", got=check.shown(value))
     return value
-
-
-def _model(question: dict[str, Any]) -> str:
-    return _text(question, "model") or ""
 
 
 def _number(question: dict[str, Any], name: str, *, optional: bool = False) -> Any:
@@ -346,38 +377,5 @@ def context_of(given: Any) -> Context:
     if not isinstance(given, dict):
         raise InputError("context", expected="costs and a prevalence", got=check.shown(given))
     prevalence = _number(given, "target_prevalence", optional=True)
-    return Context(prevalence, *(_number(given, name) for name in COSTS))
-
-
-def _context(question: dict[str, Any]) -> Context:
-    return context_of(question.get("context"))
-
-
-def _cut(question: dict[str, Any]) -> dict[str, Any]:
-    return {"model": _model(question), "threshold": _threshold(question)}
-
-
-def _counts(session: Session, question: dict[str, Any], token: CancelToken) -> Any:
-    asked = _rows(question)
-    return packed_part(asked.kind, asked.name, session.outlines(asked, token))
-
-
-_ANSWERS: dict[str, Callable[[Session, dict[str, Any], CancelToken], Any]] = {
-    "facts": lambda session, asked, token: facts(session, _text(asked, "by"), token),
-    "counts": _counts,
-    "intervals": lambda session, asked, token: intervals(session, _rows(asked), token),
-    "point": lambda session, asked, token: [
-        at_point(session, _rows(asked), token, **_cut(asked), context=_context(asked))
-    ],
-    "band": lambda session, asked, token: roc_band(session, _rows(asked), token, model=_model(asked)),
-    "tests": lambda session, asked, token: tests(session, _rows(asked), token, context=_context(asked)),
-    "validation": lambda session, asked, token: validation(session, _rows(asked), token, context=_context(asked)),
-    "list": lambda session, asked, token: list_rows(
-        session,
-        _rows(asked),
-        token,
-        **_cut(asked),
-        most=_number(asked, "most", optional=True),
-        column=_text(asked, "column") or "",
-    ),
-}
+    costs = {name: _number(given, name) for name in pages.COSTS}
+    return Context(prevalence, **costs)

@@ -1,4 +1,4 @@
-"""explore: open the live workbench over any data that can be read."""
+"""explore: open the live workbench over any data that can be read, as a widget in a notebook or on a local server."""
 
 import sys
 from collections.abc import Mapping
@@ -81,15 +81,18 @@ def explore(
     columns = {"label": label, "scores": scores, "weight": weight, "fold": fold, "segment": segment}
     layout = {"format": format, "decimal": decimal, "delimiter": delimiter, "encoding": encoding, "table": table}
     options: dict[str, Any] = columns | layout | {"missing": missing, "pos_label": pos_label}
-    kinds = (Predictions, str, PathLike)
     if is_segmented(source):
         raise refusal("source", "rows: Predictions, a file or a frame, or a mapping of them by model", source)
-    several = isinstance(source, Mapping) and all(isinstance(each, kinds) for each in source.values())
-    named: Mapping[Any, Any] = source if several else {"": source}
-    if not named:
+    # A mapping of columns is one source; a mapping of files or predictions holds several.
+    sources: Mapping[Any, Any] = {"": source}
+    if isinstance(source, Mapping) and all(isinstance(data, Predictions | str | PathLike) for data in source.values()):
+        sources = source
+    if not sources:
         raise InputError("source", expected="at least one", got="none")
-    sources = [DataSource.of(str(name), each, where=where, memory=memory, **options) for name, each in named.items()]
-    session = Session(sources, context=context, title=title)
+    data_sources = []
+    for name, data in sources.items():
+        data_sources.append(DataSource.of(str(name), data, where=where, memory=memory, **options))
+    session = Session(data_sources, context=context, title=title)
     if _in_notebook():
         from rocscope.workbench.widget import Widget
 
@@ -105,6 +108,9 @@ def explore(
 
 def _in_notebook() -> bool:
     """Whether a notebook kernel (Jupyter or marimo) displays a cell's result."""
-    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    # A notebook has loaded its own library; nothing is imported to find out.
+    get_ipython = getattr(sys.modules.get("IPython"), "get_ipython", None)
+    if get_ipython is not None and type(get_ipython()).__name__ == "ZMQInteractiveShell":
+        return True
     marimo = sys.modules.get("marimo")
-    return type(shell).__name__ == "ZMQInteractiveShell" or bool(marimo and marimo.running_in_notebook())
+    return marimo is not None and marimo.running_in_notebook()

@@ -1,4 +1,8 @@
-"""Serve the workbench on a port of this machine: two routes, both behind a token, for pages of this machine only."""
+"""Serve the workbench on a port of this machine: two routes, both behind a token, for pages of this machine only.
+
+GET returns the page, POST answers its questions. In this file, from the outside in: the guard that refuses all other
+requests, the two routes, and the server with its address.
+"""
 
 import json
 import secrets
@@ -39,8 +43,8 @@ _HEADERS = {
 class Guard:
     """Accept only requests with the token, from a page of this address.
 
-    Another site can make a browser send requests here, and can give this address a name of its own: neither knows the
-    token, and both are told by Origin and Host.
+    Another site can make a browser send requests here, and can give this address another name. It does not have the
+    token, and Origin and Host show where the request comes from.
     """
 
     def __init__(self, app: ASGIApp, address: str, token: str) -> None:
@@ -58,14 +62,17 @@ class Guard:
     def _is_ours(self, scope: Scope) -> bool:
         sent: list[tuple[bytes, bytes]] = list(scope["headers"])
 
-        def given(name: bytes) -> list[str]:
-            return [value.decode("latin-1") for key, value in sent if key == name]
+        def values(header: bytes) -> list[str]:
+            return [value.decode("latin-1") for name, value in sent if name == header]
 
-        here = given(b"host") == [self.address]
-        ours = given(b"origin") in ([], [f"http://{self.address}"])
-        same = given(b"sec-fetch-site") in ([], ["none"], ["same-origin"])
+        # Host differs if another name was made to point here (DNS rebinding); the others if another site asks.
+        right_host = values(b"host") == [self.address]
+        right_origin = values(b"origin") in ([], [f"http://{self.address}"])
+        same_site = values(b"sec-fetch-site") in ([], ["none"], ["same-origin"])
         token = scope["path"].removeprefix("/").partition("/")[0]
-        return secrets.compare_digest(token.encode(), self.token.encode()) and here and ours and same
+        # A comparison that takes equally long for every token.
+        right_token = secrets.compare_digest(token.encode(), self.token.encode())
+        return right_token and right_host and right_origin and same_site
 
 
 class Endpoints:
@@ -77,22 +84,24 @@ class Endpoints:
     """
 
     def __init__(self, session: Session) -> None:
-        self.session, self.queue = session, RequestQueue()
+        self.session = session
+        self.queue = RequestQueue()
 
     async def page(self, request: Request) -> Response:
         """Answer with the page, with rows split by the column in the address."""
 
         def job(token: CancelToken) -> tuple[str | None, str]:
-            told = facts(self.session, request.query_params.get("by") or None, token)
-            return told["by"], live_page(told)
+            content = facts(self.session, request.query_params.get("by") or None, token)
+            return content["by"], live_page(content)
 
         try:
-            by, found = await wrap_future(self.queue.begin(job))
+            by, page = await wrap_future(self.queue.begin(job))
         except RocscopeError as error:
             return PlainTextResponse(f"{error}\n", 400, _HEADERS)
-        rows = RowSelection(by=by)  # what the page asks for first
+        # Compute the first thing that the page will ask for while the browser loads it.
+        rows = RowSelection(by=by)
         self.queue.begin(lambda token: self.session.outlines(rows, token))
-        return HTMLResponse(found, headers=_HEADERS)
+        return HTMLResponse(page, headers=_HEADERS)
 
     async def ask(self, request: Request) -> Response:
         """Answer a request of the page."""
@@ -100,33 +109,35 @@ class Endpoints:
         async for part in request.stream():
             body += part
             if len(body) > MOST_ASKED:
-                return _said("too long", 413)
+                return _error_response("too long", 413)
         try:
             question = json.loads(body)
         except (ValueError, RecursionError):
             question = None
         if not isinstance(question, dict):
-            return _said("expected a question as a JSON object", 400)
+            return _error_response("expected a question as a JSON object", 400)
         return await self._answer(cast(dict[str, Any], question))
 
     async def _answer(self, question: dict[str, Any]) -> Response:
         def job(token: CancelToken) -> str:
             return as_json(answer(self.session, question, token))
 
-        lane, aside = str(question.get("lane") or ""), question.get("what") in ASIDE
+        lane = str(question.get("lane") or "")
+        aside = question.get("what") in ASIDE
         try:
-            found = await wrap_future(self.queue.begin(job, lane=lane, aside=aside))
+            content = await wrap_future(self.queue.begin(job, lane=lane, aside=aside))
         except (SupersededError, CancelledError):
-            return _said("a newer question took its place")
+            return _error_response("a newer question took its place")
         except (RocscopeError, MemoryError) as error:
-            return _said(str(error) or "expected enough memory, got too little")
-        return Response(found, media_type="application/json", headers=_HEADERS)
+            return _error_response(str(error) or "expected enough memory, got too little")
+        return Response(content, media_type="application/json", headers=_HEADERS)
 
     @asynccontextmanager
     async def open(self, _app: Starlette) -> AsyncIterator[None]:
         """Start the threads for the server's lifetime."""
+        # Read the rows while the browser starts.
         self.queue.begin(self.session.prepare, aside=True)
-        self.queue.begin(lambda token: facts(self.session, None, token))  # while a browser starts
+        self.queue.begin(lambda token: facts(self.session, None, token))
         yield
         self.queue.close()
 
@@ -140,7 +151,7 @@ def application(endpoints: Endpoints, address: str, token: str) -> Starlette:
     address : str
         Host and port, as browsers send them.
     token : str
-        What only the page's address tells.
+        Secret that only the page's address contains.
     """
     routes = [
         Route(f"/{token}/", endpoints.page, methods=["GET"]),
@@ -151,27 +162,28 @@ def application(endpoints: Endpoints, address: str, token: str) -> Starlette:
     return app
 
 
-def _said(error: str, code: int = 200) -> Response:
+def _error_response(error: str, code: int = 200) -> Response:
     """Answer with an error message; errors in what a reader typed are not server errors."""
     return Response(as_json({"error": error}), code, _HEADERS, "application/json")
 
 
 async def _failed(_request: Request, error: Exception) -> Response:
-    return _said(f"internal error: {type(error).__name__}: {error}", 500)
+    return _error_response(f"internal error: {type(error).__name__}: {error}", 500)
 
 
-_SECONDS_TO_END = 1  # for requests that run when it is told to end
+# Seconds for requests that are running when the server is stopped.
+_SECONDS_TO_END = 1
 
 
 class _Server(uvicorn.Server):
-    """A server that ends at Ctrl-C as if that was what it is for, whatever is being computed."""
+    """A server that exits normally at Ctrl-C, whatever is being computed."""
 
     def __init__(self, config: uvicorn.Config, queue: RequestQueue) -> None:
         super().__init__(config)
         self._queue = queue
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """End what is going on, so that requests are answered, then the server."""
+        """Cancel running requests, so that they are answered, then stop the server."""
         self._queue.end()
         await super().shutdown(sockets)
 

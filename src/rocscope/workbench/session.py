@@ -1,19 +1,21 @@
-"""RequestQueue: compute requests in two threads, and cancel those that newer requests replace."""
-# MERGED-DOC: """DataSource: rows that the workbench reads again for each filter, with `rocscope.read` or
-# `read_counts`."""
-# MERGED-DOC: """Session: the models and rows that the workbench page shows, read or counted on demand and cached."""
+"""The data behind the workbench page: requests that can be cancelled, sources that are read again, and cached rows.
+
+In this file: `CancelToken` and `RequestQueue`, which compute requests in two threads and cancel those that newer ones
+replace; `DataSource`, which reads or counts rows again for each filter; and `Session`, the models and rows that the
+page shows. Rows are read with `rocscope.read` or, where memory does not hold them, counted with `rocscope.read_counts`.
+"""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, suppress
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property, partial
 from math import inf
 from os import PathLike, fspath
 from pathlib import Path
 from threading import Event, Lock, Thread
 from time import monotonic
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -22,28 +24,19 @@ from rocscope._base.arrays import in_threads
 from rocscope.core.context import Context
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.predictions import Predictions
-from rocscope.engines.formats import FileLayout, rows_of_files
+from rocscope.engines import formats
 from rocscope.engines.opening import open_source
 from rocscope.engines.reading import read, read_counts
 from rocscope.engines.row_buffers import memory_limit
 from rocscope.engines.tables import ParquetFiles, interruptible, require_condition
 from rocscope.errors import EngineError, InputError
-from rocscope.report.model import (
-    MOST_DETAILED,
-    MOST_POINTS,
-    POINTS,
-    ModelOutline,
-    Slices,
-    outline,
-    parts_of,
-    parts_of_counts,
-    require_segments,
-)
+from rocscope.report import model as report
+from rocscope.report.model import ModelOutline, Slices
 from rocscope.sample import Models, Sample, Samples, samples_of
 from rocscope.segments.by_segment import counted_by_segment
 
-_BETWEEN = 0.02
-"""Seconds between two looks at the clock: too few to be felt, too many to take time."""
+# Seconds between two looks at the clock: short enough not to be felt, long enough to take no time.
+_WATCH_INTERVAL = 0.02
 
 
 class SupersededError(Exception):
@@ -57,32 +50,35 @@ class CancelToken:
     _cancelled: Event = field(default_factory=Event)
 
     def __call__(self, _done: int = 0, _total: int | None = None) -> None:
-        """Raise SupersededError where the token is over; the form is that of `progress=`."""
+        """Raise SupersededError if the request is cancelled; can be passed as `progress=`."""
         if self._cancelled.is_set():
             raise SupersededError
 
     def cancel(self) -> None:
-        """End the token."""
+        """Cancel the request."""
         self._cancelled.set()
 
     @contextmanager
     def limited(self, seconds: float) -> Iterator[None]:
-        """Interrupt the SQL of what is done in here when the token is over, or after some seconds.
+        """Interrupt SQL that runs in this context when the request is cancelled, or after some seconds.
 
         Raises
         ------
         EngineError
             If the time was over.
         """
-        done, late = Event(), Event()
+        done = Event()
+        interrupted = Event()
         with interruptible() as interrupt:
 
             def watch() -> None:
                 end = monotonic() + seconds
-                while not done.wait(_BETWEEN):  # again and again: a query that has not begun yet hears nothing
+                # Interrupt repeatedly: a query that has not begun yet is not affected.
+                while not done.wait(_WATCH_INTERVAL):
                     if self._cancelled.is_set() or monotonic() > end:
-                        late.set()
-                        with suppress(Exception):  # of a connection that was closed meanwhile
+                        interrupted.set()
+                        # The connection may have been closed meanwhile.
+                        with suppress(Exception):
                             interrupt()
 
             watching = Thread(target=watch, name="rocscope-workbench-watch", daemon=True)
@@ -90,7 +86,7 @@ class CancelToken:
             try:
                 yield
             except EngineError:
-                if not late.is_set():
+                if not interrupted.is_set():
                     raise
                 self()
                 hint = "narrow the condition down, or filter the file before"
@@ -100,16 +96,8 @@ class CancelToken:
                 watching.join()
 
 
-class Job(Protocol):
-    """What is to be done in a token."""
-
-    def __call__(self, token: CancelToken) -> Any:
-        """Do it, and ask the token on the way."""
-        ...
-
-
 class RequestQueue:
-    """Two threads, one for counts that are shown and one for other questions, and the newest request of each lane."""
+    """Two threads, one for counts and one for slower requests, and the newest request of each lane."""
 
     def __init__(self) -> None:
         self._threads = {aside: ThreadPoolExecutor(1, "rocscope-workbench") for aside in (False, True)}
@@ -118,8 +106,8 @@ class RequestQueue:
         self._lock = Lock()
         self._ended = False
 
-    def begin(self, job: Job, *, lane: str = "", aside: bool = False) -> "Future[Any]":
-        """Do a job; one that has a lane ends the token of the one before it there."""
+    def begin(self, job: Callable[[CancelToken], Any], *, lane: str = "", aside: bool = False) -> "Future[Any]":
+        """Compute a request in its thread; one that has a lane cancels the previous one of the same lane."""
         token = CancelToken()
         with self._lock:
             if lane in self._newest:
@@ -129,9 +117,9 @@ class RequestQueue:
             self._running[id(token)] = token
             if self._ended:
                 token.cancel()
-            return self._threads[aside].submit(self._take, token, job, lane)
+            return self._threads[aside].submit(self._run, token, job, lane)
 
-    def _take(self, token: CancelToken, job: Job, lane: str) -> Any:
+    def _run(self, token: CancelToken, job: Callable[[CancelToken], Any], lane: str) -> Any:
         try:
             token()
             return job(token)
@@ -142,7 +130,7 @@ class RequestQueue:
                     del self._newest[lane]
 
     def end(self) -> None:
-        """Cancel all requests, and those that begin from now on."""
+        """Cancel all requests, now and from now on."""
         with self._lock:
             self._ended = True
             for token in self._running.values():
@@ -155,29 +143,31 @@ class RequestQueue:
             threads.shutdown(wait=True, cancel_futures=True)
 
 
+# ---- Data sources ----
+
 SHARE_OF_MEMORY = 5
 """Rows are kept in memory if they take at most this share of the limit, since filtering copies them."""
 
 
 @dataclass(frozen=True)
 class DataSource:
-    """What is read, and the roles of its columns.
+    """A file or a frame, and the roles of its columns.
 
     Attributes
     ----------
     name : str
-        What its models are called after, where there are several sources.
+        Prefix of the models' names if there are several sources.
     source : file, frame or columns
     options : dict
         The arguments of `rocscope.read` that stay the same.
     where : str or None
         A condition on all rows.
     columns : list of str
-        By which the rows can be split.
+        Columns that the rows can be split by.
     held : bool
-        Whether rows are held in memory between questions, or only counted.
+        Whether rows are held in memory between requests, or only counted.
     size : int or None
-        About how many rows there are, where files tell.
+        Approximate number of rows, if files contain it.
     """
 
     name: str
@@ -203,16 +193,19 @@ class DataSource:
             return _of_predictions(name, source, where, options)
         if source == "-" or callable(getattr(source, "read", None)):
             raise InputError("source", expected="a file or a frame: it is read at every question", got="a stream")
-        layout = FileLayout(*(options.get(each) for each in FileLayout.__dataclass_fields__))
-        size = rows_of_files(source, format=layout.format)
+        names = [option.name for option in fields(formats.FileLayout)]
+        layout = formats.FileLayout(**{name: options.get(name) for name in names})
+        size = formats.rows_of_files(source, format=layout.format)
+        if not name and isinstance(source, str | PathLike):
+            name = Path(fspath(source)).name
         with open_source(source, layout) as opened:
-            made = cls(name or _name_of(source), source, options, where, list(opened.columns), size=size)
-            if memory is not None or not made._fits():
+            made = cls(name, source, options, where, list(opened.columns), size=size)
+            # Eight bytes for each of label, weight and scores.
+            needed = (size or 0) * 8 * (len(made.models) + 2)
+            if memory is not None or needed * SHARE_OF_MEMORY > memory_limit(None):
                 return replace(made, held=False)
+            # Files of Parquet are loaded once; other sources are held as they are.
             return replace(made, source=opened.held()) if isinstance(opened, ParquetFiles) else made
-
-    def _fits(self) -> bool:
-        return self.size is None or self.size * 8 * (len(self.models) + 2) * SHARE_OF_MEMORY <= memory_limit(None)
 
     @property
     def by(self) -> str | None:
@@ -234,8 +227,9 @@ class DataSource:
     def counts(self, where: str | None, by: str | None, token: CancelToken) -> Mapping[str, Any]:
         """Return the counts of these rows without keeping them, by model, and by segment if split."""
         options = {name: value for name, value in self.options.items() if name not in ("fold", "groups", "segment")}
-        found: Any = read_counts(self.source, where=self.filters(where), segment=by, progress=token, **options)
-        return {self.models[0]: found} if by is not None and len(self.models) == 1 else found
+        counts: Any = read_counts(self.source, where=self.filters(where), segment=by, progress=token, **options)
+        # Segments of a single model come without its name.
+        return {self.models[0]: counts} if by is not None and len(self.models) == 1 else counts
 
     @property
     def models(self) -> list[str]:
@@ -250,36 +244,35 @@ def _of_predictions(name: str, preds: Predictions, where: str | None, options: d
             raise InputError(option, expected="none with Predictions, which know their columns", got=repr(value))
     columns: dict[str, Any] = dict(preds.columns)
 
-    def keep(wanted: str, column: Any) -> str | None:
+    def add(name: str, column: Any) -> str | None:
+        """Add a column, and return its name, which differs from those that are there."""
         if column is None:
             return None
-        while wanted in columns:
-            wanted += "_"
-        columns[wanted] = column
-        return wanted
+        while name in columns:
+            name += "_"
+        columns[name] = column
+        return name
 
-    scores = {model: keep(model, column) for model, column in preds.scores.items()}
-    roles = {
-        "label": keep("y_true", preds.y_true),
-        "weight": keep("sample_weight", preds.sample_weight),
-        "fold": keep("fold", preds.fold),
-        "groups": keep("groups", preds.groups),
-        "segment": keep("segment", preds.segment),
+    options = {
+        "scores": {model: add(model, column) for model, column in preds.scores.items()},
+        "label": add("y_true", preds.y_true),
+        "weight": add("sample_weight", preds.sample_weight),
+        "fold": add("fold", preds.fold),
+        "groups": add("groups", preds.groups),
+        "segment": add("segment", preds.segment),
     }
-    return DataSource(name, columns, {"scores": scores} | roles, where, list(columns))
+    return DataSource(name, columns, options, where, list(columns))
 
 
-def _name_of(source: Any) -> str:
-    return Path(fspath(source)).name if isinstance(source, str | PathLike) else ""
-
+# ---- The session ----
 
 ALL = ("all", "all rows")
 SECONDS = 30
-"""Seconds after which a condition on held rows is stopped: ten million of them take one."""
-_KEPT = 2
-"""Filters whose rows are cached: the one that is shown, and one that Python or another tab asks for."""
-_MOST_ANSWERS = 64
-"""Cached answers, a few kilobytes each: going back to what was shown needs no rows."""
+"""Seconds after which a condition on held rows is stopped: ten million rows take one second."""
+# Filters whose rows are cached: the one that is shown, and one that Python or another tab asks for.
+_CACHED_FILTERS = 2
+# Cached answers, a few kilobytes each: returning to an earlier view needs no rows.
+_CACHED_ANSWERS = 64
 
 
 @dataclass(frozen=True)
@@ -292,24 +285,30 @@ class RowSelection:
     name: str = ALL[1]
 
     @property
-    def whole(self) -> bool:
+    def part(self) -> tuple[str, str]:
+        """Kind and name of the selected part."""
+        return self.kind, self.name
+
+    @property
+    def has_all_parts(self) -> bool:
         """Whether all parts are selected."""
         return self.kind == ALL[0]
 
 
-class CountedRows:
-    """Rows of one source that were read, or counted, for one filter.
+class FilteredRows:
+    """Rows or counts of one source for one filter, and their parts.
 
     Attributes
     ----------
-    parts : dict from (kind, name) to what finds the rows or the counts of that part
+    parts : dict from (kind, name) to a function that returns the rows or the counts of that part
     warnings : list of str
-        Notes of the parts.
+        Notes on parts that were left out.
     """
 
     def __init__(self, parts: dict[tuple[str, str], Any], warnings: Sequence[str]) -> None:
-        self.parts, self.warnings = parts, list(warnings)
-        self._known: dict[tuple[str, str], Models] = {}
+        self.parts = parts
+        self.warnings = list(warnings)
+        self._rows: dict[tuple[str, str], Models] = {}
         self._samples: dict[tuple[str, str], Samples] = {}
 
     def samples(self, part: tuple[str, str]) -> Samples:
@@ -328,9 +327,9 @@ class CountedRows:
         """
         if part not in self.parts:
             raise InputError(f"{part[0]} {part[1]}", expected="rows of both classes", got="none")
-        if part not in self._known:
-            self._known[part] = self.parts[part]()
-        return self._known[part]
+        if part not in self._rows:
+            self._rows[part] = self.parts[part]()
+        return self._rows[part]
 
 
 class Session:
@@ -344,20 +343,22 @@ class Session:
     """
 
     def __init__(self, sources: Sequence[DataSource], *, context: Context | None = None, title: str = "") -> None:
-        self.sources, self.context = list(sources), Context.given(context)
-        self.title = title or ", ".join(each.name for each in sources if each.name) or "rocscope"
-        self._kept: dict[tuple[str, str | None, str | None], CountedRows] = {}
+        self.sources = list(sources)
+        self.context = Context.given(context)
+        names = [source.name for source in sources if source.name]
+        self.title = title or ", ".join(names) or "rocscope"
+        self._filtered: dict[tuple[str, str | None, str | None], FilteredRows] = {}
         self._answers: dict[tuple[str, RowSelection], Any] = {}
         self._lock = Lock()
 
     @property
     def seconds(self) -> float:
-        """How long a condition may take: held rows are filtered in seconds, files of billions of rows in minutes."""
+        """Time limit of a condition: held rows are filtered in seconds, files of billions of rows in minutes."""
         return SECONDS if all(source.held for source in self.sources) else 20 * SECONDS
 
     @cached_property
     def columns(self) -> list[str]:
-        """By which rows can be split: the columns of the only source."""
+        """Columns that rows can be split by; only if there is a single source."""
         return self.sources[0].columns if len(self.sources) == 1 else []
 
     def prepare(self, token: CancelToken) -> None:
@@ -366,51 +367,55 @@ class Session:
             token()
             kernels.ranks.count_levels(np.zeros(1, np.uint32))
 
-    def outlines(self, asked: RowSelection, token: CancelToken) -> list[ModelOutline]:
-        """Return what the page shows first of some rows."""
-        return self.cached("outlines", asked, lambda: self._outlines(asked, token))
-
-    def cached(self, what: str, asked: RowSelection, find: Callable[[], Any]) -> Any:
+    def cached(self, what: str, selection: RowSelection, compute: Callable[[], Any]) -> Any:
         """Return a cached answer, or compute it."""
+        key = (what, selection)
         with self._lock:
-            known = self._answers.get((what, asked))
-        if known is None:
-            known = find()
+            answer = self._answers.get(key)
+        if answer is None:
+            answer = compute()
             with self._lock:
-                self._answers = dict([*self._answers.items(), ((what, asked), known)][-_MOST_ANSWERS:])
-        return known
+                self._answers[key] = answer
+                while len(self._answers) > _CACHED_ANSWERS:
+                    del self._answers[next(iter(self._answers))]
+        return answer
 
-    def _outlines(self, asked: RowSelection, token: CancelToken) -> list[ModelOutline]:
-        most = MOST_POINTS if asked.whole else POINTS
-        samples = self._samples(asked, token)
+    def outlines(self, selection: RowSelection, token: CancelToken) -> list[ModelOutline]:
+        """Return the models as the page first shows them."""
 
-        def drawn(model: str) -> ModelOutline:
-            token()
-            counts = samples[model].counts
-            return outline(model, counts, most=most, bins=counts.n <= MOST_DETAILED)
+        def compute() -> list[ModelOutline]:
+            most = report.MOST_POINTS if selection.has_all_parts else report.POINTS
+            samples = self._samples(selection, token)
 
-        return in_threads(drawn, samples)
+            def draw(model: str) -> ModelOutline:
+                token()
+                counts = samples[model].counts
+                return report.outline(model, counts, most=most, bins=counts.n <= report.MOST_DETAILED)
 
-    def counts(self, asked: RowSelection, token: CancelToken) -> dict[str, ThresholdCounts]:
+            return in_threads(draw, samples)
+
+        return self.cached("outlines", selection, compute)
+
+    def counts(self, selection: RowSelection, token: CancelToken) -> dict[str, ThresholdCounts]:
         """Return the counts of every model on some rows."""
-        found: dict[str, ThresholdCounts] = {}
-        for name, sample in self._samples(asked, token).items():
+        counts: dict[str, ThresholdCounts] = {}
+        for name, sample in self._samples(selection, token).items():
             token()
             sample.counts.require_both_classes(name)
-            found[name] = sample.counts
-        return found
+            counts[name] = sample.counts
+        return counts
 
-    def _samples(self, asked: RowSelection, token: CancelToken) -> dict[str, Sample]:
-        part = (asked.kind, asked.name)
-        with self._limited(asked, token):
-            return {
-                self.name_of(source, name): each
-                for source in self.sources
-                for name, each in self._counted(source, asked, token).samples(part).items()
-            }
+    def _samples(self, selection: RowSelection, token: CancelToken) -> dict[str, Sample]:
+        samples: dict[str, Sample] = {}
+        with self._limited(selection, token):
+            for source in self.sources:
+                filtered = self._filter(source, selection, token)
+                for name, sample in filtered.samples(selection.part).items():
+                    samples[self.name_of(source, name)] = sample
+        return samples
 
     def rows(
-        self, asked: RowSelection, model: str, token: CancelToken, column: str | None = None
+        self, selection: RowSelection, model: str, token: CancelToken, column: str | None = None
     ) -> tuple[Predictions, str]:
         """Return the rows of a model and its name there; groups are those of a column, if named.
 
@@ -419,83 +424,85 @@ class Session:
         InputError
             If rows are not held, or there is no such model.
         """
-        part = (asked.kind, asked.name)
         for source in self.sources:
-            own = next((name for name in source.models if self.name_of(source, name) == model), None)
-            if own is None:
-                continue
-            if not source.held:
-                raise InputError("rows", expected="rows that memory holds", got="a file that was only counted")
-            with self._limited(asked, token):
-                if column is not None:
-                    with_groups = replace(source, options=source.options | {"groups": column})
-                    found = _held(with_groups, asked, token).rows(part)
-                else:
-                    found = self._counted(source, asked, token).rows(part)
-            assert isinstance(found, Predictions)
-            return found, own
+            for name in source.models:
+                if self.name_of(source, name) == model:
+                    return self._rows(source, selection, token, column), name
         raise InputError("model", expected="one that is shown", got=repr(model))
 
-    def data(self, asked: RowSelection, token: CancelToken) -> list[Models]:
+    def _rows(self, source: DataSource, selection: RowSelection, token: CancelToken, column: str | None) -> Predictions:
+        if not source.held:
+            raise InputError("rows", expected="rows that memory holds", got="a file that was only counted")
+        with self._limited(selection, token):
+            if column is None:
+                filtered = self._filter(source, selection, token)
+            else:
+                with_groups = replace(source, options=source.options | {"groups": column})
+                filtered = _read_parts(with_groups, selection, token)
+            rows = filtered.rows(selection.part)
+        assert isinstance(rows, Predictions)
+        return rows
+
+    def data(self, selection: RowSelection, token: CancelToken) -> list[Models]:
         """Return the rows, or counts, of each source."""
-        part = (asked.kind, asked.name)
-        with self._limited(asked, token):
-            return [self._counted(source, asked, token).rows(part) for source in self.sources]
+        with self._limited(selection, token):
+            return [self._filter(source, selection, token).rows(selection.part) for source in self.sources]
 
     def parts(self, by: str | None, token: CancelToken) -> tuple[list[tuple[str, str]], list[str]]:
-        """Return all views of the rows, and what was left out."""
-        asked = RowSelection(by=by)
-        with self._limited(asked, token):
-            found = self._counted(self.sources[0], asked, token)
-        return list(found.parts), found.warnings
+        """Return all views of the rows, and notes on what was left out."""
+        selection = RowSelection(by=by)
+        with self._limited(selection, token):
+            filtered = self._filter(self.sources[0], selection, token)
+        return list(filtered.parts), filtered.warnings
 
     def name_of(self, source: DataSource, model: str) -> str:
-        """Return the name of a model beside those of other sources."""
+        """Return the name of a model, which has that of its source if there are several."""
         if len(self.sources) == 1:
             return model
         return source.name if len(source.models) == 1 else f"{source.name}: {model}"
 
-    def _counted(self, source: DataSource, asked: RowSelection, token: CancelToken) -> CountedRows:
-        key = (source.name, asked.where, asked.by)
+    def _filter(self, source: DataSource, selection: RowSelection, token: CancelToken) -> FilteredRows:
+        """Return the rows of a source that satisfy the filter, cached."""
+        key = (source.name, selection.where, selection.by)
         with self._lock:
-            known = self._kept.get(key)
-        if known is None:
+            filtered = self._filtered.get(key)
+        if filtered is None:
             token()
-            known = (_held if source.held else _streamed)(source, asked, token)
+            read_parts = _read_parts if source.held else _count_parts
+            filtered = read_parts(source, selection, token)
             token()
             with self._lock:
-                self._kept[key] = known
-                while len(self._kept) > _KEPT * len(self.sources):
-                    del self._kept[next(iter(self._kept))]
-        return known
+                self._filtered[key] = filtered
+                while len(self._filtered) > _CACHED_FILTERS * len(self.sources):
+                    del self._filtered[next(iter(self._filtered))]
+        return filtered
 
-    def _limited(self, asked: RowSelection, token: CancelToken) -> AbstractContextManager[None]:
-        """Return what stops a condition that takes too long, or that nobody waits for any more."""
-        return token.limited(self.seconds if asked.where else inf)
+    def _limited(self, selection: RowSelection, token: CancelToken) -> AbstractContextManager[None]:
+        """Return a context that stops a condition which takes too long, or whose request is cancelled."""
+        return token.limited(self.seconds if selection.where else inf)
 
 
-def _held(source: DataSource, asked: RowSelection, token: CancelToken) -> CountedRows:
-    preds = source.rows(asked.where, asked.by)
+def _read_parts(source: DataSource, selection: RowSelection, token: CancelToken) -> FilteredRows:
+    """Read the rows that satisfy a filter, and find their parts."""
+    preds = source.rows(selection.where, selection.by)
     token()
-    require_segments(preds, f"segment {asked.by or source.by!r}")
+    report.require_segments(preds, f"segment {selection.by or source.by!r}")
     slices = Slices(Context())
     parts: dict[tuple[str, str], Any] = {ALL: lambda: preds}
-
-    def taken(mask: Any) -> Callable[[], Predictions]:
-        return lambda: preds.select(mask)
-
-    for kind, name, mask in parts_of(preds, slices):
-        hits = preds.y_true[mask].sum()
-        if slices.shows(kind, name, hits, mask.sum() - hits):
-            parts[kind, name] = taken(mask)
-    return CountedRows(parts, slices.warnings)
+    for kind, name, mask in report.parts_of(preds, slices):
+        positives = preds.y_true[mask].sum()
+        if slices.shows(kind, name, positives, mask.sum() - positives):
+            parts[kind, name] = partial(preds.select, mask)
+    return FilteredRows(parts, slices.warnings)
 
 
-def _streamed(source: DataSource, asked: RowSelection, token: CancelToken) -> CountedRows:
-    parts: dict[tuple[str, str], Any] = {ALL: lambda: source.counts(asked.where, None, token)}
+def _count_parts(source: DataSource, selection: RowSelection, token: CancelToken) -> FilteredRows:
+    """Count the rows that satisfy a filter, by segment if they are split."""
+    parts: dict[tuple[str, str], Any] = {ALL: lambda: source.counts(selection.where, None, token)}
     warnings = ["Rows are counted, not held: there are no paired tests, and no lists of rows."]
     slices = Slices(Context())
-    if asked.by is not None:
-        for name, counted in parts_of_counts(counted_by_segment(source.counts(asked.where, asked.by, token)), slices):
-            parts["segment", name] = counted
-    return CountedRows(parts, warnings + slices.warnings)
+    if selection.by is not None:
+        segments = counted_by_segment(source.counts(selection.where, selection.by, token))
+        for name, make_counts in report.parts_of_counts(segments, slices):
+            parts["segment", name] = make_counts
+    return FilteredRows(parts, warnings + slices.warnings)

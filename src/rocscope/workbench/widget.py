@@ -1,4 +1,8 @@
-"""Widget: the workbench page in a notebook; what the reader sets there is read from Python."""
+"""Widget: the workbench page in a notebook, whose settings are read and set from Python.
+
+The page is the one that the server serves, in a frame. Its settings are the trait `_view`, which both sides change:
+model, threshold, costs and condition. Its questions arrive as messages and get the same answers as from the server.
+"""
 
 import json
 import math
@@ -31,11 +35,11 @@ class Widget(anywidget.AnyWidget):
     context : Context
         The costs and the class mix that the sliders show.
     threshold : float or None
-        Where the reader cut, −inf for everybody, inf for nobody; None while the threshold follows the costs.
+        Threshold set by the reader, −inf for everybody, inf for nobody; None while it follows the costs.
     model : str or None
         The model that the reader picked; None while it is the cheapest.
     where : str
-        The condition that rows are held to.
+        SQL condition on the rows.
 
     Notes
     -----
@@ -48,9 +52,11 @@ class Widget(anywidget.AnyWidget):
     _view = traitlets.Dict().tag(sync=True)
 
     def __init__(self, session: Session) -> None:
-        self._session, self._queue = session, RequestQueue()
+        self._session = session
+        self._queue = RequestQueue()
         page = live_page(facts(session, None, CancelToken()), widget=True)
-        super().__init__(_esm=client("widget.js"), _page=page, _view=_view(session.context, None, None, ""))
+        view = {"model": None, "threshold": None, "context": _costs(session.context), "where": ""}
+        super().__init__(_esm=client("widget.js"), _page=page, _view=view)
         self.on_msg(self._asked)
 
     @property
@@ -86,8 +92,10 @@ class Widget(anywidget.AnyWidget):
 
     @model.setter
     def model(self, model: str | None) -> None:
-        if model is not None and model not in (names := list(self._counts())):
-            raise InputError("model", expected=f"one of {names}", got=repr(model))
+        if model is not None:
+            names = list(self._counts())
+            if model not in names:
+                raise InputError("model", expected=f"one of {names}", got=repr(model))
         self._set(model=model)
 
     @property
@@ -114,8 +122,9 @@ class Widget(anywidget.AnyWidget):
 
     @decision.setter
     def decision(self, decision: Decision) -> None:
-        if decision.model not in (counts := self._counts()):
-            raise InputError("decision", expected=f"one for a model of {list(counts)}", got=repr(decision.model))
+        names = list(self._counts())
+        if decision.model not in names:
+            raise InputError("decision", expected=f"one for a model of {names}", got=repr(decision.model))
         self._set(context=_costs(decision.context), model=decision.model)
         self.threshold = decision.threshold
 
@@ -132,34 +141,31 @@ class Widget(anywidget.AnyWidget):
 
     def _asked(self, _widget: Any, content: Any, _buffers: Any) -> None:
         """Answer a request of the page through the same code as the server."""
-        number, question = content.get("id"), content.get("question")
+        number = content.get("id")
+        question = content.get("question")
         if not isinstance(question, Mapping):
             return
-        asked: dict[str, Any] = {str(name): value for name, value in question.items()}
+        fields: dict[str, Any] = {str(name): value for name, value in question.items()}
 
         def job(token: CancelToken) -> Any:
-            return json.loads(as_json(answer(self._session, asked, token)))
+            return json.loads(as_json(answer(self._session, fields, token)))
 
-        def done(found: "Future[Any]") -> None:
-            if found.cancelled():
+        def done(future: "Future[Any]") -> None:
+            if future.cancelled():
                 return
-            error = found.exception()
+            error = future.exception()
             if error is None:
-                self.send({"id": number, "answer": found.result()})
+                self.send({"id": number, "answer": future.result()})
             elif isinstance(error, SupersededError | RocscopeError | MemoryError):
                 self.send({"id": number, "error": str(error) or "a newer question took its place"})
             else:
                 self.send({"id": number, "error": f"internal error: {type(error).__name__}: {error}"})
 
-        lane = str(asked.get("lane") or "")
-        self._queue.begin(job, lane=lane, aside=asked.get("what") in ASIDE).add_done_callback(done)
+        lane = str(fields.get("lane") or "")
+        self._queue.begin(job, lane=lane, aside=fields.get("what") in ASIDE).add_done_callback(done)
 
 
 def _costs(context: Context) -> dict[str, Any]:
     if context.columns:
         raise InputError("context", expected="numbers: the page has no costs of each row", got=repr(context))
     return packed_context(context)
-
-
-def _view(context: Context, model: str | None, threshold: float | None, where: str) -> dict[str, Any]:
-    return {"model": model, "threshold": threshold, "context": _costs(context), "where": where}

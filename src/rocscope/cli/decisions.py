@@ -1,0 +1,752 @@
+"""rocscope choose, campaign, apply and outcomes: make a decision or a plan, act on it, and compare outcomes with it.
+
+`choose` finds the model and threshold of lowest expected cost; for more than two classes, class weights. `campaign`
+finds how many customers to contact. Both save a plan as JSON. `apply` lists the cases of a new file that a saved plan
+acts on, and `outcomes` compares what acting has brought with what the plan promised.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import Parameter
+from cyclopts.validators import Number
+
+from rocscope._base.formatting import about, alike
+from rocscope._base.progress import attended
+from rocscope.cli import console
+from rocscope.cli import gate as gating
+from rocscope.cli import options as opt
+from rocscope.errors import InputError
+
+if TYPE_CHECKING:
+    from rocscope import Decision
+    from rocscope.decisions.allocation import Allocation
+    from rocscope.decisions.campaign import CampaignPlan
+    from rocscope.figures.conditions import Condition
+    from rocscope.inference.estimate import Estimate
+    from rocscope.multiclass.predictions import MulticlassPredictions
+
+CHOICE = Parameter(group=opt.CHOICE)
+CAMPAIGN = Parameter(group=opt.CAMPAIGN)
+
+
+@opt.for_two_classes(
+    "--score", "--pos-label", *opt.TWO_CLASS_COSTS, "--capacity", "--population", "--randomized", "--review-cost",
+    "--review-capacity", "--negate", "--plot", "--plot-width", "--fail-if",
+    instead="costs go to --cost-matrix",
+)  # fmt: skip
+def choose(
+    file: opt.File,
+    /,
+    *,
+    rows: opt.SampleOptions = opt.SAMPLE,
+    memory: opt.Memory = None,
+    classes: opt.ClassOptions = opt.CLASSES,
+    costs: opt.CostOptions = opt.COSTS,
+    cost_matrix: Annotated[str | None, CHOICE] = None,
+    cost_rows: Annotated[Literal["actual", "predicted"] | None, CHOICE] = None,
+    criterion: Annotated[str | None, CHOICE] = None,
+    subject_to: Annotated[list[str] | None, CHOICE] = None,
+    capacity: Annotated[float | None, CHOICE] = None,
+    population: Annotated[float | None, CHOICE] = None,
+    randomized: Annotated[opt.Flag, CHOICE] = False,
+    reviewing: opt.ReviewOptions = opt.REVIEW,
+    negate: Annotated[opt.Flag, CHOICE] = False,
+    output: opt.Output = None,
+    plot: opt.Plot = None,
+    plot_width: opt.PlotWidth = 178,
+    fail_if: opt.FailIf = None,
+    json: opt.Json = False,
+    force: opt.Force = False,
+) -> int:
+    """Choose the model and threshold of lowest expected cost under constraints, and report the cost.
+
+    Example: rocscope choose scores.csv --label y --score a --cost-fn 20 --target-prevalence 0.005 -o decision.json
+
+    Parameters
+    ----------
+    cost_matrix
+        For more than two classes: CSV file whose first row and column name the classes.
+    cost_rows
+        What the rows of that file are.
+    criterion
+        What to maximise in place of lowest cost: f1, youden, mcc, lift@0.1, …; of classes accuracy, macro_f1, ….
+    subject_to
+        A constraint such as 'tpr >= 0.9', 'tpr >= 0.9 at 95 %' or 'recall(cat) >= 0.8'; repeat it.
+    capacity
+        Largest number of positive predictions.
+    population
+        Number of cases it will be used on.
+    randomized
+        Decide some cases at random, where a constraint leaves no threshold as good.
+    negate
+        Also try each model with its decisions reversed.
+    output
+        File to write the decision to, as JSON; - for stdout.
+    """
+    # Check the options, the columns and the costs.
+    gates = gating.parse_gates(fail_if)
+    opt.require_output(output, force=force)
+    console.check_figure(plot, plot_width, force=force)
+    cost_columns = {} if classes.given else costs.columns
+    rows.require(file, "label", "scores", classes=classes, **cost_columns)
+    if classes.given:
+        predictions = classes.read(file, rows)
+        weights = _choose_weights(predictions, criterion, cost_matrix, cost_rows, subject_to or [])
+        _deliver(weights, weights.to_dict, _print_weights, output, json=json, force=force)
+        return 0
+    if cost_matrix is not None:
+        raise InputError("--cost-matrix", expected="--proba too: it is for the probabilities of all classes")
+    context = costs.context(of_rows=True)
+    review = reviewing.review()
+    from rocscope.decisions.constraints import Constraint, constraints_of, criterion_of
+
+    constraints = list(constraints_of(subject_to or []))
+    criterion_of(criterion)  # raises for an unknown name
+    if context.columns and (negate or memory):
+        option = "--negate" if negate else "--memory"
+        expected = "costs that are the same in every row"
+        raise InputError(option, expected=expected, got=f"{list(context.columns)}")
+    if capacity is not None:
+        constraints.append(Constraint.capacity(capacity))
+
+    # Read the rows and choose: from the hull, or row by row where costs differ.
+    from rocscope import decisions
+    from rocscope.calibration.outcomes import are_probabilities
+    from rocscope.sample import samples_of
+
+    if context.columns:
+        predictions = candidates = rows.read(file, columns=context.columns)
+    else:
+        predictions = rows.read_or_count(file, memory)
+        candidates = decisions.hull(predictions, negate=negate)
+    objective: Any = criterion
+    decision = decisions.choose(
+        candidates,
+        context,
+        criterion=objective,
+        subject_to=constraints,
+        population=population,
+        review=review,
+        randomized=randomized,
+    )
+    judge = gating.DecisionJudge(predictions, {decision.model: decision.threshold}, decision.context, decision)
+    judged = gating.judge_gates(gates, [decision.model], judge.estimate)
+
+    # Print, save and draw the decision.
+    def facts() -> dict[str, Any]:
+        gate_results = gating.gates_json(judged) if gates else {}
+        interval = console.interval_of(decision)
+        return decision.to_dict() | console.interval_json(interval) | gate_results
+
+    # 0.5 is a threshold to compare with only if scores are probabilities.
+    with_half = are_probabilities(samples_of(predictions).counts()[decision.model])
+    show = partial(_print_decision, with_half=with_half)
+    _deliver(decision, facts, show, output, json=json, force=force)
+    if plot:
+        draw = partial(_draw_roc, predictions, decision)
+        path = console.write_figure(plot, draw, plot_width, title="ROC curves", force=force)
+        console.note(f"Figure: {path}")
+    return gating.exit_code(judged)
+
+
+def _deliver(
+    decision: Any,
+    facts: Callable[[], dict[str, Any]],
+    show: Callable[[Any], None],
+    output: str | None,
+    *,
+    json: bool,
+    force: bool,
+) -> None:
+    """Print a decision about two or more classes, and save it if requested."""
+    if output == "-":
+        console.print_text(decision.to_json())
+    elif json:
+        console.print_json("choose", facts())
+    else:
+        show(decision)
+    if output not in (None, "-"):
+        console.note(f"Decision: {decision.save(output, force=force)}")
+
+
+def _print_decision(decision: "Decision", *, with_half: bool) -> None:
+    # The rule, and the range of prevalences and cost ratios in which it is the best.
+    rule = decision.rule.replace("threshold", repr(decision.threshold))
+    # With a constraint, a review or costs of rows, no such range is computed, so that nothing follows from its absence.
+    restricted = decision.notes or decision.lot or decision.review or decision.context.columns
+    never = "" if restricted else "none: it is never the cheapest"
+    facts = {
+        "model": "" if decision.trivial else decision.model,
+        "positive iff": decision.trivial or rule,
+        "review iff": "" if decision.review is None else decision.review.rule.shares,
+        "lot": "" if decision.lot is None else decision.lot.shares,
+        decision.criterion: f"{decision.criterion_value:.6g}",
+        "constraints": " and ".join(decision.subject_to),
+        "prevalence": f"{decision.prevalence:.4g}",
+        "best for prevalences": _range(decision.prevalence_interval, never),
+        "best for cost ratios fp : fn": _range(decision.cost_ratio_interval, never),
+        "ties": decision.tie_break,
+    }
+    for number, text in enumerate(decision.notes):
+        facts[f"note {number}" if number else "note"] = text
+    console.print_rows("Decision", ("", ""), [fact for fact in facts.items() if fact[1]])
+
+    # Its expected counts: in the sample, per 1,000 cases, and in the population.
+    points: dict[str, Any] = {"in the sample": decision.point, "per 1,000": decision.per_thousand}
+    if decision.population is not None:
+        points[f"in {decision.population:,.10g}"] = decision.in_population
+    counts = {
+        "true positives": [point.tp for point in points.values()],
+        "false positives": [point.fp for point in points.values()],
+        "false negatives": [point.fn for point in points.values()],
+        "true negatives": [point.tn for point in points.values()],
+        "predicted positive": [point.tp + point.fp for point in points.values()],
+    }
+    lines = []
+    for name, (in_sample, *expected) in counts.items():
+        lines.append([name, f"{in_sample:,.6g}", *map(about, expected)])
+    console.print_rows("Expected counts", ("", *points), lines)
+
+    # Its expected cost beside the costs of the alternatives.
+    alternatives = {
+        "this decision": decision.expected_cost,
+        "best randomised rule (--randomized)": decision.lot_cost,
+        "best of all thresholds": decision.hull_cost,
+        "threshold 0.5": decision.default_cost if with_half else None,
+        "everybody positive": decision.treat_all_cost,
+        "nobody positive": decision.treat_none_cost,
+    }
+    headings = ["", "per case", "beyond this"]
+    if decision.population:
+        headings.append("in all")
+    lines = []
+    for name, cost in alternatives.items():
+        if cost is None:
+            continue
+        line = [name, f"{cost:.4g}", f"{cost - decision.expected_cost:+.4g}"]
+        if decision.population:
+            line.append(about(cost * decision.population))
+        lines.append(line)
+    console.print_rows("Expected cost", headings, lines)
+
+    interval = console.interval_of(decision)
+    console.print_interval(interval, "expected cost per case", f"{decision.expected_cost:.4g}")
+
+
+def _range(interval: tuple[float, float] | None, otherwise: str) -> str:
+    if interval is None:
+        return otherwise
+    low, high = interval
+    return f"from {low:.4g}" + ("" if math.isinf(high) else f" to {high:.4g}")
+
+
+def _draw_roc(predictions: Any, decision: "Decision", ax: Any) -> None:
+    from rocscope.plotting import plot_roc
+
+    # Without constraints the context marks the best points itself; costs of rows have no slope to draw.
+    context = None if decision.context.columns else decision.context
+    if context and decision.criterion == "min_cost" and not decision.subject_to:
+        plot_roc(predictions, context=context, legend="below", ax=ax)
+        return
+    marked = [decision.threshold] if math.isfinite(decision.threshold) else []
+    plot_roc(predictions, models=[decision.model], context=context, thresholds=marked, legend="below", ax=ax)
+
+
+def _choose_weights(
+    predictions: "MulticlassPredictions",
+    criterion: str | None,
+    cost_matrix: str | None,
+    cost_rows: Any,
+    subject_to: list[str],
+) -> Any:
+    """Choose class weights."""
+    from rocscope.figures.conditions import Condition
+    from rocscope.figures.registry import known
+    from rocscope.multiclass.class_weighting import class_weights
+    from rocscope.multiclass.costs import read_costs
+
+    objective: Any = criterion or "accuracy"
+    if cost_matrix is not None:
+        if criterion is not None:
+            raise InputError("--criterion and --cost-matrix", expected="one of them")
+        objective = read_costs(cost_matrix, predictions.classes, rows=cost_rows)
+
+    # Constraints are minimum recalls of classes, which are named as text.
+    class_of_text = {str(cls): cls for cls in predictions.classes}
+    example = "recall(cat) >= 0.8"
+    min_recall = {}
+    for text in subject_to:
+        for condition in Condition.read(text, "--subject-to", example):
+            figure = known(condition.quantity)
+            is_recall = figure is not None and figure.name == "tpr"
+            if not is_recall or condition.relation != ">=" or condition.model is None:
+                raise InputError("--subject-to", expected=f"a text such as '{example}'", got=repr(str(condition)))
+            min_recall[class_of_text.get(condition.model, condition.model)] = condition.bound
+    return class_weights(predictions, objective=objective, min_recall=min_recall or None)
+
+
+def _print_weights(decision: Any) -> None:
+    """Print class weights and their effect."""
+    matrix = decision.confusion
+    recall = matrix.recall.tolist()
+    precision = matrix.precision.tolist()
+    records = []
+    for i, cls in enumerate(decision.classes):
+        record = {
+            "class": str(cls),
+            "weight": f"{decision.weight[i]:.4g}",
+            "cases": f"{matrix.support[i]:,g}",
+            "predicted": f"{matrix.predicted[i]:,g}",
+            "recall": f"{recall[i]:.2%}",
+            "precision": f"{precision[i]:.2%}",
+        }
+        records.append(record)
+    console.print_records(f"Class weights for {decision.model}, {decision.method}", records)
+    value, at_one = alike(decision.value, decision.value_at_one)
+    console.note(f"{decision.objective}: {value}; with equal weights {at_one}")
+
+
+# Figures of a campaign that --fail-if takes besides those of the registry.
+_CAMPAIGN_FIGURES = ("profit", "contacts", "cases")
+
+
+def campaign(
+    file: opt.File,
+    /,
+    *,
+    rows: opt.SampleOptions = opt.SAMPLE,
+    memory: opt.Memory = None,
+    population: Annotated[float, CAMPAIGN],
+    unit_cost: Annotated[float, CAMPAIGN],
+    unit_benefit: Annotated[float | str, CAMPAIGN],
+    fixed_cost: Annotated[float, CAMPAIGN] = 0,
+    response_rate: Annotated[float | None, CAMPAIGN] = None,
+    capacity: Annotated[float | None, CAMPAIGN] = None,
+    segment: opt.Column = None,
+    budget: Annotated[float | None, CAMPAIGN] = None,
+    max_difference: Annotated[list[str] | None, CAMPAIGN] = None,
+    subject_to: Annotated[list[str] | None, CAMPAIGN] = None,
+    steps: Annotated[int, Parameter(validator=Number(gte=1, lte=1000))] = 10,
+    id: opt.Column = None,
+    select: str | None = None,
+    apply_to: str | None = None,
+    keep: opt.Columns = None,
+    output: opt.Output = None,
+    random_state: Annotated[int, CAMPAIGN] = 0,
+    plot: opt.Plot = None,
+    plot_width: opt.PlotWidth = 178,
+    fail_if: opt.FailIf = None,
+    json: opt.Json = False,
+    force: opt.Force = False,
+) -> int:
+    """Find how many customers to contact, best scores first, and the profit at every depth.
+
+    Example: rocscope campaign scores.csv --label y --score a --population 1e6 --unit-cost 1 --unit-benefit 45
+
+    With --segment the contacts are spread over segments so that all together bring most.
+
+    Parameters
+    ----------
+    population
+        Number of customers that could be contacted.
+    unit_cost
+        Cost of one contact.
+    unit_benefit
+        What one response brings, or the column that holds it.
+    fixed_cost
+        Cost of holding the campaign.
+    response_rate
+        Share that would respond; the sample's by default.
+    capacity
+        Largest number of contacts.
+    segment
+        Column of the segments, such as branches, that share the contacts, each with a threshold of its own.
+    budget
+        With --segment: money for fixed and unit costs.
+    max_difference
+        With --segment: how far segments may differ at most, as in tpr=0.05, fpr=0 or depth=0.1; repeat it.
+    subject_to
+        With --segment: what each segment keeps by itself, such as 'tpr >= 0.2' or 'cases >= 50'; repeat it.
+    steps
+        Rows of the table.
+    id
+        Column of the customers' identifiers, which break ties.
+    select
+        CSV file to write the customers to contact to; without --segment best first.
+    apply_to
+        With --select: file of the customers to choose from; by default those of the pilot, whose answers are known.
+    keep
+        With --select: further column of that list; repeat it.
+    output
+        File to write the plan to, as JSON, for 'rocscope apply'.
+    random_state
+        Another number breaks ties differently.
+    fail_if
+        Exit with code 1 where this holds: 'profit < 1000', 'profit < 0 at 90 %', 'contacts > 5000', 'auc < .7', …
+    """
+    # Check the options, the outputs and the columns.
+    gates = gating.parse_gates(fail_if, also=_CAMPAIGN_FIGURES)
+    console.check_figure(plot, plot_width, force=force)
+    opt.require_output(select, force=force)
+    opt.require_output(output, force=force)
+    _require_list_options(select, id, apply_to, keep)
+    if segment is None and (budget is not None or max_difference or subject_to):
+        raise InputError("--budget, --max-difference, --subject-to", expected="--segment too", got="none")
+    if segment is not None and plot is not None:
+        raise InputError("--plot", expected="none with --segment", got=plot)
+    own_columns: dict[str, Any] = {**opt.columns_of(unit_benefit=unit_benefit)}
+    if id and apply_to is None:
+        own_columns["groups"] = str(id)
+    rows.require(file, "label", "scores", segment=segment, **own_columns)
+    # The condition --where is about the pilot; the other file is written in the same way.
+    layout = replace(rows.layout, where=None)
+    if apply_to is not None:
+        layout.require(apply_to, id=[id], keep=keep or [], segment=[segment])
+
+    # Read the rows and plan.
+    from rocscope.curves.profit_curve import Campaign
+    from rocscope.decisions import allocate, plan_campaign
+
+    planned = Campaign(population, unit_cost, unit_benefit, fixed_cost, response_rate, capacity)
+    # A list of the pilot's own rows needs their identifiers.
+    groups = id if select and apply_to is None else None
+    sample = _read_pilot(file, rows, memory, segment, groups, planned.context.columns)
+    plan: Any
+    if segment is None:
+        plan = plan_campaign(sample, planned)
+    else:
+        differences = dict(map(_parse_difference, max_difference or []))
+        plan = allocate(sample, planned, budget=budget, max_difference=differences)
+    judge = _CampaignJudge(sample, plan=plan)
+    judged = gating.judge_gates(gates, plan.needs[:1] or plan.models[:1], judge.estimate)
+
+    # Print, save, list and draw the plan.
+    gate_results = gating.gates_json(judged) if gates else {}
+    _print_plan(plan, steps, gate_results, json=json)
+    if output == "-":
+        console.print_text(plan.to_json())
+    elif output is not None:
+        console.note(f"Plan: {plan.save(output, force=force)}")
+    if select and apply_to is None:
+        cases = plan.apply(sample, sample.groups, random_state=random_state)
+        note = "They are of the pilot, whose answers are known: choose among new customers with --apply-to FILE."
+        _write_list(replace(cases, columns={str(id): cases.ids}), select, note, force=force)
+    elif select:
+        cases = _apply_plan(plan, apply_to, layout, id, None, segment, keep, random_state=random_state)
+        _write_list(cases, select, f"{cases.note}.", force=force)
+    if plot:
+        draw = partial(_draw_profit, plan)
+        console.note(f"Figure: {console.write_figure(plot, draw, plot_width, title='Profit', force=force)}")
+    return gating.exit_code(judged)
+
+
+def _require_list_options(select: str | None, id: str | None, apply_to: str | None, keep: list[str] | None) -> None:
+    if (select is None) != (id is None):
+        raise InputError("--select and --id", expected="both or neither", got="one of them")
+    if select is None and apply_to is not None:
+        raise InputError("--apply-to", expected="--select too, the file to write the list to", got="none")
+    if apply_to is None and keep:
+        raise InputError("--keep", expected="--apply-to too, or rocscope apply", got="none")
+
+
+def _read_pilot(
+    file: str,
+    rows: opt.SampleOptions,
+    memory: str | None,
+    segment: str | None,
+    groups: str | None,
+    benefits: tuple[str, ...],
+) -> Any:
+    """Read the rows of a pilot; of a large file counts are enough, unless rows have identifiers or benefits."""
+    segments = {} if segment is None else {"segment": segment}
+    columns: dict[str, Any] = {}
+    if groups:
+        columns["groups"] = groups
+    if benefits:
+        columns["columns"] = benefits
+    if columns:
+        return rows.read(file, **columns, **segments)
+    return rows.read_or_count(file, memory, **segments)
+
+
+def _print_plan(plan: Any, steps: int, gate_results: dict[str, Any], *, json: bool) -> None:
+    """Print the plan of one campaign, or of one that is spread over segments."""
+    by_segment = not hasattr(plan, "best")
+    if by_segment and json:
+        console.print_json("campaign", plan.to_dict() | gate_results)
+    elif by_segment:
+        _print_allocation(plan)
+    elif json:
+        interval = console.interval_json(console.interval_of(plan))
+        console.print_json("campaign", plan.to_dict(steps) | interval | gate_results)
+    else:
+        _print_campaign(plan, steps)
+
+
+def _write_list(cases: Any, path: str, note: str, *, force: bool) -> None:
+    console.note(f"{len(cases):,} customers: {cases.save(path, force=force)}")
+    console.note(note)
+
+
+def _draw_profit(plan: "CampaignPlan", ax: Any) -> None:
+    from rocscope.plotting.curves import legend_below
+
+    for (model, _), curve in plan.curves.items():
+        curve.plot(ax, label=model)
+    legend_below(ax)
+
+
+@dataclass(frozen=True)
+class _CampaignJudge(gating.Judge):
+    """Judge of a campaign: its profit and contacts, and figures of the ranking."""
+
+    plan: Any = None
+
+    def estimate(self, condition: "Condition") -> "Estimate":
+        name = condition.quantity.lower()
+        level = condition.level
+        if name not in _CAMPAIGN_FIGURES:
+            return super().estimate(condition)
+        from rocscope.inference.estimate import Estimate
+
+        by_segment = not hasattr(self.plan, "best")
+        if name == "profit" and level is not None:
+            if not by_segment:
+                return self.plan.interval(level)
+            # An allocation has a cost without the fixed cost; profit is the negative of both.
+            cost = self.plan.interval(level).shifted(self.plan.fixed_cost)
+            return replace(cost, value=-cost.value, low=-cost.high, high=-cost.low)
+        if by_segment:
+            profit = self.plan.profit
+            cases = float(self.plan.cases.sum())
+        else:
+            profit = self.plan.best.best.profit
+            cases = self.plan.best.best.size
+        value = profit if name == "profit" else cases
+        return Estimate(value, math.nan, math.nan, level or 0.95, "as planned", len(self.plan.models))
+
+
+def _parse_difference(text: str) -> tuple[str, float]:
+    """Return a rate and its largest difference between segments, typed as in tpr=0.05."""
+    name, _, most = text.partition("=")
+    try:
+        return name.strip(), float(most)
+    except ValueError:
+        expected = "a rate and a number, such as tpr=0.05"
+        raise InputError("--max-difference", expected=expected, got=repr(text)) from None
+
+
+def _print_campaign(plan: "CampaignPlan", steps: int) -> None:
+    """Print the best offer of each model, and the profit at every depth of the best one."""
+    if len(plan.offers) > 1:
+        lines = []
+        for offer in plan.offers:
+            best = offer.best
+            line = [offer.model, about(best.size), f"{best.depth:.2%}", f"{best.threshold:.6g}"]
+            lines.append(line + [about(profit) for profit in (best.profit, offer.random_profit, offer.perfect_profit)])
+        headings = ("model", "size", "depth", "threshold", "profit", "of random mailing", "of a perfect model")
+        console.print_rows("Models", headings, lines)
+    lines = []
+    for row in plan.curve.table(steps):
+        line = [f"{row.depth:.4g}", f"{row.gain:.1%}", f"{row.cumulative_gain:.1%}", f"{row.lift:.3f}"]
+        lines.append(line + [about(n) for n in (row.size, row.responders, row.non_responders, row.profit)])
+    headings = ("depth", "gain", "cumulative", "lift", "size", "responders", "others", "profit")
+    console.print_rows(f"{plan.best.model}: profit by depth", headings, lines, left=("model",))
+    console.print_interval(console.interval_of(plan), "profit", about(plan.best.best.profit))
+    console.note(plan.verdict)
+
+
+def _print_allocation(plan: "Allocation") -> None:
+    """Print how a campaign is spread over segments."""
+    columns = plan.to_frame("pyarrow").to_pydict()
+    lines = []
+    for i, segment in enumerate(columns["segment"]):
+        line = [str(segment), str(columns["rule"][i]), about(columns["cases"][i])]
+        # With a benefit of each row, responders count by their benefit and not by their number.
+        if plan.amounts is None:
+            tpr = f"{columns['tpr'][i]:.2%}"
+            line += [about(columns["tp"][i]), f"{columns['depth'][i]:.2%}", tpr]
+        else:
+            line.append(f"{columns['depth'][i]:.2%}")
+        lines.append(line)
+    headings = ("segment", "who", "contacts", "depth")
+    if plan.amounts is None:
+        headings = ("segment", "who", "contacts", "responders", "depth", "of all responders")
+    console.print_rows("Contacts by segment", headings, lines, left=headings[:2])
+    price = ""
+    if plan.max_difference or plan.subject_to:
+        price = f"; without bounds on segments {about(plan.profit + plan.price)}"
+    console.note(f"Contact {about(plan.cases.sum())} customers: profit {about(plan.profit)}{price}.")
+
+
+def apply(
+    plan: opt.SavedDecision,
+    file: opt.File,
+    /,
+    *,
+    layout: opt.LayoutOptions = opt.LAYOUT,
+    id: opt.Column = None,
+    score: opt.Scores = None,
+    segment: opt.Column = None,
+    keep: opt.Columns = None,
+    every_row: Annotated[opt.Flag, CHOICE] = False,
+    label: Annotated[str | None, Parameter(alias="-l", group=opt.CHOICE)] = None,
+    pos_label: Annotated[str | None, CHOICE] = None,
+    output: opt.Output = None,
+    random_state: int = 0,
+    json: opt.Json = False,
+    force: opt.Force = False,
+) -> None:
+    """Apply a saved plan to new data, and write the list of cases to act on, best first.
+
+    Example: rocscope apply plan.json april.csv --id client -o contacts.csv
+
+    Labels are not needed. Where a number is planned, exactly so many cases are listed.
+
+    Parameters
+    ----------
+    id
+        Column of the identifiers, which are written as they are and break ties; row numbers by default.
+    score
+        Column of the scores, where it is called otherwise than the model; of several models, as in a=new_a.
+    segment
+        Column of the segments, for a plan with a rule for each.
+    keep
+        Further column of the list; repeat it.
+    every_row
+        List all cases in their order, with the decision about each.
+    label
+        Column of the true labels, which gives the outcome of each case too; with --every-row.
+    pos_label
+        The positive label, where labels are not 0/1, -1/1 or true/false.
+    output
+        CSV file to write the list to; by default stdout.
+    random_state
+        Another number breaks ties differently.
+    """
+    opt.require_output(output, force=force)
+    if label is not None and not every_row:
+        raise InputError("--label", expected="--every-row too: only then outcomes are listed")
+    layout.require(file, id=[id], keep=keep or [], segment=[segment], label=[label])
+    import rocscope as rs
+
+    saved = rs.decisions.load_plan(plan)
+    options = {"every_row": every_row, "label": label, "pos_label": pos_label, "random_state": random_state}
+    with attended(f"Reading {file}"):
+        cases = _apply_plan(saved, file, layout, id, score, segment, keep, **options)
+    if json:
+        console.print_json("apply", cases.to_dict())
+    elif output in (None, "-"):
+        console.print_text(cases.to_csv())
+    if output in (None, "-"):
+        console.note(f"{cases.note}.")
+    else:
+        console.note(f"{cases.note}: {cases.save(output, force=force)}")
+
+
+def _apply_plan(
+    plan: Any,
+    file: str | None,
+    layout: opt.LayoutOptions,
+    id: str | None,
+    score: list[str] | None,
+    segment: str | None,
+    keep: list[str] | None,
+    **options: Any,
+) -> Any:
+    """Return the list of cases of a file that a plan acts on."""
+    _require_segment(plan, segment)
+    columns = {"scores": _score_columns(score), "segment": segment, "keep": keep or []}
+    return plan.apply(file, id, **columns, **options, **layout.arguments)
+
+
+def _require_segment(plan: Any, segment: str | None) -> None:
+    if plan.by_segment and segment is None:
+        raise InputError("--segment", expected="the column of the segments, which this plan needs", got="none")
+
+
+def _score_columns(score: list[str] | None) -> Any:
+    """Return the columns of scores: a list, or by model if models are named, as in a=new_a."""
+    models = []
+    columns = []
+    for text in score or []:
+        model, _, column = text.partition("=")
+        models.append(model)
+        columns.append(column)
+    if not any(columns):
+        return models
+    return {model: column or model for model, column in zip(models, columns, strict=True)}
+
+
+def outcomes(
+    plan: opt.SavedDecision,
+    file: opt.File,
+    /,
+    *,
+    layout: opt.LayoutOptions = opt.LAYOUT,
+    label: Annotated[str, Parameter(alias="-l", group=opt.COLUMNS)],
+    id: opt.Column = None,
+    acted: opt.Column = None,
+    score: opt.Scores = None,
+    segment: opt.Column = None,
+    pos_label: opt.Column = None,
+    level: float = 0.95,
+    random_state: int = 0,
+    json: opt.Json = False,
+) -> None:
+    """Hold what acting by a saved plan has brought against what it promised.
+
+    Example: rocscope outcomes plan.json april_answers.csv --id client --label bought
+
+    The file is the list that the plan was applied to, with outcomes where they are known.
+
+    Parameters
+    ----------
+    label
+        Column of the outcomes; empty where they are not known.
+    id
+        Column of the identifiers, whose hashes broke ties when the plan was applied.
+    acted
+        Column of who was acted on, or of the action of each, where that was not as planned; 'all' for a list of those
+        alone.
+    score
+        Column of the scores, where it is called otherwise than the model; of several models, as in a=new_a.
+    segment
+        Column of the segments, for a plan with a rule for each.
+    pos_label
+        The positive outcome, where outcomes are not 0/1, -1/1 or true/false.
+    level
+        Confidence level of the intervals.
+    random_state
+        The number that was given to 'rocscope apply'.
+    """
+    acted_column = None if acted == "all" else acted
+    layout.require(file, label=[label], id=[id], segment=[segment], acted=[acted_column])
+    import rocscope as rs
+
+    saved = rs.decisions.load_plan(plan)
+    _require_segment(saved, segment)
+    options = {"label": label, "acted": acted, "pos_label": pos_label, "level": level, "random_state": random_state}
+    result = saved.outcomes(file, id, scores=_score_columns(score), segment=segment, **options, **layout.arguments)
+    if json:
+        console.print_json("outcomes", result.to_dict())
+        return
+    lines = [
+        ("share of positives", result.rate.words, f"{result.promised_rate:.4g}"),
+        ("gain of acting", result.gain.words, f"{result.promised_gain:.6g}"),
+    ]
+    if result.effect is not None:
+        lines.append(("effect on the share", result.effect.words, ""))
+    title = f"{result.known:,} outcomes of {result.acted:,} cases acted on, of {result.n:,}"
+    headings = ("of the cases acted on", "achieved", "promised")
+    console.print_rows(title, headings, lines, left=headings)
+    reasons = set()
+    for estimate in (result.gain, result.effect):
+        if estimate is not None and estimate.reason:
+            reasons.add(estimate.reason)
+    for reason in sorted(reasons):
+        console.note(f"Not reliable: {reason}")

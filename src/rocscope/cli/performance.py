@@ -1,0 +1,608 @@
+"""rocscope summary and compare, and the interactive pages: report, page, explore and demo.
+
+`summary` prints the performance of each model and its best threshold, `compare` the differences between models with
+tests. `report` writes an interactive page about a file, `page` the same page without data, and `explore` serves it over
+live rows. `demo` runs the example of Vuk & Curk (2006), section 7, from data to report.
+"""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import Parameter
+
+from rocscope._base.atomic_write import write_file
+from rocscope._base.formatting import p_value
+from rocscope.cli import console
+from rocscope.cli import gate as gating
+from rocscope.cli import options as opt
+from rocscope.errors import ColumnError, InputError, heard, one_of
+
+if TYPE_CHECKING:
+    from rocscope._base.arrays import Array
+    from rocscope.figures.conditions import Condition
+    from rocscope.inference.estimate import Comparison, Comparisons, Estimate
+    from rocscope.report.model import ModelSummary, ReportData
+
+
+@opt.for_two_classes(
+    "--score",
+    "--pos-label",
+    "--threshold",
+    "--fail-if",
+    *opt.TWO_CLASS_COSTS,
+    instead="rocscope choose takes --cost-matrix",
+)
+def summary(
+    file: opt.File,
+    /,
+    *,
+    rows: opt.SampleOptions = opt.SAMPLE,
+    memory: opt.Memory = None,
+    classes: opt.ClassOptions = opt.CLASSES,
+    fold: opt.Fold = None,
+    segment: opt.Column = None,
+    costs: opt.CostOptions = opt.COSTS,
+    threshold: Annotated[list[str] | None, Parameter(group=opt.CONTEXT)] = None,
+    guess: Annotated[opt.Flag, Parameter(group=opt.COLUMNS)] = False,
+    detail: Annotated[bool | None, Parameter(negative="--no-detail")] = None,
+    fail_if: opt.FailIf = None,
+    json: opt.Json = False,
+    markdown: opt.Markdown = False,
+) -> int:
+    """Summarise each model in five domains with intervals, the best threshold, and the result at 0.5.
+
+    Example: rocscope summary scores.parquet --label y --score a --score b
+
+    'rocscope FILE' is short for 'rocscope summary FILE --guess'.
+
+    Parameters
+    ----------
+    segment
+        Column of the segment, such as a region: each is shown by itself too.
+    threshold
+        Threshold of classification and net benefit: a number fixed beforehand, MODEL=NUMBER for each model, 'costs'
+        (the probability that the costs imply), or 'cheapest' on these rows, the default where models do not decide.
+    guess
+        Guess label, scores, weight and positive label where they are not named, and say what was guessed.
+    detail
+        Intervals and calibration too; by default up to a million rows.
+    markdown
+        Print a Markdown table.
+    """
+    # Check the options and the columns.
+    if json and markdown:
+        raise InputError("--json and --md", expected="one of them")
+    gates = gating.parse_gates(fail_if)
+    given_threshold = _parse_threshold(threshold or [])
+    if given_threshold is not None and detail is False:
+        raise InputError("--threshold and --no-detail", expected="one of them")
+    guess = guess and not classes.given
+    needed = () if guess else ("label", "scores")
+    rows.require(file, *needed, classes=classes, fold=fold, segment=segment)
+    if classes.given:
+        _summarise_classes(classes.read(file, rows), file, detail, json=json, markdown=markdown)
+        return 0
+    context = None if costs == opt.COSTS else costs.context()
+    if guess:
+        rows = rows.guessed(file)
+
+    # Read the rows and summarise them.
+    by, predictions = _read_parts(file, rows, memory, fold, segment)
+    from rocscope.report.model import LEFT_OUT, is_small, report_data
+
+    detailed = detail
+    if detailed is None:
+        detailed = given_threshold is not None or is_small(predictions)
+    data = report_data(
+        predictions, context=context, title=file, detailed=detailed, by=by, threshold=given_threshold, drawn=json
+    )
+    judged: list[gating.JudgedGate] = []
+    if gates:
+        judge = gating.Judge(predictions, _shown_thresholds(data), costs.context())
+        judged = gating.judge_gates(gates, judge.models, judge.estimate)
+
+    # Print the result.
+    if json:
+        content = data.to_dict()
+        if gates:
+            content |= gating.gates_json(judged)
+        console.print_json("summary", content)
+    else:
+        _print_summary(data, markdown=markdown)
+        if not markdown and not detailed and detail is None:
+            console.note(f"{LEFT_OUT} --detail adds what can be had.")
+    return gating.exit_code(judged)
+
+
+def _read_parts(
+    file: str, rows: opt.SampleOptions, memory: str | None, fold: str | None, segment: str | None
+) -> tuple[Literal["fold", "segment"] | None, Any]:
+    """Read the rows, and return what they are split by; a large file that is not split is only counted."""
+    if (fold and segment) or ((fold or segment) and memory):
+        raise InputError("--fold and --segment", expected="one of them, without --memory", got="more")
+    if fold:
+        return "fold", rows.read(file, fold=fold)
+    if segment:
+        return "segment", rows.read(file, segment=segment)
+    return None, rows.read_or_count(file, memory)
+
+
+def _shown_thresholds(data: "ReportData") -> dict[str, float]:
+    """Return the threshold of each model that the tables show its figures at."""
+    thresholds = {model.name: model.best.threshold for model in data.models}
+    for row in data.summary or ():
+        if row.part == "all":
+            thresholds[row.model] = row.threshold
+    return thresholds
+
+
+def _parse_threshold(texts: list[str]) -> Any:
+    """Return the threshold of `rs.summary`: a number, a word, or a number for each model."""
+    if not texts:
+        return None
+    by_model = {}
+    try:
+        for text in texts:
+            model, _, value = text.rpartition("=")
+            if model:
+                by_model[model] = float(value)
+            elif len(texts) > 1:
+                raise ValueError
+        if by_model:
+            return by_model
+        return texts[0] if texts[0] in ("costs", "cheapest") else float(texts[0])
+    except ValueError:
+        expected = "a number, MODEL=NUMBER for each model, 'costs' or 'cheapest'"
+        raise InputError("--threshold", expected=expected, got=" ".join(texts)) from None
+
+
+_HEADINGS = (
+    "model",
+    "AUC",
+    "KS",
+    "average precision",
+    "best threshold",
+    "accuracy there",
+    "TPR",
+    "FPR",
+    "cost per case",
+    "accuracy at 0.5",
+)
+
+
+def _summary_row(model: "ModelSummary") -> list[str]:
+    interval = model.auc_interval
+    ends = f" [{interval['low']:.3f}, {interval['high']:.3f}]" if interval else ""
+    return [
+        model.name,
+        f"{model.auc['half']:.4f}{ends}",
+        f"{model.ks:.4f}",
+        f"{model.average_precision:.4f}",
+        f"{model.best.threshold:.6g}",
+        f"{model.best.accuracy:.2%}",
+        f"{model.best.tpr:.2%}",
+        f"{model.best.fpr:.2%}",
+        f"{model.best_cost:.4g}",
+        model.at_half_cell,
+    ]
+
+
+def _print_summary(data: "ReportData", *, markdown: bool) -> None:
+    rows = [_summary_row(model) for model in data.models]
+    # The verdict names thresholds that were chosen; those given beforehand are printed here.
+    given = [row for row in data.summary or () if row.part == "all" and row.threshold_source in ("given", "costs")]
+    thresholds = [f"{row.model}: {row.notes[0]}." for row in given]
+    if markdown:
+        tables = [console.markdown_table(list(_HEADINGS), rows)]
+        tables += [console.markdown_records(lines) for lines in data.validation.values()]
+        console.write("\n\n".join([*tables, *thresholds]) + "\n")
+        return
+    for hint in data.hints:
+        console.note(hint)
+    models = [model.name for model in data.models]
+    title = f"{data.models[0].n_pos:,g} positives, {data.models[0].n_neg:,g} negatives"
+    console.print_rows(title, _HEADINGS, rows, bold=models.index(data.decision.model))
+    for heading, lines in data.validation.items():
+        console.print_records(heading, lines)
+    for line in thresholds:
+        console.note(line)
+    console.note(data.verdict)
+
+
+def _summarise_classes(predictions: Any, title: str, detail: bool | None, *, json: bool, markdown: bool) -> None:
+    """Print the performance of each model for more than two classes, and each class by each model."""
+    from rocscope.report.model import MOST_DETAILED
+    from rocscope.report.multiclass import by_class, multiclass_data, overview
+
+    detailed = len(predictions) <= MOST_DETAILED if detail is None else detail
+    data = multiclass_data(predictions, title=title, detailed=detailed)
+    if json:
+        console.print_json("summary", data.to_dict())
+        return
+    tables = {f"{predictions.n:,g} cases of {len(predictions.classes)} classes": overview(data)}
+    for model in data.models:
+        tables[f"Classes, by {model.name}"] = by_class(model)
+    if markdown:
+        console.write("\n\n".join(map(console.markdown_records, tables.values())) + "\n")
+        return
+    for heading, records in tables.items():
+        console.print_records(heading, records)
+    undefined = data.best.undefined
+    if undefined:
+        console.note(f"Without cases, and left out of averages: {', '.join(map(str, undefined))}")
+    console.note(data.verdict)
+
+
+def compare(
+    file: opt.File,
+    /,
+    *,
+    rows: opt.SampleOptions = opt.SAMPLE,
+    fold: opt.Fold = None,
+    groups: opt.Column = None,
+    costs: opt.CostOptions = opt.COSTS,
+    folds: str | None = None,
+    level: float = 0.95,
+    alternative: str = "two-sided",
+    test: str = "difference",
+    margin: float = 0.0,
+    adjust: str = "holm",
+    at_context: opt.Flag = False,
+    fail_if: list[str] | None = None,
+    json: opt.Json = False,
+) -> int:
+    """Show each model's AUC with an interval, and the difference of each pair with a test.
+
+    Example: rocscope compare scores.csv --label y --score a --score b --fail-if "auc(b)-auc(a)<-0.01 at 95%"
+
+    Parameters
+    ----------
+    groups
+        Column of the patient or customer that several rows belong to.
+    folds
+        pooled, or mean of the folds' AUCs (with --fold).
+    level
+        Confidence level of all intervals.
+    alternative
+        What to show of second − first: two-sided, greater or less.
+    test
+        difference, superiority, noninferiority or equivalence, by --margin.
+    margin
+        Of the last three.
+    adjust
+        Of p-values for several pairs: holm, bh, max-t or none.
+    at_context
+        Compare expected costs as well, each model at its best threshold.
+    fail_if
+        Exit with code 1 where 'auc(a)<0.8', or significantly 'auc(b)-auc(a)<-0.01 at 95%'; also brier(…), slope(…) and
+        other figures of a ranking or of probabilities, cost(…) with --at-context, and conditions joined by 'and'.
+    """
+    # Check the conditions, the columns and the models.
+    gates = [gating.Gate.parse(text) for text in fail_if or []]
+    figures = {}
+    for gate in gates:
+        for condition in gate.conditions:
+            figures[condition.quantity] = _compared_figure(condition, at_context)
+    cost_columns: dict[str, Any] = {**costs.columns} if at_context else {}
+    rows.require(file, "label", "scores", fold=fold, groups=groups, **cost_columns)
+    _require_models(gates, rows.score or [])
+    context = costs.context(of_rows=at_context)
+    predictions = rows.read(file, fold=fold, groups=groups, columns=context.columns or None)
+
+    import rocscope as rs
+    from rocscope.ranges.binned import direction
+
+    # The chosen hypothesis is about areas; other figures have a two-sided test.
+    two_sided: dict[str, Any] = {"alternative": "two-sided", "test": "difference", "margin": 0.0, "adjust": adjust}
+    hypothesis = two_sided | {"alternative": alternative, "test": test, "margin": margin}
+
+    def compared(figure: str, at_level: float) -> "Comparisons":
+        if figure == "cost":
+            return rs.inference.compare_costs(predictions, context, level=at_level, **two_sided)
+        options = hypothesis if figure == "auc" else two_sided
+        options = options | {"statistic": figure, "folds": folds}
+        return rs.compare(predictions, level=at_level, **options)
+
+    def estimate(condition: "Condition") -> "Estimate":
+        return _condition_estimate(condition, compared(figures[condition.quantity], condition.level or level))
+
+    with heard() as warnings:
+        results = {"auc": compared("auc", level)}
+        if at_context:
+            results["cost"] = compared("cost", level)
+        judged = gating.judge_gates(gates, predictions.models, estimate)
+    for warning in warnings:
+        console.note(f"Warning: {warning}")
+    if json:
+        content = {figure: result.to_dict() for figure, result in results.items()}
+        console.print_json("compare", content | gating.gates_json(judged))
+    else:
+        for result in results.values():
+            _print_comparisons(result, predictions.n)
+        for name, area in results["auc"].estimates.items():
+            below_half = direction(area.value)
+            if below_half:
+                console.note(f"{name}: AUC {area.value:.4g}{below_half}")
+    return gating.exit_code(judged)
+
+
+def _require_models(gates: list[gating.Gate], models: list[str]) -> None:
+    """Raise ColumnError for a condition on a model that is not compared."""
+    for gate in gates:
+        for condition in gate.conditions:
+            for model in (condition.model, condition.minus):
+                if model is not None and model not in models:
+                    raise ColumnError("--fail-if", expected=f"a model, {one_of(model, models)}", got=repr(model))
+
+
+def _compared_figure(condition: "Condition", at_context: bool) -> str:
+    """Return the figure that a condition is about; InputError if the comparison does not compute it."""
+    from rocscope.figures.registry import known, statistic_named
+
+    figure = known(condition.quantity)
+    if figure is None or figure.name != "cost":
+        return statistic_named(condition.quantity, "--fail-if")[0].name
+    if not at_context:
+        raise InputError("--fail-if", expected="--at-context beside it", got=str(condition), hint="it compares costs")
+    return "cost"
+
+
+def _condition_estimate(condition: "Condition", result: "Comparisons") -> "Estimate":
+    """Return the estimate of a condition, with the sign of a difference as the condition has it."""
+    assert condition.model is not None
+    if condition.minus is None:
+        return result.estimates[condition.model]
+    pair = result[condition.model, condition.minus]
+    difference = pair.difference
+    if pair.second == condition.model:
+        return difference
+    return replace(difference, value=-difference.value, low=-difference.high, high=-difference.low)
+
+
+def _print_comparisons(result: "Comparisons", n: float) -> None:
+    rows = []
+    for name, estimate in result.estimates.items():
+        method = estimate.method + estimate.doubt
+        rows.append([name, f"{estimate.value:.4f}", _ends(estimate), method])
+    headings = ("model", result.quantity, "interval", "method")
+    console.print_rows(f"{result.quantity}, {n:,g} rows", headings, rows, left=("model", "method"))
+    headings = ("pair", "difference", "interval", "p", f"p ({result.adjust})", "test")
+    pairs = [_pair_row(pair) for pair in result]
+    console.print_rows(f"Differences in {result.quantity}", headings, pairs, left=("pair", "test"))
+
+
+def _pair_row(pair: "Comparison") -> list[str]:
+    test = pair.method
+    if pair.aim != "two-sided":
+        test += f", {pair.aim}"
+    return [
+        f"{pair.second} − {pair.first}",
+        f"{pair.difference.value:+.4f}",
+        _ends(pair.difference),
+        p_value(pair.p_value),
+        p_value(pair.adjusted_p_value),
+        test + pair.difference.doubt,
+    ]
+
+
+def _ends(estimate: "Estimate") -> str:
+    return f"{estimate.low:.4f} to {estimate.high:.4f}"
+
+
+@opt.for_two_classes(
+    "--score",
+    "--pos-label",
+    "--review-cost",
+    "--review-capacity",
+    instead="the page shows each class against the rest",
+)
+def report(
+    file: opt.File,
+    /,
+    *,
+    rows: opt.SampleOptions = opt.SAMPLE,
+    memory: opt.Memory = None,
+    classes: opt.ClassOptions = opt.CLASSES,
+    fold: opt.Fold = None,
+    segment: opt.Column = None,
+    costs: opt.CostOptions = opt.COSTS,
+    reviewing: opt.ReviewOptions = opt.REVIEW,
+    output: Annotated[str, opt.OUTPUT] = "report.html",
+    title: str | None = None,
+    notes: str | None = None,
+    force: opt.Force = False,
+) -> None:
+    """Write a report that opens offline in any browser.
+
+    Example: rocscope report scores.parquet --label y --score a --score b -o report.html
+
+    Parameters
+    ----------
+    segment
+        Column of the segment, such as a region.
+    output
+        File to write; - for stdout.
+    title
+        Title of the report, after which files saved from it are named; the file's name without its ending by default.
+    notes
+        A paragraph to put under the title.
+    """
+    opt.require_output(output, force=force)
+    columns = {}
+    if fold:
+        columns["fold"] = fold
+    if segment:
+        columns["segment"] = segment
+    if columns and memory:
+        raise InputError("--memory", expected="neither --fold nor --segment with it: they need rows")
+    rows.require(file, "label", "scores", classes=classes, fold=fold, segment=segment)
+    context = costs.context()
+    review = reviewing.review()
+    predictions: Any
+    if classes.given:
+        predictions = classes.read(file, rows, **columns)
+    elif columns:
+        predictions = rows.read(file, **columns)
+    else:
+        predictions = rows.read_or_count(file, memory)
+    from rocscope.report import Report
+    from rocscope.report.model import require_segments
+
+    if segment and not classes.given:
+        require_segments(predictions, f"--segment {segment!r}")
+    document = Report(predictions, context=context, title=title or Path(file).stem, notes=notes or "", review=review)
+    if output == "-":
+        console.print_text(document.html)
+    else:
+        console.note(f"Report: {document.save(output, force=force)}")
+
+
+def explore(
+    file: opt.File,
+    /,
+    *others: opt.File,
+    rows: opt.SampleOptions = opt.SAMPLE,
+    memory: opt.Memory = None,
+    fold: opt.Fold = None,
+    segment: opt.Column = None,
+    costs: opt.CostOptions = opt.COSTS,
+    title: str | None = None,
+    browser: Annotated[opt.Flag, Parameter(negative="--no-browser")] = True,
+) -> None:
+    """Explore any number of rows in the browser, with SQL filters, segments, tests and bands; Ctrl-C ends it.
+
+    Of several files, such as last month's and this one, the models stand beside each other.
+
+    Example: rocscope explore march.parquet april.parquet --label y --score a
+
+    Parameters
+    ----------
+    segment
+        Column that rows are split by first; the page can take any other.
+    title
+        Title of the page; the names of the files by default.
+    browser
+        Open the browser; the address is printed anyway.
+    """
+    files = [file, *others]
+    for path in files:
+        if path == "-":
+            raise InputError("-", expected="a file: it is read at every question", got="stdin")
+        rows.require(path)
+    context = costs.context()
+    from rocscope.workbench.exploring import explore as open_workbench
+
+    sources: Any = file
+    if len(files) > 1:
+        # Sources are named after their files, or by their paths if two files have the same name.
+        names = [Path(path).stem for path in files]
+        if len(set(names)) < len(files):
+            names = files
+        if len(set(names)) < len(files):
+            raise InputError("files", expected="different files", got=", ".join(files))
+        sources = dict(zip(names, files, strict=True))
+    options: dict[str, Any] = {"scores": rows.score, "pos_label": rows.pos_label, "memory": memory}
+    options |= {"fold": fold, "segment": segment, "context": context, "browser": browser}
+    title = title or ", ".join(Path(path).name for path in files)
+    open_workbench(sources, title=title, **rows.arguments, **options)
+
+
+def page(*, output: Annotated[str, opt.OUTPUT] = "open.html", force: opt.Force = False) -> None:
+    """Write an offline page that makes a report of any file dropped on it, in any browser.
+
+    Example: rocscope page -o open.html
+
+    Parameters
+    ----------
+    output
+        File to write; - for stdout.
+    """
+    opt.require_output(output, force=force)
+    from rocscope.report.page import open_page
+
+    if output == "-":
+        console.print_text(open_page())
+    else:
+        console.note(f"Page: {write_file(output, open_page(), force=force)}")
+
+
+# The example of the paper: two data sets, two models, ten folds.
+_SETS = ("tic_tac_toe", "wdbc")
+_MODELS = ["naive Bayes", "tree"]
+_FOLDS = 10
+
+# Accuracy at 0.5 and at the best threshold, and that threshold, as published.
+_PUBLISHED = {("tic_tac_toe", "naive Bayes"): "69.5%, 75.2%, 0.403"}
+
+
+def demo(
+    *,
+    folder: Annotated[Path, Parameter(alias="-o")] = Path("demo"),
+    random_state: int = 0,
+    force: opt.Force = False,
+) -> None:
+    """Cross-validate naive Bayes and a decision tree on tic-tac-toe and wdbc, and write the report.
+
+    Parameters
+    ----------
+    folder
+        Where the files go.
+    random_state
+        Seed of the folds.
+    """
+    import pyarrow as pa
+
+    from rocscope import Report, read
+    from rocscope.report.model import report_data
+
+    folder.mkdir(parents=True, exist_ok=True)
+    rows = []
+    for name in _SETS:
+        content = console.table_bytes(pa.table(cross_validated(name, random_state)), "parquet")
+        source = write_file(folder / f"{name}.parquet", content, force=force)
+        predictions = read(source, label="label", scores=_MODELS, fold="fold")
+        for model in report_data(predictions, title=name).models:
+            row = [name, model.name, f"{model.auc['half']:.3f}", f"{model.default.accuracy:.1%}"]
+            row += [f"{model.best.accuracy:.1%}", f"{model.best.threshold:.3f}"]
+            rows.append([*row, _PUBLISHED.get((name, model.name), "")])
+        document = Report(predictions, title=f"{name}: ten-fold cross-validated")
+        path = document.save(folder / f"{name}.html", force=force)
+        console.note(f"Predictions: {source}   Report: {path}")
+    headings = ("data", "model", "AUC", "at 0.5", "at best", "best threshold", "in the paper")
+    console.print_rows("Accuracy at threshold 0.5 and at the best threshold", headings, rows, left=headings)
+
+
+def cross_validated(name: str, random_state: int) -> "dict[str, Array]":
+    """Return labels, folds and the out-of-fold probabilities of both models."""
+    import numpy as np
+    from sklearn.model_selection import StratifiedKFold, cross_val_predict
+    from sklearn.naive_bayes import CategoricalNB
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import KBinsDiscretizer, OneHotEncoder
+    from sklearn.tree import DecisionTreeClassifier
+
+    from rocscope.datasets import load
+
+    data = load(name)
+    label = (data.y == data.positive).astype(np.int8)
+    bayes = CategoricalNB(min_categories=5)
+    tree = DecisionTreeClassifier(min_samples_leaf=2, random_state=random_state)
+    if all(column.dtype.kind == "f" for column in data.X.values()):
+        # Naive Bayes takes categories: five bins of equal frequency, fitted in each fold.
+        features = np.column_stack(list(data.X.values()))
+        bins = KBinsDiscretizer(5, encode="ordinal", strategy="quantile", quantile_method="averaged_inverted_cdf")
+        learners = {"naive Bayes": make_pipeline(bins, bayes), "tree": tree}
+    else:
+        codes = [np.unique(column, return_inverse=True)[1] for column in data.X.values()]
+        features = np.column_stack(codes)
+        learners = {"naive Bayes": bayes, "tree": make_pipeline(OneHotEncoder(handle_unknown="ignore"), tree)}
+    folds = list(StratifiedKFold(_FOLDS, shuffle=True, random_state=random_state).split(features, label))
+    fold = np.zeros(label.size, np.int8)
+    for number, (_, test) in enumerate(folds):
+        fold[test] = number
+    columns = {"label": label, "fold": fold}
+    for model, learner in learners.items():
+        probability: Any = cross_val_predict(learner, features, label, cv=folds, method="predict_proba")
+        columns[model] = probability[:, 1]
+    return columns
