@@ -420,7 +420,7 @@ def campaign(
         plan = plan_campaign(sample, planned)
     else:
         differences = dict(map(_parse_difference, max_difference or []))
-        plan = allocate(sample, planned, budget=budget, max_difference=differences)
+        plan = allocate(sample, planned, budget=budget, max_difference=differences, subject_to=subject_to or ())
     judge = _CampaignJudge(sample, plan=plan)
     judged = gating.judge_gates(gates, plan.needs[:1] or plan.models[:1], judge.estimate)
 
