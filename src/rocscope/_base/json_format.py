@@ -11,7 +11,7 @@ import math
 import os
 import reprlib
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
@@ -35,6 +35,9 @@ MOST_WHOLE = 2**62
 _brief = reprlib.Repr()
 _brief.maxstring = _brief.maxlong = _brief.maxother = 80
 _brief.maxlevel = 2
+
+
+_NOTHING: Mapping[str, Collection[str]] = {}
 
 
 @dataclass(frozen=True)
@@ -258,10 +261,14 @@ class Fields:
             got = " ".join(str(error).split()) or type(error).__name__
             raise StoredError(self._place(name), got=_brief.repr(got)[1:-1], hint=self.anew) from error
 
-    def require_same(self, made: dict[str, Any]) -> None:
-        """Raise unless all derived fields equal those recomputed from what was read, and the checksum matches."""
+    def require_same(self, made: dict[str, Any], optional: Mapping[str, Collection[str]] = _NOTHING) -> None:
+        """Raise unless all derived fields equal those recomputed from what was read, and the checksum matches.
+
+        Of an object named in `optional`, the fields listed may be missing: they are computed from the others, and
+        earlier versions did not write all of them.
+        """
         content = {name: value for name, value in self.content.items() if name not in _HEADER}
-        found = _difference(made, content, "")
+        found = _difference(made, content, "", optional)
         if found is not None:
             name, expected, got = found
             self.refuse(name, expected, got)
@@ -276,23 +283,31 @@ def _in_range(low: float, high: float) -> str:
     return f" from {low:g} to {high:g}"
 
 
-def _difference(made: Any, kept: Any, path: str) -> tuple[str, str, str] | None:
-    """Return the place of the first difference, the expected value and the value found."""
+def _difference(
+    made: Any, kept: Any, path: str, optional: Mapping[str, Collection[str]]
+) -> tuple[str, str, str] | None:
+    """Return the place of the first difference, the expected value and the value of the file."""
     if isinstance(made, dict) and isinstance(kept, dict):
-        names = list(dict.fromkeys([*made, *kept]))
-        inner = {name: f"{path}.{name}".lstrip(".") for name in names}
-        for name in names:
+        for name in dict.fromkeys([*made, *kept]):
+            place = f"{path}.{name}".lstrip(".")
             if name not in made:
-                return inner[name], "no such field", "one"
+                return place, "no such field", "one"
             if name not in kept:
-                return inner[name], "this field", "none"
-        found = (_difference(made[name], kept[name], inner[name]) for name in names)
-        return next((each for each in found if each is not None), None)
+                if name in optional.get(path.rpartition(".")[2], ()):
+                    continue
+                return place, "this field", "none"
+            difference = _difference(made[name], kept[name], place, optional)
+            if difference is not None:
+                return difference
+        return None
     if isinstance(made, list) and isinstance(kept, list):
         if len(made) != len(kept):
             return path, f"{len(made)} entries", str(len(kept))
-        each_place = (_difference(*pair, f"{path}[{place}]") for place, pair in enumerate(zip(made, kept, strict=True)))
-        return next((each for each in each_place if each is not None), None)
+        for index, (made_entry, kept_entry) in enumerate(zip(made, kept, strict=True)):
+            difference = _difference(made_entry, kept_entry, f"{path}[{index}]", optional)
+            if difference is not None:
+                return difference
+        return None
     if isinstance(made, float) and is_number(kept):
         same = math.isclose(made, kept, rel_tol=_RELATIVE_ERROR, abs_tol=1e-12)
     else:

@@ -27,7 +27,7 @@ from rocscope._base.json_format import Fields, Format
 from rocscope._base.progress import Progress
 from rocscope._base.public_names import reach
 from rocscope.core.context import column_of
-from rocscope.core.counts import OperatingPoint
+from rocscope.core.counts import RATES, OperatingPoint
 from rocscope.core.result import Result, jsonable
 from rocscope.curves.profit_curve import Campaign, CampaignRow, ProfitCurve, RowProfitCurve
 from rocscope.decisions.constraints import criterion_of, size_of
@@ -277,7 +277,7 @@ class CampaignPlan(Plan):
         """Read a plan that `save` wrote; see `rocscope.load_plan`."""
         fields = FORMAT.read(path)
         plan = _read_plan(fields, tuple(_read_offer(offer) for offer in fields.objects("offers")))
-        fields.require_same(fields.make("", plan.stored))
+        fields.require_same(fields.make("", plan.stored), optional={"point": RATES})
         return plan
 
     def to_dict(self, steps: int = _TENTHS) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from rocscope._base.arrays import Array
 from rocscope._base.progress import Progress
 from rocscope.core.context import Context
-from rocscope.core.counts import CumulativeCounts, OperatingPoint
+from rocscope.core.counts import RATES, CumulativeCounts, OperatingPoint
 from rocscope.core.result import html_table, jsonable
 from rocscope.curves.profit_curve import Campaign
 from rocscope.decisions import plan as decision_file
@@ -423,7 +423,7 @@ class Decision(Plan):
             offered = fields.take("offered_review", dict, "a cost and a capacity")
             question = Question(review=fields.make("offered_review", Review, **offered))
         decision = fields.make("", cls, **decision_file.arguments(fields), question=question)
-        fields.require_same(fields.make("", decision.to_dict))
+        fields.require_same(fields.make("", decision.to_dict), optional={"point": RATES, "default_point": RATES})
         return decision
 
     def to_dict(self) -> dict[str, Any]:
