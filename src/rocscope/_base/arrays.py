@@ -1,11 +1,9 @@
-"""Convert tensors of torch and CuPy to NumPy without importing either library.
+"""Arrays: tensors of other libraries as NumPy, work in threads, and checks of whole columns on all cores.
 
-Names of types that the whole package uses.
+PyTorch and CuPy are recognised without importing them. Columns are read a stretch at a time, so that memory is read
+once by all cores; distinct texts are found by hashing, which is ten times as fast as sorting. Whole numbers stay whole,
+and are refused where float64 would round them.
 """
-# MERGED-DOC: """Run work in threads: how many cores there are, a parallel map, and linear algebra that keeps to one
-# core."""
-# MERGED-DOC: """Check whole columns on all cores (0/1, finite, range and sum), and find the distinct values of text
-# by hashing.
 #
 # Columns are read a stretch at a time, so that memory is read once; hashing is ten times as fast as sorting.
 #

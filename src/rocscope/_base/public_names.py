@@ -1,5 +1,8 @@
-"""Hooks that let results call modules above them, such as plots and intervals."""
-# MERGED-DOC: """Load public names lazily, and suggest names for an unknown one."""
+"""Public names: loaded when they are first used, and suggested when an unknown one is asked for.
+
+`attach` gives a package the names of its stub. `register` and `reach` let results call modules of higher layers, such
+as `curve.plot()`, without importing them.
+"""
 
 from collections.abc import Callable, Sequence
 from functools import cache

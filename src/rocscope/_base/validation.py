@@ -2,8 +2,8 @@
 
 Nothing behind this module checks its input again. rocscope compares rows by position: two series of the same rows in
 another order would give a wrong figure without warning, so columns with an index have to carry the same one.
+`frame_of` goes the other way: it returns named columns as a data frame of the caller's library.
 """
-# MERGED-DOC: """Named columns as a data frame of the caller's library."""
 
 import math
 import secrets

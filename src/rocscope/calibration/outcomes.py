@@ -389,7 +389,7 @@ def pav_fit(sample: Outcomes) -> PavFit:
 # Weights and groups
 
 
-class WeightedRows(NamedTuple):
+class WeightedOutcomes(NamedTuple):
     """Level, label and weight of each row, and the group of each row or None.
 
     Where weights were estimated, `group` is given for all rows that they were estimated from.
@@ -410,7 +410,7 @@ class Evidence:
     counts : ThresholdCounts
     squares : array of 2 × k, optional
         Sums of squared weights of the positives and the negatives at each level, where weights are not frequencies.
-    rows : WeightedRows, optional
+    rows : WeightedOutcomes, optional
         Single rows, where they are in groups or their weights were estimated.
     weighting : EstimatedWeights, optional
         How the weights were estimated.
@@ -418,7 +418,7 @@ class Evidence:
 
     counts: ThresholdCounts
     squares: Array | None = None
-    rows: WeightedRows | None = None
+    rows: WeightedOutcomes | None = None
     weighting: variance.EstimatedWeights | None = None
 
     @property
@@ -549,7 +549,7 @@ def _evidence_of_rows(rows: Predictions, group: NDArray[np.intp] | None, counts:
         group, weighting = weighting.units(group), weighting.take(used)
     elif group is not None:
         group = np.unique(group[used], return_inverse=True)[1]
-    return Evidence(counts, squares, WeightedRows(level, rows.y_true[used], amount, group), weighting)
+    return Evidence(counts, squares, WeightedOutcomes(level, rows.y_true[used], amount, group), weighting)
 
 
 # Bins

@@ -1,6 +1,8 @@
-"""Context: the prevalence and the costs under which a classifier will be used."""
-# MERGED-DOC: """Costs that differ by row, as weights: a case on which acting gains g has class sign(g) and weight
-# |g|.
+"""Context: the prevalence and the costs under which a classifier will be used.
+
+A cost may differ by row (the name of a column). Then money is weight: a row on which acting gains g has class sign(g)
+and weight |g|, so that rows in money need no curve, hull or band of their own.
+"""
 #
 # So costs that differ from row to row need no curve, hull or band of their own: the rows in money are rows like
 # others.

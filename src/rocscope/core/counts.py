@@ -1,5 +1,8 @@
-"""OperatingPoint: a classifier at one threshold, as four counts."""
-# MERGED-DOC: """ThresholdCounts of a model at every distinct score, and CumulativeCounts at some thresholds only."""
+"""ThresholdCounts: positives and negatives of one model at every distinct score, from which all curves are computed.
+
+`CumulativeCounts` is what exact counts share with counts in ranges of the score: true and false positives at some
+thresholds. `OperatingPoint` is one threshold: a confusion matrix with its rates.
+"""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

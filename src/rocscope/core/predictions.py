@@ -1,10 +1,8 @@
-"""Rows: the base class of Predictions and MulticlassPredictions (weights, folds, groups, segments, selection).
+"""Predictions: labels and the scores of one or more models, row by row.
 
-Provenance: where the rows of Predictions came from, and how many were left out on the way.
-
-CountedModels: counts by model (or by segment and model), and where their rows came from.
+`Rows` is the base of `Predictions` and `MulticlassPredictions`: weights, folds, groups, segments and selection.
+`Provenance` says where rows came from and how many were dropped; `CountedModels` holds counts by model with it.
 """
-# MERGED-DOC: """Predictions: labels and the scores of one or more models, row by row."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

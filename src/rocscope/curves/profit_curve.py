@@ -1,6 +1,8 @@
-"""Campaign terms, and the profit curve: profit against the share of customers contacted."""
-# MERGED-DOC: """Profit curve of a campaign in which each response has its own benefit (a column of
-# `unit_benefit`)."""
+"""Profit of a campaign against the share of customers contacted.
+
+`Campaign` holds the terms: customers, costs and benefits. `ProfitCurve` counts responses; where each response has a
+benefit of its own (`unit_benefit` names a column), the curve counts money instead of responses.
+"""
 
 from bisect import bisect_left
 from dataclasses import dataclass, replace

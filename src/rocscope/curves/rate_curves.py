@@ -1,5 +1,8 @@
-"""ROC curve: true-positive rate against false-positive rate."""
-# MERGED-DOC: """Precision–recall, detection-error, gain, lift and lift-chart curves."""
+"""Curves of rates: ROC, precision-recall, detection error trade-off (DET), gain, lift and lift chart.
+
+Each is a pair of functions of the cumulative true and false positives, so that all of them share the points, the ties
+and the hull of one ranking. `RocCurve` comes first; the others differ only in their axes.
+"""
 
 from functools import cached_property
 from typing import Any, Literal

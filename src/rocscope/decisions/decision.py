@@ -423,7 +423,9 @@ class Decision(Plan):
             offered = fields.take("offered_review", dict, "a cost and a capacity")
             question = Question(review=fields.make("offered_review", Review, **offered))
         decision = fields.make("", cls, **decision_file.arguments(fields), question=question)
-        fields.require_same(fields.make("", decision.to_dict), optional={"point": RATES, "default_point": RATES})
+        fields.require_same(
+            fields.make("", decision.to_dict), optional=dict.fromkeys(("point", "default_point", "per_thousand"), RATES)
+        )
         return decision
 
     def to_dict(self) -> dict[str, Any]:

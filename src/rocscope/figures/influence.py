@@ -1,9 +1,10 @@
-"""Smooth statistics and their influence functions: how far a row at each level moves the value."""
-# MERGED-DOC: """Figure: a named performance measure, with what it needs and whether high values are good."""
-# MERGED-DOC: """Statistics of ranks (areas, partial areas, average precision and others), with influence
-# functions."""
-# MERGED-DOC: """Statistics of probabilities (Brier score, log loss, calibration and others), with influence
-# functions."""
+"""Figures and their influence functions: how much a row at each level of the score changes a figure.
+
+The influence function gives the variance of a figure: its mean square over rows, divided by their number (Hampel 1974,
+JASA 69). A `Figure` is a named measure with its direction and needs. A `Smooth` is a statistic with an influence
+function: first those of ranks (areas, average precision and others), then those of probabilities (Brier score, log
+loss, calibration and others).
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace

@@ -1,5 +1,9 @@
-"""The registry of figures: each by its name and its aliases in other libraries."""
-# MERGED-DOC: """Statistics at a fixed threshold: any metric of the four counts, cost and net benefit."""
+"""Registry of figures: each performance measure by its name, and by its names in other libraries.
+
+A figure has one line in `_TABLE`; those with a number in their name, such as f2 and lift@0.1, are made when asked for.
+The second part computes figures of the four counts at a fixed threshold, with cost and net benefit, as statistics with
+an influence function.
+"""
 
 import re
 from collections.abc import Callable

@@ -1,15 +1,16 @@
-"""The upper convex hull of a ROC curve: the points that are optimal for some cost ratio.
+"""Upper convex hull of a ROC curve, and the lines of equal cost that touch it.
 
-A lift chart is an affine image of ROC space, so both have the same hull. A hull is again a ThresholdCounts: the levels
-between two vertices are pooled into one. That is also what isotonic regression (pooling of adjacent violators) does to
-the labels.
+The vertices of the hull are the thresholds that are optimal for some cost ratio. A lift chart is an affine image of
+ROC space, so both have the same hull. A hull is again a ThresholdCounts: the levels between two vertices are pooled
+into one, which is what isotonic regression (pooling of adjacent violators) does to the labels.
 
-Which way three points turn is decided in whole numbers. Sums of weights are rounded: those of points that are certainly
-below the hull decide that, and the few others are summed again in `rocscope._base.exact_sums` units.
+Which way three points turn is decided in whole numbers. Sums of weights are rounded: points that are certainly below
+the hull are dropped by the rounded sums, and the few others are decided by exact sums (`rocscope._base.exact_sums`).
 
-Choices: thresholds of one model among which the best is looked for.
+Best points are chosen only here. The rule: lowest expected cost; among equals fewest positive predictions; then the
+model given first. It holds for any context that does not reward errors of both kinds, also where a cost is 0 or one
+action is right whatever the scores.
 """
-# MERGED-DOC: """Iso-cost tangents: the optimal point of a curve, ties, and trivial classifiers; decided only here.
 #
 # The rule: lowest expected cost; among equals fewest positive predictions; then the model given first. It holds for
 # any

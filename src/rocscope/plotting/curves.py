@@ -1,5 +1,7 @@
-"""Styles of curves: outline points, axis labels and reference lines."""
-# MERGED-DOC: """Draw curves on Axes, with legends that do not cover them."""
+"""Draw single curves on Axes: the style of each kind of curve, and legends that do not cover the curves.
+
+A style says which points are drawn, how the axes are labelled, and which reference lines belong to the curve.
+"""
 
 import textwrap
 from collections.abc import Callable, Sequence

@@ -1,8 +1,8 @@
-"""One Axes with the curves of several models, without legend; functions return the marks to label.
+"""Figures in one call: one or several models as ROC curves, lift charts and calibration plots.
 
-Marks on a curve: operating points, the iso-performance line, and labels that do not cover each other.
+The first part draws the curves of several models on one Axes and returns the marks to label: operating points, the line
+of equal cost, and labels that do not cover each other.
 """
-# MERGED-DOC: """Figures in one call: one or several models as ROC curves, lift charts and calibration plots."""
 
 from collections.abc import Callable, Mapping, Sequence
 from math import isfinite

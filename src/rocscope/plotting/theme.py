@@ -1,6 +1,7 @@
-"""Common look of all figures: colours, dashes, text and Axes; and SVG output."""
-# MERGED-DOC: """Rugs of calibration plots: the scores of each class beside the plot, and axes that end where scores
-# do."""
+"""Look that all figures share: colours, dashes, text, Axes, SVG output, and the rugs of calibration plots.
+
+A rug shows the scores of each class beside a plot, whose axes end where the scores do.
+"""
 
 import hashlib
 import io

@@ -1,5 +1,8 @@
-"""Splits: training and test rows, checked before anything is fitted."""
-# MERGED-DOC: """The protocols: cross-validation, hold-out, leave-one-out, bootstrap, time series and others.
+"""Protocols of evaluation: how rows are split into training and test rows, checked before anything is fitted.
+
+Cross-validation, hold-out, leave-one-out, bootstrap, time series and others; `cv=` of other functions accepts each of
+them, a number of folds, a splitter of scikit-learn, or index arrays.
+"""
 #
 # What `cv` may be, and the splits that it stands for.
 # """

@@ -1,8 +1,8 @@
-"""Bounds (envelopes) of a curve whose points are known only at the edges of bins.
+"""BinnedCounts: counts in bins of the score, with bounds on every figure that bins leave open.
 
-Bounds of the pairs that bins hold, as whole numbers of any size.
+A curve is known at the edges of bins only; between them it lies within an envelope. Bounds of concordant pairs are
+whole numbers of any size, so that they are never too narrow by rounding.
 """
-# MERGED-DOC: """BinnedCounts: counts in bins of the score, with bounds on every figure."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -31,10 +31,10 @@ class PairsInBins(Pairs):
 
     inexact: Callable[[str], InexactCountsError]
 
-    def _right(self, ties: Ties) -> tuple[float, float]:
+    def _doubled(self, ties: Ties) -> tuple[float, float]:
         if ties in ("lower", "upper"):
             raise self.inexact(f"AUC with ties={ties!r}")
-        return super()._right(ties)
+        return super()._doubled(ties)
 
 
 def whole_counts(values: Any, name: str, n: int) -> Array:

@@ -1,6 +1,8 @@
-"""Nested cells of the score: counters of a sketch, and the levels they represent."""
-# MERGED-DOC: """CountsSketch: a mergeable summary of a ranking in fixed memory, with guaranteed bounds, and its byte
-# format."""
+"""CountsSketch: a mergeable summary of a ranking in fixed memory, with guaranteed bounds, and its byte format.
+
+Scores are counted in nested cells: halves of the range of scores, halves of those, and so on. When memory is full, the
+cells that matter least are joined. The cells left are the bins of a `BinnedCounts`.
+"""
 
 import hashlib
 import json

@@ -1,7 +1,8 @@
-"""Resolve data arguments of segment functions into counts by segment for each model."""
-# MERGED-DOC: """Drift of the score distribution in every segment at once."""
-# MERGED-DOC: """Count rows, or counts of segments, by segment."""
-# MERGED-DOC: """Compare models by their mean AUC over segments, where segments are the sampling units."""
+"""Functions of models by segment: counting rows, drift of each segment, and comparison of models over segments.
+
+Segments are parts of the data, and in comparisons the sampling units. `counted_by_segment` resolves what a user passes
+into counts by segment for each model.
+"""
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,5 +1,10 @@
-"""SegmentLevels: the levels of many segments in one flat table, with areas, figures and hulls."""
-# MERGED-DOC: """Sorted rows of all segments, from which counts and figures of each segment are made.
+"""Levels of many segments in one flat table, and the sorted rows that they are made of.
+
+Rows of all segments are sorted at once, the positives and the negatives of each in a slot of their own. All cores
+first bring their rows into some hundred buckets of slots. Then each bucket, which a cache holds, is sorted by score
+and dealt into its slots. That reads and writes memory twice. `SegmentLevels` holds the levels of all segments one
+after the other, with areas, figures and hulls of each.
+"""
 #
 # Rows of all segments are sorted at once, the positives and the negatives of each in a slot of their own. They are
 # first

@@ -1,7 +1,9 @@
-"""The best threshold of every segment, in exact integers, for all segments at once."""
-# MERGED-DOC: """Segments whose AUC differs from the rest: small-sample tests, and shrunken areas."""
-# MERGED-DOC: """Means over segments with intervals, where segments are the sampling units."""
-# MERGED-DOC: """SegmentedCounts: the counts of one model by segment, with figures, best thresholds and tests."""
+"""SegmentedCounts: the counts of one model in every segment, with figures, best thresholds, means and tests.
+
+Best thresholds are found in exact integers for all segments at once. Means over segments take the segments as the
+sampling units. `differing` tests which segments have another AUC than the rest, with small samples in mind, and shrinks
+the areas towards their mean.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
