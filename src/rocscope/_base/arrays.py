@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from functools import cache
+from operator import mul
 from typing import Any, Literal, TypeVar
 
 import numpy as np
@@ -324,3 +325,18 @@ def unpacked(values: Array, absent: NDArray[np.bool_], name: str, error: type[In
     filled = np.full(values.size, np.nan)
     filled[~absent] = found
     return filled
+
+
+def dot(a: Array, b: Array, most: float) -> float:
+    """Return the sum of products of counts, at most `most`; uses Python integers if 64 bits might overflow."""
+    if a.dtype.kind == "i":
+        return sum(map(mul, a.tolist(), b.tolist())) if most > 2**63 - 1 else a.dot(b).item()
+    # Unlike a dot product of floats, the same on every machine.
+    return (a * b).sum().item()
+
+
+def after_infinity(scores: Array) -> Array:
+    """Return infinity followed by the decreasing scores; as Python integers if float64 would round them."""
+    exact = scores.dtype.kind == "f" or (scores[0].item() <= 2**53 and scores[-1].item() >= -(2**53))
+    dtype = scores.dtype if scores.dtype.kind == "f" else np.dtype(np.float64 if exact else object)
+    return np.concatenate([np.array([np.inf], dtype), scores], dtype=dtype)

@@ -8,7 +8,6 @@ points that rounded sums leave in doubt.
 from collections.abc import Iterator
 from itertools import pairwise
 from math import frexp
-from operator import mul
 from typing import Any
 
 import numpy as np
@@ -115,10 +114,3 @@ def condensed(sums: Sums) -> tuple[Array, Array]:
                 signed.append(sign * ((left - rest) / UNIT))
                 left = rest
     return np.array(step, np.intp), np.array(signed)
-
-
-def dot(a: Array, b: Array, most: float) -> float:
-    """Return the sum of products of counts, at most `most`; uses Python integers if 64 bits might overflow."""
-    if a.dtype.kind == "i":
-        return sum(map(mul, a.tolist(), b.tolist())) if most > 2**63 - 1 else a.dot(b).item()
-    return (a * b).sum().item()  # unlike a dot product of floats, the same on every machine

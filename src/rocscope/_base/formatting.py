@@ -69,3 +69,8 @@ def known(value: float, digits: str) -> str:
     ('0.5000', 'undefined')
     """
     return "undefined" if math.isnan(value) else format(value, digits)
+
+
+def direction(auc: float) -> str:
+    """Return a hint that lower scores may mean positive; scores are never reversed automatically."""
+    return " (below 1/2: do lower scores mean positive?)" if auc < 0.5 else ""

@@ -59,13 +59,6 @@ def encode(scores: Array) -> Array:
     return bits ^ top if scores.dtype.kind == "i" else np.where(bits <= top, bits | top, ~bits)
 
 
-def after_infinity(scores: Array) -> Array:
-    """Return infinity followed by the decreasing scores; as Python integers if float64 would round them."""
-    exact = scores.dtype.kind == "f" or (scores[0].item() <= 2**53 and scores[-1].item() >= -(2**53))
-    dtype = scores.dtype if scores.dtype.kind == "f" else np.dtype(np.float64 if exact else object)
-    return np.concatenate([np.array([np.inf], dtype), scores], dtype=dtype)
-
-
 PairCounts = tuple[int, int, int, int]
 """Concordant and tied pairs, positives and negatives."""
 

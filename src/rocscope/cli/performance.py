@@ -73,7 +73,7 @@ def summary(
     # Check the options and the columns.
     if json and markdown:
         raise InputError("--json and --md", expected="one of them")
-    gates = gating.parse_gates(fail_if)
+    gates = gating.parse_gates(fail_if) if fail_if else []
     given_threshold = _parse_threshold(threshold or [])
     if given_threshold is not None and detail is False:
         raise InputError("--threshold and --no-detail", expected="one of them")
@@ -112,7 +112,7 @@ def summary(
         _print_summary(data, markdown=markdown)
         if not markdown and not detailed and detail is None:
             console.note(f"{LEFT_OUT} --detail adds what can be had.")
-    return gating.exit_code(judged)
+    return gating.exit_code(judged) if gates else 0
 
 
 def _read_parts(
@@ -291,7 +291,7 @@ def compare(
     predictions = rows.read(file, fold=fold, groups=groups, columns=context.columns or None)
 
     import rocscope as rs
-    from rocscope.ranges.binned import direction
+    from rocscope._base.formatting import direction
 
     # The chosen hypothesis is about areas; other figures have a two-sided test.
     two_sided: dict[str, Any] = {"alternative": "two-sided", "test": "difference", "margin": 0.0, "adjust": adjust}

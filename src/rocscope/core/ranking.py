@@ -29,8 +29,8 @@ from numpy.typing import NDArray
 
 from rocscope import kernels
 from rocscope._base import validation as check
-from rocscope._base.arrays import Array, Ties, in_threads
-from rocscope._base.exact_sums import Sums, add_up, condensed, dot, rounded, whole_sums
+from rocscope._base.arrays import Array, Ties, dot, in_threads
+from rocscope._base.exact_sums import Sums, add_up, condensed, rounded, whole_sums
 from rocscope._base.radix import KINDS, KeyPart, decode, encode, sorted_keys, sorted_rows
 
 _PAIRS = "_pairs"

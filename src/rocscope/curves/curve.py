@@ -9,9 +9,8 @@ from typing import Any, ClassVar, Self, cast
 import numpy as np
 
 from rocscope._base import validation as check
-from rocscope._base.arrays import Array
+from rocscope._base.arrays import Array, after_infinity
 from rocscope._base.public_names import reach
-from rocscope._base.radix import after_infinity
 from rocscope._base.validation import frame_of
 from rocscope.core.counts import CumulativeCounts, ThresholdCounts
 from rocscope.core.predictions import Predictions

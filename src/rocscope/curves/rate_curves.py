@@ -11,9 +11,9 @@ import numpy as np
 
 from rocscope import kernels
 from rocscope._base import validation as check
-from rocscope._base.arrays import Array, Ties, in_threads
+from rocscope._base.arrays import Array, Ties, dot, in_threads
 from rocscope._base.contract import answering
-from rocscope._base.exact_sums import dot
+from rocscope._base.formatting import direction
 from rocscope._base.public_names import reach
 from rocscope.core.context import Context
 from rocscope.core.counts import OperatingPoint
@@ -21,7 +21,6 @@ from rocscope.curves.curve import CountCurve, cumulative, interpolate, scalar
 from rocscope.curves.profit_curve import Campaign
 from rocscope.errors import InputError, RocscopeError, heard
 from rocscope.geometry import Line, best_point, pool
-from rocscope.ranges.binned import direction
 from rocscope.sample import points_of
 
 

@@ -27,10 +27,9 @@ import numpy as np
 from scipy import special
 
 from rocscope._base import validation as check
-from rocscope._base.arrays import Array
+from rocscope._base.arrays import Array, after_infinity
 from rocscope._base.contract import contract
 from rocscope._base.grouping import masks_of
-from rocscope._base.radix import after_infinity
 from rocscope.calibration.curve import BinnedCalibrationCurve, calibration_curve
 from rocscope.calibration.outcomes import Strategy
 from rocscope.core.counts import ThresholdCounts

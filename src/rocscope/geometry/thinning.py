@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rocscope._base.arrays import Array
-from rocscope._base.radix import after_infinity
+from rocscope._base.arrays import Array, after_infinity
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.ranking import Block
 from rocscope.geometry.hull import pool

@@ -15,8 +15,8 @@ import numpy as np
 
 from rocscope import metrics
 from rocscope._base import validation as check
-from rocscope._base.arrays import Array, Ties
-from rocscope._base.exact_sums import dot
+from rocscope._base.arrays import Array, Ties, dot
+from rocscope._base.formatting import direction
 from rocscope.core.counts import CumulativeCounts, ThresholdCounts
 from rocscope.core.ranking import Levels, Pairs, count_at_least, without_signed_zeros
 from rocscope.core.result import Band, jsonable, number
@@ -564,8 +564,3 @@ class BinnedCounts(CumulativeCounts):
         low, high = self.auc_bounds
         found = f", auc={low:.6g}" if self.is_exact_area else f", auc from {low:.9g} to {high:.9g}"
         return found + direction(high)
-
-
-def direction(auc: float) -> str:
-    """Return a hint that lower scores may mean positive; scores are never reversed automatically."""
-    return " (below 1/2: do lower scores mean positive?)" if auc < 0.5 else ""

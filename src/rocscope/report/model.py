@@ -24,7 +24,7 @@ import numpy as np
 from rocscope import __version__
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
-from rocscope._base.formatting import chance
+from rocscope._base.formatting import chance, direction
 from rocscope._base.grouping import listed, masks_of, numbered
 from rocscope.calibration.curve import BinnedCalibrationCurve, calibration_curve
 from rocscope.calibration.outcomes import are_probabilities
@@ -48,7 +48,6 @@ from rocscope.inference.comparing import compare
 from rocscope.inference.estimate import Comparison, Estimate
 from rocscope.inference.proportions import Thresholds
 from rocscope.kernels import ranks
-from rocscope.ranges.binned import direction
 from rocscope.sample import Models, Sample, Samples, samples_of
 from rocscope.segments.by_segment import counted_by_segment
 from rocscope.segments.segmented_counts import SegmentedCounts
@@ -982,7 +981,8 @@ def report_data(
 
 def _pooled(predictions: Models) -> tuple[Samples, dict[str, SegmentedCounts]]:
     """Return the data of each model, ranked once for all uses, and the segments by model where counts have any."""
-    by_model = counted_by_segment(predictions)
+    # Rows have their segments as a column.
+    by_model = {} if isinstance(predictions, Predictions) else counted_by_segment(predictions)
     if by_model:
         return samples_of({model: segments.pooled() for model, segments in by_model.items()}), by_model
     data = samples_of(predictions, name="predictions")
