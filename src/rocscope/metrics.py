@@ -15,7 +15,8 @@ Of 50 positives 40 are found, of 100 negatives 20 are taken for positive:
 [0.8, 0.2, 0.8, 0.727, 0.571, 0.577, 0.571]
 >>> [round(metric(*table), 3) for metric in (youden, markedness, lift, lr_positive, lr_negative, odds_ratio)]
 [0.6, 0.556, 2.0, 4.0, 0.25, 16.0]
-
+>>> [round(metric(*table), 3) for metric in (break_even, fowlkes_mallows, macro_average, weighted_accuracy)]
+[0.733, 0.73, 0.8, 0.8]
 """
 
 from collections.abc import Callable
