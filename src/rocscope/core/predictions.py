@@ -1,7 +1,7 @@
 """Predictions: labels and the scores of one or more models, row by row.
 
 `Rows` is the base of `Predictions` and `MulticlassPredictions`: weights, folds, groups, segments and selection.
-`Provenance` says where rows came from and how many were dropped; `CountedModels` holds counts by model with it.
+`Provenance` holds the source of rows and how many of them were dropped; `CountedModels` holds counts by model with it.
 """
 
 from collections.abc import Mapping, Sequence

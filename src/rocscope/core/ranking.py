@@ -4,13 +4,10 @@ A level is a distinct score with the positives and negatives that have it. What 
 levels cost; all kinds yield them in blocks, highest score first, so that the area or the hull of 10⁸ rows needs no
 more memory than the sorted rows.
 
-============  =======================  ==========================================  ==========================
-kind          of                       keeps                                       levels
-============  =======================  ==========================================  ==========================
-`Levels`      few rows, or counts      one score and two counts a level            kept
-`SortedKeys`  many unweighted rows     one integer a row: the score and its label  made anew at each pass
-`SortedRows`  weighted rows            one integer and one signed weight a row     made anew at each pass
-============  =======================  ==========================================  ==========================
+- `Levels`, of few rows or of counts, keeps a score and two counts for each level.
+- `SortedKeys`, of many unweighted rows, keeps one integer a row: the score and its label. Levels are made anew at each
+  pass.
+- `SortedRows`, of weighted rows, keeps one integer and one signed weight a row. Levels are made anew at each pass.
 
 `engines.row_buffers` has the last two on disk. An integer, the *code*, orders as its score does
 (`_base.radix.encode`), so that rows of any type of score are sorted and compared as integers.
@@ -403,7 +400,7 @@ class WeightedRows(Ranking):
         pos_since = neg_since = 0
         for codes, signed in self.parts_of_rows():
             # Codes decrease, those of a part increase: the first `inside` ones lie in this part.
-            inside = code.size - np.searchsorted(code[::-1], codes[0]).item()
+            inside = code.size - int(np.searchsorted(code[::-1], codes[:1])[0])
             ends = np.concatenate([[codes.size], codes.searchsorted(code[:inside]), [0]])
             code = code[inside:]
             *sums, rest = whole_sums(signed, ends)

@@ -1,6 +1,6 @@
 """Allocation: a threshold for each segment within one shared capacity or budget, and its expected cost on new cases.
 
-An allocation is made by `rocscope.allocate` from the points of all segments, the `SegmentShares` that say which point
+An allocation is made by `rocscope.allocate` from the points of all segments, the `SegmentShares` that hold which point
 decides which share of a segment's cases, and the unit costs of each segment. This file holds, in order, the class; its
 application to a list of new cases (`ListedCases`); the interval of its expected cost; and its file, from which it is
 read with exact fractions and counts.

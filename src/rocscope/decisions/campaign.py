@@ -1,7 +1,7 @@
 """Campaign plans: the model, depth and campaign of the highest profit.
 
-Each model is tried in each campaign: the profit of contacting the best-scored customers is a curve over depth, the
-share of the population contacted, and the best depth lies at a vertex of the upper hull of that curve, or between two
+Each model is tried in each campaign. The profit of contacting the best-scored customers is a curve over depth, the
+share of the population contacted. The best depth lies at a vertex of the upper hull of that curve, or between two
 vertices where a capacity ends (a randomised rule). Each such pair is an `Offer`; `plan_campaign` makes a `CampaignPlan`
 of all offers and the best of them. Costs of a decision are negative profits: the interval of the profit is that of the
 expected cost with its signs reversed.

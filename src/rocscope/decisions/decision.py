@@ -3,8 +3,8 @@
 A decision answers a `Question`. It holds numbers only, so that it can be saved and read. The data that it was
 made of are reached through `Decision.sampling_model`, which an interval needs, as long as the decision is not copied.
 
-The range of slopes m of the iso-performance line in which a choice stays the best is also one of cost ratios and one of
-prevalences, since m = r·(1 − π)/π for the ratio r of the cost of a false alarm to that of a miss, and prevalence π.
+A choice stays the best in a range of slopes m of the iso-performance line. That is also a range of cost ratios and of
+prevalences, since m = r·(1 − π)/π: r is the cost of a false alarm over that of a miss, and π the prevalence.
 """
 
 import math

@@ -1,6 +1,6 @@
 """Plan: the common base of decisions, campaign plans and allocations, and what acting by a plan has achieved.
 
-A plan says which cases to act on, and what to expect of them. It is applied to new cases (`select`, `apply`), saved to
+A plan holds which cases to act on, and what to expect of them. It is applied to new cases (`select`, `apply`), saved to
 a file, verified against data, and later compared with the actual outcomes (`outcomes`).
 
 The file holds, in order: the comparison of a plan's expectations (`Promise`) with its outcomes (`PlanOutcomes`), with

@@ -7,8 +7,8 @@ methods of their own.
 
 The sampling model. A `SamplingModel` holds the data of a choice and its candidates, and estimates the cost of the
 choice on new cases from `Generalization`: the choice repeated in folds and bootstrap replicates (see `generalization`).
-Its makers cover the three kinds of choice: among all thresholds of a hull (`model_of_hull`), among those of rows with
-their own costs (`model_of_rows`), and rules whose cost is estimated as they are, without choosing again (`as_given`).
+There are three kinds of choice: among all thresholds of a hull (`model_of_hull`), and among those of rows with costs of
+their own (`model_of_rows`). The cost of a given rule is estimated without choosing again (`as_given`).
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -5,9 +5,9 @@ on tp positives and fp negatives of the sample gains
 
     hit · pos · tp − alarm · neg · fp
 
-where hit = cost_fn − cost_tp and alarm = cost_fp − cost_tn are the stakes of a case, and pos and neg are the numbers of
-cases in the population that one positive and one negative of the sample represent: N/n each for a population of N, and
-πN/n_pos and (1 − π)N/n_neg at a target prevalence π. Each case acted on uses one unit of a capacity, or its unit cost
+where hit = cost_fn − cost_tp and alarm = cost_fp − cost_tn are the stakes of a case. One positive and one negative of
+the sample represent pos and neg cases of the population. Each is N/n for a population of N; at a target prevalence π
+they are πN/n_pos and (1 − π)N/n_neg. Each case acted on uses one unit of a capacity, or its unit cost
 of a budget. `GivenCosts` makes these `UnitCosts` from a Context or Campaign for all segments or for each.
 
 Costs by row (`RowAmounts`): acting on a row gains g, which lies between −a and h in all rows. Counted as a share

@@ -346,7 +346,7 @@ def _as_good(expected: Decision, again: Decision, problem: choosing.ChoiceProble
 
 
 def _exact_cost(context: Context, decision: Decision) -> Fraction:
-    """Return the exact cost per case of a choice, of which randomised rules have fractions as counts."""
+    """Return the exact cost per case of a choice; the counts of randomised rules are fractions."""
     if decision.lot is None:
         return context.exact_cost(decision.point)
     (tpr, fpr), end = decision.lot.rates, decision.lot.second.point

@@ -3,9 +3,9 @@
 Every column in use has a `Role`: label, score of a model, weight, segment and so on. The role determines the type that
 a column is converted to and the error that bad values raise. A converted `Column` has a mask of missing values.
 
-Numbers keep their type. Types that NumPy lacks are converted only if no two values become equal: whole decimals to
-integers, other decimals of at most 15 digits to float64, and text (of files in which everything is text) to the first
-of int64, uint64 and float64 that every value fits.
+Numbers keep their type. Types that NumPy lacks are converted only if no two values become equal. Whole decimals
+become integers, and other decimals of at most 15 digits float64. Text, of files in which everything is text, becomes
+the first of int64, uint64 and float64 that every value fits.
 
 In order: `Column`, numbers, labels and groups, positive labels, roles, `CountRequest`, and class probabilities.
 """

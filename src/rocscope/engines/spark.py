@@ -3,7 +3,7 @@
 1. Every partition ranks its rows, a million at a time, into sorted *runs* of levels, so that equal scores meet before
    anything is sent, and a level with half of all rows is one entry of each run. Runs are kept on the executors' disks,
    so that the source is evaluated once; the driver gets a few hundred scores of each, and the labels that occur.
-2. With these the driver splits each model's scores into ranges, and the runs are cut at the borders.
+2. With these the driver splits each model's scores into ranges, and the runs are split at the borders.
 3. The shuffle: each range's pieces meet in one partition, which merges them and bins them without losing a vertex of
    the hull or a pair of the area. The driver concatenates the bins.
 

@@ -1,10 +1,10 @@
 """Count rows where they are: by aggregation in a database, a lazy frame or a DuckDB relation.
 
 `count` answers for tables of a database and lazy frames, through narwhals. Few distinct scores are fetched with their
-sums of positives and negatives. Of very many, with a tolerance, only counts in ranges of scores are fetched: `refine`
-splits the ranges that hold both classes, those with most pairs of unknown order first, until the area under the curve
-is known to within the tolerance. If U pairs of a positive and a negative lie in a common range, the area is uncertain
-by U / (n_pos n_neg).
+sums of positives and negatives. Of very many, with a tolerance, only counts in ranges of scores are fetched. `refine`
+splits the ranges that hold both classes, those with most pairs of unknown order first. It ends when the area under the
+curve is known to within the tolerance. If U pairs of a positive and a negative lie in a common range, the area is
+uncertain by U / (n_pos n_neg).
 
 `count_relation` answers for DuckDB relations: few distinct rows are aggregated, others are streamed.
 

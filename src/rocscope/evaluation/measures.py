@@ -1,14 +1,15 @@
 """Metrics of one model's predictions, and scorers of fitted models.
 
 `measure_of` turns whatever a user may pass as a metric into a `Measure`: a function of the Predictions of one model,
-with the sign that says whether large values are good. A metric is a name of rocscope's figures or of a scikit-learn
-scorer, costs (a `Context` for two classes, a `CostMatrix` for more), a scorer object, or a function of Predictions.
+with a sign: +1 if large values are good, −1 if small ones are. A metric is a name of rocscope's figures or of a
+scikit-learn scorer, costs (a `Context` for two classes, a `CostMatrix` for more), a scorer object, or a function of
+Predictions.
 
 `scorers_of` turns the `scoring` argument of `evaluate` into functions of a fitted model. Scorers of scikit-learn get
 the model itself, as in `cross_validate`; anything else is a measure of the model's predictions.
 
-Metrics that need decisions use the labels that a model predicts. A model without labels is positive from 0.5, or from 0
-of a decision function.
+Metrics that need decisions use the labels that a model predicts. A model without labels is positive from 0.5, or from
+0 of a decision function.
 """
 
 from collections.abc import Callable, Mapping, Sequence, Set

@@ -482,8 +482,8 @@ def slopes_at(touch: "TangentPoint", choices: Sequence[Choices]) -> tuple[float,
 
     Notes
     -----
-    The flattest line to any choice on its left is the upper limit, the steepest line to any on its right the lower one:
-    the same as the slopes on both sides of the vertex in `slope_ranges`, without the rest of the hull.
+    The flattest line to any choice on its left is the upper limit, the steepest line to any on its right the lower one.
+    These are the slopes on both sides of the vertex in `slope_ranges`, without the rest of the hull.
     """
     tpr, fpr = touch.rates
     low, high = Fraction(0), None

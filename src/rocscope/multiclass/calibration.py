@@ -145,7 +145,8 @@ def multiclass_decompose(
     if rule == "brier":
         parts = [decompose(sample) for sample in samples]
         numbers = [(part.score, part.miscalibration, part.discrimination, part.uncertainty) for part in parts]
-        return Decomposition(*np.sum(numbers, axis=0).tolist(), rule, "CORP, classwise")
+        score, miscalibration, discrimination, uncertainty = np.sum(numbers, axis=0).tolist()
+        return Decomposition(score, miscalibration, discrimination, uncertainty, rule, "CORP, classwise")
     fitted = np.empty_like(chance)
     for k, sample in enumerate(samples):
         fitted[:, k] = pav_values(sample)[np.searchsorted(sample.score, chance[:, k])]

@@ -2,7 +2,7 @@
 
 `MulticlassPredictions` is the container that all functions of this package take. Classes are stored as indices, and
 probabilities as n × k arrays whose columns are in the order of `classes`. `predictions_of` makes one of labels and
-probabilities. `RowDesign` says which rows are independent, for variances and resampling.
+probabilities. `RowDesign` holds which rows are independent, for variances and resampling.
 """
 
 from collections.abc import Hashable, Mapping, Sequence

@@ -1,6 +1,6 @@
 """Draw single curves on Axes: the style of each kind of curve, and legends that do not cover the curves.
 
-A style says which points are drawn, how the axes are labelled, and which reference lines belong to the curve.
+A style holds the points that are drawn, the labels of the axes, and the reference lines of the curve.
 """
 
 import textwrap

@@ -1,4 +1,5 @@
-"""Content of a report on two classes, as plain data: models, slices of the rows, the decision, and where it comes from.
+"""Content of a report on two classes, as plain data: models, slices of the rows, the decision, and where it comes
+from.
 
 A report shows each model on all rows and on parts of them. `report_data` builds it, from the parts in this file:
 
@@ -9,7 +10,8 @@ A report shows each model on all rows and on parts of them. `report_data` builds
 5. the decision: expected cost with its interval, and whom it acts on;
 6. the report.
 
-The page gets a curve as some of its points, thinned so that no point that can be best is missing (`geometry.thin`).
+The page gets a curve as some of its points, chosen so that no point that can be best is missing (see
+`rocscope.geometry`).
 """
 
 import hashlib
