@@ -352,8 +352,8 @@ class Curves(Mapping[str, Curve], Result):
         """Return the points of all curves as one data frame, with the column "model"."""
         columns = {model: curve.columns() for model, curve in self._curves.items()}
         names = next(iter(columns.values()))
-        joined = {name: np.concatenate([each[name] for each in columns.values()]) for name in names}
-        model = np.repeat(list(columns), [each["threshold"].size for each in columns.values()])
+        joined = {name: np.concatenate([column[name] for column in columns.values()]) for name in names}
+        model = np.repeat(list(columns), [column["threshold"].size for column in columns.values()])
         return frame_of({"model": model} | joined, backend)
 
     def to_dict(self) -> dict[str, Any]:
@@ -382,4 +382,4 @@ def of_one_or_several(
     if named or len(names) < 2:
         return make(model, counts_of(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight))
     counts = samples_of(y_true, pos_label=pos_label).counts()
-    return Curves({name: make(name, each) for name, each in counts.items()})
+    return Curves({name: make(name, model) for name, model in counts.items()})

@@ -165,13 +165,13 @@ class ProfitCurve(CountCurve):
 
     def _xy(self, tp: Array, fp: Array) -> tuple[Array, Array]:
         if self.campaign.response_rate is None:
-            depth, found = (tp + fp) / self.counts.n, tp / self.counts.n
+            depth, responders = (tp + fp) / self.counts.n, tp / self.counts.n
         else:
             rate = self.campaign.response_rate
-            found = rate * (tp / self.counts.n_pos)
-            depth = found + (1 - rate) * (fp / self.counts.n_neg)
+            responders = rate * (tp / self.counts.n_pos)
+            depth = responders + (1 - rate) * (fp / self.counts.n_neg)
         population = self.campaign.population
-        return depth, self.campaign.profit(population * depth, population * found)
+        return depth, self.campaign.profit(population * depth, population * responders)
 
     @property
     def response_rate(self) -> float:
@@ -298,11 +298,11 @@ class ProfitCurve(CountCurve):
             return self._exact_depth(tp[level].item(), fp[level].item())
 
         level = min(bisect_left(range(tp.size), depth, key=depth_of), tp.size - 1)
-        found, n_pos = Fraction(tp[level].item()), Fraction(self.counts.n_pos)
+        responders, n_pos = Fraction(tp[level].item()), Fraction(self.counts.n_pos)
         if level == 0:
-            return 0, found / n_pos
+            return 0, responders / n_pos
         start, end, before = depth_of(level - 1), depth_of(level), Fraction(tp[level - 1].item())
-        return level, (before + (depth - start) / (end - start) * (found - before)) / n_pos
+        return level, (before + (depth - start) / (end - start) * (responders - before)) / n_pos
 
     @property
     def random(self) -> Curve:
@@ -434,13 +434,13 @@ class RowProfitCurve(ProfitCurve):
     @staticmethod
     def _benefit(rows: Predictions, campaign: Campaign) -> Array:
         """Return the benefit of contacting each row, in ten-thousandths."""
-        found = column_of("unit_benefit", str(campaign.unit_benefit), rows.columns)
-        wrong = rows.y_true & (found < 0)
+        benefits = column_of("unit_benefit", str(campaign.unit_benefit), rows.columns)
+        wrong = rows.y_true & (benefits < 0)
         if wrong.any():
             got = check.count_and_first(wrong, "below 0")
             name = f"unit_benefit {campaign.unit_benefit!r}"
             raise InputError(name, expected="amounts of at least 0 where there is a response", got=got)
-        return np.where(rows.y_true, in_parts(found), 0.0)
+        return np.where(rows.y_true, in_parts(benefits), 0.0)
 
     def recount(self, counts: CumulativeCounts) -> NoReturn:  # noqa: ARG002
         """Raise: other counts do not contain the benefit of each response."""

@@ -123,13 +123,15 @@ def touching_within(
     """
     gain, cost = stakes(choices, context, totals)
     n_pos, n_neg = totals or choices[0].counts.exact_totals
-    polygon = _outline([corner for each in choices for corner in _corners(each)])
+    polygon = _outline([corner for option in choices for corner in _corners(option)])
     for bound in bounds:
         polygon = _cut(polygon, bound)
     if not polygon:
         raise InfeasibleError("no rule, not even a randomised one, is within all bounds")
+    # A linear cost is least at a corner of the polygon; among equal ones the fewest positive predictions decide.
     best = min(polygon, key=lambda at: (cost * at.fpr - gain * at.tpr, n_pos * at.tpr + n_neg * at.fpr))
     parts = sorted(best.parts, key=lambda part: (part[1].choices.depth(part[1].index), part[1].rates[1]))
+    # A corner within two bounds at once may lie off every line between two thresholds.
     if len(parts) > 2:
         raise InputError("bounds", expected="a best rule of two thresholds", got="one of three", hint="leave one out")
     (_, first), (share, second) = parts[0], parts[-1]
@@ -139,6 +141,7 @@ def touching_within(
 def _corners(choices: Choices) -> list[_Corner]:
     """Return the thresholds of one model that are vertices of the convex outline."""
     size = choices.index.size
+    # Turned by 180° the lower side of the outline is an upper hull: that of the negated choices.
     mirrored = replace(choices, index=choices.index[::-1], negated=not choices.negated)
     index = np.union1d(corners_of(choices), size - 1 - corners_of(mirrored))
     n_pos, n_neg = (total or 1 for total in choices.counts.exact_totals)
@@ -150,8 +153,9 @@ def _corners(choices: Choices) -> list[_Corner]:
 
 def _outline(corners: list[_Corner]) -> list[_Corner]:
     """Return the convex outline of points in order; of equal points, the one given first."""
-    right, up = lcm(*(each.fpr.denominator for each in corners)), lcm(*(each.tpr.denominator for each in corners))
-    places = {(int(each.fpr * right), int(each.tpr * up)): each for each in reversed(corners)}  # in whole numbers
+    # Times the common denominators all rates are whole numbers, whose comparison is faster than that of fractions.
+    right, up = lcm(*(at.fpr.denominator for at in corners)), lcm(*(at.tpr.denominator for at in corners))
+    places = {(int(at.fpr * right), int(at.tpr * up)): at for at in reversed(corners)}  # in whole numbers
     ordered = sorted(places)
     around = _chain(ordered)[:-1] + _chain(ordered[::-1])[:-1] if len(ordered) > 1 else ordered
     return [places[place] for place in around]
@@ -177,6 +181,7 @@ def _cut(polygon: list[_Corner], bound: Bound) -> list[_Corner]:
         room, beyond = bound.room(here), bound.room(there)
         if room >= 0:
             kept.append(here)
+        # The edge crosses the bound (Sutherland & Hodgman 1974, "Reentrant polygon clipping").
         if room * beyond < 0:
             kept.append(here.towards(there, room / (room - beyond)))
     return kept
@@ -196,6 +201,7 @@ def _nearest(between: ConvexCombination) -> ConvexCombination:
     choices, start, end = between.first.choices, between.first.index, between.second.index
     tp, fp = choices.exact_sums_at(np.arange(start, end + 1))
     up, right = tp[-1] - tp[0], fp[-1] - fp[0]
+    # tp + fp grows along the line, so that it orders the thresholds on it.
     wanted = between.share * (up + right)
     along = {
         step: hits + alarms

@@ -11,12 +11,6 @@ Best points are chosen only here. The rule: lowest expected cost; among equals f
 model given first. It holds for any context that does not reward errors of both kinds, also where a cost is 0 or one
 action is right whatever the scores.
 """
-#
-# The rule: lowest expected cost; among equals fewest positive predictions; then the model given first. It holds for
-# any
-# context that does not reward errors of both kinds, also where a cost is 0 or one action is right whatever the
-# scores.
-# """
 
 import bisect
 import functools
@@ -83,6 +77,7 @@ class Choices:
         """Return exact true and false positives at increasing positions; see `CumulativeCounts.whole`."""
         if not self.negated:
             return self.counts.exact_sums_at(self.index[index])
+        # Exact sums are asked for at increasing points; those of a negation decrease.
         below = self.counts.exact_sums_at(self.index[index][::-1])
         tp, fp = (
             [total - n for n in reversed(axis)] for axis, total in zip(below, self.counts.exact_totals, strict=True)
@@ -97,6 +92,7 @@ class Choices:
     def rates(self, index: int) -> tuple[Fraction, Fraction]:
         """Return the exact true and false positive rate at a position; 0 for a class without cases."""
         ((tp,), (fp,)), (n_pos, n_neg) = self.exact_sums_at(np.array([index])), self.counts.exact_totals
+        # A class without cases has a rate of 0 = 0 / 1.
         return Fraction(tp, n_pos or 1), Fraction(fp, n_neg or 1)
 
     def depth(self, index: int) -> Fraction:
@@ -148,13 +144,13 @@ def remembered(make: Callable[[ThresholdCounts], Made]) -> Callable[[ThresholdCo
     name = f"_{make.__name__}"
 
     @functools.wraps(make)
-    def found(counts: ThresholdCounts) -> Made:
+    def from_memory(counts: ThresholdCounts) -> Made:
         known = vars(counts)
         if name not in known:
             known[name] = make(counts)
         return known[name]
 
-    return found
+    return from_memory
 
 
 def pool(counts: CumulativeCounts) -> ThresholdCounts:
@@ -186,8 +182,9 @@ def _pooled(counts: ThresholdCounts) -> ThresholdCounts:
         return _pool_weighted(counts)
     if not counts.is_exact or ranking.few:
         return _pool_levels(ranking.levels())
-    found = in_threads(lambda blocks: _push(blocks, np.int64), ranking.counted_ranges())
-    tp, fp, code = found[0] if len(found) == 1 else _push(_joined(found), np.int64)
+    # The vertices of the hull are among those of the hulls of its stretches, which are made in threads.
+    hulls = in_threads(lambda blocks: _push(blocks, np.int64), ranking.counted_ranges())
+    tp, fp, code = hulls[0] if len(hulls) == 1 else _push(_joined(hulls), np.int64)
     return ThresholdCounts.from_ranking(Levels(ranking.decode(code[1:]), np.diff(tp), np.diff(fp)))
 
 
@@ -234,6 +231,7 @@ def _pool_weighted(counts: ThresholdCounts) -> ThresholdCounts:
         tp, fp, code = tp[point], fp[point], ranking.codes_at(point[1:] - 1)
     else:
         tp, fp, code = _push(ranking.blocks(), np.float64, 1.0, 1.0)
+        # Products of very large or small totals would overflow or underflow: a power of 2 brings these to about 1.
         if not (is_moderate(tp[-1]) and is_moderate(fp[-1])):
             tp, fp, code = _push(ranking.blocks(), np.float64, scale_of(tp[-1]), scale_of(fp[-1]))
         code = code[1:]
@@ -281,6 +279,7 @@ def upper_corners(tp: Array, fp: Array) -> NDArray[np.intp]:
     >>> upper_corners(np.array([1, 2, 2, 3]), np.array([0, 0, 2, 3]))
     array([0, 1, 3])
     """
+    # No cross product of differences exceeds tp·fp, so that 64 bits do not overflow. Else plain integers decide.
     fits = int(tp[-1]) * int(fp[-1]) <= np.iinfo(np.int64).max
     kept = _without_dents(tp, fp, np.arange(tp.size)) if fits else np.arange(tp.size)
     tp, fp, size = tp[kept], fp[kept], kept.size
@@ -313,6 +312,7 @@ def _unsure(tp: Array, fp: Array, strict_cumulative: tuple[Array, Array]) -> NDA
     `strict_cumulative` increase where the exact sums do, be it by less than the rounded ones show.
     """
     up, right = (np.diff(column) > 0 for column in strict_cumulative)
+    # A vertex between the ends is reached upwards and left to the right.
     ends = np.ones(min(tp.size, 2), bool)
     kept = np.flatnonzero(np.concatenate([ends[:1], up[:-1] & right[1:], ends[1:]]))
     tp, fp = (axis if is_moderate(axis[-1]) else axis * scale_of(axis[-1]) for axis in (tp, fp))
@@ -327,13 +327,16 @@ def _without_dents(tp: Array, fp: Array, kept: NDArray[np.intp]) -> NDArray[np.i
     while kept.size > _FEW:
         y, x = tp[kept], fp[kept]
         up, right = np.diff(y), np.diff(x)
+        # Positive where the slope increases, hence where the middle point lies below the line; 0 where it lies on it.
         dent = up[1:] * right[:-1] - up[:-1] * right[1:]
         if tp.dtype.kind == "f":
+            # The same bound of the rounding error as in the compiled loop.
             off = (up[1:] + up[:-1]) * x[2:] + (right[1:] + right[:-1]) * y[2:] + MARGIN * x[2:] * y[2:]
             above = ~(dent > MARGIN * off + LEAST)
         else:
             above = dent < 0
         before, kept = kept.size, kept[np.concatenate([[True], above, [True]])]
+        # Another round costs as much as the caller saves by it.
         if kept.size > 0.9 * before:
             break
     return kept
@@ -458,6 +461,7 @@ def slope_ranges(choices: Sequence[Choices]) -> SlopeRanges:
             chain.pop()
         chain.append(corner)
 
+    # y = tpr · all_pos and x = fpr · all_neg: the slope in rates is (dy / all_pos) / (dx / all_neg).
     borders = tuple(
         Fraction((after.y - before.y) * all_neg, (after.x - before.x) * all_pos) for before, after in pairwise(chain)
     )
@@ -581,13 +585,13 @@ def touching(choices: Sequence[Choices], context: Context, totals: tuple[int, in
         tpr, fpr = touch.rates
         return cost * fpr - gain * tpr, touch.choices.depth(touch.index)
 
-    found = [TangentPoint(each, index) for each in choices for index in _ends(each, gain, cost)]
-    if len(found) == 1:
-        return found[0]
-    orders = [order(touch) for touch in found]
+    touches = [TangentPoint(option, index) for option in choices for index in _ends(option, gain, cost)]
+    if len(touches) == 1:
+        return touches[0]
+    orders = [order(touch) for touch in touches]
     first = orders.index(min(orders))
-    as_good = (touch for i, touch in enumerate(found) if i != first and orders[i][0] == orders[first][0])
-    return TangentPoint(found[first].choices, found[first].index, tuple(as_good))
+    as_good = (touch for i, touch in enumerate(touches) if i != first and orders[i][0] == orders[first][0])
+    return TangentPoint(touches[first].choices, touches[first].index, tuple(as_good))
 
 
 def stakes(
@@ -640,12 +644,14 @@ def needs_every_threshold(context: Context) -> bool:
 def _ends(choices: Choices, gain: Fraction, cost: Fraction) -> list[int]:
     """Return the first and the last (if different) of the cheapest choices of one model."""
     if gain == 0 > cost:  # all false alarms are wanted, hits do not count: the one line that touches the lower hull
+        # Rounded sums may stand still where the exact ones increase, which the strict ones do not.
         rights = choices.strict_cumulative[1]
         return sorted({int(rights.searchsorted(rights[-1])), rights.size - 1})
     corners = corners_of(choices)
     tp, fp = choices.exact_sums_at(corners)
     n_pos, n_neg = choices.counts.exact_totals
     per_hit, per_alarm = gain / (n_pos or 1), cost / (n_neg or 1)
+    # Multiplied by both denominators: only the sign of a loss matters, and whole numbers have it without a division.
     hit, alarm = per_hit.numerator * per_alarm.denominator, per_alarm.numerator * per_hit.denominator
 
     def loss(segment: int) -> int:

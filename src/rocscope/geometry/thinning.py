@@ -75,6 +75,7 @@ def thin(
     (array([0, 2, 5, 6]), array([inf, 5., 2., 1.]), 0.0)
     """
     counts.require_both_classes("thinning")
+    # The positions are measured along s = fpr + tpr, which goes from 0 to 2.
     hull = pool(counts) if hull is None else hull
     wanted = np.union1d(np.linspace(0, 2, most), _along(counts, hull.tp, hull.fp))
     chosen: list[tuple[Array, ...]] = []
@@ -85,7 +86,9 @@ def thin(
         if not done and size < most and first == wanted.size:  # the first block is the last
             level = np.arange(size)
         else:
+            # Several positions may be reached at the same level, which is kept once.
             level = level[np.diff(level, prepend=-1) > 0]
+        # The first level with all negatives is best where only false alarms are rewarded; it need not be on the hull.
         if not complete and block.fp[-1] == counts.n_neg:
             level, complete = np.union1d(level, np.searchsorted(block.fp, counts.n_neg)), True
         threshold = counts.ranking.decode(block.code[level])
@@ -178,6 +181,7 @@ def simplify(
     """
     x, y = (_in_own_range(np.asarray(axis, dtype=np.float64)) for axis in (x, y))
     chosen = set(np.asarray(keep, dtype=np.intp).tolist()) | {0, len(x) - 1}
+    # A heap has the smallest first, so that distances are stored negative.
     segments = [_farthest(x, y, *ends) for ends in pairwise(sorted(chosen))] or [(0.0, 0, 0, 0)]
     heapq.heapify(segments)
     while len(chosen) < most and segments[0][0] < -tolerance:
@@ -201,6 +205,7 @@ def _farthest(x: Array, y: Array, first: int, last: int) -> tuple[float, int, in
     # One column at a time, as this is called some thousand times for short pieces.
     off_x, off_y = x[first + 1 : last] - start_x, y[first + 1 : last] - start_y
     along = (off_x * chord_x + off_y * chord_y) / (chord_x**2 + chord_y**2 or 1.0)
+    # Beyond an end of the chord the distance to that end counts.
     np.minimum(np.maximum(along, 0.0, out=along), 1.0, out=along)
     distance = np.hypot(off_x - along * chord_x, off_y - along * chord_y)
     middle = int(distance.argmax())

@@ -21,6 +21,7 @@ def count_levels(keys, high_bit, size, code, pos, neg):
     previous = np.uint64(0)
     fresh = True
     for i in range(keys.size - 1, -1, -1):
+        # The label took the place of the highest bit of the score, which `high_bit` gives back.
         value = np.uint64(keys[i] >> one) | high_bit
         positive = np.int64(keys[i] & one)
         if fresh or value != previous:
@@ -46,6 +47,7 @@ def absorb(start, shift, pos, neg, low, high, code, code_pos, code_neg, per_pos,
     left = code.size
     for j in range(code.size - 1, -1, -1):
         c = code[j]
+        # Scores ascend, so c - start is never negative; it has bits above the width only past the end of the cell.
         while depth > 0 and (c - start[path[depth - 1]]) >> np.uint64(shift[path[depth - 1]]):
             depth -= 1
         while i < start.size and start[i] <= c:
@@ -57,12 +59,14 @@ def absorb(start, shift, pos, neg, low, high, code, code_pos, code_neg, per_pos,
             v = path[depth - 1]
             p = pos[v] + code_pos[j]
             n = neg[v] + code_neg[j]
+            # A cell of one score cannot be split, so that its mass has no bound.
             if shift[v] == 0 or p * per_pos + n * per_neg <= most:
                 pos[v] = p
                 neg[v] = n
                 low[v] = min(low[v], c)
                 high[v] = max(high[v], c)
                 continue
+        # Written from the end of the arrays that are read: as many levels have been read as there are places.
         left -= 1
         code[left] = c
         code_pos[left] = code_pos[j]
@@ -91,8 +95,10 @@ def coarsen(start, shift, pos, neg, low, high, sum_pos, sum_neg, per_pos, per_ne
         mass = (sum_pos[j] - sum_pos[i]) * per_pos + (sum_neg[j] - sum_neg[i]) * per_neg
         if mass > light or s == _TOP:
             s = max(shift[i], shift[j - 1])
+            # The smallest cell around all of them: the bits in which its first and its last start agree.
             while s < _TOP and (start[i] ^ start[j - 1]) >> np.uint64(s):
                 s += 1
+            # A shift by all 64 bits is undefined; start ^ start is a 0 of the same type.
             begin = start[i] >> np.uint64(s) << np.uint64(s) if s < _TOP else start[i] ^ start[i]
         own = s == shift[i] and begin == start[i]
         joined = s < _TOP and mass <= (grown if own else light)
@@ -116,6 +122,7 @@ def coarsen(start, shift, pos, neg, low, high, sum_pos, sum_neg, per_pos, per_ne
                 middle = k + 1
             else:
                 above = k
+        # The lower half is put on the stack last and so done first: what is written never overtakes what is to be read.
         waiting[left, 0], waiting[left, 1], waiting[left, 2], begins[left] = middle, j, s - 1, border
         waiting[left + 1, 0], waiting[left + 1, 1], waiting[left + 1, 2], begins[left + 1] = (
             i + own,

@@ -8,6 +8,7 @@ from rocscope.kernels.kernel import Kernel
 @Kernel
 def ranks_sum(pos, neg):
     """Sum over `neg` the number of `pos` below it and not above it; both are increasing."""
+    # Twice the Mann-Whitney statistic: a tie counts 1 and a concordant pair 2, so that the sum is a whole number.
     below = 0
     not_above = 0
     total = 0
@@ -30,6 +31,7 @@ def count_predicted(y, proba, weight, class_weight, counts):
         chosen = 0
         for cls in range(proba.shape[1]):
             value = proba[row, cls] * class_weight[cls]
+            # Strictly larger: of equal classes the first is predicted, as by `argmax`.
             if value > best:
                 best = value
                 chosen = cls
@@ -50,6 +52,7 @@ def rivals(y, proba, class_weight, cls, cell, change):
                 chosen = other
         cell[row] = y[row] * k + chosen
         own = proba[row, cls]
+        # No weight makes a class the prediction where its probability is 0.
         change[row] = best / own if own > 0 else np.inf
 
 
@@ -74,11 +77,13 @@ def climb(order, cell, weight, cls, gain, support, least_hits, hits, predicted, 
         amount = weight[0 if one_weight else row]
         y = cell[row] // k
         other = cell[row] % k
+        # A row moves between two classes only: their old terms are subtracted and the new ones added.
         lack = lacking[i]
         total = value[i]
         for c in (cls, other):
             lack -= max(least_hits[c] - hits[c], 0.0)
             if gain.shape[0] == 0 and support[c] > 0:
+                # F1 = 2·tp / (2·tp + fn + fp), which is 2·hits / (support + predicted).
                 total -= 2 * hits[c] / (support[c] + predicted[c])
         hits[cls] += amount * (y == cls)
         hits[other] -= amount * (y == other)

@@ -30,6 +30,7 @@ class Kernel:
     def _compiled(self) -> Callable[..., Any]:
         import numba
 
+        # The compiler does not know this class: compiled callees replace kernels in a copy of the global names.
         code, names = self.python.__code__, self.python.__globals__
         called = {name: names[name] for name in code.co_names if isinstance(names.get(name), Kernel)}
         scope = names | {name: kernel._compiled for name, kernel in called.items()}

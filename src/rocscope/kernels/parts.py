@@ -29,6 +29,7 @@ def find_buckets(bits, kind, ends, shift, bucket):
     """
     top = np.uint64(1) << np.uint64(bits.itemsize * 8 - 1)
     first, last, upper_first, upper_last = ends[0, 0], ends[0, 1], ends[1, 0], ends[1, 1]
+    # The second half of the buckets follows the first without a gap, however far apart the scores are.
     before = last - first + np.uint64(1)
     for i in range(bits.size):
         code = ordered(np.uint64(bits[i]), top, kind)
@@ -55,6 +56,7 @@ def has_top(b, top, kind):
     """Whether the highest ordered bit of a score is 1; see `ranks.ordered`."""
     if kind == 0:
         return b >= top
+    # Signed integers and floats that are not negative have a highest bit of 0, and -0.0 is `top` itself.
     return b < top if kind == 1 else b <= top
 
 
@@ -71,6 +73,7 @@ def pack(bits, positive, kind, keys):
     low, high = 0, keys.size
     for start in range(0, bits.size, SLICE):
         rows = bits[start : start + SLICE]
+        # Narrow integers: one instruction counts more rows, and a slice has 4,096 at most.
         n_upper = np.int32(0)
         for i in range(rows.size):
             n_upper += np.int32(has_top(rows[i], top, kind))
@@ -83,6 +86,7 @@ def pack(bits, positive, kind, keys):
         else:
             make_keys(start, start + rows.size, bits, positive, kind, own)
             for i in range(rows.size):
+                # Only one of the two places is claimed; the other is written again by a later row.
                 keys[low] = keys[high - 1] = own[i]
                 is_upper = np.int64(has_top(rows[i], top, kind))
                 low += 1 - is_upper
@@ -140,6 +144,7 @@ def begin_digits(keys, lowest, shift, begin):
     alike = False
     for d in range(begin.size):
         size = begin[d]
+        # A digit that all keys share would move no row: its pass is left out.
         alike |= size == keys.size
         begin[d] = total
         total += size
@@ -161,6 +166,7 @@ def deal_digits(keys, values, lowest, shift, begin, spare, spare_values):
 @Kernel
 def sort_digits(keys, values, spare, spare_values, lowest, first, bits):
     """Sort rows by eleven-bit digits of the keys above `lowest`, from digit `first` on."""
+    # Least significant digit first: every pass is stable, so it keeps the order of the lower digits.
     begin = np.empty(2048, np.uint64)
     source, source_values, target, target_values = keys, values, spare, spare_values
     moves = 0
@@ -171,6 +177,7 @@ def sort_digits(keys, values, spare, spare_values, lowest, first, bits):
             source, target = target, source
             source_values, target_values = target_values, source_values
             moves += 1
+    # After an odd number of passes the rows lie in the spare arrays.
     if moves % 2 == 1:
         for i in range(keys.size):
             keys[i] = source[i]
@@ -193,6 +200,7 @@ def insert_rows(keys, values):
                 k -= 1
             keys[k] = key
             moves += i - k
+            # The cost stays linear: beyond this another radix pass is cheaper.
             if moves > keys.size:
                 return False
     return True
@@ -216,6 +224,7 @@ def sort_rows(keys, values):
     while spread > np.uint64(0):
         spread >>= np.uint64(1)
         bits += 1
+    # 22 leading bits make 2^22 buckets, at least eight for a row: few rows are left to be moved by insertion.
     first = max(bits - 11 * (2 if keys.size <= TWO_DIGITS else 3), 0)
     spare = np.empty_like(keys)
     if values is None:  # noqa: SIM108 (which branch holds is known when this is compiled)

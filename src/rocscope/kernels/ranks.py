@@ -18,6 +18,8 @@ def ordered(b, top, kind):
         return b
     if kind == 1:
         return b ^ top
+    # Floats order as sign and magnitude: negative ones are reversed. In plain Python ~b is -b - 1, to which
+    # top + top = 2^width is missing; in integers of that width it adds 0. -0.0 has the bits `top`, as has 0.0 | top.
     return b | top if b <= top else ~b + top + top
 
 
@@ -29,6 +31,7 @@ def scan(keys, last, tp, rows, code, block_tp, block_fp):
     to go on from, and the positives and rows so far.
     """
     one = keys.dtype.type(1)
+    # Differs from the first score whatever that is.
     previous = ~(keys[last] >> one)
     level = -1
     i = last
@@ -54,6 +57,7 @@ def count_levels(keys):
     levels = 1
     pos = np.int64(keys[0] & one)
     for i in range(1, keys.size):
+        # More than the lowest bit, which is the label, differs.
         levels += np.int64((keys[i] ^ keys[i - 1]) > one)
         pos += np.int64(keys[i] & one)
     return levels, pos, keys.size
@@ -94,6 +98,7 @@ def count_key_pairs(keys):
     concordant, not_above, neg, below, previous = 0, 0, 0, 0, keys[0]
     for start in range(0, keys.size, SLICE):
         own = keys[start : start + SLICE]
+        # Reads the slice in one sweep, which brings it to the cache.
         after = neg + own.size - count_positives(own)
         for i in range(own.size):
             key = own[i]
@@ -128,6 +133,7 @@ def push_hull(tp, fp, code, top, block_tp, block_fp, block_code):
         i = corner[j]
         t = block_tp[i]
         f = block_fp[i]
+        # Slopes are compared by products of counts, at most n_pos·n_neg: below 2^63 for up to 6·10^9 rows.
         while top > 0 and (tp[top] - tp[top - 1]) * (f - fp[top]) <= (t - tp[top]) * (fp[top] - fp[top - 1]):
             top -= 1
         top += 1
@@ -148,6 +154,7 @@ def venn_abers(pos, total, low, high):
     left_pos, left_total, left_next = pos.copy(), total.copy(), np.empty(k, np.int64)
     for i in range(k):
         j = i - 1
+        # Pool adjacent violators: shares a/n >= b/m are compared as a·m >= b·n, exactly for whole numbers.
         while j >= 0 and left_pos[j] * left_total[i] >= left_pos[i] * left_total[j]:
             left_pos[i] += left_pos[j]
             left_total[i] += left_total[j]
@@ -162,6 +169,7 @@ def venn_abers(pos, total, low, high):
             j = right_next[j]
         right_next[i] = j
     for i in range(k):
+        # The fit with one row more follows from the chains: pool the neighbours until they no longer violate the order.
         for label in range(2):
             p = pos[i] + label
             t = total[i] + 1
@@ -200,6 +208,7 @@ def tally(number, place, size, unit, out):
                 seen[place[r, j]] += 1
                 j += 1
             start = block * size
+            # Block by block, so that the counters stay in the cache; each is 0 again for the next.
             for i in range(min(size, unit.size - start)):
                 out[r, unit[start + i]] += seen[i]
                 seen[i] = 0
@@ -232,6 +241,7 @@ def tally_right(number, place, size, row, above, not_below, reached, right):
             neg = first + pos_here - n_pos
             own_above, own_not_below = above[neg : neg + own_neg.size], not_below[neg : neg + own_neg.size]
             for i in range(own_neg.size):
+                # 2·concordant + tied = (positives above) + (positives not below): no half is needed for ties.
                 twice = np.int64(own_reached[own_above[i]]) + np.int64(own_reached[own_not_below[i]])
                 total += np.int64(own_neg[i]) * twice
             seen[:] = 0
@@ -257,6 +267,7 @@ def farthest(tp, fp, ends, start_tp, start_fp, up, right):
 
     The points before `ends[i + 1]` are of line i, or of one before it.
     """
+    # The scales hold the slope of the line, so that the error needs no division here.
     worst = 0.0
     first = 0
     for line in range(up.size):
@@ -274,20 +285,21 @@ def reach(tp, fp, n_pos, n_neg, wanted, level):
 
     Returns how many of these are reached.
     """
-    found = 0
+    reached = 0
     first = 0
     end = tp[tp.size - 1] / n_pos + fp[tp.size - 1] / n_neg
-    while found < wanted.size and wanted[found] <= end:
+    while reached < wanted.size and wanted[reached] <= end:
         last = tp.size - 1
+        # The wanted numbers increase: the search goes on from the last place.
         while first < last:
             middle = (first + last) // 2
-            if tp[middle] / n_pos + fp[middle] / n_neg < wanted[found]:
+            if tp[middle] / n_pos + fp[middle] / n_neg < wanted[reached]:
                 first = middle + 1
             else:
                 last = middle
-        level[found] = first
-        found += 1
-    return found
+        level[reached] = first
+        reached += 1
+    return reached
 
 
 @Kernel
@@ -295,6 +307,7 @@ def gain(tp, fp, before):
     """Return the sum of precisions weighted by the positives of each level, after `before`."""
     gained = 0.0
     for i in range(tp.size):
+        # Average precision: the precision at a level counts once for each of its positives.
         gained += (tp[i] - before) * (tp[i] / (tp[i] + fp[i]))
         before = tp[i]
     return gained

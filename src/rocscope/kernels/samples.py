@@ -5,7 +5,7 @@ import numpy as np
 from rocscope.kernels.kernel import Kernel
 
 FIRST = 12
-"""Numbers of successes whose chances are kept beside each other; the rare larger ones are found one by one."""
+"""Numbers of successes whose chances are kept beside each other; the rare larger ones are regret one by one."""
 
 BINS = 256
 """Of distances at most, in which a quantile is looked for, one for each level of a sample; 1,024 took longer."""
@@ -20,6 +20,7 @@ def isotonic(pos, total, fitted):
         blocks = 0
         for level in range(levels):
             a, n = pos[sample, level], total[sample, level]
+            # Shares are compared by cross products; equal ones pool too.
             while blocks > 0 and happened[blocks - 1] * n >= a * size[blocks - 1]:
                 blocks -= 1
                 a += happened[blocks]
@@ -33,7 +34,7 @@ def isotonic(pos, total, fitted):
 
 
 @Kernel
-def excess(pos, total, at, own, found):
+def excess(pos, total, at, own, regret):
     """Write the cost of acting from the level `own` of each proportion on, less that from the best level on."""
     for sample in range(pos.shape[0]):
         for point in range(at.size):
@@ -44,22 +45,22 @@ def excess(pos, total, at, own, found):
                 a = pos[sample, level]
                 cost += (1 - at[point]) * a - at[point] * (total[sample, level] - a)
                 least = min(least, cost)
-            found[sample, point] = (cost if own[point] == pos.shape[1] else here) - least
+            regret[sample, point] = (cost if own[point] == pos.shape[1] else here) - least
 
 
 @Kernel
-def combine(values, rows, parts, found):
+def combine(values, rows, parts, combined):
     """Write for each sample and level a sum of parts of some of the sample's values."""
-    for sample in range(found.shape[0]):
-        for level in range(found.shape[1]):
-            whole = 0.0
+    for sample in range(combined.shape[0]):
+        for level in range(combined.shape[1]):
+            total = 0.0
             for term in range(rows.shape[0]):
-                whole += parts[term, level] * values[sample, rows[term, level]]
-            found[sample, level] = whole
+                total += parts[term, level] * values[sample, rows[term, level]]
+            combined[sample, level] = total
 
 
 @Kernel
-def successes(uniform, few, trials, rare, flipped, found):
+def successes(uniform, few, trials, rare, flipped, drawn):
     """Write quantiles of binomials at a few levels, summed from 0 on, where the rarer end of trials has this chance."""
     none, odds = (1 - rare) ** trials, rare / (1 - rare)
     most = 0
@@ -67,36 +68,40 @@ def successes(uniform, few, trials, rare, flipped, found):
     for i in range(few.size):
         probability = reached[0, i] = none[i]
         for count in range(1, min(FIRST, int(trials[i]))):
+            # P(k) = P(k - 1) · odds · (n - k + 1) / k, from P(0) = (1 - p)^n on.
             probability = probability * odds[i] * (trials[i] - count + 1) / count
             reached[count, i] = reached[count - 1, i] + probability
         most = max(most, min(FIRST, int(trials[i])))
         if trials[i] < FIRST:
             reached[int(trials[i]) :, i] = np.inf
-    at, found_few = np.empty(few.size), np.empty(few.size)
+    at, rare_count = np.empty(few.size), np.empty(few.size)
     for sample in range(uniform.shape[0]):
         for i in range(few.size):
+            # The number of failures is drawn where these are rarer: its quantile is taken at 1 - u.
             at[i] = 1 - uniform[sample, few[i]] if flipped[i] else uniform[sample, few[i]]
-            found_few[i] = 0
+            rare_count[i] = 0
         for count in range(most):
             for i in range(few.size):
-                found_few[i] += at[i] > reached[count, i]
+                # The quantile is the number of cumulative chances below u, counted without a branch.
+                rare_count[i] += at[i] > reached[count, i]
         for i in range(few.size):
-            count = found_few[i]
+            count = rare_count[i]
             if count == FIRST:
-                whole = reached[FIRST - 1, i]
-                probability = whole - reached[FIRST - 2, i]
-                while at[i] > whole and count <= trials[i]:
+                cumulative = reached[FIRST - 1, i]
+                probability = cumulative - reached[FIRST - 2, i]
+                while at[i] > cumulative and count <= trials[i]:
                     probability = probability * odds[i] * (trials[i] - count + 1) / count
-                    whole += probability
+                    cumulative += probability
                     count += 1
                 count -= 1
-            found[sample, few[i]] = trials[i] - count if flipped[i] else count
+            drawn[sample, few[i]] = trials[i] - count if flipped[i] else count
 
 
 @Kernel
 def selected(distance, size, bin_of, reached, held, row):
     """Return the smallest distance that more than `row` rows do not exceed, and the largest if there is none."""
     chosen = 0
+    # Sizes may be sums of rounded weights: a total within 1e-9 of the row counts as equal to it.
     while chosen < reached.size - 1 and reached[chosen] <= row + 1e-9:
         chosen += 1
     while chosen > 0 and reached[chosen] == reached[chosen - 1]:
@@ -106,6 +111,7 @@ def selected(distance, size, bin_of, reached, held, row):
         if bin_of[level] == chosen:
             held[count] = level
             count += 1
+    # A bin holds few levels: taking the smallest again and again is faster than sorting it.
     last = -1.0
     while count > 0:
         nearest = 0
@@ -122,7 +128,7 @@ def selected(distance, size, bin_of, reached, held, row):
 
 
 @Kernel
-def quantiles(distance, size, shares, found):
+def quantiles(distance, size, shares, quantile):
     """Write quantiles of the distances of each sample, none negative, over rows: between neighbours (type 7)."""
     levels = distance.shape[1]
     bin_of, held, reached = np.empty(levels, np.int64), np.empty(levels, np.int64), np.empty(min(BINS, levels))
@@ -134,14 +140,15 @@ def quantiles(distance, size, shares, found):
         for level in range(levels):
             bin_of[level] = min(max(int(distance[sample, level] * scale), 0), bins - 1)
             reached[bin_of[level]] += size[sample, level]
-        for each in range(1, bins):
-            reached[each] += reached[each - 1]
+        for i in range(1, bins):
+            reached[i] += reached[i - 1]
         for i in range(shares.size):
+            # Type 7 of Hyndman & Fan 1996: the quantile q of n rows lies at q·(n - 1), between its neighbours.
             place = shares[i] * max(reached[bins - 1] - 1, 0.0)
             below = np.floor(place + 1e-9)
             low = selected(distance[sample], size[sample], bin_of, reached, held, below)
             high = selected(distance[sample], size[sample], bin_of, reached, held, below + 1)
-            found[sample, i] = low + min(max(place - below, 0.0), 1.0) * (high - low)
+            quantile[sample, i] = low + min(max(place - below, 0.0), 1.0) * (high - low)
 
 
 @Kernel
@@ -152,6 +159,7 @@ def find_places(ascending, starts, scale, values, places):
     """
     first, last = ascending[0], starts.size - 2
     for i in range(values.size):
+        # Values outside go to the cell at the end, where the search puts them before or after all numbers.
         cell = np.int64(max(min((values[i] - first) * scale, last), 0))
         low, high = starts[cell], starts[cell + 1]
         while low < high:

@@ -10,6 +10,7 @@ from rocscope.kernels.ranks import ordered
 def count(slot, shift, sizes):
     """Count the entries of each slot into `sizes`, ignoring `shift` low bits."""
     for i in range(slot.size):
+        # An unsigned index needs no test for places that are counted from the end.
         sizes[np.uint64(slot[i] >> shift)] += 1
 
 
@@ -34,6 +35,7 @@ def deal_rows(slot, bits, kind, shift, filled, rest, codes):
         bucket = np.uint64(slot[i] >> shift)
         k = np.uint64(filled[bucket])
         filled[bucket] += 1
+        # What the bucket does not say: the `shift` lowest bits of the slot.
         rest[k] = np.uint64(slot[i]) - (bucket << np.uint64(shift))
         codes[k] = ordered(bits[i], top, kind)
 
@@ -67,6 +69,7 @@ def count_pairs(codes, bounds, below, not_above):
                 total += (j - first_neg) * (middle - i)
                 tied += (j - first_neg) * (i - first)
             else:
+                # The smaller code is passed. Of a negative, all positives of this segment that are left are above it.
                 passed = np.int64(value < codes[j])
                 i += passed
                 total += (1 - passed) * (middle - i)
@@ -118,9 +121,11 @@ def hulls(up, right, start, kept, first):
             while size > bottom:
                 j = kept[size - 1]
                 y, x = up[j], right[j]
+                # The origin is not stored. y * 0 is a 0 of the same type.
                 below, left = y * 0, x * 0
                 if size - 1 > bottom:
                     below, left = up[kept[size - 2]], right[kept[size - 2]]
+                # The last vertex stays if the slope falls there: without a division, this is exact for whole numbers.
                 if (y - below) * (right[i] - x) > (up[i] - y) * (x - left):
                     break
                 size -= 1

@@ -22,6 +22,8 @@ def two_sum(a, b):
 @Kernel
 def running(weights, sums):
     """Write running sums, each with its accumulated rounding error."""
+    # The difference is a 0 of the type of the weights, which compiled variables keep. The errors of all steps are
+    # summed beside the total (Ogita, Rump & Oishi 2005, "Accurate sum and dot product", their Sum2).
     total, left = weights[0] - weights[0], weights[0] - weights[0]
     for i in range(weights.size):
         total, rest = two_sum(total, weights[i])
@@ -40,6 +42,7 @@ def sum_level(codes, signed, last):
     pos = max(signed[last], zero)
     neg = max(-signed[last], zero)
     i = last - 1
+    # Most levels of a continuous score are a single row, which has nothing to be rounded.
     if i < 0 or codes[i] != code:
         return i, pos, neg
     pos_rest, neg_rest = zero, zero
@@ -71,6 +74,7 @@ def scan(codes, signed, last, sums, code, block_tp, block_fp, steps):
         fp_rest += rest
         block_tp[level] = tp + tp_rest
         block_fp[level] = fp + fp_rest
+        # Taken from the level itself: beside a large sum a small weight is rounded away.
         steps[level] = (pos > 0) + 2 * (neg > 0)
         level += 1
     sums[0], sums[1], sums[2], sums[3] = tp, tp_rest, fp, fp_rest
@@ -102,6 +106,7 @@ def count_pairs(codes, signed, scale_pos, scale_neg, sums):
         i, pos, neg = sum_level(codes, signed, i)
         pos *= scale_pos
         neg *= scale_neg
+        # Positives above the level are concordant with its negatives; those within it are tied.
         right, rest = two_sum(right, neg * (tp + tp_rest))
         right_rest += rest
         product = neg * pos
@@ -127,6 +132,7 @@ def push_hull(tp, fp, code, top, block_tp, block_fp, block_code, steps, scale_po
     corners = 0
     for i in range(n - 1):
         corner[corners] = i
+        # Only a point that is reached upwards and left to the right can be a vertex; counting it costs no branch.
         corners += (steps[i] & 1) & (steps[i + 1] >> 1)
     corner[corners] = n - 1
     for j in range(corners + 1):
@@ -140,6 +146,8 @@ def push_hull(tp, fp, code, top, block_tp, block_fp, block_code, steps, scale_po
             right = (fp[top] - fp[top - 1]) * scale_neg
             next_up = (t - tp[top]) * scale_pos
             next_right = (f - fp[top]) * scale_neg
+            # A difference of two sums is wrong by at most MARGIN times the larger one, e = MARGIN·tp or MARGIN·fp. The
+            # cross product is then wrong by at most (up + next_up)·e_fp + (right + next_right)·e_tp + e_tp·e_fp.
             off = (up + next_up) * along_fp + (right + next_right) * along_tp + MARGIN * along_tp * along_fp
             if not next_up * right - up * next_right > MARGIN * off + LEAST:
                 break
@@ -160,11 +168,14 @@ def add_whole(bits, bounds, sums):
     """
     for k in range(bounds.size - 1):
         for i in range(bounds[k + 1], bounds[k]):
+            # IEEE 754 binary64: sign, 11 bits of exponent, 52 digits.
             exponent = (bits[i] >> 52) & 2047
             digits = bits[i] & ((1 << 52) - 1)
+            # Normal numbers have a leading 1 that is not stored; the exponents 0 and 1 have the same unit, 2^-1074.
             if exponent > 0:
                 digits |= 1 << 52
                 exponent -= 1
             group = sums[k, np.int64(bits[i] < 0), exponent >> 2]
+            # 27 digits moved by at most 3 are below 2^30, so that the sum of 2^33 of them is below 2^63.
             group[0] += (digits & ((1 << 27) - 1)) << (exponent & 3)
             group[1] += (digits >> 27) << (exponent & 3)
