@@ -112,9 +112,9 @@ _Result = TypeVar("_Result")
 def cores() -> int:
     """Return the number of usable cores: NUMBA_NUM_THREADS if set, or else that of the system."""
     affinity = getattr(os, "sched_getaffinity", None)
-    found = len(affinity(0)) if affinity else os.cpu_count() or 1
+    available = len(affinity(0)) if affinity else os.cpu_count() or 1
     wanted = os.environ.get("NUMBA_NUM_THREADS", "")
-    return max(min(int(wanted), found), 1) if wanted.isdecimal() else found
+    return max(min(int(wanted), available), 1) if wanted.isdecimal() else available
 
 
 def in_threads(function: Callable[[Item], _Result], items: Iterable[Item], threads: int | None = None) -> list[_Result]:
@@ -127,12 +127,12 @@ def in_threads(function: Callable[[Item], _Result], items: Iterable[Item], threa
     if others <= 0:
         return [function(item) for item in items]
     left = deque(range(len(items)))
-    found: dict[int, _Result] = {}
+    results: dict[int, _Result] = {}
 
     def work() -> None:
         try:
             while (number := _next_of(left)) is not None:
-                found[number] = function(items[number])
+                results[number] = function(items[number])
         except BaseException:
             left.clear()
             raise
@@ -142,7 +142,7 @@ def in_threads(function: Callable[[Item], _Result], items: Iterable[Item], threa
         work()
     for helper in helpers:
         helper.result()
-    return [found[number] for number in range(len(items))]
+    return [results[number] for number in range(len(items))]
 
 
 def _next_of(left: deque[int]) -> int | None:
@@ -218,8 +218,8 @@ def ends_and_sum(values: Array) -> tuple[float, float, float]:
     (1, 4, 7.0)
     """
     with np.errstate(over="ignore", invalid="ignore"):
-        found = _each_stretch(lambda rows: _ends_and_sum(values[rows]), values)
-        lows, highs, sums = map(np.array, zip(*found, strict=True))
+        stretches = _each_stretch(lambda rows: _ends_and_sum(values[rows]), values)
+        lows, highs, sums = map(np.array, zip(*stretches, strict=True))
         return lows.min().item(), highs.max().item(), sums.sum().item()
 
 

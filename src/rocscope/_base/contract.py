@@ -79,21 +79,21 @@ def _explained(
             within = error.__traceback__ is not None and error.__traceback__.tb_next is not None
             if instead is not None and isinstance(error, TypeError) and not within:
                 raise TypeError(f"{error}{instead(call, args, options)}") from None
-            found = refusal(args, options)
-            if found is None:
+            refused = refusal(args, options)
+            if refused is None:
                 raise
-            raise found from error
+            raise refused from error
 
     return held
 
 
 def _broken(call: Callable[..., Any], args: Sequence[Any], options: Mapping[str, Any]) -> InputError | None:
     try:
-        found = inspect.signature(call)
-        given = found.bind(*args, **options).arguments
+        declared = inspect.signature(call)
+        given = declared.bind(*args, **options).arguments
     except TypeError:  # too many arguments or too few, as Python says of itself
         return None
-    left_out = {name for name, value in given.items() if value is None and found.parameters[name].default is None}
+    left_out = {name for name, value in given.items() if value is None and declared.parameters[name].default is None}
     return _refusal({name: value for name, value in given.items() if name not in left_out}, _hints(call))
 
 
@@ -167,10 +167,10 @@ def _fits_origin(value: Any, origin: Any, parts: tuple[Any, ...]) -> bool:
     except TypeError:
         return True
     if issubclass(origin, Mapping) and len(parts) == 2:
-        return all(fits(key, parts[0]) and fits(each, parts[1]) for key, each in cast(Mapping[Any, Any], value).items())
+        return all(fits(key, parts[0]) and fits(item, parts[1]) for key, item in cast(Mapping[Any, Any], value).items())
     if origin in (Sequence, Iterable, list, tuple) and parts and 0 <= _length(value) < _MOST_WHOLE:
         inner = [part for part in parts if part is not ...]
-        return all(any(fits(each, part) for part in inner) for each in value)
+        return all(any(fits(item, part) for part in inner) for item in value)
     return _length(value) < _MOST_WHOLE and not (origin is Iterable and _dimensions(value) == 0)
 
 
@@ -228,7 +228,7 @@ _OF_ANY: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "ax": ("a Matplotlib Axes", lambda value: hasattr(value, "add_line")),
     "figure": ("a Matplotlib Figure", lambda value: hasattr(value, "add_axes")),
     "classes": ("the classes in order", lambda value: isinstance(value, Iterable)),
-    "proba": ("a row per case, a column per class", lambda each: isinstance(each, Mapping) or _dimensions(each) == 2),
+    "proba": ("a row per case, a column per class", lambda rows: isinstance(rows, Mapping) or _dimensions(rows) == 2),
     "cls": ("one class", lambda value: not _dimensions(value)),
     "train_prior": _SHARES,
     "target_prior": _SHARES,
@@ -314,9 +314,9 @@ def _instead(function: Callable[..., Any], arguments: Sequence[Any], options: Ma
         words = other_words()["arguments"]
         table = words["any"] | words.get(function.__name__, {})
         return f"; use {table[unknown]}" if unknown in table else _close(unknown, known, "{}=")
-    if any(hasattr(each, "predict") for each in arguments):
+    if any(hasattr(value, "predict") for value in arguments):
         return "; of a fitted model use rs.evaluation.from_estimator(model, X, y), and pass what it returns"
-    if any(hasattr(each, "columns") for each in arguments):
+    if any(hasattr(value, "columns") for value in arguments):
         return "; of a data frame use rs.read(data, label=..., scores=[...]), and pass what it returns"
     return "; pass labels and scores, those of several models by name: (y, {'a': s, 'b': s})"
 
@@ -326,11 +326,11 @@ class MissingAttributeError(AttributeError):
 
     def __str__(self) -> str:
         owner, name = self.args
-        found = f"{owner.__name__} has no {name!r}"
+        message = f"{owner.__name__} has no {name!r}"
         for kind in owner.__mro__:
             if name in (table := other_words()["attributes"].get(kind.__name__, {})):
-                return f"{found}; use {table[name]}"
-        return found + _close(name, (each for each in dir(owner) if not each.startswith("_")), ".{}")
+                return f"{message}; use {table[name]}"
+        return message + _close(name, (word for word in dir(owner) if not word.startswith("_")), ".{}")
 
 
 def _close(name: str, known: Iterable[str], shown: str) -> str:

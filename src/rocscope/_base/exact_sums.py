@@ -65,10 +65,10 @@ def whole_sums(signed: Array, bounds: Array) -> Iterator[tuple[int, int]]:
         chunk = bounds[first : first + _AT_ONCE + 1]
         groups = np.zeros((chunk.size - 1, 2, _GROUPS, 2), np.int64)
         kernels.weights.add_whole(signed.view(np.int64), chunk, groups)
-        found = np.zeros((chunk.size - 1, 2), object)
+        exact = np.zeros((chunk.size - 1, 2), object)
         for group, half in np.argwhere(groups.any(axis=(0, 1))).tolist():
-            found += groups[:, :, group, half].astype(object) << (4 * group + _LOWER_HALF * half)
-        yield from map(tuple, found.tolist())
+            exact += groups[:, :, group, half].astype(object) << (4 * group + _LOWER_HALF * half)
+        yield from map(tuple, exact.tolist())
 
 
 def _sums_of_few(signed: Array, chosen: Array, bounds: Array) -> list[int]:
@@ -81,14 +81,14 @@ def _sums_of_few(signed: Array, chosen: Array, bounds: Array) -> list[int]:
     exponent = (exponent - 1).clip(0)
     group = exponent >> 4
     halves = [half << (exponent & 15) for half in (digits & ((1 << _LOWER_HALF) - 1), digits >> _LOWER_HALF)]
-    found: Any = np.zeros(bounds.size - 1, object)
+    exact: Any = np.zeros(bounds.size - 1, object)
     sums = np.zeros(bits.size + 1, np.int64)
-    for each in np.flatnonzero(np.bincount(group)).tolist():
-        inside = group == each
+    for block in np.flatnonzero(np.bincount(group)).tolist():
+        inside = group == block
         for half, part in enumerate(halves):
             np.cumsum(part * inside, out=sums[1:])
-            found += (sums[bounds[:-1]] - sums[bounds[1:]]).astype(object) << (16 * each + _LOWER_HALF * half)
-    return found.tolist()
+            exact += (sums[bounds[:-1]] - sums[bounds[1:]]).astype(object) << (16 * block + _LOWER_HALF * half)
+    return exact.tolist()
 
 
 def add_up(sums: Iterator[tuple[int, int]]) -> Sums:

@@ -112,8 +112,8 @@ def parts(name: str, column: Array | None, make: Callable[[Array], Made]) -> Par
 
     Examples
     --------
-    >>> found = parts("segment", np.array(["s", "n", "s"]), lambda rows: rows.tolist())
-    >>> list(found), found["s"]
+    >>> by_segment = parts("segment", np.array(["s", "n", "s"]), lambda rows: rows.tolist())
+    >>> list(by_segment), by_segment["s"]
     (['n', 's'], [0, 2])
     """
     values, code = numbered(name, column)
@@ -125,9 +125,9 @@ def masks_of(name: str, column: Array | None) -> Parts[NDArray[np.bool_]]:
     """Return the mask of each value of a fold, repeat or segment column."""
 
     def mask(rows: Array) -> NDArray[np.bool_]:
-        found = np.zeros(0 if column is None else column.size, bool)
-        found[rows] = True
-        return found
+        mask = np.zeros(0 if column is None else column.size, bool)
+        mask[rows] = True
+        return mask
 
     return parts(name, column, mask)
 

@@ -136,15 +136,15 @@ def _require_plain(content: Any) -> None:
     level = [content]
     for _ in range(_DEEPEST):
         inner: list[Any] = []
-        for each in level:
-            if isinstance(each, dict):
-                inner += each.keys()
-                inner += each.values()
-            elif isinstance(each, list):
-                inner += each
-            elif isinstance(each, str) and not _is_text(each):
+        for value in level:
+            if isinstance(value, dict):
+                inner += value.keys()
+                inner += value.values()
+            elif isinstance(value, list):
+                inner += value
+            elif isinstance(value, str) and not _is_text(value):
                 raise ValueError("half of a character")
-            elif isinstance(each, float) and math.isinf(each):
+            elif isinstance(value, float) and math.isinf(value):
                 raise ValueError("a number that float64 cannot hold")
         level = inner
         if not level:
@@ -268,9 +268,9 @@ class Fields:
         earlier versions did not write all of them.
         """
         content = {name: value for name, value in self.content.items() if name not in _HEADER}
-        found = _difference(made, content, "", optional)
-        if found is not None:
-            name, expected, got = found
+        difference = _difference(made, content, "", optional)
+        if difference is not None:
+            name, expected, got = difference
             self.refuse(name, expected, got)
         if self.content["checksum"] != _checksum(content):
             got = "a file that was changed since"

@@ -98,12 +98,12 @@ def _advice(package: str, name: str, public: Sequence[str]) -> str:
         for theirs, ours in calls.items():
             if theirs.casefold() == name.casefold():
                 return f"; use {ours}" + (f" for {library}'s {theirs}" if library != _NO_LIBRARY else "")
-    by_case = {each.casefold(): each for each in public}
+    by_case = {word.casefold(): word for word in public}
     if package == _ROOT and _is_topic(name):  # such as compat, which is no public name
         return f"; `import rocscope.{name}` first"
     close = get_close_matches(name.casefold(), by_case, n=3, cutoff=_ALIKE)
     short = package.replace(_ROOT, "rs", 1)
-    return f"; did you mean {' or '.join(f'{short}.{by_case[each]}' for each in close)}?" if close else ""
+    return f"; did you mean {' or '.join(f'{short}.{by_case[word]}' for word in close)}?" if close else ""
 
 
 @cache

@@ -284,8 +284,8 @@ def sorted_keys(positive: NDArray[np.bool_], scores: Array, kind: int) -> tuple[
     dealt = in_threads(lambda rows: parts.deal(bits[rows], labels[rows], keys[rows]), pieces)
     runs = runs_of_parts(dealt)
     upper, lower = ([part for part in half if part] for half in (runs[parts.middle :], runs[: parts.middle]))
-    found = in_threads(lambda part: sort_pieces(part, keys.size), upper + lower)
-    return found[: len(upper)], found[len(upper) :]
+    sorted_parts = in_threads(lambda part: sort_pieces(part, keys.size), upper + lower)
+    return sorted_parts[: len(upper)], sorted_parts[len(upper) :]
 
 
 def sorted_rows(positive: NDArray[np.bool_], scores: Array, weight: Array, kind: int) -> tuple[Array, Array]:

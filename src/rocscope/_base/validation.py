@@ -477,8 +477,8 @@ def check_same_index(**columns: Any) -> None:
 def _indexes(name: str, column: Any) -> Iterator[tuple[str, Any]]:
     """Yield the index of a column, or of each column of a mapping."""
     if isinstance(column, Mapping):
-        for key, each in column.items():
-            yield from _indexes(f"{name}[{key!r}]", each)
+        for key, part in column.items():
+            yield from _indexes(f"{name}[{key!r}]", part)
         return
     index = getattr(column, "index", None)  # of a list, a method
     if hasattr(index, "equals"):

@@ -84,10 +84,10 @@ class Condition:
             If it cannot be read; the error names `subject` and shows an example.
         """
         parts = _AND.split(text) if isinstance(text, str) else ()
-        found = [condition for part in parts for condition in cls._of_part(part, subject)]
-        if not found:
+        conditions = [condition for part in parts for condition in cls._of_part(part, subject)]
+        if not conditions:
             raise InputError(subject, expected=f"a text such as {example!r}", got=check.shown(text))
-        return tuple(found)
+        return tuple(conditions)
 
     @classmethod
     def _of_part(cls, text: str, subject: str) -> Sequence[Self]:
@@ -101,8 +101,8 @@ class Condition:
         ends = [(sign, bound)] if below is None else [(_TURNED[_WRITTEN.get(turned, turned)], below), (sign, bound)]
         model, minus = (name and name.strip() for name in (model, minus))
         asked = None if level is None else _number(level)
-        signs = [(_WRITTEN.get(each, each), _number(end)) for each, end in ends if end is not None]
-        return [cls(quantity or alone, cast(Sign, each), end, asked, model, minus) for each, end in signs]
+        signs = [(_WRITTEN.get(written, written), _number(end)) for written, end in ends if end is not None]
+        return [cls(quantity or alone, cast(Sign, relation), end, asked, model, minus) for relation, end in signs]
 
     @property
     def upwards(self) -> bool:

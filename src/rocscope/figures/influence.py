@@ -292,7 +292,7 @@ class CountShares:
     def linear(self, value: Any, of_pos: Any, of_neg: Any) -> Linear:
         """Return a Linear with influences centred, which removes rounding errors."""
         k = self.pos.size
-        of_pos, of_neg = (np.broadcast_to(np.asarray(each, float), (k,)) for each in (of_pos, of_neg))
+        of_pos, of_neg = (np.broadcast_to(np.asarray(side, float), (k,)) for side in (of_pos, of_neg))
         mean = float(self.pos @ of_pos + self.neg @ of_neg)
         return Linear(float(value), of_pos - mean, of_neg - mean)
 
@@ -432,7 +432,7 @@ def line(weights: FourNumbers, share: Any) -> LinearForm:
     """
     tp, fp, fn, tn = weights
     pair = share * (tp - fn), (1 - share) * (fp - tn), share * fn + (1 - share) * tn
-    return tuple(each if each else 0 for each in pair)  # pyright: ignore[reportReturnType]
+    return tuple(value if value else 0 for value in pair)  # pyright: ignore[reportReturnType]
 
 
 def area() -> Smooth:
@@ -478,12 +478,12 @@ def partial_area(*, max_fpr: float | None = None, min_tpr: float | None = None, 
     chance = part**2 / 2
 
     def upto(counts: ThresholdCounts) -> Linear:
-        found = _partial(counts, part)
+        linear = _partial(counts, part)
         if not standardized:
-            return found
+            return linear
         scale = 2 * (part - chance)
-        value = (1 + (found.value - chance) / (part - chance)) / 2
-        return Linear(value, found.of_pos / scale, found.of_neg / scale)
+        value = (1 + (linear.value - chance) / (part - chance)) / 2
+        return Linear(value, linear.of_pos / scale, linear.of_neg / scale)
 
     where = f"fpr ≤ {max_fpr:g}" if max_fpr is not None else f"tpr ≥ {min_tpr:g}"
     name = f"{'standardized ' * bool(standardized)}partial AUC, {where}"
@@ -542,9 +542,9 @@ def tpr_at(fpr: float) -> Smooth:
         value, slope = _height_and_slope(fpr, s.fpr, s.tpr, float(counts.n_neg))
         above = _inside(s.fpr_before, s.fpr, fpr)
         pos = (np.where(s.fpr > s.fpr_before, above, s.fpr <= fpr) - value) / s.prevalence
-        found, beyond = s.linear(value, pos, -slope * (above - fpr) / (1 - s.prevalence)), np.zeros(pos.size)
+        linear, beyond = s.linear(value, pos, -slope * (above - fpr) / (1 - s.prevalence)), np.zeros(pos.size)
         place = Place(beyond, (above - fpr) / (1 - s.prevalence), lambda by: _at(fpr + by, s.fpr, s.tpr))
-        return replace(found, trials=(np.ones(pos.size), np.zeros(pos.size)), exact=False, place=place)
+        return replace(linear, trials=(np.ones(pos.size), np.zeros(pos.size)), exact=False, place=place)
 
     return Smooth(f"tpr at fpr {fpr:g}", linearise, tail=(1, min(fpr, 1 - fpr)))
 
@@ -566,9 +566,9 @@ def fpr_at(tpr: float) -> Smooth:
     turned = swapped(tpr_at(1 - check.check_share(tpr, "tpr")).linearise)
 
     def linearise(counts: ThresholdCounts) -> Linear:
-        found = turned(counts)
-        place = None if found.place is None else found.place.read(lambda value: 1 - value)
-        return replace(found, value=1 - found.value, of_pos=-found.of_pos, of_neg=-found.of_neg, place=place)
+        linear = turned(counts)
+        place = None if linear.place is None else linear.place.read(lambda value: 1 - value)
+        return replace(linear, value=1 - linear.value, of_pos=-linear.of_pos, of_neg=-linear.of_neg, place=place)
 
     return Smooth(f"fpr at tpr {tpr:g}", linearise, tail=(min(tpr, 1 - tpr), 1))
 
@@ -616,13 +616,13 @@ def gain_at(depth: float) -> Smooth:
         value, slope = _height_and_slope(depth, s.depth, s.tpr, float(counts.n))
         above = _inside(s.depth_before, s.depth, depth)
         away = above - depth
-        found = s.linear(value, (above - value) / s.prevalence - slope * away, -slope * away)
+        linear = s.linear(value, (above - value) / s.prevalence - slope * away, -slope * away)
         # The number of top rows is fixed: class mix and negatives decide how far down they reach for given positives.
         fpr = float(s.neg @ above) / (1 - s.prevalence)
         of_pos = np.full(above.size, (1 - s.prevalence) * (value - fpr))
         of_neg = above - fpr - s.prevalence * (value - fpr)
         place = Place(of_pos, of_neg, lambda by: _at(depth + by, s.depth, s.tpr))
-        return replace(found, trials=(np.ones(above.size), np.zeros(above.size)), exact=False, place=place, fixed=True)
+        return replace(linear, trials=(np.ones(above.size), np.zeros(above.size)), exact=False, place=place, fixed=True)
 
     return Smooth(f"gain at depth {depth:g}", linearise)
 
@@ -644,10 +644,10 @@ def lift_at(depth: float) -> Smooth:
     gain = gain_at(depth).linearise
 
     def linearise(counts: ThresholdCounts) -> Linear:
-        found = gain(counts)
-        of_pos, of_neg = found.of_pos / depth, found.of_neg / depth
-        place = None if found.place is None else found.place.read(lambda value: value / depth)
-        return replace(found, value=found.value / depth, of_pos=of_pos, of_neg=of_neg, place=place, per=depth)
+        linear = gain(counts)
+        of_pos, of_neg = linear.of_pos / depth, linear.of_neg / depth
+        place = None if linear.place is None else linear.place.read(lambda value: value / depth)
+        return replace(linear, value=linear.value / depth, of_pos=of_pos, of_neg=of_neg, place=place, per=depth)
 
     return Smooth(f"lift at depth {depth:g}", linearise, RATIO)
 
@@ -669,11 +669,11 @@ def precision_at(depth: float) -> Smooth:
     gain = gain_at(depth).linearise
 
     def linearise(counts: ThresholdCounts) -> Linear:
-        s, found = CountShares.of(counts), gain(counts)
+        s, linear = CountShares.of(counts), gain(counts)
         ratio = s.prevalence / depth
-        mix = found.value / depth
-        of_pos, of_neg = ratio * found.of_pos + mix * (1 - s.prevalence), ratio * found.of_neg - mix * s.prevalence
-        return s.linear(ratio * found.value, of_pos, of_neg)
+        mix = linear.value / depth
+        of_pos, of_neg = ratio * linear.of_pos + mix * (1 - s.prevalence), ratio * linear.of_neg - mix * s.prevalence
+        return s.linear(ratio * linear.value, of_pos, of_neg)
 
     return Smooth(f"precision at depth {depth:g}", linearise)
 
@@ -697,7 +697,7 @@ def average_precision() -> Smooth:
         precision = s.tpr * s.prevalence / s.depth
         value = float(s.pos @ precision) / s.prevalence
         # A row changes the precision at its own level and at all below.
-        below, below_precise = (np.cumsum(each[::-1])[::-1] for each in (s.pos / s.depth, s.pos * precision / s.depth))
+        below, below_precise = (np.cumsum(part[::-1])[::-1] for part in (s.pos / s.depth, s.pos * precision / s.depth))
         of_pos = (precision - value + below - below_precise) / s.prevalence
         # each positive counts itself in the precision at its level: (1 + tp)/(1 + cases) for tp/cases
         bias = float(s.pos @ ((1 - precision) / s.depth)) / s.prevalence
@@ -807,11 +807,11 @@ def scaled_brier() -> Smooth:
     plain = brier().linearise
 
     def linearise(counts: ThresholdCounts) -> Linear:
-        s, found = CountShares.of(counts), plain(counts)
+        s, linear = CountShares.of(counts), plain(counts)
         spread = s.prevalence * (1 - s.prevalence)
-        mix = found.value * (1 - 2 * s.prevalence) / spread**2
-        of_pos = -found.of_pos / spread + mix * (1 - s.prevalence)
-        return s.linear(1 - found.value / spread, of_pos, -found.of_neg / spread - mix * s.prevalence)
+        mix = linear.value * (1 - 2 * s.prevalence) / spread**2
+        of_pos = -linear.of_pos / spread + mix * (1 - s.prevalence)
+        return s.linear(1 - linear.value / spread, of_pos, -linear.of_neg / spread - mix * s.prevalence)
 
     return Smooth("scaled Brier score", linearise, UP_TO_ONE)
 

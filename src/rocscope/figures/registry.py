@@ -93,8 +93,8 @@ def _calibrated(name: str, title: str, function: str, attribute: str = "", *alia
     """Return a figure computed by a function of `rocscope.calibration`; smaller is better by default."""
 
     def value(counts: ThresholdCounts) -> float:
-        found = getattr(reach("calibration"), function)(counts)
-        return getattr(found, attribute) if attribute else found
+        summary = getattr(reach("calibration"), function)(counts)
+        return getattr(summary, attribute) if attribute else summary
 
     fixed = {"sign": -1, "unit": "number", "ideal": 0} | options
     return Figure(name, title, "probabilities", aliases=aliases, counts=value, **fixed)  # pyright: ignore[reportArgumentType]
@@ -243,10 +243,10 @@ def _at_depth(kind: str, text: str) -> Figure:
     depth = float(text.rstrip("% ")) / 100 if "%" in text else float(text)
 
     def value(tp: Array, fp: Array, fn: Array, tn: Array) -> Array:
-        n, found = tp + fp + fn + tn, metrics.tpr(tp, fp, fn, tn)
+        n, tpr = tp + fp + fn + tn, metrics.tpr(tp, fp, fn, tn)
         scale = {"gain": 1.0, "lift": 1 / depth, "precision": (tp + fn) / n / depth}[kind]
         # Forgives the rounding of a share of n: twelve digits of it count.
-        return np.where((tp + fp) <= depth * n * (1 + 1e-12), found * scale, np.nan)
+        return np.where((tp + fp) <= depth * n * (1 + 1e-12), tpr * scale, np.nan)
 
     smooth = {"gain": ranks.gain_at, "lift": ranks.lift_at, "precision": ranks.precision_at}[kind]
     name, unit = f"{kind}@{depth:g}", "ratio" if kind == "lift" else "share"
@@ -340,9 +340,11 @@ def figure_named(name: Any, subject: str, *, expected: str, suits: Callable[[Fig
     figure = known(name) if isinstance(name, str) else None
     if figure is None:
         usable = [
-            each for each in (*_TABLE[:7], *map(_f_score, "12"), *_TABLE[7:], _at_depth("lift", "0.1")) if suits(each)
+            figure
+            for figure in (*_TABLE[:7], *map(_f_score, "12"), *_TABLE[7:], _at_depth("lift", "0.1"))
+            if suits(figure)
         ]
-        names, aliases = [each.name for each in usable], [alias for each in usable for alias in each.aliases]
+        names, aliases = [figure.name for figure in usable], [alias for figure in usable for alias in figure.aliases]
         listed = check.one_of(str(name), names, aliases)
         raise InputError(subject, expected=listed, got=check.shown(name), hint=hint)
     if not suits(figure):
@@ -361,7 +363,7 @@ def statistic_named(name: str, subject: str = "statistic") -> tuple[Figure, Call
     expected = "a figure of a whole ranking, such as 'auc' or 'brier', or of one threshold with the threshold"
     hint = "rocscope.inference.statistics.at(0.5, 'precision') is one of them"
     suits = ("ranks", "probabilities")
-    figure = figure_named(name, subject, expected=expected, suits=lambda each: each.needs in suits, hint=hint)
+    figure = figure_named(name, subject, expected=expected, suits=lambda figure: figure.needs in suits, hint=hint)
     if figure.smooth is not None:
         return figure, figure.smooth()
 
