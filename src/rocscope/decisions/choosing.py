@@ -482,7 +482,7 @@ class ChoiceProblem:
             review=choice.review,
             lot_cost=randomized_cost,
             question=self.question,
-            make_sampling_model=lambda: self.sampling_model(choice),
+            _make_sampling_model=lambda: self.sampling_model(choice),
         )
 
     def _cost(self, model: str, point: OperatingPoint) -> float:

@@ -103,7 +103,7 @@ class Decision(Plan):
         Which cases are looked at more closely; then `point` holds those that are acted on.
     question : Question or None
         What was asked; for a decision that was read from a file only a review that was offered, if any.
-    make_sampling_model : function without arguments, or None
+    _make_sampling_model : function without arguments, or None
         Makes `sampling_model` when it is asked for.
 
     Examples
@@ -143,10 +143,10 @@ class Decision(Plan):
     lot_cost: float | None = None
     review: Reviewing | None = None
     question: Question | None = field(default=None, compare=False)
-    make_sampling_model: Callable[[], SamplingModel] | None = field(default=None, compare=False)
+    _make_sampling_model: Callable[[], SamplingModel] | None = field(default=None, compare=False)
 
     def __getstate__(self) -> dict[str, Any]:
-        state = vars(self) | {"make_sampling_model": None}
+        state = vars(self) | {"_make_sampling_model": None}
         state.pop("sampling_model", None)
         if self.question is not None and callable(self.question.criterion):
             state["question"] = None  # a function of the user's cannot be pickled in general
@@ -155,7 +155,7 @@ class Decision(Plan):
     @cached_property
     def sampling_model(self) -> SamplingModel | None:
         """The data that it was chosen on, which `interval` needs; neither saved nor copied with it."""
-        return None if self.make_sampling_model is None else self.make_sampling_model()
+        return None if self._make_sampling_model is None else self._make_sampling_model()
 
     def interval(
         self,
@@ -486,5 +486,5 @@ def at_threshold(
         tied=(),
         notes=notes,
         question=None,
-        make_sampling_model=lambda: as_given(decision.context, point, None, "the threshold is"),
+        _make_sampling_model=lambda: as_given(decision.context, point, None, "the threshold is"),
     )

@@ -22,9 +22,9 @@ from functools import cached_property, partial
 from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
-from scipy import special
 
 from rocscope import geometry
+from rocscope._base import special
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.contract import answering, contract, held_to_contract

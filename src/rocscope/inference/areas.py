@@ -23,8 +23,8 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import optimize, special
 
+from rocscope._base import special
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.contract import answering
@@ -438,10 +438,16 @@ _MOST_SHORT = 0.1
 _NEXT_TO_A_ROOT = 1e-12  # an area of 0 or 1 solves its own equation; the end of the interval is the other root
 _TINY = 1e-15  # least distance from 0 and 1 at which the bound of "sure" is evaluated
 
-_solve: Any = optimize.brentq  # pyright takes its result for a tuple
-
 
 @answering
+def _solve(function: Callable[[float], float], low: float, high: float, **options: Any) -> float:
+    """Return the root of a function between two ends; SciPy's solver is loaded when it is needed."""
+    from scipy import optimize
+
+    root: Any = optimize.brentq(function, low, high, **options)
+    return root
+
+
 def auc_interval(
     y_true: Any,
     y_score: Any = None,

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import optimize, special
 
 from rocscope import kernels
+from rocscope._base import special
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Ties
 from rocscope._base.validation import frame_of
@@ -270,6 +270,8 @@ def _between(area: Array, variance: Array) -> tuple[float, float]:
     between = 0.0
     if np.ptp(area) > 0 and (not variance.any() or excess(0.0) > 0):
         highest = float(((area - area.mean()) ** 2).sum())
+        from scipy import optimize
+
         solve: Any = optimize.brentq
         between = solve(excess, 0.0, highest, xtol=1e-14) if variance.any() else highest / (area.size - 1)
     weight = _weights(variance, between)
