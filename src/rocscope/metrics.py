@@ -335,7 +335,7 @@ def fowlkes_mallows(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
     >>> float(fowlkes_mallows(6, 2, 2, 3))
     0.75
     """
-    return np.sqrt(precision(tp, fp, fn, tn) * tpr(tp, fp, fn, tn))
+    return (precision(tp, fp, fn, tn) * tpr(tp, fp, fn, tn)) ** 0.5
 
 
 def f_score(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, beta: float = 1) -> Any:

@@ -1,5 +1,4 @@
-"""Content of a report on two classes, as plain data: models, slices of the rows, the decision, and where it comes
-from.
+"""Content of a report on two classes, as plain data: models, slices, decision and origin of the rows.
 
 A report shows each model on all rows and on parts of them. `report_data` builds it, from the parts in this file:
 
