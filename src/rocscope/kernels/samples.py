@@ -5,7 +5,7 @@ import numpy as np
 from rocscope.kernels.kernel import Kernel
 
 FIRST = 12
-"""Numbers of successes whose chances are kept beside each other; the rare larger ones are regret one by one."""
+"""Numbers of successes whose chances are kept beside each other; the rare larger ones are found one by one."""
 
 BINS = 256
 """Of distances at most, in which a quantile is looked for, one for each level of a sample; 1,024 took longer."""
