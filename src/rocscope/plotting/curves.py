@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from matplotlib import cbook
+from matplotlib import cbook, ticker
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator, PercentFormatter
 from scipy.special import ndtr, ndtri
 
+from rocscope import geometry
 from rocscope._base.arrays import Array
 from rocscope._base.contract import contract
 from rocscope._base.formatting import about
@@ -22,9 +22,7 @@ from rocscope.core.result import Band
 from rocscope.curves.curve import CountCurve, Curve, cumulative
 from rocscope.curves.rate_curves import DetCurve
 from rocscope.figures.registry import FIGURES
-from rocscope.geometry import Thinned, distance_to_chord, pool, remembered, simplify, thin
 from rocscope.plotting import theme
-from rocscope.plotting.theme import CURVE, draw_calibrated, has_rug
 
 Transform = Callable[[Array], Array]
 
@@ -75,7 +73,7 @@ def outline(curve: Curve, *, most: int = MOST, scale: Transform | None = None) -
     if x.size <= most or not np.isfinite(y).all():
         return Outline(x, y)
     scale = scale or _as_it_is
-    shown = simplify(scale(x), scale(y), most=most, tolerance=_UNSEEN).index
+    shown = geometry.simplify(scale(x), scale(y), most=most, tolerance=_UNSEEN).index
     return Outline(x[shown], y[shown])
 
 
@@ -87,14 +85,14 @@ def _of_counts(curve: CountCurve, most: int, scale: Transform) -> Outline:
 
     rows, vertices = _rows(curve.counts)
     if len(rows) > most:
-        rows = rows[simplify(*drawn(rows).T, most=most, keep=vertices, tolerance=_UNSEEN).index]
+        rows = rows[geometry.simplify(*drawn(rows).T, most=most, keep=vertices, tolerance=_UNSEEN).index]
     points = drawn(rows)
     size = np.where(np.ptp(points, axis=0) > 0, np.ptp(points, axis=0), 1.0)
     for _ in range(_HALVINGS):
         near = np.flatnonzero(np.diff(rows[:, 0]) <= 1)
         middle = (rows[near] + rows[near + 1]) / 2
         between = drawn(middle)
-        bent = distance_to_chord(between / size, points[near] / size, points[near + 1] / size) > _BEND
+        bent = geometry.distance_to_chord(between / size, points[near] / size, points[near + 1] / size) > _BEND
         if not bent.any():
             break
         rows = np.insert(rows, near[bent] + 1, middle[bent], axis=0)
@@ -111,14 +109,14 @@ def _rows(counts: CumulativeCounts) -> tuple[Array, Array]:
     else:
         threshold, (tp, fp) = counts.threshold, cumulative(counts)
         level = np.arange(tp.size)
-    hull = pool(attained).threshold.astype(threshold.dtype)
+    hull = geometry.pool(attained).threshold.astype(threshold.dtype)
     vertices = threshold.size - np.searchsorted(threshold[::-1], hull)
     return np.column_stack([level, tp, fp]).astype(np.float64), vertices
 
 
-@remembered
-def _evenly(counts: ThresholdCounts) -> Thinned:
-    return thin(counts, 25 * MOST)
+@geometry.remembered
+def _evenly(counts: ThresholdCounts) -> geometry.Thinned:
+    return geometry.thin(counts, 25 * MOST)
 
 
 def _from_limit(x: Array, y: Array) -> Outline:
@@ -193,9 +191,9 @@ def set_deviate_axes(ax: Any, curve: DetCurve) -> None:
     ax.set_xscale("function", functions=(deviate, ndtr))
     ax.set_yscale("function", functions=(deviate, ndtr))
     for axis in (ax.xaxis, ax.yaxis):
-        axis.set_major_locator(FixedLocator(_TICKS))
-        axis.set_minor_locator(NullLocator())
-        axis.set_major_formatter(FuncFormatter(lambda rate, _: f"{100 * rate:.6g} %"))
+        axis.set_major_locator(ticker.FixedLocator(_TICKS))
+        axis.set_minor_locator(ticker.NullLocator())
+        axis.set_major_formatter(ticker.FuncFormatter(lambda rate, _: f"{100 * rate:.6g} %"))
     ax.set_xlim(_lowest(curve.counts.n_neg), _HIGHEST)
     ax.set_ylim(_lowest(curve.counts.n_pos), _HIGHEST)
 
@@ -219,7 +217,7 @@ def show_thresholds(ax: Any, curve: Any) -> None:
     ax.set_box_aspect(0.6)
     ax.margins(x=0.03)
     ax.set_ylim(0, _ROOM_FOR_LEGEND * (curve.y.max() or 1))
-    ax.yaxis.set_major_formatter(PercentFormatter(1))
+    ax.yaxis.set_major_formatter(ticker.PercentFormatter(1))
 
 
 def draw_choice(ax: Any, curve: Any, colour: Any) -> None:
@@ -375,8 +373,7 @@ def _calibrated(curve: Any) -> str:
     if not curve.counts.n_pos or not curve.counts.n_neg:
         return ""
     numbers = {"O/E": "observed_over_expected", "slope": "slope"}
-    found = {key: FIGURES[name].value(curve.counts) for key, name in numbers.items()}
-    return ", ".join(f"{key} {value:.2f}" for key, value in found.items())
+    return ", ".join(f"{key} {FIGURES[name].value(curve.counts):.2f}" for key, name in numbers.items())
 
 
 def _contacts(curve: Any) -> str:
@@ -453,7 +450,11 @@ STYLES = {
     "PrecisionRecallCurve": Style(_prevalence),
     "DetCurve": Style(scale=deviate, prepare=set_deviate_axes),
     "CalibrationCurve": Style(
-        lambda _: _diagonal("perfect", dotted=True), label=_calibrated, look=_dots, decorate=draw_calibrated, band=True
+        lambda _: _diagonal("perfect", dotted=True),
+        label=_calibrated,
+        look=_dots,
+        decorate=theme.draw_calibrated,
+        band=True,
     ),
     "ProfitCurve": Style(_profits, label=_contacts, decorate=draw_best),
     "CostCurve": Style(lambda curve: [Guide.of("nobody or everybody", curve.trivial)]),
@@ -501,7 +502,7 @@ def place_legend(ax: Any, **where: Any) -> None:
     """Place the legend where it covers least, never over a rug, unless a position is given."""
     if not where:
         where = {"loc": "best"}
-        if has_rug(ax):
+        if theme.has_rug(ax):
             low, high = ax.get_yticks()[[0, -1]]  # the plot's own square, between the rug of either class
             where |= {"bbox_to_anchor": (low, low, high - low, high - low), "bbox_transform": ax.transData}
     labels, artists = zip(*_entries(ax), strict=True)
@@ -601,7 +602,7 @@ def plot_curve(curve: Curve, ax: Any = None, *, band: Band | None = None, **line
 
 
 def _drawn(ax: Any) -> int:
-    return sum(artist.get_gid() == CURVE for artist in ax.lines)
+    return sum(artist.get_gid() == theme.CURVE for artist in ax.lines)
 
 
 def draw(curve: Curve, ax: Any, *, band: Band | None = None, decorated: bool = True, **line: Any) -> Line2D:
@@ -611,7 +612,7 @@ def draw(curve: Curve, ax: Any, *, band: Band | None = None, decorated: bool = T
     if not before:
         _prepare(ax, curve)
     look = theme.line_look(before) | style.look(curve) | cbook.normalize_kwargs(line, Line2D)
-    (artist,) = ax.plot(*outline(curve, scale=style.scale), gid=CURVE, zorder=3, **look)
+    (artist,) = ax.plot(*outline(curve, scale=style.scale), gid=theme.CURVE, zorder=3, **look)
     if band is not None:
         fill = {"color": artist.get_color(), "alpha": 0.16, "linewidth": 0, "zorder": 2}
         label = textwrap.fill(band.label, _LABEL_WIDTH)

@@ -50,10 +50,13 @@ def plot_over_time(found: OverTime, ax: Any = None) -> Any:
     axes = theme.new_axes(5.6, 4.0) if ax is None else ax
     theme.dress(axes)
     for index, (model, label) in enumerate(zip(found.models, theme.names(found.models), strict=True)):
-        look, each = theme.line_look(index), found.of(model)
-        axes.plot(found.horizons, [one.value for one in each], label=label, marker="o", markersize=4, zorder=3, **look)
+        look = theme.line_look(index)
+        estimates = found.of(model)
+        values = [estimate.value for estimate in estimates]
+        axes.plot(found.horizons, values, label=label, marker="o", markersize=4, zorder=3, **look)
         fill = {"color": look["color"], "alpha": 0.14, "linewidth": 0, "zorder": 2}
-        axes.fill_between(found.horizons, [one.low for one in each], [one.high for one in each], **fill)
+        low = [estimate.low for estimate in estimates]
+        axes.fill_between(found.horizons, low, [estimate.high for estimate in estimates], **fill)
     axes.set_xlabel("Horizon")
     axes.set_ylabel(found.quantity)
     place_legend(axes)

@@ -26,7 +26,6 @@ from rocscope.errors import ColumnError, InputError
 from rocscope.geometry import Line
 from rocscope.plotting import theme
 from rocscope.plotting.curves import BESIDE, draw, legend_below, make_room, place_legend, shared_legend
-from rocscope.plotting.theme import Limits, draw_rug, has_rug, occurring, show_limits
 from rocscope.sample import Labels, Models, Scores, samples_of, with_scores
 
 _OFFSETS = tuple((side, height) for height in (-4, 5, -13, 14) for side in (9, -9))
@@ -210,7 +209,7 @@ def draw_calibration(
     labels: Sequence[str],
     bands: Sequence[Band | None] | None = None,
     *,
-    limits: Limits | None = None,
+    limits: theme.Limits | None = None,
 ) -> None:
     """Draw calibration plots, with a rug for each sample where there is room, as far as risks occur or as told."""
     samples = {id(curve.counts): curve for curve in curves}  # the last of each, as a line sets limits without a rug
@@ -218,14 +217,14 @@ def draw_calibration(
         draw(curve, ax, band=band, label=label, decorated=False)
         for curve, label, band in zip(curves, labels, bands or [None] * len(curves), strict=True)
     ]
-    ends = [occurring(ax, curve) for curve in curves]
+    ends = [theme.occurring(ax, curve) for curve in curves]
     limits = limits or (min(low for low, _ in ends), max(high for _, high in ends))
     if len(samples) > _MOST_RUGS:
-        show_limits(ax, limits)
+        theme.show_limits(ax, limits)
         return
     for curve, line in zip(curves, lines, strict=True):
         if samples[id(curve.counts)] is curve:
-            draw_rug(ax, curve, line.get_color(), limits)
+            theme.draw_rug(ax, curve, line.get_color(), limits)
 
 
 Legend = Literal["inside", "beside", "below", "none"]
@@ -438,14 +437,16 @@ def plot_calibration(
     options: dict[str, Any] = {"bins": bins, "strategy": strategy, "edges": edges, "span": span, "degree": degree}
     options |= {"knots": knots, "target_prevalence": target_prevalence}
     curves = [curve for data in chosen.values() for curve in _curves(data, methods, options)]
-    names = labels = theme.names(chosen)
+    names = theme.names(chosen)
+    labels = list(names)
     if len(methods) > 1:
         ways = [curve.method for curve in curves[: len(methods)]]
         labels = [f"{name}, {way}" for name in names for way in ways] if len(chosen) > 1 else ways
     bands = [_band(curve, kind, simultaneous, level) for curve in curves]
     if statistics and len(chosen) <= _MOST_FACTS:
-        each, facts = len(methods), [_facts(counts, target_prevalence) for counts in counted.values()]
-        labels = [f"{label}\n{facts[i // each]}" if i % each == 0 else label for i, label in enumerate(labels)]
+        # Only the first curve of a model tells its facts.
+        for model, counts in enumerate(counted.values()):
+            labels[model * len(methods)] += "\n" + _facts(counts, target_prevalence)
     return _on_axes(ax, lambda axes: draw_calibration(axes, curves, labels, bands, limits=limits), legend)
 
 
@@ -465,9 +466,9 @@ def _rows_or_counts(predictions: Any, names: Sequence[str]) -> dict[str, Any]:
 
 def _facts(counts: ThresholdCounts, target_prevalence: float | None) -> str:
     """Return the numbers of a model that its legend gives, in two lines."""
-    found = plotted_numbers(counts, target_prevalence)
-    ratios = f"O/E {found['observed_over_expected']:.2f}, slope {found['slope']:.2f}"
-    return f"{ratios}\nICI {theme.number(found['ici'])}, Brier {theme.number(found['brier'])}"
+    numbers = plotted_numbers(counts, target_prevalence)
+    ratios = f"O/E {numbers['observed_over_expected']:.2f}, slope {numbers['slope']:.2f}"
+    return f"{ratios}\nICI {theme.number(numbers['ici'])}, Brier {theme.number(numbers['brier'])}"
 
 
 def _band(curve: CalibrationCurve, kind: str, simultaneous: bool, level: float) -> Band | None:
@@ -576,7 +577,7 @@ def _on_axes(ax: Any, draw: Callable[[Any], list[Mark] | None], legend: Legend |
     ax = theme.new_axes() if ax is None else ax
     marks = draw(ax)
     if legend == "beside":
-        below_rug = 0.88 if has_rug(ax) else 1.0
+        below_rug = 0.88 if theme.has_rug(ax) else 1.0
         place_legend(ax, **BESIDE | {"bbox_to_anchor": (1.03, below_rug)})
         make_room(ax)
     elif legend == "below":

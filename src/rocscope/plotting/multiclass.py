@@ -5,7 +5,7 @@ from math import ceil
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from matplotlib.colors import LinearSegmentedColormap, ListedColormap, to_rgb
+from matplotlib import colors
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
@@ -75,7 +75,7 @@ def regions(decide: Callable[[Array], Array], steps: int = 60) -> Regions:
 
 Shares = Literal["row", "column", "none"]
 
-_SHADES = LinearSegmentedColormap.from_list("rocscope", ["#ffffff", theme.LIGHT.hues[0]])
+_SHADES = colors.LinearSegmentedColormap.from_list("rocscope", ["#ffffff", theme.LIGHT.hues[0]])
 _LONGEST_CLASS = 14  # characters of a class's name beside an axis: a choice
 _MOST_COLUMNS = 4  # panels side by side, each as wide as a plot needs
 _TINT = 0.16  # of a class's colour: points in the full colour are seen on it
@@ -287,9 +287,10 @@ def _class_panels(
     more: Sequence[Any] = (),
 ) -> Any:
     """Draw a panel for each class with cases and others, plus some more; name the omitted classes."""
-    whole = dict(zip(predictions.classes, (0 < each < predictions.n for each in predictions.support), strict=True))
-    shown = [cls for cls, both in whole.items() if both] + list(more)
-    missing = [theme.plain(cls, _LONGEST_CLASS) for cls, both in whole.items() if not both]
+    cases = dict(zip(predictions.classes, predictions.support, strict=True))
+    shown = [cls for cls, n_pos in cases.items() if 0 < n_pos < predictions.n]
+    missing = [theme.plain(cls, _LONGEST_CLASS) for cls in cases if cls not in shown]
+    shown += more
     if not shown:
         raise OneClassError("classes", expected="a class with cases and others", got="none")
     columns = min(check.check_whole(columns or _columns_of(len(shown)), "columns"), len(shown))
@@ -366,8 +367,8 @@ def plot_simplex(
     filled = regions(_decider(decision), resolution)
     ax = theme.new_axes(5.4, 4.8) if ax is None else ax
     colours = list(theme.palette().hues[:3])
-    light = [tuple(1 - _TINT * (1 - part) for part in to_rgb(colour)) for colour in colours]
-    look = {"cmap": ListedColormap(light), "vmin": 0, "vmax": 2, "edgecolors": "face", "linewidth": 0.3}
+    light = [tuple(1 - _TINT * (1 - part) for part in colors.to_rgb(colour)) for colour in colours]
+    look = {"cmap": colors.ListedColormap(light), "vmin": 0, "vmax": 2, "edgecolors": "face", "linewidth": 0.3}
     ax.tripcolor(*filled.points.T, filled.triangles, facecolors=filled.decided, **look)
     ax.plot(*CORNERS[[0, 1, 2, 0]].T, color=theme.palette().frame, linewidth=1.0)
     shown = np.unique(np.linspace(0, len(points) - 1, min(max_points, len(points))).astype(int))

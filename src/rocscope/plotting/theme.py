@@ -301,7 +301,7 @@ def occurring(ax: Any, curve: Any) -> Limits:
     values = np.concatenate([*shown, curve.counts.threshold[[0, -1]].astype(np.float64)])
     values = values[np.isfinite(values)].clip(0, 1)
     low, high = values.min().item(), values.max().item()
-    step = next((each for each in _STEPS if high - low < (_MOST_TICKS - 1) * each), 1.0)
+    step = next((width for width in _STEPS if high - low < (_MOST_TICKS - 1) * width), 1.0)
     low, high = np.floor(low / step + 1e-9) * step, np.ceil(high / step - 1e-9) * step
     low, high = max(low, 0.0), min(max(high, low + step), 1.0)
     return (0.0, 1.0) if high - low > _WHOLE else (round(low, 3), round(high, 3))
@@ -314,7 +314,7 @@ def show_limits(ax: Any, limits: Limits) -> None:
     edge = _GAP + lanes * _LANE + 0.01 if lanes else 0.02
     ax.set_xlim(low - 0.02 * scale, high + 0.02 * scale)
     ax.set_ylim(low - edge * scale, high + edge * scale)
-    step = next((each for each in _STEPS if scale <= (_MOST_TICKS - 0.5) * each), 1.0)
+    step = next((width for width in _STEPS if scale <= (_MOST_TICKS - 0.5) * width), 1.0)
     even = np.isclose(scale / step, round(scale / step))
     ax.set_yticks(np.linspace(low, high, round(scale / step) + 1 if even else _MOST_TICKS))
     for collection in _rugs(ax):

@@ -13,41 +13,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rocscope import sample
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array, in_threads
 from rocscope._base.contract import contract
 from rocscope._base.grouping import Parts, numbered
-from rocscope._base.validation import frame_of
 from rocscope.core.counts import CumulativeCounts, ThresholdCounts
 from rocscope.core.predictions import CountedModels, Predictions, Provenance
 from rocscope.core.ranking import Levels
 from rocscope.core.result import Result
 from rocscope.errors import InputError, PairingError, ScoreError
-from rocscope.inference.comparing import drift
-from rocscope.inference.estimate import (
-    OF_ESTIMATES,
-    Adjust,
-    Alternative,
-    Comparison,
-    Comparisons,
-    Hypothesis,
-    Test,
-    compare_each_two,
-)
+from rocscope.inference import comparing, estimate
 from rocscope.inference.variance import OverFolds
-from rocscope.sample import NAMELESS, Sample, Samples, kind_of, refusal, samples_of
-from rocscope.segments.levels import (
-    SAME,
-    CountedSegments,
-    SegmentLevels,
-    SegmentRows,
-    SegmentWeight,
-    SortedSegments,
-    WeightedSegments,
-    of_models,
-    quotients,
-    slots_of,
-)
+from rocscope.segments import levels as tables
 from rocscope.segments.segmented_counts import InFolds, SegmentedCounts, SegmentMeans, areas_of
 
 SEGMENTED = "Predictions with segments, SegmentedCounts, or a mapping from segment to data of one or several models"
@@ -61,12 +39,12 @@ def counted_by_segment(data: Any) -> dict[str, SegmentedCounts]:
     PairingError
         If models have other segments, or other numbers of positives and negatives in them.
     """
-    given = {NAMELESS: data} if isinstance(data, SegmentedCounts) else data
+    given = {sample.NAMELESS: data} if isinstance(data, SegmentedCounts) else data
     if not isinstance(given, Mapping) or isinstance(given, Parts) or not given:
         return {}
-    if not all(isinstance(each, SegmentedCounts) for each in given.values()):
+    if not all(isinstance(counts, SegmentedCounts) for counts in given.values()):
         return {}
-    return of_the_same_rows({str(model): each for model, each in given.items()})
+    return of_the_same_rows({str(model): counts for model, counts in given.items()})
 
 
 def segments_of(data: Any, name: str = "segments") -> dict[str, SegmentedCounts]:
@@ -83,69 +61,72 @@ def segments_of(data: Any, name: str = "segments") -> dict[str, SegmentedCounts]
     if counted := counted_by_segment(data):
         return counted
     if not isinstance(data, Mapping) or not data:
-        raise InputError(name, expected=SEGMENTED, got="none" if isinstance(data, Mapping) else kind_of(data))
-    return _counted_apart(data, name)
-
-
-def _counted_apart(data: Mapping[Hashable, Any], name: str) -> dict[str, SegmentedCounts]:
-    samples = {segment: samples_of(each, name=f"{name}[{segment!r}]") for segment, each in data.items()}
+        raise InputError(name, expected=SEGMENTED, got="none" if isinstance(data, Mapping) else sample.kind_of(data))
+    samples = {segment: sample.samples_of(rows, name=f"{name}[{segment!r}]") for segment, rows in data.items()}
     models = list(next(iter(samples.values())))
-    for segment, each in samples.items():
-        if list(each) != models:
-            raise PairingError(f"{name}[{segment!r}]", expected=f"the models {models}", got=f"{list(each)}")
+    for segment, by_model in samples.items():
+        if list(by_model) != models:
+            raise PairingError(f"{name}[{segment!r}]", expected=f"the models {models}", got=f"{list(by_model)}")
     return of_the_same_rows({model: _counts_of(model, samples) for model in models})
 
 
-def _counts_of(model: str, samples: Mapping[Hashable, Mapping[str, Sample]]) -> SegmentedCounts:
+def _counts_of(model: str, samples: Mapping[Hashable, Mapping[str, sample.Sample]]) -> SegmentedCounts:
     """Return the counts of a model in the segments that have it."""
-    own = [segment for segment, each in samples.items() if model in each]
-    names = np.empty(len(own), object)
-    names[:] = own
-    if {type(segment) for segment in own} in ({str}, {int}, {float}):
-        names = np.array(own)
-    return SegmentedCounts(names, CountedSegments([samples[segment][model].points for segment in own]))
+    segments = [segment for segment, by_model in samples.items() if model in by_model]
+    # NumPy would turn names of several types into text, and tuples into rows: those stay objects.
+    names = np.empty(len(segments), object)
+    names[:] = segments
+    if {type(segment) for segment in segments} in ({str}, {int}, {float}):
+        names = np.array(segments)
+    points = [samples[segment][model].points for segment in segments]
+    return SegmentedCounts(names, tables.CountedSegments(points))
 
 
-def levels_of(data: Any, *, all_levels: bool) -> SegmentLevels:
+def levels_of(data: Any, *, all_levels: bool) -> tables.SegmentLevels:
     """Return the levels of all models by segment in one table.
 
     Without `all_levels` those on the hulls are enough, which ranges of the score may know that leave levels open. Each
     segment of a mapping may have models of its own.
     """
     if isinstance(data, Mapping) and data and not counted_by_segment(data):
-        samples = {segment: samples_of(each, name=f"segments[{segment!r}]") for segment, each in data.items()}
-        if len({tuple(each) for each in samples.values()}) > 1:
+        samples = {segment: sample.samples_of(rows, name=f"segments[{segment!r}]") for segment, rows in data.items()}
+        if len({tuple(by_model) for by_model in samples.values()}) > 1:
             return _levels_of_own_models(samples, all_levels=all_levels)
     by_model = segments_of(data)
-    found = {model: each.levels() if all_levels else each.hulls() for model, each in by_model.items()}
-    return of_models(next(iter(by_model.values())).names, found)
+    take = SegmentedCounts.levels if all_levels else SegmentedCounts.hulls
+    levels = {model: take(counts) for model, counts in by_model.items()}
+    return tables.of_models(next(iter(by_model.values())).names, levels)
 
 
-def _levels_of_own_models(samples: Mapping[Hashable, Samples], *, all_levels: bool) -> SegmentLevels:
+def _levels_of_own_models(samples: Mapping[Hashable, sample.Samples], *, all_levels: bool) -> tables.SegmentLevels:
     """Return the levels of the models that each segment has; of a model that a segment lacks it has no level."""
-    for segment, each in samples.items():
-        of_the_same_rows({model: _counts_of(model, {segment: each}) for model in each})
-    place, found = {segment: i for i, segment in enumerate(samples)}, {}
-    totals = {segment: next(iter(each.values())).points for segment, each in samples.items()}
-    n_pos, n_neg = (np.array([getattr(each, name) for each in totals.values()]) for name in ("n_pos", "n_neg"))
-    for model in dict.fromkeys(model for each in samples.values() for model in each):
+    first_models = {}
+    models = {}
+    for segment, by_model in samples.items():
+        of_the_same_rows({model: _counts_of(model, {segment: by_model}) for model in by_model})
+        first_models[segment] = {sample.NAMELESS: next(iter(by_model.values()))}
+        models |= dict.fromkeys(by_model)
+    # The models of a segment have the same rows, so that the first one knows the totals of all.
+    totals = _counts_of(sample.NAMELESS, first_models)
+    levels_by_model = {}
+    for model in models:
         counts = _counts_of(model, samples)
-        levels, sizes = counts.levels() if all_levels else counts.hulls(), np.zeros(len(samples), np.int64)
-        sizes[[place[segment] for segment, each in samples.items() if model in each]] = np.diff(levels.start)
+        levels = counts.levels() if all_levels else counts.hulls()
+        sizes = np.zeros(len(samples), np.int64)
+        sizes[[model in by_model for by_model in samples.values()]] = np.diff(levels.start)
         start = np.concatenate([[0], np.cumsum(sizes)])
-        found[model] = replace(levels, start=start, n_pos=n_pos, n_neg=n_neg, counted=None)
-    every = {segment: {NAMELESS: next(iter(each.values()))} for segment, each in samples.items()}
-    return of_models(_counts_of(NAMELESS, every).names, found)
+        levels_by_model[model] = replace(levels, start=start, n_pos=totals.n_pos, n_neg=totals.n_neg, counted=None)
+    return tables.of_models(totals.names, levels_by_model)
 
 
 def of_the_same_rows(by_model: dict[str, SegmentedCounts]) -> dict[str, SegmentedCounts]:
     """Return counts by segment; raise for segments or rows that differ from the first model's."""
     (name, first), *others = by_model.items()
-    for other, each in others:
+    for other, counts in others:
         subject = f"{name!r} and {other!r} are not paired"
-        if not np.array_equal(each.names, first.names):
+        if not np.array_equal(counts.names, first.names):
             raise PairingError(subject, expected="the same segments", got="different ones")
-        if not (_alike(each.n_pos, first.n_pos) and _alike(each.n_neg, first.n_neg)):
+        if not (_alike(counts.n_pos, first.n_pos) and _alike(counts.n_neg, first.n_neg)):
             expected = "as many positives and negatives in each segment"
             raise PairingError(subject, expected=expected, got="others")
     return by_model
@@ -153,7 +134,7 @@ def of_the_same_rows(by_model: dict[str, SegmentedCounts]) -> dict[str, Segmente
 
 def _alike(sums: Array, others: Array) -> bool:
     """Whether sums are equal up to the order in which weights were added."""
-    return np.allclose(sums, others, SAME, 0)
+    return np.allclose(sums, others, tables.SAME, 0)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -187,7 +168,7 @@ class SegmentDrift(Result):
         backend : {"pandas", "polars", "pyarrow"}
         """
         columns = ("ks", "ks_pos", "ks_neg", "auc_difference", "prevalence_difference")
-        return frame_of({"segment": self.names} | {name: getattr(self, name) for name in columns}, backend)
+        return check.frame_of({"segment": self.names} | {name: getattr(self, name) for name in columns}, backend)
 
     def __repr__(self) -> str:
         lost = f", {self.only_first.size} only in the first, {self.only_second.size} only in the second"
@@ -196,69 +177,67 @@ class SegmentDrift(Result):
 
 def drift_by_segment(first: SegmentedCounts, second: SegmentedCounts) -> SegmentDrift:
     """Compare two samples of one model segment by segment; see `rocscope.inference.drift`."""
-    samples = (first, second)
-    here, there = ({name: i for i, name in enumerate(each)} for each in samples)
-    both = [(i, there[name]) for name, i in here.items() if name in there]
-    if not both:
+    place_in_second = {name: i for i, name in enumerate(second)}
+    common = [(i, place_in_second[name]) for i, name in enumerate(first) if name in place_in_second]
+    if not common:
         raise InputError("segments", expected="some that both samples have", got="none")
-    at = np.array(both).T
-    only_first, only_second = (np.setdiff1d(np.arange(len(each)), i) for each, i in zip(samples, at, strict=True))
-    area = [each.auc()[i] for each, i in zip(samples, at, strict=True)]
-    share = [each.prevalence[i] for each, i in zip(samples, at, strict=True)]
-    rows = [each.sorted_rows.take(i) for each, i in zip(samples, at, strict=True) if each.sorted_rows]
-    if len(rows) == 2:
+    in_first, in_second = np.array(common).T
+    if first.sorted_rows and second.sorted_rows:
+        rows = [first.sorted_rows.take(in_first), second.sorted_rows.take(in_second)]
         ks, ks_pos, ks_neg = _distances(rows)
     else:
-        found = [_distances_of(first[name], second[name]) for name in here if name in there]
-        ks, ks_pos, ks_neg = np.array(found).T
+        distances = [_distances_of(first[name], second[name]) for name in first if name in place_in_second]
+        ks, ks_pos, ks_neg = np.array(distances).T
     return SegmentDrift(
-        first.names[at[0]],
+        first.names[in_first],
         ks,
         ks_pos,
         ks_neg,
-        area[1] - area[0],
-        share[1] - share[0],
-        first.names[only_first],
-        second.names[only_second],
+        second.auc()[in_second] - first.auc()[in_first],
+        second.prevalence[in_second] - first.prevalence[in_first],
+        np.delete(first.names, in_first),
+        np.delete(second.names, in_second),
     )
 
 
 def _distances_of(first: CumulativeCounts, second: CumulativeCounts) -> list[float]:
-    found = drift(first, second)
-    return [np.nan if each is None else each.low for each in (found.ks, found.ks_pos, found.ks_neg)]
+    drift = comparing.drift(first, second)
+    return [np.nan if bounds is None else bounds.low for bounds in (drift.ks, drift.ks_pos, drift.ks_neg)]
 
 
-def _distances(rows: Sequence[SortedSegments]) -> list[Array]:
+def _distances(rows: Sequence[tables.SortedSegments]) -> list[Array]:
     if rows[0].dtype != rows[1].dtype:
         raise ScoreError("samples", expected="scores of one type", got=f"{rows[0].dtype} and {rows[1].dtype}")
     return [_distance(rows, kinds) for kinds in ((0, 1), (0,), (1,))]
 
 
-def _distance(rows: Sequence[SortedSegments], kinds: tuple[int, ...]) -> Array:
+def _distance(rows: Sequence[tables.SortedSegments], kinds: tuple[int, ...]) -> Array:
     """Return the largest difference of shares at or above a threshold, for some classes, by segment."""
-    sizes = [np.diff(each.bounds).reshape(-1, 2) for each in rows]
-    known = np.all([each[:, kinds].sum(axis=1) > 0 for each in sizes], axis=0)
-    found = np.full(known.size, np.nan)
+    sizes = [np.diff(segments.bounds).reshape(-1, 2) for segments in rows]
+    known = np.all([size[:, kinds].sum(axis=1) > 0 for size in sizes], axis=0)
+    distance = np.full(known.size, np.nan)
     if known.any():
         slots, codes = [], []
-        for sample, each in enumerate(rows):
-            own = each.take(np.flatnonzero(known))
-            slot = np.repeat(np.arange(own.bounds.size - 1), np.diff(own.bounds))
+        for number, segments in enumerate(rows):
+            kept_segments = segments.take(np.flatnonzero(known))
+            slot = np.repeat(np.arange(kept_segments.bounds.size - 1), np.diff(kept_segments.bounds))
             kept = np.isin(slot % 2, kinds)
-            slots.append(slot[kept] // 2 * 2 + sample)  # one sample in place of the positives, one of the negatives
-            codes.append(own.codes[kept])
-        both = SortedSegments.of(slots, codes, int(known.sum()), rows[0].dtype)
-        found[known] = np.concatenate(both.in_pieces(_apart))
-    return found
+            # The first sample takes the place of the positives, the second that of the negatives: the distance is a KS.
+            slots.append(slot[kept] // 2 * 2 + number)
+            codes.append(kept_segments.codes[kept])
+        both = tables.SortedSegments.of(slots, codes, int(known.sum()), rows[0].dtype)
+        distance[known] = np.concatenate(both.in_pieces(_largest_distance))
+    return distance
 
 
-def _apart(levels: SegmentLevels) -> Array:
-    first, second = (levels.spread(total) for total in (levels.n_pos, levels.n_neg))
-    apart = levels.each(np.maximum, abs(levels.tp * second - levels.fp * first))
-    return quotients(apart, levels.n_pos * levels.n_neg)
+def _largest_distance(levels: tables.SegmentLevels) -> Array:
+    # |tp/P − fp/N| times PN, a whole number: only the quotient of the largest is rounded.
+    pairs_apart = abs(levels.tp * levels.spread(levels.n_neg) - levels.fp * levels.spread(levels.n_pos))
+    return tables.quotients(levels.reduce(np.maximum, pairs_apart), levels.n_pos * levels.n_neg)
 
 
-_ROWS_AT_ONCE = 1 << 18  # of a column: some MB, which a cache holds
+# Rows of a column that are numbered at a time: some MB, which a cache holds.
+_ROWS_AT_ONCE = 1 << 18
 
 
 def count_by(rows: Predictions, model: str, by: str) -> SegmentedCounts:
@@ -269,11 +248,11 @@ def count_by(rows: Predictions, model: str, by: str) -> SegmentedCounts:
     return SegmentedCounts(segments, _sorted(rows, model, code, segments.size), rows.source, in_folds)
 
 
-def _sorted(rows: Predictions, model: str, code: Array, segments: int) -> SegmentRows:
+def _sorted(rows: Predictions, model: str, code: Array, segments: int) -> tables.SegmentRows:
     positive, scores, weight = rows.y_true, rows.scores[model], rows.sample_weight
     if weight is None:
-        return SortedSegments.of(*_in_pieces(code, positive, scores, segments), segments, scores.dtype)
-    return WeightedSegments.of(code, segments, positive, scores, weight)
+        return tables.SortedSegments.of(*_in_pieces(code, positive, scores, segments), segments, scores.dtype)
+    return tables.WeightedSegments.of(code, segments, positive, scores, weight)
 
 
 def _in_folds(rows: Predictions, model: str, code: Array) -> InFolds:
@@ -288,7 +267,7 @@ def _in_pieces(
 ) -> tuple[list[Array], list[Array]]:
     """Return slots and scores in pieces of a few hundred thousand rows, computed in threads."""
     pieces = [slice(start, start + _ROWS_AT_ONCE) for start in range(0, code.size, _ROWS_AT_ONCE)]
-    slots = in_threads(lambda piece: slots_of(code[piece], positive[piece], segments), pieces)
+    slots = in_threads(lambda piece: tables.slots_of(code[piece], positive[piece], segments), pieces)
     return slots, [scores[piece] for piece in pieces]
 
 
@@ -302,22 +281,24 @@ def of_segments(
     return drift_of_models(names, rows, source)
 
 
-def _together(each: list[Any]) -> SegmentRows:
+def _together(segments: list[Any]) -> tables.SegmentRows:
     """Return the counts of segments, with all levels in one table if they are in memory and of one type."""
-    rankings: list[Any] = [getattr(counts, "ranking", None) for counts in each]
+    rankings: list[Any] = [getattr(counts, "ranking", None) for counts in segments]
     if not all(isinstance(ranking, Levels) and not ranking.weighted for ranking in rankings):
-        return CountedSegments(each)
+        return tables.CountedSegments(segments)
     ranked = [ranking.levels() for ranking in rankings]
     if len({levels.threshold.dtype for levels in ranked}) > 1:
-        return CountedSegments(each)
-    columns = ([getattr(levels, name) for levels in ranked] for name in ("threshold", "pos", "neg"))
+        return tables.CountedSegments(segments)
     start = np.cumsum([0, *(levels.threshold.size for levels in ranked)])
-    return SegmentLevels.of_counts(start, *map(np.concatenate, columns))
+    threshold = np.concatenate([levels.threshold for levels in ranked])
+    pos = np.concatenate([levels.pos for levels in ranked])
+    neg = np.concatenate([levels.neg for levels in ranked])
+    return tables.SegmentLevels.of_counts(start, threshold, pos, neg)
 
 
 def of_sums(by_model: Mapping[str, Sequence[Array]], source: Provenance | None) -> CountedModels | SegmentedCounts:
     """Return counts from sums by segment and score: segments, scores, positives, negatives for each model."""
-    rows: dict[str, SegmentRows] = {}
+    rows: dict[str, tables.SegmentRows] = {}
     names: Any = None
     for model, (segment, score, pos, neg) in by_model.items():
         names, code = numbered("segment", segment)
@@ -325,27 +306,31 @@ def of_sums(by_model: Mapping[str, Sequence[Array]], source: Provenance | None) 
     return drift_of_models(names if names.dtype.kind in "mM" else array_of(names.tolist()), rows, source)
 
 
-def _summed(segment: Array, segments: int, score: Array, pos: Array, neg: Array) -> SegmentRows:
+def _summed(segment: Array, segments: int, score: Array, pos: Array, neg: Array) -> tables.SegmentRows:
     """Sort sums by segment (numbered from 0) and score, and merge equal scores."""
+    # Reversed, segments increase and the scores of one decrease.
     order = np.lexsort((score, -segment))[::-1]
     order = order[(pos + neg)[order] > 0]
     segment, score = segment[order], score[order]
     first = np.flatnonzero(np.append(True, (segment[1:] != segment[:-1]) | (score[1:] != score[:-1])))
     check.check_some_weight(bool((np.bincount(segment, minlength=segments) > 0).all()))
-    start, score = segment[first].searchsorted(np.arange(segments + 1)), score[first]
-    pos, neg = (np.add.reduceat(column[order], first) for column in (pos, neg))
+    start = segment[first].searchsorted(np.arange(segments + 1))
+    score = score[first]
+    pos = np.add.reduceat(pos[order], first)
+    neg = np.add.reduceat(neg[order], first)
     if pos.dtype.kind == "i":
-        return SegmentLevels.of_counts(start, score, pos, neg)
+        return tables.SegmentLevels.of_counts(start, score, pos, neg)
+    # Sums of weights are ranked by segment: a running sum over all would round them otherwise.
     some = [slice(*ends) for ends in pairwise(start.tolist())]
-    return CountedSegments([ThresholdCounts.from_ranking(Levels(score[i], pos[i], neg[i])) for i in some])
+    return tables.CountedSegments([ThresholdCounts.from_ranking(Levels(score[i], pos[i], neg[i])) for i in some])
 
 
 def drift_of_models(
-    names: Any, rows: Mapping[str, SegmentRows], source: Provenance | None
+    names: Any, rows: Mapping[str, tables.SegmentRows], source: Provenance | None
 ) -> CountedModels | SegmentedCounts:
     """Return counts by segment of one model, or of several by name."""
-    found = {model: SegmentedCounts(names, own, source) for model, own in rows.items()}
-    return CountedModels(found, source) if len(found) > 1 else next(iter(found.values()))
+    counts = {model: SegmentedCounts(names, segments, source) for model, segments in rows.items()}
+    return CountedModels(counts, source) if len(counts) > 1 else next(iter(counts.values()))
 
 
 def array_of(names: Sequence[Hashable]) -> Any:
@@ -361,14 +346,14 @@ def array_of(names: Sequence[Hashable]) -> Any:
 def compare_segments(
     models: Predictions | Mapping[str, SegmentedCounts],
     *,
-    weight: SegmentWeight = "n",
+    weight: tables.SegmentWeight = "n",
     folds: OverFolds | None = None,
-    alternative: Alternative = "two-sided",
-    test: Test = "difference",
+    alternative: estimate.Alternative = "two-sided",
+    test: estimate.Test = "difference",
     margin: float = 0.0,
     level: float = 0.95,
-    adjust: Adjust = "holm",
-) -> Comparisons:
+    adjust: estimate.Adjust = "holm",
+) -> estimate.Comparisons:
     """Compare the mean AUC over segments between models: second − first, with segments as sampling units.
 
     Parameters
@@ -420,31 +405,32 @@ def compare_segments(
     Comparison(b − a: 0.3333, 95 % interval -0.3838 to 1, p=0.184, two-sided, paired t over 3 segments weighted by rows;
     not reliable: only 3 segments of equal weight, fewer than 10)
     """
-    hypothesis = Hypothesis(alternative, test, margin, level)
-    check.check_choice("adjust", adjust, OF_ESTIMATES)
+    hypothesis = estimate.Hypothesis(alternative, test, margin, level)
+    check.check_choice("adjust", adjust, estimate.OF_ESTIMATES)
     segments = _by_model(models)
-    areas, mass = zip(*(areas_of(each, weight, folds) for each in segments.values()), strict=True)
+    areas, mass = zip(*(areas_of(counts, weight, folds) for counts in segments.values()), strict=True)
     means = SegmentMeans.of(np.stack(areas), mass[0], weight)
 
-    def compare(i: int, j: int) -> Comparison:
-        apart = means.values[j] - means.values[i]
-        difference = replace(means, values=apart[None])
-        error = difference.error(0) if np.ptp(apart) > 0 else 0.0
-        reason = difference.doubt(error, "all segments differ alike") if apart.any() else ""
+    def compare(i: int, j: int) -> estimate.Comparison:
+        area_differences = means.values[j] - means.values[i]
+        difference = replace(means, values=area_differences[None])
+        # Equal differences have no variance; of the sums only rounding would be left.
+        error = difference.error(0) if np.ptp(area_differences) > 0 else 0.0
+        reason = difference.doubt(error, "all segments differ alike") if area_differences.any() else ""
         method = "paired t over " + means.words
-        found = hypothesis.wald(float(difference.mean[0]), error, means.k, method, df=means.df, bound=1)
-        found = replace(found, reason=reason)
-        return hypothesis.compare(names[i], names[j], found, df=means.df, method=method)
+        interval = hypothesis.wald(float(difference.mean[0]), error, means.k, method, df=means.df, bound=1)
+        interval = replace(interval, reason=reason)
+        return hypothesis.compare(names[i], names[j], interval, df=means.df, method=method)
 
     names = list(segments)
     estimates = {name: means.estimate(i, level) for i, name in enumerate(names)}
-    return compare_each_two("mean AUC over segments", estimates, means.covariance, compare, adjust)
+    return estimate.compare_each_two("mean AUC over segments", estimates, means.covariance, compare, adjust)
 
 
 def _by_model(models: Any) -> dict[str, SegmentedCounts]:
-    found = segments_of(models) if isinstance(models, Predictions) else counted_by_segment(models)
-    if not found or isinstance(models, SegmentedCounts):
-        raise refusal("models", "Predictions with segments, or a mapping from model to SegmentedCounts", models)
-    if len(found) < 2:
-        raise InputError("models to compare", expected="two or more", got=f"{len(found)}")
-    return found
+    by_model = segments_of(models) if isinstance(models, Predictions) else counted_by_segment(models)
+    if not by_model or isinstance(models, SegmentedCounts):
+        raise sample.refusal("models", "Predictions with segments, or a mapping from model to SegmentedCounts", models)
+    if len(by_model) < 2:
+        raise InputError("models to compare", expected="two or more", got=f"{len(by_model)}")
+    return by_model

@@ -5,12 +5,6 @@ first bring their rows into some hundred buckets of slots. Then each bucket, whi
 and dealt into its slots. That reads and writes memory twice. `SegmentLevels` holds the levels of all segments one
 after the other, with areas, figures and hulls of each.
 """
-#
-# Rows of all segments are sorted at once, the positives and the negatives of each in a slot of their own. They are
-# first
-# brought into some hundred buckets of slots; all cores do this at the same time, each for other rows. Then a bucket,
-# which a cache holds, is sorted by score and dealt into its slots. That reads and writes memory twice.
-# """
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
@@ -37,10 +31,14 @@ Piece = TypeVar("Piece")
 SegmentWeight = Literal["n", "n_pos"] | None
 """Weight of a segment in a mean: its rows, its positives, or equal for all."""
 
-_FIRST_ROUNDED = 2**53  # from here on float64 rounds some whole numbers
-_MOST_PAIRS = 2.0**62  # so that differences of two such products fit 64 bits
-_ROUNDS = 4  # of leaving out dents in NumPy, after which few are left to the loop
-_ROWS_AT_ONCE = 1 << 20  # bounds what a piece of the table takes beside it to some MB
+# From here on float64 rounds some whole numbers.
+_FIRST_ROUNDED = 2**53
+# So that differences of two such products fit 64 bits.
+_MOST_PAIRS = 2.0**62
+# Rounds of leaving out dents in NumPy, after which few are left to the loop.
+_ROUNDS = 4
+# Bounds what a piece of the table takes beside it to some MB.
+_ROWS_AT_ONCE = 1 << 20
 _COLUMNS = ("threshold", "tp", "fp", "model")
 
 
@@ -75,24 +73,27 @@ class SegmentLevels:
     @classmethod
     def of_counts(cls, start: Array, threshold: Array, pos: Array, neg: Array) -> "SegmentLevels":
         """Return levels from positives and negatives at each, as integers."""
-        tp, fp = (running(each, start) for each in (pos, neg))
-        n_pos, n_neg = (np.add.reduceat(each, start[:-1]) for each in (pos, neg))
-        return cls(start, threshold, tp, fp, n_pos, n_neg, (pos, neg))
+        n_pos = np.add.reduceat(pos, start[:-1])
+        n_neg = np.add.reduceat(neg, start[:-1])
+        return cls(start, threshold, running(pos, start), running(neg, start), n_pos, n_neg, (pos, neg))
 
     @classmethod
-    def of_each(cls, each: Sequence[CumulativeCounts]) -> "SegmentLevels":
+    def of_segments(cls, segments: Sequence[CumulativeCounts]) -> "SegmentLevels":
         """Return the levels of segments that were counted separately."""
-        start = np.cumsum([0, *(len(counts) for counts in each)])
-        threshold, tp, fp = (together([getattr(counts, name) for counts in each]) for name in ("threshold", "tp", "fp"))
-        n_pos, n_neg = (np.array([getattr(counts, name) for counts in each]) for name in ("n_pos", "n_neg"))
+        start = np.cumsum([0, *(len(counts) for counts in segments)])
+        threshold = together([counts.threshold for counts in segments])
+        tp = together([counts.tp for counts in segments])
+        fp = together([counts.fp for counts in segments])
+        n_pos = np.array([counts.n_pos for counts in segments])
+        n_neg = np.array([counts.n_neg for counts in segments])
         return cls(start, threshold, tp, fp, n_pos, n_neg)
 
     @classmethod
     def joined(cls, pieces: Sequence["SegmentLevels"]) -> "SegmentLevels":
         """Concatenate the levels of pieces, in order."""
-        start = np.cumsum(np.concatenate([[0], *(np.diff(each.start) for each in pieces)]))
+        start = np.cumsum(np.concatenate([[0], *(np.diff(piece.start) for piece in pieces)]))
         names = ("threshold", "tp", "fp", "n_pos", "n_neg")
-        columns: Any = {name: np.concatenate([getattr(each, name) for each in pieces]) for name in names}
+        columns: Any = {name: np.concatenate([getattr(piece, name) for piece in pieces]) for name in names}
         return cls(start, **columns)
 
     @cached_property
@@ -152,7 +153,8 @@ class SegmentLevels:
     def pooled(self) -> ThresholdCounts:
         """Return the pooled counts of all segments."""
         order = np.argsort(self.threshold, kind="stable")[::-1]
-        return ThresholdCounts.from_ranking(collapse(*(each[order] for each in (self.threshold, self.pos, self.neg))))
+        ranked = collapse(self.threshold[order], self.pos[order], self.neg[order])
+        return ThresholdCounts.from_ranking(ranked)
 
     def in_pieces(self, function: "Callable[[SegmentLevels], Piece]") -> list[Piece]:
         """Apply a function to consecutive segments with about a million levels at a time."""
@@ -175,9 +177,9 @@ class SegmentLevels:
         """Repeat a value by segment for each of its levels."""
         return np.repeat(values, np.diff(self.start))
 
-    def each(self, reduce: np.ufunc, values: Array) -> Array:
+    def reduce(self, operation: np.ufunc, values: Array) -> Array:
         """Reduce values by level in each segment with an order-independent operation."""
-        return reduce.reduceat(values, self.start[:-1])
+        return operation.reduceat(values, self.start[:-1])
 
     def sums(self, values: Array, *, upwards: bool = False) -> Array:
         """Return the sum of values by level in each segment, rounded as for the segment alone.
@@ -191,14 +193,14 @@ class SegmentLevels:
 
     def area(self, credit: int) -> Array:
         """Return the area under each segment's ROC curve, with `credit` for half a tied pair."""
-        right = self.each(np.add, self.neg * (2 * (self.tp - self.pos) + credit * self.pos))
+        right = self.reduce(np.add, self.neg * (2 * (self.tp - self.pos) + credit * self.pos))
         return quotients(right, 2 * self.n_pos * self.n_neg)
 
     def ks(self) -> Array:
         """Return the largest tpr − fpr of each segment, at least 0."""
         with np.errstate(divide="ignore", invalid="ignore"):
             apart = self.tp / self.spread(self.n_pos) - self.fp / self.spread(self.n_neg)
-        return np.maximum(self.each(np.maximum, apart), 0)
+        return np.maximum(self.reduce(np.maximum, apart), 0)
 
     def average_precision(self) -> Array:
         """Return the average precision of each segment."""
@@ -260,19 +262,21 @@ def of_models(names: Array, by_model: dict[str, SegmentLevels]) -> SegmentLevels
 
     Sums of the same weights in another order differ in their last digits: totals are those of the first model.
     """
-    (first, *_), found = by_model.values(), list(by_model.values())
-    if len(found) == 1:
+    levels = list(by_model.values())
+    first = levels[0]
+    if len(levels) == 1:
         return replace(first, names=names, models=list(by_model), model=np.zeros(first.tp.size, np.intp))
-    segment = np.concatenate([each.segment for each in found])
+    segment = np.concatenate([table.segment for table in levels])
     order = np.argsort(segment, kind="stable")
-    tp, fp = (np.concatenate([getattr(each, name) for each in found]) for name in ("tp", "fp"))
-    tp, fp = (
-        np.where(axis < (1 - SAME) * total, axis, total)[order]
-        for axis, total in ((tp, first.n_pos[segment]), (fp, first.n_neg[segment]))
-    )
-    model = np.repeat(np.arange(len(found)), [each.tp.size for each in found])[order]
-    start = np.sum([each.start for each in found], axis=0)
-    threshold = together([each.threshold for each in found])[order]
+    n_pos = first.n_pos[segment]
+    n_neg = first.n_neg[segment]
+    tp = np.concatenate([table.tp for table in levels])
+    fp = np.concatenate([table.fp for table in levels])
+    tp = np.where(tp < (1 - SAME) * n_pos, tp, n_pos)[order]
+    fp = np.where(fp < (1 - SAME) * n_neg, fp, n_neg)[order]
+    model = np.repeat(np.arange(len(levels)), [table.tp.size for table in levels])[order]
+    start = np.sum([table.start for table in levels], axis=0)
+    threshold = together([table.threshold for table in levels])[order]
     totals = first.totals
     return SegmentLevels(start, threshold, tp, fp, *totals, names=names, models=list(by_model), model=model)
 
@@ -308,10 +312,11 @@ def together(columns: Sequence[Array]) -> Array:
 def quotients(numerator: Array, denominator: Array) -> Array:
     """Return correctly rounded quotients of integers; 0/0 is NaN."""
     with np.errstate(invalid="ignore"):
-        found = (numerator / denominator).astype(np.float64)
+        quotient = (numerator / denominator).astype(np.float64)
+    # NumPy rounds such integers before it divides; Python divides them exactly and rounds once.
     for i in np.flatnonzero(np.maximum(abs(numerator), denominator) > _FIRST_ROUNDED).tolist():
-        found[i] = int(numerator[i]) / int(denominator[i])
-    return found
+        quotient[i] = int(numerator[i]) / int(denominator[i])
+    return quotient
 
 
 def ratios(observed: Any, expected: Any) -> Array:
@@ -332,13 +337,20 @@ def _steps(sums: Array, start: Array) -> Array:
     return steps
 
 
-_MOST_SHORT = 2**31  # segments whose slots, two for each, 32 bits number
-_SHORT_BITS = 16  # of the numbers of slots within a bucket, in two bytes
-_BUCKET_BITS = 9  # more would be written to at a time than the processor keeps the pages of
-_BUCKET_ROWS = 1 << 16  # fewer are in a cache already, so that smaller buckets gain nothing
-_RUNS = 48  # of the rows: several for each core of a large machine
-_LEAST_RUN = 1 << 17  # rows, so that a run is worth a thread
-_LONG = 1 << 10  # rows of a slot, from which on NumPy's sort is faster
+# Segments whose slots, two for each, 32 bits number.
+_MOST_SHORT = 2**31
+# Bits of the numbers of slots within a bucket that two bytes hold.
+_SHORT_BITS = 16
+# More buckets would be written to at a time than the processor keeps the pages of.
+_BUCKET_BITS = 9
+# Fewer rows are in a cache already, so that smaller buckets gain nothing.
+_BUCKET_ROWS = 1 << 16
+# Runs of the rows: several for each core of a large machine.
+_RUNS = 48
+# Rows from which on a run is worth a thread.
+_LEAST_RUN = 1 << 17
+# Rows of a slot from which on NumPy's sort is faster.
+_LONG = 1 << 10
 
 
 def slots_of(segment: Array, positive: NDArray[np.bool_], segments: int, place: Array | None = None) -> Array:
@@ -367,7 +379,8 @@ def _sorted_by_slot(slots: list[Array], scores: list[Array], number: int) -> tup
     (array([3, 4, 5], dtype=uint8), array([0, 1, 3]))
     """
     if sum(slot.size for slot in slots) < kernels.SMALL:
-        slot, codes = np.concatenate(slots), np.concatenate([encode(each) for each in scores])
+        slot = np.concatenate(slots)
+        codes = np.concatenate([encode(piece) for piece in scores])
         return codes[np.lexsort((codes, slot))], np.cumsum(np.bincount(slot + 1, minlength=number + 1))
     return _sorted_in_buckets(slots, scores, number)
 
@@ -553,8 +566,9 @@ class SortedSegments:
         codes, bounds = self.codes[bounds[0] : bounds[-1]], bounds - bounds[0]
         sizes = np.diff(bounds)
         if codes.size < kernels.SMALL:
-            start, code, *counted = _levels_of_few(codes, sizes)
-            tp, fp = (running(each, start) for each in counted)
+            start, code, pos, neg = _levels_of_few(codes, sizes)
+            tp = running(pos, start)
+            fp = running(neg, start)
         else:
             start, code, tp, fp = _levels_of_many(codes, bounds)
         return SegmentLevels(start, decode(code, self.dtype), tp, fp, sizes[::2], sizes[1::2])
@@ -615,32 +629,35 @@ class WeightedSegments:
         return ThresholdCounts.from_checked(self.positive, self.scores, self.weight)
 
     def in_pieces(self, function: Callable[[SegmentLevels], Piece]) -> list[Piece]:
-        return [function(SegmentLevels.of_each([self.counts(i) for i in range(self.bounds.size - 1)]))]
+        return [function(SegmentLevels.of_segments([self.counts(i) for i in range(self.bounds.size - 1)]))]
 
 
 @dataclass(frozen=True)
 class CountedSegments:
     """Segments that were counted separately."""
 
-    each: Sequence[CumulativeCounts]
+    segments: Sequence[CumulativeCounts]
     at_once = False
 
     @property
     def totals(self) -> tuple[Array, Array]:
-        n_pos, n_neg = np.array([(counts.n_pos, counts.n_neg) for counts in self.each]).T
+        n_pos, n_neg = np.array([(counts.n_pos, counts.n_neg) for counts in self.segments]).T
         return n_pos, n_neg
 
     def counts(self, segment: int) -> CumulativeCounts:
-        return self.each[segment]
+        return self.segments[segment]
 
     def take(self, segments: Array) -> "CountedSegments":
-        return CountedSegments([self.each[segment] for segment in segments.tolist()])
+        return CountedSegments([self.segments[segment] for segment in segments.tolist()])
 
     def pooled(self) -> ThresholdCounts:
-        found = [counts.require_levels("counts of all segments") for counts in self.each]
-        while len(found) > 1:  # in pairs, so that no level is copied for every segment
-            found = [add(*found[i : i + 2]) if i + 1 < len(found) else found[i] for i in range(0, len(found), 2)]
-        return found[0]
+        counts = [segment.require_levels("counts of all segments") for segment in self.segments]
+        # In pairs, so that no level is copied for every segment.
+        while len(counts) > 1:
+            unpaired = counts[-1:] if len(counts) % 2 else []
+            counts = [*map(add, counts[:-1:2], counts[1::2]), *unpaired]
+        return counts[0]
 
     def in_pieces(self, function: Callable[[SegmentLevels], Piece]) -> list[Piece]:
-        return [function(SegmentLevels.of_each([counts.require_levels("counts by segment") for counts in self.each]))]
+        counts = [segment.require_levels("counts by segment") for segment in self.segments]
+        return [function(SegmentLevels.of_segments(counts))]

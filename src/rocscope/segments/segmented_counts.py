@@ -19,7 +19,6 @@ from rocscope import kernels
 from rocscope._base import special
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Ties
-from rocscope._base.validation import frame_of
 from rocscope.core.context import CELLS, Context, HasContext, decimal, nearest
 from rocscope.core.counts import CumulativeCounts, ThresholdCounts
 from rocscope.core.predictions import Provenance
@@ -36,22 +35,24 @@ if TYPE_CHECKING:
     from rocscope.inference.variance import OverFolds
 
 
-_FITS = 2**62  # so that sums and differences of two such fit 64 bits
-_FIRST_ROUNDED = 2**53  # from here on float64 rounds some whole numbers
+# So that sums and differences of two such fit 64 bits.
+_FITS = 2**62
+# From here on float64 rounds some whole numbers.
+_FIRST_ROUNDED = 2**53
 
 
 def cheapest(rows: SegmentRows, known: NDArray[np.bool_], context: Context) -> dict[str, Array]:
     """Return threshold, cells and cost per case at the best point of each `known` segment, NaN elsewhere."""
-    found = _all_at_once(rows, context) if rows.at_once else _one_by_one(rows, known, context)
-    return {name: np.where(known, column, nan) for name, column in found.items()}
+    columns = _all_at_once(rows, context) if rows.at_once else _one_by_one(rows, known, context)
+    return {name: np.where(known, column, nan) for name, column in columns.items()}
 
 
 def _one_by_one(rows: SegmentRows, known: NDArray[np.bool_], context: Context) -> dict[str, Array]:
     points = [best_point(rows.counts(segment), context) if known[segment] else None for segment in range(known.size)]
-    found = {cell: np.array([getattr(point, cell, nan) for point in points]) for cell in CELLS}
+    cells = {cell: np.array([getattr(point, cell, nan) for point in points]) for cell in CELLS}
     cost = np.array([nan if point is None else nearest(context.exact_cost(point)) for point in points])
     threshold = [nan if point is None else point.threshold for point in points]
-    return {"threshold": _unrounded(np.array(threshold, object)), **found, "cost": cost}
+    return {"threshold": _unrounded(np.array(threshold, object)), **cells, "cost": cost}
 
 
 def _unrounded(scores: Array) -> Array:
@@ -67,20 +68,23 @@ def _all_at_once(rows: SegmentRows, context: Context) -> dict[str, Array]:
     A level costs alarm · fp − hit · tp more than nobody positive, at a target prevalence π each class divided by its
     size: (1 − π) · alarm · fp / n_neg − π · hit · tp / n_pos. Both are compared as whole numbers, of one unit.
     """
-    (*each,), unit = _whole([decimal(cost) for cost in context.costs.values()])
-    gain, alarm, share = context.miss_cost, context.false_alarm_cost, None
+    cell_costs, unit = _whole([decimal(cost) for cost in context.costs.values()])
+    gain = context.miss_cost
+    alarm = context.false_alarm_cost
+    share = None
     if context.target_prevalence is not None:
         share = decimal(context.target_prevalence)
         gain, alarm = share * gain, (1 - share) * alarm
     (hit, alarm), _ = _whole([gain, alarm])
     n_pos, n_neg = rows.totals
     largest = max(int(n_pos.max()), int(n_neg.max()))
-    heaviest = max(map(abs, (*each, hit, alarm, unit))) * (share.denominator if share else 1)
+    heaviest = max(map(abs, (*cell_costs, hit, alarm, unit))) * (share.denominator if share else 1)
     kind = np.int64 if 4 * heaviest * largest ** (2 if share else 1) < _FITS else object
     best = partial(_best_levels, hit=hit, alarm=alarm, by_share=share is not None, kind=kind)
     threshold, tp, fp = (np.concatenate(column) for column in zip(*rows.in_pieces(best), strict=True))
     cells = dict(zip(CELLS, (tp, fp, n_pos - tp, n_neg - fp), strict=True))
-    cost = _cost({name: column.astype(kind) for name, column in cells.items()}, each, unit, share)
+    cost = _cost({name: column.astype(kind) for name, column in cells.items()}, cell_costs, unit, share)
+    # Nobody positive needs a threshold above all scores, everybody one below.
     ends = [tp + fp == 0, tp + fp == n_pos + n_neg]
     return {"threshold": np.select(ends, [inf, -inf], _unrounded(threshold)), **cells, "cost": cost}
 
@@ -93,16 +97,18 @@ def _best_levels(
     if by_share:
         tp, fp = tp * levels.spread(levels.n_neg), fp * levels.spread(levels.n_pos)
     loss = alarm * fp - hit * tp
-    least = levels.each(np.minimum, loss)
+    least = levels.reduce(np.minimum, loss)
     equal = np.flatnonzero(loss == levels.spread(least))
     first = equal[equal.searchsorted(levels.start[:-1])]
     some = least < 0
     return levels.threshold[first], np.where(some, levels.tp[first], 0), np.where(some, levels.fp[first], 0)
 
 
-def _cost(cells: dict[str, Array], each: Sequence[int], unit: int, share: Fraction | None) -> Array:
+def _cost(cells: dict[str, Array], cell_costs: Sequence[int], unit: int, share: Fraction | None) -> Array:
     tp, fp, fn, tn = cells.values()
-    positives, negatives = each[0] * tp + each[2] * fn, each[1] * fp + each[3] * tn
+    cost_tp, cost_fp, cost_fn, cost_tn = cell_costs
+    positives = cost_tp * tp + cost_fn * fn
+    negatives = cost_fp * fp + cost_tn * tn
     if share is None:
         return quotients(positives + negatives, unit * (tp + fp + fn + tn))
     n_pos, n_neg = tp + fn, fp + tn
@@ -117,8 +123,10 @@ def _whole(numbers: Sequence[Fraction]) -> tuple[list[int], int]:
     return [int(number * unit) for number in numbers], unit
 
 
-_SHOWN = 10  # segments in a notebook: a choice
-_LEAST_TRIALS = 1e-9  # of an area that is 0 or 1 in nearly every segment, as that of one pair is
+# Segments in a notebook: a choice.
+_SHOWN = 10
+# Trials of an area that is 0 or 1 in nearly every segment, as that of one pair is.
+_LEAST_TRIALS = 1e-9
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -174,9 +182,8 @@ class SegmentDifferences(Result):
         """
         columns = ("auc", "rest", "standard_error", "shrunken", "p_value", "adjusted_p_value")
         order = self.order
-        return frame_of(
-            {"segment": self.names[order]} | {name: getattr(self, name)[order] for name in columns}, backend
-        )
+        numbers = {name: getattr(self, name)[order] for name in columns}
+        return check.frame_of({"segment": self.names[order]} | numbers, backend)
 
     def __repr__(self) -> str:
         tested = int((~np.isnan(self.p_value)).sum())
@@ -186,7 +193,7 @@ class SegmentDifferences(Result):
     def _repr_html_(self) -> str:
         head = ("segment", "AUC", "the rest", "shrunken", "adjusted p")
         columns = (self.auc, self.rest, self.shrunken, self.adjusted_p_value)
-        rows = [(self.names[i], *(f"{each[i]:.3g}" for each in columns)) for i in self.order[:_SHOWN].tolist()]
+        rows = [(self.names[i], *(f"{column[i]:.3g}" for column in columns)) for i in self.order[:_SHOWN].tolist()]
         return super()._repr_html_() + html_table(rows, head)
 
 
@@ -207,14 +214,14 @@ def differences(
     p = _p_values(area - rest, mean, variance, of_rest, *sizes)
     trust = spread**2 / (spread**2 + variance) if spread else np.zeros(area.size)
     columns = (rest, np.sqrt(variance), trust * area + (1 - trust) * mean, p, adjust_p_values(p, adjust))
-    rest_of, error, shrunk, alone, adjusted = (_spread_out(each, known) for each in columns)
+    rest_of, error, shrunk, alone, adjusted = (_spread_out(column, known) for column in columns)
     return SegmentDifferences(names, auc, rest_of, error, shrunk, alone, adjusted, adjust, spread, level)
 
 
 def _spread_out(values: Array, known: NDArray[np.bool_]) -> Array:
-    found = np.full(known.size, np.nan)
-    found[known] = values
-    return check.read_only(found)
+    column = np.full(known.size, np.nan)
+    column[known] = values
+    return check.read_only(column)
 
 
 def scatter(levels: SegmentLevels) -> Array:
@@ -227,20 +234,22 @@ def scatter(levels: SegmentLevels) -> Array:
     >>> scatter(levels)
     array([[0.03125, 0.03125, 1.     ]])
     """
-    n_pos, n_neg = (np.maximum(each, 1).astype(np.float64) for each in (levels.n_pos, levels.n_neg))
+    # Segments without a class are left out later; 1 only avoids to divide by 0.
+    n_pos = np.maximum(levels.n_pos, 1).astype(np.float64)
+    n_neg = np.maximum(levels.n_neg, 1).astype(np.float64)
     above = levels.tp - levels.pos / 2
-    area = levels.each(np.add, levels.neg * above) / (n_pos * n_neg)
+    area = levels.reduce(np.add, levels.neg * above) / (n_pos * n_neg)
     of_pos = 1 - (levels.fp - levels.neg / 2) / levels.spread(n_neg) - levels.spread(area)
     of_neg = above / levels.spread(n_pos) - levels.spread(area)
     columns = levels.pos * of_pos**2, levels.neg * of_neg**2, levels.pos * levels.neg.astype(np.float64)
-    return np.stack([levels.each(np.add, column) for column in columns], axis=1)
+    return np.stack([levels.reduce(np.add, column) for column in columns], axis=1)
 
 
 def _variance(area: Array, n_pos: Array, n_neg: Array, sums: Array) -> Array:
     """Return the variance of the areas of segments of given sizes, from the rows of all segments."""
     pairs = n_pos * n_neg
-    worth = pairs / (n_pos + n_neg)
-    mean = (worth * area).sum() / worth.sum()
+    weight = pairs / (n_pos + n_neg)
+    mean = (weight * area).sum() / weight.sum()
     of_pairs = max(mean * (1 - mean) - sums[:, 2].sum() / pairs.sum() / 4, 0.0)
     more_pos, more_neg = n_pos - 1, n_neg - 1
     matrix = np.array(
@@ -252,10 +261,12 @@ def _variance(area: Array, n_pos: Array, n_neg: Array, sums: Array) -> Array:
     if not matrix[0, 0] > 0:
         got = "none"
         raise InputError("segments to compare", expected="one with two positives and two negatives", got=got)
-    found = sums[:, :2].sum(axis=0) - of_pairs * np.array([(more_pos / n_neg).sum(), (more_neg / n_pos).sum()])
-    of_pos, of_neg = np.linalg.lstsq(matrix, found)[0].clip(0, of_pairs)
-    if of_pos + of_neg > of_pairs:
-        of_pos, of_neg = (each * of_pairs / (of_pos + of_neg) for each in (of_pos, of_neg))
+    scatters = sums[:, :2].sum(axis=0) - of_pairs * np.array([(more_pos / n_neg).sum(), (more_neg / n_pos).sum()])
+    components = np.linalg.lstsq(matrix, scatters)[0].clip(0, of_pairs)
+    # The variance of one pair is at least the sum of its two components (Hoeffding).
+    if components.sum() > of_pairs:
+        components = components * of_pairs / components.sum()
+    of_pos, of_neg = components
     return (of_pairs + more_neg * of_pos + more_pos * of_neg) / pairs
 
 
@@ -328,9 +339,8 @@ class SegmentMeans:
             raise OneClassError("mean AUC", expected="a segment with both classes", got=f"none among {kept.size}")
         k, lost = int(kept.sum()), kept.size - int(kept.sum())
         words = f"{k} segments" + _WORDS[weight] + (f", {lost} of one class left out" if lost else "")
-        return cls(
-            np.ascontiguousarray(values[:, kept]), mass[kept], words
-        )  # so that sums are rounded as those of one row
+        # Contiguous, so that sums are rounded as those of one row.
+        return cls(np.ascontiguousarray(values[:, kept]), mass[kept], words)
 
     @property
     def k(self) -> int:
@@ -387,7 +397,8 @@ class SegmentMeans:
 
 # Calibration and intervals are imported where they are asked for: who counts a file does not wait for SciPy.
 
-_MOST_PAIRS = 2.0**61  # so that twice as many, a tie counting one, fit 64 bits
+# So that twice as many pairs, a tie counting one, fit 64 bits.
+_MOST_PAIRS = 2.0**61
 
 
 class SegmentedCounts(BySegment, Result):
@@ -453,7 +464,7 @@ class SegmentedCounts(BySegment, Result):
         """Return the levels that are vertices of their segment's ROC hull."""
         if self._rows.at_once:
             return SegmentLevels.joined(self._rows.in_pieces(lambda levels: levels.upper))
-        return SegmentLevels.of_each([counts.on_hull("an allocation") for counts in self.values()]).upper
+        return SegmentLevels.of_segments([counts.on_hull("an allocation") for counts in self.values()]).upper
 
     def select(self, kept: NDArray[np.bool_]) -> "SegmentedCounts":
         """Return some of the segments.
@@ -739,7 +750,7 @@ class SegmentedCounts(BySegment, Result):
         """
         columns = {"segment": self.names, "n_pos": self.n_pos, "n_neg": self.n_neg, "prevalence": self.prevalence}
         numbers = {"auc": self.auc(), "ks": self.ks(), "average_precision": self.average_precision()}
-        return frame_of(columns | numbers, backend)
+        return check.frame_of(columns | numbers, backend)
 
     def _answer(
         self,
@@ -755,13 +766,14 @@ class SegmentedCounts(BySegment, Result):
         """
         rows = self._rows
         if rows.at_once and self._whole_pairs:
-            found = np.where(known, np.concatenate(rows.in_pieces(of_levels)), np.nan)
+            figure = np.where(known, np.concatenate(rows.in_pieces(of_levels)), np.nan)
             again = np.flatnonzero(known & (self.n >= kernels.SMALL)) if summed else np.zeros(0, int)
         else:
-            found, again = np.full(len(self), np.nan), np.flatnonzero(known)
+            figure = np.full(len(self), np.nan)
+            again = np.flatnonzero(known)
         for segment in again.tolist():
-            found[segment] = of_counts(self._make(segment))
-        return found
+            figure[segment] = of_counts(self._make(segment))
+        return figure
 
     def __repr__(self) -> str:
         totals = f"n_pos={number(self.n_pos.sum().item())}, n_neg={number(self.n_neg.sum().item())}"
@@ -793,6 +805,7 @@ def areas_of(segments: SegmentedCounts, weight: SegmentWeight, folds: "OverFolds
     parts, segment = segments._count_in_folds()
     area, mass = areas_of(parts, weight)
     known = ~np.isnan(area)
-    total, moment = (np.bincount(segment[known], each[known], len(segments)) for each in (mass, mass * area))
+    total = np.bincount(segment[known], mass[known], len(segments))
+    moment = np.bincount(segment[known], (mass * area)[known], len(segments))
     with np.errstate(invalid="ignore"):
         return moment / total, even if weight is None else total
