@@ -14,14 +14,9 @@ from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
-from matplotlib import font_manager, rc_context, rcParams
+from matplotlib import collections, colors, font_manager, layout_engine, rc_context, rcParams, ticker, transforms
 from matplotlib.axes import Axes
-from matplotlib.collections import PolyCollection
-from matplotlib.colors import to_rgb
 from matplotlib.figure import FigureBase
-from matplotlib.layout_engine import ConstrainedLayoutEngine
-from matplotlib.ticker import FuncFormatter
-from matplotlib.transforms import Affine2D
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
@@ -62,7 +57,7 @@ DARK = Palette(
 
 def palette() -> Palette:
     """Return the palette for matplotlib's current style, by its background."""
-    red, green, blue = to_rgb(rcParams["axes.facecolor"])
+    red, green, blue = colors.to_rgb(rcParams["axes.facecolor"])
     return LIGHT if 0.299 * red + 0.587 * green + 0.114 * blue > 0.5 else DARK
 
 
@@ -158,7 +153,7 @@ def new_figure(width: float, height: float) -> Any:
     """Return a new pyplot figure with a size in inches."""
     from matplotlib import pyplot as plt
 
-    return plt.figure(figsize=(width, height), layout=ConstrainedLayoutEngine(w_pad=0.08, h_pad=0.08))
+    return plt.figure(figsize=(width, height), layout=layout_engine.ConstrainedLayoutEngine(w_pad=0.08, h_pad=0.08))
 
 
 def new_axes(width: float = 5.0, height: float = 4.8) -> Any:
@@ -177,7 +172,7 @@ def dress(ax: Any) -> None:
     ax.tick_params(which="both", color=colours.frame, labelcolor=colours.ink, labelsize="small", length=3)
     for axis in (ax.xaxis, ax.yaxis):
         axis.label.set_color(colours.ink)
-        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
+        axis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:,.10g}"))
     ax.title.set_color(colours.ink)
 
 
@@ -318,7 +313,7 @@ def show_limits(ax: Any, limits: Limits) -> None:
     even = np.isclose(scale / step, round(scale / step))
     ax.set_yticks(np.linspace(low, high, round(scale / step) + 1 if even else _MOST_TICKS))
     for collection in _rugs(ax):
-        collection.set_transform(Affine2D().scale(1, scale).translate(0, low) + ax.transData)
+        collection.set_transform(transforms.Affine2D().scale(1, scale).translate(0, low) + ax.transData)
     if lanes:
         _name_sides(ax, limits)
 
@@ -345,7 +340,7 @@ def draw_rug(ax: Any, curve: Any, colour: Any, within: Limits = (0, 1)) -> None:
         used = count > 0
         ticks = _ticks(cells.x[used], count[used], foot, direction, 1 / number)
         look = {"facecolor": colour, "edgecolor": colour, "linewidth": 0.4}
-        ax.add_collection(PolyCollection(list(ticks), gid=RUG, **look), autolim=False)
+        ax.add_collection(collections.PolyCollection(list(ticks), gid=RUG, **look), autolim=False)
     show_limits(ax, within)
 
 
