@@ -245,18 +245,18 @@ def samples_of(models: Any, *, name: str = "models", pos_label: Any = None) -> S
     if isinstance(models, Samples):
         return models
     if isinstance(models, Predictions):
-        each = {model: Sample(model, "Predictions", models, model) for model in models.models}
-        return Samples(each, models, "Predictions of several models")
+        samples = {model: Sample(model, "Predictions", models, model) for model in models.models}
+        return Samples(samples, models, "Predictions of several models")
     if isinstance(models, Parts):
         raise refusal(name, ANYTHING, models)
     if not isinstance(models, Mapping):
         return Samples({NAMELESS: _sample(NAMELESS, models, name, pos_label)}, None, kind_of(models))
     if not models:
         raise InputError(name, expected="at least one model", got="none")
-    each = {str(key): _sample(str(key), data, f"{name}[{key!r}]", pos_label) for key, data in models.items()}
-    if len(each) < len(models):
+    samples = {str(key): _sample(str(key), data, f"{name}[{key!r}]", pos_label) for key, data in models.items()}
+    if len(samples) < len(models):
         raise InputError(name, expected="a different name for each model", got="names that are equal as text")
-    return Samples(each, None, "separate samples")
+    return Samples(samples, None, "separate samples")
 
 
 def with_scores(data: Any, y_score: Any = None, *, pos_label: Any = None, sample_weight: Any = None) -> Any:
@@ -334,8 +334,8 @@ def refusal(name: str, expected: str, data: Any, hint: str = "", *, alone: bool 
 
 def is_segmented(data: Any) -> bool:
     """Return whether data are counts by segment, of one or several models."""
-    each: list[Any] = list(data.values()) if isinstance(data, Mapping) else []
-    return isinstance(data, BySegment | Parts) or any(isinstance(part, BySegment) for part in each)
+    parts: list[Any] = list(data.values()) if isinstance(data, Mapping) else []
+    return isinstance(data, BySegment | Parts) or any(isinstance(part, BySegment) for part in parts)
 
 
 def kind_of(data: Any) -> str:

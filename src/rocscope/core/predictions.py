@@ -141,7 +141,8 @@ class Rows(Result):
         Predictions(n=2, n_pos=1, n_neg=1, models=['score'])
         """
         mask = slice(None) if rows is None else row_mask(rows, len(self))
-        return self._take(mask, self.models if models is None else [model_name(self.models, each) for each in models])
+        kept = self.models if models is None else [model_name(self.models, model) for model in models]
+        return self._take(mask, kept)
 
     def _take(self, rows: Any, models: Sequence[str]) -> Self:
         """Return some rows (by mask, slice or indices) of some models."""
@@ -231,8 +232,8 @@ def require_distinct(rows: Any, what: str) -> None:
 
 
 def _containers(rows: Any) -> list[Rows]:
-    each = list(cast(Mapping[str, Any], rows).values()) if isinstance(rows, Mapping) else [rows]
-    return [one for one in each if isinstance(one, Rows)]
+    containers = list(cast(Mapping[str, Any], rows).values()) if isinstance(rows, Mapping) else [rows]
+    return [container for container in containers if isinstance(container, Rows)]
 
 
 def model_name(models: Sequence[str], model: Any) -> str:

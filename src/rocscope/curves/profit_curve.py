@@ -167,6 +167,7 @@ class ProfitCurve(CountCurve):
         if self.campaign.response_rate is None:
             depth, responders = (tp + fp) / self.counts.n, tp / self.counts.n
         else:
+            # Bayes: tpr and fpr stay when the share of responders changes.
             rate = self.campaign.response_rate
             responders = rate * (tp / self.counts.n_pos)
             depth = responders + (1 - rate) * (fp / self.counts.n_neg)

@@ -27,7 +27,7 @@ from rocscope.core.predictions import Predictions
 from rocscope.errors import ColumnError, InputError, ShapeError, WeightError
 from rocscope.figures.conditions import Condition
 from rocscope.figures.influence import Figure
-from rocscope.figures.registry import figure_named, in_context, spelled
+from rocscope.figures.registry import figure_named, in_context, scorer_name
 from rocscope.geometry import Bound
 from rocscope.inference import proportions
 
@@ -160,7 +160,7 @@ def criterion_of(criterion: str | Function | None) -> Criterion:
     InputError
         If the name is not known.
     """
-    criterion = spelled(criterion)
+    criterion = scorer_name(criterion)
     if callable(criterion):
         return Criterion(getattr(criterion, "__name__", "function"), criterion)
     if criterion is None:

@@ -270,7 +270,7 @@ class _Goal:
 
 
 def _goal_of(search: Search) -> _Goal:
-    figure = None if search.criterion is None else registry.known(registry.spelled(search.criterion))
+    figure = None if search.criterion is None else registry.known(registry.scorer_name(search.criterion))
     context = search.context
     if context is not None and not isinstance(context, Context):
         raise InputError("context", expected="a Context", got=repr(context))

@@ -98,11 +98,20 @@ class Condition:
         if other is not None and other.casefold() != quantity.casefold():
             expected = "a difference of one figure of two models, such as 'auc(b) - auc(a) < 0'"
             raise InputError(subject, expected=expected, got=repr(text.strip()))
-        ends = [(sign, bound)] if below is None else [(_TURNED[_WRITTEN.get(turned, turned)], below), (sign, bound)]
-        model, minus = (name and name.strip() for name in (model, minus))
+        model = model and model.strip()
+        minus = minus and minus.strip()
         asked = None if level is None else _number(level)
-        signs = [(_WRITTEN.get(written, written), _number(end)) for written, end in ends if end is not None]
-        return [cls(quantity or alone, cast(Sign, relation), end, asked, model, minus) for relation, end in signs]
+
+        # A bound on the left, as in "0.8 <= recall", is the same bound on the right with its sign turned.
+        ends = [(sign, bound)]
+        if below is not None:
+            ends.insert(0, (_TURNED[_WRITTEN.get(turned, turned)], below))
+        conditions = []
+        for sign, bound in ends:
+            if bound is not None:
+                relation = cast(Sign, _WRITTEN.get(sign, sign))
+                conditions.append(cls(quantity or alone, relation, _number(bound), asked, model, minus))
+        return conditions
 
     @property
     def upwards(self) -> bool:

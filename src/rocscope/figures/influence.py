@@ -481,6 +481,7 @@ def partial_area(*, max_fpr: float | None = None, min_tpr: float | None = None, 
         linear = _partial(counts, part)
         if not standardized:
             return linear
+        # McClish (1989): (1 + (area − chance)/(largest − chance))/2.
         scale = 2 * (part - chance)
         value = (1 + (linear.value - chance) / (part - chance)) / 2
         return Linear(value, linear.of_pos / scale, linear.of_neg / scale)
@@ -670,6 +671,7 @@ def precision_at(depth: float) -> Smooth:
 
     def linearise(counts: ThresholdCounts) -> Linear:
         s, linear = CountShares.of(counts), gain(counts)
+        # Product rule: a row changes the gain, and by 1 − π or −π the prevalence π that it is multiplied by.
         ratio = s.prevalence / depth
         mix = linear.value / depth
         of_pos, of_neg = ratio * linear.of_pos + mix * (1 - s.prevalence), ratio * linear.of_neg - mix * s.prevalence
@@ -808,6 +810,7 @@ def scaled_brier() -> Smooth:
 
     def linearise(counts: ThresholdCounts) -> Linear:
         s, linear = CountShares.of(counts), plain(counts)
+        # Quotient rule: the derivative of the denominator π(1 − π) is 1 − 2π.
         spread = s.prevalence * (1 - s.prevalence)
         mix = linear.value * (1 - 2 * s.prevalence) / spread**2
         of_pos = -linear.of_pos / spread + mix * (1 - s.prevalence)

@@ -22,24 +22,8 @@ from rocscope.core.context import Context, HasContext, decimal
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.ranking import count_at_least
 from rocscope.errors import InputError
-from rocscope.figures import influence as probabilities
-from rocscope.figures import influence as ranks
-from rocscope.figures.influence import (
-    PLAIN,
-    RATIO,
-    SHARE,
-    SIGNED,
-    SPARE,
-    Figure,
-    FourNumbers,
-    Linear,
-    LinearForm,
-    Scale,
-    Smooth,
-    Smoothed,
-    TwoRates,
-    line,
-)
+from rocscope.figures import influence
+from rocscope.figures.influence import Figure, FourNumbers, LinearForm, Scale, Smooth, TwoRates
 
 _CELLS = ("tp", "fp", "fn", "tn")
 _ONE: LinearForm = (0, 0, 1)
@@ -142,7 +126,8 @@ _TABLE = (
     ),
     _of_cells("markedness", "markedness", unit="number", ideal=1),
     _of_cells(
-        "lift", "lift", "lift factor", unit="ratio", lines=lambda share: ((1, 0, 0), line((1, 1, 0, 0), share))
+        "lift", "lift", "lift factor", unit="ratio",
+        lines=lambda share: ((1, 0, 0), influence.line((1, 1, 0, 0), share)),
     ),
     _of_cells(
         "lr_positive", "LR+", "lr+", "dlr+", "positive_likelihood_ratio", unit="ratio",
@@ -158,11 +143,11 @@ _TABLE = (
         _closest_topleft,
     ),
     Figure(
-        "auc", "AUC", "ranks", ideal=1, counts=_auc, smooth=ranks.area,
+        "auc", "AUC", "ranks", ideal=1, counts=_auc, smooth=influence.area,
         aliases=("roc_auc", "roc_auc_score", "auroc", "area", "area under the curve", "c statistic", "concordance"),
     ),
     Figure(
-        "average_precision", "average precision", "ranks", ideal=1, smooth=ranks.average_precision,
+        "average_precision", "average precision", "ranks", ideal=1, smooth=influence.average_precision,
         aliases=("ap", "average_precision_score"),
     ),
     Figure(
@@ -171,36 +156,36 @@ _TABLE = (
     ),
     _calibrated(
         "brier", "Brier", "brier", "", "brier_score", "brier_score_loss", "neg_brier_score",
-        unit="share", smooth=probabilities.brier,
+        unit="share", smooth=influence.brier,
     ),
     _calibrated(
         "log_loss", "log loss", "log_loss", "", "neg_log_loss", "logloss", "cross-entropy",
-        smooth=probabilities.log_loss,
+        smooth=influence.log_loss,
     ),
     Figure(
         "scaled_brier", "scaled Brier", "probabilities", 1, "number", 1, ("brier skill score", "bss", "ipa"),
-        smooth=probabilities.scaled_brier,
+        smooth=influence.scaled_brier,
     ),
     Figure(
         "discrimination_slope", "discrimination slope", "probabilities", 1, "number", 1, ("yates slope",),
-        smooth=probabilities.discrimination_slope,
+        smooth=influence.discrimination_slope,
     ),
     Figure(
         "observed_over_expected", "O/E", "probabilities", 0, "ratio", 1,
-        ("o/e", "observed_to_expected", "observed/expected"), smooth=probabilities.observed_to_expected,
+        ("o/e", "observed_to_expected", "observed/expected"), smooth=influence.observed_to_expected,
     ),
     Figure(
         "excess_events", "observed − expected", "probabilities", 0, "number", 0, ("calibration",),
-        smooth=probabilities.excess_events,
+        smooth=influence.excess_events,
     ),
     _calibrated("in_the_large", "in the large", "cox_calibration", "in_the_large", "calibration in the large", sign=0),
     Figure(
         "intercept", "intercept", "probabilities", 0, "number", 0, ("calibration intercept",),
-        smooth=probabilities.calibration_intercept,
+        smooth=influence.calibration_intercept,
     ),
     Figure(
         "slope", "slope", "probabilities", 0, "number", 1, ("calibration slope",),
-        smooth=probabilities.calibration_slope,
+        smooth=influence.calibration_slope,
     ),
     _calibrated("ici", "ICI", "calibration_index", "ici", "integrated calibration index"),
     _calibrated("e50", "E50", "calibration_index", "e50"),
@@ -248,7 +233,7 @@ def _at_depth(kind: str, text: str) -> Figure:
         # Forgives the rounding of a share of n: twelve digits of it count.
         return np.where((tp + fp) <= depth * n * (1 + 1e-12), tpr * scale, np.nan)
 
-    smooth = {"gain": ranks.gain_at, "lift": ranks.lift_at, "precision": ranks.precision_at}[kind]
+    smooth = {"gain": influence.gain_at, "lift": influence.lift_at, "precision": influence.precision_at}[kind]
     name, unit = f"{kind}@{depth:g}", "ratio" if kind == "lift" else "share"
     return Figure(name, name, "ranks", unit=unit, cells=value, smooth=lambda: smooth(depth))
 
@@ -285,7 +270,7 @@ def known(name: str) -> Figure | None:
     return _at_depth(*match.groups()) if match else None
 
 
-def spelled(metric: Any) -> Any:
+def scorer_name(metric: Any) -> Any:
     """Return the name of what a scorer of scikit-learn computes; anything else as it is.
 
     Raises
@@ -295,7 +280,7 @@ def spelled(metric: Any) -> Any:
 
     Examples
     --------
-    >>> spelled("f1"), spelled(len) is len
+    >>> scorer_name("f1"), scorer_name(len) is len
     ('f1', True)
     """
     function, options = getattr(metric, "_score_func", None), dict(getattr(metric, "_kwargs", {}))
@@ -336,9 +321,10 @@ def figure_named(name: Any, subject: str, *, expected: str, suits: Callable[[Fig
     rocscope.errors.InputError: criterion: expected a figure of one threshold, got 'auc', a figure of the whole
     ranking, the same at every threshold
     """
-    name = spelled(name)
+    name = scorer_name(name)
     figure = known(name) if isinstance(name, str) else None
     if figure is None:
+        # Figures with a number in their name are not in the table: the message names some as examples.
         usable = [
             figure
             for figure in (*_TABLE[:7], *map(_f_score, "12"), *_TABLE[7:], _at_depth("lift", "0.1"))
@@ -432,20 +418,20 @@ def at(threshold: float, metric: str | Callable[..., Any] = "accuracy") -> Smoot
     >>> at(2.5, "precision")(ThresholdCounts([4, 3, 2, 1], [1, 0, 1, 0], [0, 1, 0, 1]))
     0.5
     """
-    scale, parts, rates = PLAIN, None, None
-    metric = spelled(metric)
+    scale, parts, rates = influence.PLAIN, None, None
+    metric = scorer_name(metric)
     if isinstance(metric, str):
         figure = figure_named(metric, "metric", expected=_EXPECTED, suits=_is_share_of_counts)
         name, function = figure.name, check.check_function(figure.cells, "metric")
-        scale, parts = _SCALES.get(figure.name, _UNITS.get(figure.unit, PLAIN)), figure.parts
+        scale, parts = _SCALES.get(figure.name, _UNITS.get(figure.unit, influence.PLAIN)), figure.parts
         rates = _TWO_RATES.get(figure.name)
     else:
         name, function = getattr(metric, "__name__", "metric"), check.check_function(metric, "metric")
     return _at(threshold, name, function, scale, parts, rates)
 
 
-_UNITS = {"share": SHARE, "ratio": RATIO}
-_SCALES: dict[str, Scale] = dict.fromkeys(("youden", "mcc", "kappa", "markedness"), SIGNED)
+_UNITS = {"share": influence.SHARE, "ratio": influence.RATIO}
+_SCALES: dict[str, Scale] = dict.fromkeys(("youden", "mcc", "kappa", "markedness"), influence.SIGNED)
 
 
 def _log_odds(share: Array) -> Array:
@@ -471,7 +457,7 @@ def _at(
     parts: Any = None,
     rates: TwoRates | None = None,
 ) -> Smooth:
-    def linearise(counts: ThresholdCounts) -> Linear:
+    def linearise(counts: ThresholdCounts) -> influence.Linear:
         pos, neg = counts.pos / float(counts.n), counts.neg / float(counts.n)
         reached = np.arange(len(counts)) < count_at_least(counts.threshold, threshold)
         cells = np.array([pos[reached].sum(), neg[reached].sum(), pos[~reached].sum(), neg[~reached].sum()])
@@ -480,15 +466,15 @@ def _at(
         mean = float(pos @ of_pos + neg @ of_neg)
 
         def smoothed(rows: float) -> tuple[float, float]:
-            more = (cells * rows + SPARE) / (rows + 4 * SPARE)
+            more = (cells * rows + influence.SPARE) / (rows + 4 * influence.SPARE)
             value, slope = _value_and_slopes(function, more)
-            return value, float(np.sqrt(max(more @ slope**2 - (more @ slope) ** 2, 0.0) / (rows + 4 * SPARE)))
+            return value, float(np.sqrt(max(more @ slope**2 - (more @ slope) ** 2, 0.0) / (rows + 4 * influence.SPARE)))
 
         trials = None
         if parts is not None and set(map(float, (*parts[0], *parts[1]))) <= {0.0, 1.0}:
             of = parts[1]
             trials = np.where(reached, of[0], of[2]), np.where(reached, of[1], of[3])
-        return Linear(value, of_pos - mean, of_neg - mean, trials, Smoothed(cells, smoothed, rates))
+        return influence.Linear(value, of_pos - mean, of_neg - mean, trials, influence.Smoothed(cells, smoothed, rates))
 
     return Smooth(f"{name} at {threshold:g}", linearise, scale)
 
@@ -531,7 +517,7 @@ def cost_at(threshold: float, context: Context | HasContext | None = None) -> Sm
         of_pos = (costs["tp"] * tp + costs["fn"] * fn) / (tp + fn)
         return share * of_pos + (1 - share) * (costs["fp"] * fp + costs["tn"] * tn) / (fp + tn)
 
-    return _at(threshold, "cost", cost, PLAIN)
+    return _at(threshold, "cost", cost, influence.PLAIN)
 
 
 @contract
@@ -553,4 +539,4 @@ def net_benefit_at(threshold: float) -> Smooth:
     def benefit(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
         return (tp - odds * fp) / (tp + fp + fn + tn)
 
-    return _at(threshold, "net benefit", benefit, PLAIN)
+    return _at(threshold, "net benefit", benefit, influence.PLAIN)

@@ -28,7 +28,7 @@ from rocscope.core.predictions import Predictions, require_distinct
 from rocscope.core.result import Result, html_table
 from rocscope.errors import InputError, PairingError, ScoreError, WeightError
 from rocscope.figures.influence import Smooth
-from rocscope.figures.registry import spelled, statistic_named
+from rocscope.figures.registry import scorer_name, statistic_named
 from rocscope.inference import areas
 from rocscope.inference import estimate as results
 from rocscope.inference.estimate import Comparison, Comparisons, Hypothesis
@@ -146,7 +146,7 @@ def compare(
     check.check_choice("adjust", adjust, results.OF_ESTIMATES)
     data = with_scores(predictions, y_score, pos_label=pos_label, sample_weight=sample_weight)
     arms, groups = _arms(data, paired, groups)
-    statistic = spelled(statistic)
+    statistic = scorer_name(statistic)
     if isinstance(statistic, str):
         figure, by_name = statistic_named(statistic)
         statistic = None if figure.name == "auc" else by_name

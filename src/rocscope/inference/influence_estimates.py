@@ -34,7 +34,7 @@ from rocscope.core.counts import ThresholdCounts
 from rocscope.core.predictions import Predictions, independent_units
 from rocscope.errors import InputError
 from rocscope.figures.influence import PLAIN, SHARE, Linear, Scale, Smooth, Smoothed
-from rocscope.figures.registry import spelled, statistic_named
+from rocscope.figures.registry import scorer_name, statistic_named
 from rocscope.inference import estimate as results
 from rocscope.inference.estimate import Comparison, Comparisons, Estimate, Hypothesis
 from rocscope.inference.proportions import mover_difference, wilson_interval
@@ -363,7 +363,7 @@ def estimate_of(
     Estimate(0.1533, 95 % interval 0.1278 to 0.1829, influence, n=120)
     """
     level = check.check_level(level)
-    statistic = spelled(statistic)
+    statistic = scorer_name(statistic)
     smooth = statistic_named(statistic)[1] if isinstance(statistic, str) else statistic
     if not isinstance(smooth, Smooth):
         hint = "any other function of counts goes to rocscope.bootstrap"

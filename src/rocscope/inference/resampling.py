@@ -37,7 +37,7 @@ from rocscope.core.ranking import Levels
 from rocscope.core.result import jsonable
 from rocscope.curves.rate_curves import auc
 from rocscope.errors import InputError, OneClassError, warn
-from rocscope.figures.registry import spelled, statistic_named
+from rocscope.figures.registry import scorer_name, statistic_named
 from rocscope.inference import estimate as results
 from rocscope.inference import variance
 from rocscope.inference.estimate import Comparison, Comparisons, Estimate, Hypothesis
@@ -687,7 +687,7 @@ def bootstrap(
     >>> bootstrap(counts, lambda c: c.at(20.5).accuracy, replicates=500)
     BootstrapEstimate(0.55, 95 % interval 0.4 to 0.7, bootstrap (percentile, 500 replicates), n=40)
     """
-    statistic = spelled(statistic)
+    statistic = scorer_name(statistic)
     by_name = isinstance(statistic, str)
     if by_name:
         figure, statistic = statistic_named(statistic)

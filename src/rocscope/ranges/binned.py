@@ -562,5 +562,5 @@ class BinnedCounts(CumulativeCounts):
         if not (self.n_pos and self.n_neg):
             return ""
         low, high = self.auc_bounds
-        found = f", auc={low:.6g}" if self.is_exact_area else f", auc from {low:.9g} to {high:.9g}"
-        return found + direction(high)
+        area = f", auc={low:.6g}" if self.is_exact_area else f", auc from {low:.9g} to {high:.9g}"
+        return area + direction(high)

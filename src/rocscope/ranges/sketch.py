@@ -225,9 +225,11 @@ class CountsSketch(Result):
         positive, scores, weights = zip(*self._pending, strict=True)
         self._pending = []
         weight = None
-        if any(each is not None for each in weights):
-            ones = (np.ones(rows.size, np.int64) for rows in positive)
-            weight = np.concatenate([one if each is None else each for one, each in zip(ones, weights, strict=True)])
+        if any(part is not None for part in weights):
+            parts = []
+            for rows, part in zip(positive, weights, strict=True):
+                parts.append(np.ones(rows.size, np.int64) if part is None else part)
+            weight = np.concatenate(parts)
         self._count(np.concatenate(positive), np.concatenate(scores), weight)
 
     def _count(self, positive: Array, scores: Array, weight: Array | None) -> None:
@@ -298,12 +300,12 @@ class CountsSketch(Result):
             return NotImplemented
         both = CountsSketch(max(self.memory, other.memory), pos_label=self.pos_label)
         both.dtype = other.dtype if self.dtype is None else self.dtype
-        for each in (self, other):
-            if each.dtype is not None:
-                both._require_type(each.dtype)
-            each._flush()
-            both._add_totals(each.n_pos, each.n_neg)
-            both._placed += each._placed
+        for sketch in (self, other):
+            if sketch.dtype is not None:
+                both._require_type(sketch.dtype)
+            sketch._flush()
+            both._add_totals(sketch.n_pos, sketch.n_neg)
+            both._placed += sketch._placed
         both._cells = self._cells + other._cells
         both._light = max(self._light, other._light)
         both._fit()
