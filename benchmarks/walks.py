@@ -15,7 +15,6 @@ import tempfile
 import threading
 from collections import Counter
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -36,8 +35,8 @@ def score_to_auc() -> Any:
     return rs.auc(LABEL, SCORE)
 
 
-def counts_to_choice(counts: rs.ThresholdCounts | None = None) -> Any:
-    return rs.choose(counts or new_counts(), rs.Context(cost_fp=1, cost_fn=5))
+def counts_to_choice(counts: rs.ThresholdCounts) -> Any:
+    return rs.choose(counts, rs.Context(cost_fp=1, cost_fn=5))
 
 
 def new_counts() -> rs.ThresholdCounts:
@@ -74,9 +73,9 @@ def csv_to_summary() -> Any:
             sys.argv = arguments
 
 
-WALKS: dict[str, tuple[Callable[[], Any], int]] = {
+WALKS: dict[str, tuple[Callable[..., Any], int]] = {
     "score to AUC": (score_to_auc, 10),
-    "counts to choice": (partial(counts_to_choice, new_counts()), 10),
+    "counts to choice": (counts_to_choice, 10),
     "cost to choice to interval": (cost_to_interval, 18),
     "CSV to printed summary": (csv_to_summary, 40),
     "weight to interval": (weight_to_interval, 12),
@@ -84,8 +83,11 @@ WALKS: dict[str, tuple[Callable[[], Any], int]] = {
 }
 """Each call with the most files that it may run through."""
 
+BEGINS_WITH: dict[Callable[..., Any], Callable[[], Any]] = {counts_to_choice: new_counts}
+"""What is made before a call is traced, anew for each call."""
 
-def trace(call: Callable[[], Any]) -> Counter[str]:
+
+def trace(call: Callable[..., Any]) -> Counter[str]:
     """Return how many functions of each file of the package a call runs."""
     called: set[tuple[str, str]] = set()
 
@@ -94,14 +96,15 @@ def trace(call: Callable[[], Any]) -> Counter[str]:
         if event == "call" and code.co_name != "<module>" and code.co_filename.startswith(str(ROOT)):
             called.add((str(Path(code.co_filename).relative_to(ROOT)), code.co_qualname))
 
-    if isinstance(call, partial):
-        call.func()
-    else:
-        call()
+    def made_before() -> list[Any]:
+        return [BEGINS_WITH[call]()] if call in BEGINS_WITH else []
+
+    call(*made_before())
+    arguments = made_before()
     threading.setprofile(profile)
     sys.setprofile(profile)
     try:
-        call()
+        call(*arguments)
     finally:
         sys.setprofile(None)
         threading.setprofile(None)

@@ -88,8 +88,6 @@ def value_of(place: str) -> Any:
 
 def as_typescript(value: Any) -> str:
     """Return a value as TypeScript has it."""
-    if isinstance(value, str) and "\n" in value:  # words of a table
-        return as_typescript(value.split())
     if isinstance(value, re.Pattern):
         return f"/{value.pattern}/i"
     return json.dumps(value, ensure_ascii=False, default=repr)

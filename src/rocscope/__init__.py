@@ -6,17 +6,16 @@ nothing heavier; every public name is loaded when it is first used.
 
 from importlib import import_module
 
-from rocscope._base import public_names as registry
-from rocscope._base.public_names import attach
+from rocscope._base.public_names import attach, register
 
-registry.register("plotting", lambda: import_module("rocscope.plotting"))
-registry.register("calibration", lambda: import_module("rocscope.calibration"))
-registry.register("areas", lambda: import_module("rocscope.inference.areas"))
-registry.register("choices", lambda: import_module("rocscope.decisions.choosing"))
-registry.register("applying", lambda: import_module("rocscope.engines.applying"))
-registry.register("verification", lambda: import_module("rocscope.decisions.verification"))
-registry.register("device", lambda: import_module("rocscope.engines.device"))
-registry.register("segments", lambda: import_module("rocscope.segments.by_segment"))
+register("plotting", lambda: import_module("rocscope.plotting"))
+register("calibration", lambda: import_module("rocscope.calibration"))
+register("areas", lambda: import_module("rocscope.inference.areas"))
+register("choices", lambda: import_module("rocscope.decisions.choosing"))
+register("applying", lambda: import_module("rocscope.engines.applying"))
+register("verification", lambda: import_module("rocscope.decisions.verification"))
+register("device", lambda: import_module("rocscope.engines.device"))
+register("segments", lambda: import_module("rocscope.segments.by_segment"))
 
 __version__ = "0.1.0"
 

@@ -24,11 +24,10 @@ from rocscope.core.context import Context
 from rocscope.core.counts import RATES, CumulativeCounts, OperatingPoint
 from rocscope.core.result import html_table, jsonable
 from rocscope.curves.profit_curve import Campaign
-from rocscope.decisions import plan as decision_file
 from rocscope.decisions.constraints import Constraint, Function, predict, scores_of, size_of
 from rocscope.decisions.generalization import ChosenEstimate, CostOrCriterion
 from rocscope.decisions.model_hull import UncertainContext
-from rocscope.decisions.plan import Plan, Promise
+from rocscope.decisions.plan import FORMAT, Plan, Promise, arguments
 from rocscope.decisions.randomized import HullVertex, RandomizedRule, Review, Reviewing, hashes_of
 from rocscope.decisions.sampling_model import SamplingModel, as_given
 from rocscope.errors import InputError
@@ -119,7 +118,7 @@ class Decision(Plan):
     ((0.0, 0.2105263157894737), 'score >= threshold')
     """
 
-    file_format = decision_file.FORMAT
+    file_format = FORMAT
 
     model: str
     point: OperatingPoint
@@ -417,12 +416,12 @@ class Decision(Plan):
         StoredError
             If the file is not there, is of a newer version, is incomplete, or was changed after it was saved.
         """
-        fields = decision_file.FORMAT.read(path)
+        fields = FORMAT.read(path)
         question = None
         if "offered_review" in fields.content:
             offered = fields.take("offered_review", dict, "a cost and a capacity")
             question = Question(review=fields.make("offered_review", Review, **offered))
-        decision = fields.make("", cls, **decision_file.arguments(fields), question=question)
+        decision = fields.make("", cls, **arguments(fields), question=question)
         fields.require_same(
             fields.make("", decision.to_dict), optional=dict.fromkeys(("point", "default_point", "per_thousand"), RATES)
         )

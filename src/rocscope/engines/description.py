@@ -420,25 +420,38 @@ def _is_whole(column: ColumnFacts) -> bool:
 
 # ---- The positive class ----
 
-_POSITIVE_WORDS = """
+
+def _words(text: str) -> list[str]:
+    return text.split()
+
+
+_POSITIVE_WORDS = _words(
+    """
     true t yes y ja j oui o si sí sì da tak pos positive positiv + event events case cases present disease
     diseased ill sick krank abnormal malignant cancer tumor tumour recurrence relapse dead died death
     deceased fraud fraudulent spam churn churned default defaulted delinquent bought buyer buy purchase
     purchased convert converted conversion responder responded response click clicked subscribed attack
     anomaly defect defective
     """
+)
 # Events that a risk model predicts; they count only if no class is named by a positive word.
-_ADVERSE_WORDS = """
+_ADVERSE_WORDS = _words(
+    """
     bad poor schlecht mauvais failed failure
     """
-_NEGATIVE_WORDS = """
+)
+_NEGATIVE_WORDS = _words(
+    """
     0 -1 0.0 -1.0 false f no not non none n nein kein keine nej neg negative negativ - absent without free
     control controls healthy gesund normal benign alive survived genuine legitimate legit ham
     """
+)
 # Words for the positive class of one study and the negative class of another.
-_AMBIGUOUS_WORDS = """
+_AMBIGUOUS_WORDS = _words(
+    """
     good won win winner lost high low pass passed male female left right top
     """
+)
 
 
 def _likely_positive(classes: Sequence[str]) -> str | None:
@@ -469,11 +482,10 @@ def _likely_positive(classes: Sequence[str]) -> str | None:
     return classes[-1]  # the least frequent
 
 
-def _contains_word(name: str, words: str) -> bool:
+def _contains_word(name: str, words: Sequence[str]) -> bool:
     """Return whether a class is one of some words, or contains one of two letters or more."""
     text = name.strip().lower()
-    known = words.split()
-    return text in known or any(len(part) > 1 and part in known for part in re.findall(r"[^\W\d_]+", text))
+    return text in words or any(len(part) > 1 and part in words for part in re.findall(r"[^\W\d_]+", text))
 
 
 def _determines_positive(label: ColumnFacts) -> bool:
