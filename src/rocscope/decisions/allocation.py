@@ -480,13 +480,19 @@ class Allocation(Plan):
         ----------
         backend : {"pandas", "polars", "pyarrow"}
         """
-        tp = self.counts[0] if self.amounts is None else np.nan
         segments = np.arange(self.names.size)
+        if self.amounts is None:
+            # Expected in the population: cases that each positive of the sample stands for, times those acted on.
+            sample_tp, _ = self.counts
+            tp = self._costs.column("pos", segments) * sample_tp
+        else:
+            # Rows counted in money are shares of positives: a number of true positives would mean nothing.
+            tp = np.full(segments.size, np.nan)
         columns = {
             "segment": self.names,
             "rule": np.array([self._rule(segment).shares for segment in segments.tolist()]),
             "cases": self.cases,
-            "tp": self._costs.column("pos", segments) * tp,
+            "tp": tp,
             "tpr": self.tpr,
             "fpr": self.fpr,
             "depth": self.depth,
@@ -771,28 +777,40 @@ def cost_interval(
     """
     level = check.check_level(level)
     if held_out is None:
-        counts, costs = [place.counts for place in places], [place.terms for place in places]
+        counts = [place.counts for place in places]
+        costs = [place.terms for place in places]
     else:
-        counts, costs = held_out.counts, held_out.costs
+        counts = held_out.counts
+        costs = held_out.costs
     cells, idle = outcome_cells(counts, places[0].totals, costs)
     if held_out is None or held_out.by_row is None:
-        size, cost = np.array([size for size, _ in cells]), np.array([cost for _, cost in cells])
+        size = np.array([number for number, _ in cells])
+        cost = np.array([unit_cost for _, unit_cost in cells])
         segment = np.broadcast_to(np.arange(idle.size), size.shape)
         unseen = np.zeros(2)
     else:
         acted, cost_acted, cost_left = held_out.by_row
-        size, cost = np.array([acted, 1 - acted]), np.array([cost_acted, cost_left])
+        # Each row is two outcomes: acted on, with its share as the number of cases, and left.
+        size = np.array([acted, 1 - acted])
+        cost = np.array([cost_acted, cost_left])
         segment = np.array([held_out.segment, held_out.segment])
         unseen = held_out.unseen
     n, spent, (second, third, fourth) = _moments(size.ravel(), cost.ravel(), segment.ravel(), idle.size)
-    second, third = second + unseen[0], third + unseen[1]
+    # Amounts larger than any in the sample add to its second and third moments.
+    second = second + unseen[0]
+    third = third + unseen[1]
     value = float(spent.sum())
     saved = float(idle.sum()) - value
-    reason, method, variance = "the thresholds are taken as given, not as chosen", "as given", second
+    variance = second
+    method = "as given"
+    reason = "the thresholds are taken as given, not as chosen"
     if held_out is not None:
+        # Held-out costs charge the marginal value of the limit to every case that uses it, so that a fold that acts on
+        # more than planned gains nothing by it. At exactly the planned number these charges sum to `limit_cost`.
         value -= held_out.limit_cost
         saved += held_out.limit_cost
-        method, reason = "chosen anew in folds", held_out.doubt
+        method = "chosen anew in folds"
+        reason = held_out.doubt
         variance = FOLD_VARIANCE * second + (max(value - apparent, 0.0) / 2) ** 2
         if not reason and held_out.by_row is None:
             # The number of equal cells that would have the same variance and fourth moment.
@@ -800,7 +818,8 @@ def cost_interval(
     error = math.sqrt(max(variance, 0.0))
     skew = third / second**1.5 if second > 0 else 0.0
     z = normal_quantile(level)
-    low, high = value - error * float(skewed(z, skew)), value - error * float(skewed(-z, skew))
+    low = value - error * float(skewed(z, skew))
+    high = value - error * float(skewed(-z, skew))
     return ChosenEstimate(
         value,
         low,
