@@ -205,7 +205,8 @@ def zeros_and_ones(labels: Array) -> NDArray[np.bool_] | None:
 def all_finite(values: Array) -> bool:
     """Whether all values are finite."""
     if values.size <= _STRETCH:
-        return bool(np.isfinite(values).all())
+        # Counting takes half the time of `all`, which shows for 1,000 values.
+        return int(np.count_nonzero(np.isfinite(values))) == values.size
     return all(_each_stretch(lambda rows: np.isfinite(values[rows]).all(), values))
 
 

@@ -46,19 +46,7 @@ _MOST_SHOWN = 120  # characters of a value in a message: a choice, about a line 
 
 def check_column(values: Any, name: str, n: int | None = None) -> Array:
     """Return `values` as a one-dimensional array, of `n` entries when `n` is given."""
-    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
-        masked = int(np.ma.getmaskarray(values).sum())
-        raise ShapeError(name, expected="no masked entries", got=str(masked), hint="drop them first")
-    try:
-        array = as_array(values)
-    except InputError:  # segments are no array, and say so
-        raise
-    except ValueError as error:  # rows of different lengths
-        raise ShapeError(name, expected="a one-dimensional array", got="rows of different lengths") from error
-    except Exception as error:  # what an array of another library says of itself
-        raise ShapeError(name, expected="a one-dimensional array", got=f"{type(values).__name__}: {error}") from error
-    if isinstance(values, list | tuple) and array.dtype != object:
-        array = as_written(values, array, name)
+    array = values if type(values) is np.ndarray else _as_array(values, name)
     if array.ndim == 0 or array.dtype.kind == "V":
         got = type(values).__name__ if array.ndim == 0 else "records of several columns"
         raise ShapeError(name, expected="a one-dimensional array", got=got)
@@ -76,6 +64,24 @@ def check_column(values: Any, name: str, n: int | None = None) -> Array:
             got=str(array.size),
             hint="labels and columns must come from the same rows",
         )
+    return array
+
+
+def _as_array(values: Any, name: str) -> Array:
+    """Return a column of any library as an array, or say why it is none."""
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        masked = int(np.ma.getmaskarray(values).sum())
+        raise ShapeError(name, expected="no masked entries", got=str(masked), hint="drop them first")
+    try:
+        array = as_array(values)
+    except InputError:  # segments are no array, and say so
+        raise
+    except ValueError as error:  # rows of different lengths
+        raise ShapeError(name, expected="a one-dimensional array", got="rows of different lengths") from error
+    except Exception as error:  # what an array of another library says of itself
+        raise ShapeError(name, expected="a one-dimensional array", got=f"{type(values).__name__}: {error}") from error
+    if isinstance(values, list | tuple) and array.dtype != object:
+        array = as_written(values, array, name)
     return array
 
 
