@@ -30,8 +30,7 @@ from typing import Any, NoReturn, Protocol
 
 from rocscope._base.arrays import library_of
 from rocscope._base.grouping import SEGMENTS, ByName, Parts
-from rocscope.core.counts import CumulativeCounts, OperatingPoint, ThresholdCounts
-from rocscope.core.predictions import Predictions, model_name
+from rocscope.core import CumulativeCounts, OperatingPoint, Predictions, ThresholdCounts, model_name
 from rocscope.errors import InputError
 from rocscope.ranges.binned import BinnedCounts
 from rocscope.ranges.sketch import CountsSketch

@@ -26,6 +26,8 @@ from numpy.typing import NDArray
 from rocscope.errors import InputError
 
 Array = NDArray[Any]
+Booleans = NDArray[np.bool_]
+Indices = NDArray[np.intp]
 Ties = Literal["half", "lower", "upper"]
 
 
@@ -183,7 +185,7 @@ _STRETCH = 1 << 16  # rows that one thread looks at in turn: some hundred kB, wh
 _MANY = 1 << 20  # fewer are looked at sooner than threads are started
 
 
-def zeros_and_ones(labels: Array) -> NDArray[np.bool_] | None:
+def zeros_and_ones(labels: Array) -> Booleans | None:
     """Return whole numbers as booleans if all are 0 or 1.
 
     Examples

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from rocscope import kernels
 from rocscope._base import validation as check
-from rocscope._base.arrays import Array, in_threads, told_apart
+from rocscope._base.arrays import Array, Booleans, Indices, in_threads, told_apart
 from rocscope._base.contract import held_to_contract
 from rocscope.errors import InputError
 
@@ -121,10 +121,10 @@ def parts(name: str, column: Array | None, make: Callable[[Array], Made]) -> Par
     return Parts(values, lambda i: make(order[bounds[i] : bounds[i + 1]]))
 
 
-def masks_of(name: str, column: Array | None) -> Parts[NDArray[np.bool_]]:
+def masks_of(name: str, column: Array | None) -> Parts[Booleans]:
     """Return the mask of each value of a fold, repeat or segment column."""
 
-    def mask(rows: Array) -> NDArray[np.bool_]:
+    def mask(rows: Array) -> Booleans:
         mask = np.zeros(0 if column is None else column.size, bool)
         mask[rows] = True
         return mask
@@ -231,6 +231,6 @@ def deal(slot: Array, values: Array, slots: int) -> tuple[Array, NDArray[np.int6
     return dealt, bounds
 
 
-def sum_by(code: NDArray[np.intp], values: Array, size: int) -> Array:
+def sum_by(code: Indices, values: Array, size: int) -> Array:
     """Return the sums of each column over the rows of each code."""
     return np.column_stack([np.bincount(code, weights=column, minlength=size) for column in values.T])

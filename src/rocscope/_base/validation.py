@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 
 from rocscope._base.arrays import (
     Array,
+    Booleans,
+    Indices,
     all_finite,
     as_array,
     as_written,
@@ -93,7 +95,7 @@ def _hint_for_columns(name: str, columns: int) -> str:
 
 def check_labels(
     y_true: Any, pos_label: Any = None, name: str = "y_true", rows: Sequence[int] | None = None
-) -> NDArray[np.bool_]:
+) -> Booleans:
     """Return a boolean array that is True for the positive label.
 
     Without `pos_label` only {0, 1}, {-1, 1} and {False, True} are understood. `rows` are the numbers of the rows, where
@@ -114,7 +116,7 @@ def check_labels(
     return positive.astype(np.bool_, copy=False)
 
 
-def equal_to(labels: Array, pos_label: Any) -> NDArray[np.bool_]:
+def equal_to(labels: Array, pos_label: Any) -> Booleans:
     """Return True where a label equals the positive one, which is a scalar: a text, a number or a date."""
     pos_label = check_label(pos_label, "pos_label")
     try:
@@ -140,7 +142,7 @@ def check_label(value: Any, name: str) -> Any:
     return value
 
 
-def _binary_labels(labels: Array, name: str, rows: Sequence[int] | None) -> NDArray[np.bool_]:
+def _binary_labels(labels: Array, name: str, rows: Sequence[int] | None) -> Booleans:
     if labels.dtype == np.bool_:
         return labels
     if labels.dtype.kind in "iu" and (positive := zeros_and_ones(labels)) is not None:
@@ -187,7 +189,7 @@ def check_present(column: Array, subject: str, error: type[InputError]) -> None:
         )
 
 
-def missing(column: Array) -> NDArray[np.bool_]:
+def missing(column: Array) -> Booleans:
     """Return where an entry is None, NaN, NaT or NA."""
     if column.dtype.kind in "fmM":
         return np.isnan(column)
@@ -211,13 +213,13 @@ def distinct(values: Array) -> list[Any]:
         return list({repr(value): value for value in values.tolist()}.values())
 
 
-def count_and_first(bad: NDArray[np.bool_], what: str) -> str:
+def count_and_first(bad: Booleans, what: str) -> str:
     """Return an error's "got" text: the number of bad rows and the first of them, counted from 0."""
     count, first = count_and_place(bad)
     return so_many(count, what, first)
 
 
-def count_and_place(bad: NDArray[np.bool_]) -> tuple[int, int]:
+def count_and_place(bad: Booleans) -> tuple[int, int]:
     """Return the number of bad rows and the index of the first."""
     return int(bad.sum()), int(bad.argmax())
 
@@ -302,7 +304,7 @@ def check_text(name: str, value: Any) -> str:
     return value
 
 
-def check_groups(values: Any, name: str, n: int) -> NDArray[np.intp]:
+def check_groups(values: Any, name: str, n: int) -> Indices:
     """Return the group of each row, such as its patient, as an integer from 0."""
     column = check_column(values, name, n)
     texts = told_apart(column)

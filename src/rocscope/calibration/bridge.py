@@ -15,8 +15,7 @@ from scipy.integrate import quad
 
 from rocscope._base.arrays import Array
 from rocscope._base.contract import held_to_contract
-from rocscope.core.counts import OperatingPoint, ThresholdCounts
-from rocscope.core.result import Result, number
+from rocscope.core import OperatingPoint, Result, ThresholdCounts, number
 from rocscope.errors import InputError, OneClassError
 from rocscope.sample import counts_of
 

@@ -27,8 +27,7 @@ from rocscope._base.contract import answering
 from rocscope.calibration import outcomes as levels
 from rocscope.calibration import regression
 from rocscope.calibration.outcomes import Outcomes, Shift, pav_values
-from rocscope.core.counts import ThresholdCounts
-from rocscope.core.result import Band, number
+from rocscope.core import Band, ThresholdCounts, number
 from rocscope.curves.curve import Curve, interpolate
 from rocscope.errors import InputError
 from rocscope.inference.proportions import binomial_limits, normal_quantile

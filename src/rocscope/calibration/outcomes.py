@@ -25,9 +25,8 @@ from rocscope import kernels
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.exact_sums import is_moderate
-from rocscope.core.counts import ThresholdCounts
-from rocscope.core.predictions import Predictions, independent_units, require_distinct
-from rocscope.core.result import number
+from rocscope.core import Predictions, ThresholdCounts, independent_units, number
+from rocscope.core.predictions import require_distinct
 from rocscope.errors import InputError, OneClassError, ScoreError, WeightError
 from rocscope.geometry import pool
 from rocscope.inference import variance

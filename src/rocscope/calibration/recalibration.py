@@ -31,9 +31,7 @@ from rocscope._base.contract import contract, held_to_contract
 from rocscope._base.json_format import Fields, Format
 from rocscope.calibration.outcomes import Outcomes, binned, outcomes, pav_blocks
 from rocscope.calibration.regression import fit_logistic, log_likelihood
-from rocscope.core.counts import ThresholdCounts
-from rocscope.core.predictions import Predictions, independent_units, refuse_repeats
-from rocscope.core.result import Result, number
+from rocscope.core import Predictions, Result, ThresholdCounts, independent_units, number, refuse_repeats
 from rocscope.errors import InputError
 from rocscope.protocols.splitters import Split, SplitRows, splits_testing_once
 from rocscope.sample import rows_of

@@ -25,7 +25,7 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.contract import contract
 from rocscope.calibration.outcomes import Outcomes, outcomes
-from rocscope.core.result import Result
+from rocscope.core import Result
 from rocscope.errors import InputError
 from rocscope.inference.proportions import normal_quantile
 

@@ -22,9 +22,7 @@ from rocscope.calibration.intervals import ClosedForms
 from rocscope.calibration.outcomes import Evidence, Outcomes, Shift, binned, evidence
 from rocscope.calibration.regression import CoxCalibration, cox_calibration
 from rocscope.calibration.scores import DRAWS, DRAWS_ALONG, CalibrationTest
-from rocscope.core.counts import ThresholdCounts
-from rocscope.core.predictions import refuse_repeats
-from rocscope.core.result import Result, html_table, number
+from rocscope.core import Result, ThresholdCounts, html_table, number, refuse_repeats
 from rocscope.curves.rate_curves import auc
 from rocscope.errors import ColumnError
 from rocscope.inference.estimate import FEW_ROWS, Estimate, few

@@ -29,10 +29,7 @@ from rocscope.calibration import outcomes as levels
 from rocscope.calibration.intervals import Direction, Inverted, invert
 from rocscope.calibration.outcomes import Evidence, Outcomes, Shift, Strategy, binned, evidence, outcomes
 from rocscope.calibration.regression import DEFAULT_SPAN, Degree, LoessFit, loess_fit
-from rocscope.core.context import Context
-from rocscope.core.counts import ThresholdCounts
-from rocscope.core.predictions import refuse_repeats
-from rocscope.core.result import Band, Result, number
+from rocscope.core import Band, Context, Result, ThresholdCounts, number, refuse_repeats
 from rocscope.curves.curve import Curve
 from rocscope.curves.profit_curve import Campaign
 from rocscope.errors import InputError

@@ -129,7 +129,7 @@ class JudgedGate:
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """Return the gate and its outcome for each estimate used, safe for JSON."""
-        from rocscope.core.result import jsonable
+        from rocscope.core import jsonable
 
         content: dict[str, Any] = {"condition": self.gate.text, "failed": self.failed}
         if self.segment:
@@ -712,7 +712,7 @@ def _print_rules(judged: list[JudgedGate], *, markdown: bool) -> None:
 
 
 def _rule_json(judged: JudgedGate) -> dict[str, Any]:
-    from rocscope.core.result import jsonable
+    from rocscope.core import jsonable
 
     estimates = [estimate.to_dict() for estimate in judged.estimates]
     content = {"rule": judged.gate.text, "segment": judged.segment or None, "passed": not judged.failed}

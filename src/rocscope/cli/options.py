@@ -427,7 +427,7 @@ class CostOptions:
         """Return the Context; costs that differ by row only if the command supports them."""
         # Refuses numbers with a currency or percent sign, before NumPy is loaded.
         roles = self.columns
-        from rocscope.core.context import Context
+        from rocscope.core import Context
 
         context = Context(self.target_prevalence, self.cost_fp, self.cost_fn, self.cost_tp, self.cost_tn)
         if context.columns and not of_rows:

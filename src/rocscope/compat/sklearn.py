@@ -24,7 +24,7 @@ from sklearn.metrics import class_likelihood_ratios as class_likelihood_ratios
 from sklearn.metrics import log_loss as log_loss
 
 from rocscope._base.arrays import Array
-from rocscope.core.counts import ThresholdCounts
+from rocscope.core import ThresholdCounts
 from rocscope.curves.rate_curves import PrecisionRecallCurve, RocCurve
 
 _FROM_1_8 = hasattr(theirs, "confusion_matrix_at_thresholds")

@@ -1,0 +1,38 @@
+"""The exact statistic and what belongs to it: predictions, counts, their ranking, contexts, and results."""
+
+from rocscope.core.context import CELLS, Context, HasContext, decimal
+from rocscope.core.counts import CumulativeCounts, OperatingPoint, ThresholdCounts
+from rocscope.core.predictions import (
+    CountedModels,
+    Predictions,
+    Provenance,
+    Rows,
+    independent_units,
+    model_name,
+    refuse_repeats,
+)
+from rocscope.core.ranking import Levels
+from rocscope.core.result import Band, Result, html_table, jsonable, number
+
+__all__ = [
+    "CELLS",
+    "Band",
+    "Context",
+    "CountedModels",
+    "CumulativeCounts",
+    "HasContext",
+    "Levels",
+    "OperatingPoint",
+    "Predictions",
+    "Provenance",
+    "Result",
+    "Rows",
+    "ThresholdCounts",
+    "decimal",
+    "html_table",
+    "independent_units",
+    "jsonable",
+    "model_name",
+    "number",
+    "refuse_repeats",
+]

@@ -17,10 +17,9 @@ from numbers import Rational
 from typing import Any, Literal, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope._base import validation as check
-from rocscope._base.arrays import Array
+from rocscope._base.arrays import Array, Booleans
 from rocscope.core.counts import OperatingPoint
 from rocscope.core.predictions import Predictions
 from rocscope.core.result import Result
@@ -404,7 +403,7 @@ def column_of(argument: str, name: str, columns: Mapping[str, Array]) -> Array:
 
 
 def costs_of_rows(
-    positive: NDArray[np.bool_], context: Context, columns: Mapping[str, Array], whole: bool = False
+    positive: Booleans, context: Context, columns: Mapping[str, Array], whole: bool = False
 ) -> tuple[Array, Array]:
     """Return the cost of each row if acted on and if left; optionally in ten-thousandths."""
     amounts = (np.asarray(cost_of(cell, context, columns), np.float64) for cell in CELLS)
@@ -469,7 +468,7 @@ class Stakes:
         """Gain of acting on each row; negative for a loss."""
         return self.left - self.acted
 
-    def cost(self, acts: NDArray[np.bool_]) -> float:
+    def cost(self, acts: Booleans) -> float:
         """Return the cost per case of acting on some rows, for the sample or at the target prevalence."""
         cost, weight = np.where(acts, self.acted, self.left), self.weight
         total = cost.sum() / cost.size if weight is None else (cost * weight).sum() / weight.sum()
@@ -522,12 +521,12 @@ def rows_in_money(predictions: Predictions, context: Context) -> Predictions:
 
 
 def gains_in_batch(
-    positive: NDArray[np.bool_],
+    positive: Booleans,
     context: Context,
     columns: Mapping[str, Array],
     weight: Array | None,
     of_classes: tuple[float, float] | None = None,
-) -> tuple[NDArray[np.bool_], Array]:
+) -> tuple[Booleans, Array]:
     """Return the sign of the gain and the amount at stake, in a unit in which all batches can be added.
 
     It is a power of two below which whole amounts of money do not lie, so that none is taken for a number of rows;

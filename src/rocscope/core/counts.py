@@ -11,11 +11,10 @@ from inspect import cleandoc, unwrap
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope import metrics
 from rocscope._base import validation as check
-from rocscope._base.arrays import Array, ranks_there
+from rocscope._base.arrays import Array, Booleans, ranks_there
 from rocscope._base.exact_sums import UNIT, Sums, is_moderate, scale_of
 from rocscope._base.public_names import reach
 from rocscope.core.ranking import (
@@ -403,7 +402,7 @@ class ThresholdCounts(CumulativeCounts):
         return cls.from_checked(positive, scores, check.check_weights(sample_weight, positive.size))
 
     @classmethod
-    def from_checked(cls, positive: NDArray[np.bool_], scores: Array, weight: Array | None = None) -> "ThresholdCounts":
+    def from_checked(cls, positive: Booleans, scores: Array, weight: Array | None = None) -> "ThresholdCounts":
         """Count columns that have already been checked by `_base.validation`."""
         return cls.from_ranking(rank(positive, scores, weight))
 

@@ -10,10 +10,9 @@ from functools import cached_property
 from typing import Any, Literal, Self, cast, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope._base import validation as check
-from rocscope._base.arrays import Array
+from rocscope._base.arrays import Array, Booleans, Indices
 from rocscope._base.grouping import Parts, parts
 from rocscope._base.public_names import reach
 from rocscope.core.counts import OperatingPoint, ThresholdCounts
@@ -188,7 +187,7 @@ class Rows(Result):
 _COLUMNS = ("fold", "repeat", "segment", "groups", "row")
 
 
-def independent_units(rows: Rows, groups: Any = None) -> NDArray[np.intp] | None:
+def independent_units(rows: Rows, groups: Any = None) -> Indices | None:
     """Return the independent unit of each row as a number from 0, or None where every row is one.
 
     Units are the groups given; by default those of the rows; with False, or where there are none, the rows themselves,
@@ -392,7 +391,7 @@ class Predictions(Rows):
         """Share of positives."""
         return self.n_pos / self.n
 
-    def _total(self, rows: NDArray[np.bool_]) -> float:
+    def _total(self, rows: Booleans) -> float:
         return int(rows.sum()) if self.sample_weight is None else self.sample_weight[rows].sum().item()
 
     def __len__(self) -> int:
@@ -480,7 +479,7 @@ def with_groups(predictions: Predictions, groups: Any) -> Predictions:
     return Predictions(predictions.y_true, predictions.scores, **given, **columns)
 
 
-def _decided(labels: Any, y_true: Any, pos_label: Any, name: str) -> NDArray[np.bool_]:
+def _decided(labels: Any, y_true: Any, pos_label: Any, name: str) -> Booleans:
     """Return a boolean array of decisions; their labels must be among those of the rows."""
     actual = check.check_column(y_true, "y_true")
     own = check.check_column(labels, name, actual.size)

@@ -22,11 +22,10 @@ from math import ceil, inf
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope import kernels
 from rocscope._base import validation as check
-from rocscope._base.arrays import Array, Ties, dot, in_threads
+from rocscope._base.arrays import Array, Booleans, Ties, dot, in_threads
 from rocscope._base.exact_sums import Sums, add_up, condensed, rounded, whole_sums
 from rocscope._base.radix import KINDS, KeyPart, decode, encode, sorted_keys, sorted_rows
 
@@ -484,7 +483,7 @@ class SortedRows(WeightedRows):
         )
 
 
-def rank_weighted(positive: NDArray[np.bool_], scores: Array, weight: Array) -> SortedRows:
+def rank_weighted(positive: Booleans, scores: Array, weight: Array) -> SortedRows:
     """Rank rows with positive weights."""
     if scores.size < kernels.SMALL:
         codes = encode(scores)
@@ -635,7 +634,7 @@ def scan_parts(
     return positives, rows
 
 
-def rank(positive: NDArray[np.bool_], scores: Array, weight: Array | None = None) -> Ranking:
+def rank(positive: Booleans, scores: Array, weight: Array | None = None) -> Ranking:
     """Rank checked labels and scores; rows of weight 0 are left out."""
     if weight is not None and not weight.all():
         # Taken by number: several times as fast as by a mask of True and False in random order.
@@ -651,7 +650,7 @@ def rank(positive: NDArray[np.bool_], scores: Array, weight: Array | None = None
     return SortedKeys(key_parts(*halves, scores.dtype), scores.dtype, int(np.count_nonzero(positive)))
 
 
-def _rank_few(positive: NDArray[np.bool_], scores: Array, weight: Array | None) -> Levels:
+def _rank_few(positive: Booleans, scores: Array, weight: Array | None) -> Levels:
     if weight is None and not np.count_nonzero(scores.view(f"i{scores.itemsize}") < 0):
         # No score has its highest bit set: the bits order as the scores do, and shifted they leave room for the label.
         # Sorting integers takes a third of the time of sorting indices. Inverted bits are sorted in decreasing order.

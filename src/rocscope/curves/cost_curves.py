@@ -11,8 +11,7 @@ import numpy as np
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.contract import answering, contract
-from rocscope.core.context import Context
-from rocscope.core.counts import ThresholdCounts
+from rocscope.core import Context, ThresholdCounts
 from rocscope.curves.curve import Curve, cumulative, of_one_or_several, scalar
 from rocscope.errors import InputError
 from rocscope.geometry import pool

@@ -12,9 +12,7 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array, after_infinity
 from rocscope._base.public_names import reach
 from rocscope._base.validation import frame_of
-from rocscope.core.counts import CumulativeCounts, ThresholdCounts
-from rocscope.core.predictions import Predictions
-from rocscope.core.result import Band, Result, jsonable, number
+from rocscope.core import Band, CumulativeCounts, Predictions, Result, ThresholdCounts, jsonable, number
 from rocscope.errors import OneClassError
 from rocscope.ranges.binned import BinnedCounts
 from rocscope.sample import counts_of, samples_of, with_scores

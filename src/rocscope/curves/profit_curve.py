@@ -15,10 +15,18 @@ import numpy as np
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.contract import answering
-from rocscope.core.context import CELLS, PARTS, Context, class_weights, column_of, decimal, in_parts
-from rocscope.core.counts import CumulativeCounts, OperatingPoint, ThresholdCounts
-from rocscope.core.predictions import Predictions
-from rocscope.core.result import Result, jsonable
+from rocscope.core import (
+    CELLS,
+    Context,
+    CumulativeCounts,
+    OperatingPoint,
+    Predictions,
+    Result,
+    ThresholdCounts,
+    decimal,
+    jsonable,
+)
+from rocscope.core.context import PARTS, class_weights, column_of, in_parts
 from rocscope.curves.curve import CountCurve, Curve, cumulative, of_one_or_several
 from rocscope.errors import InputError
 from rocscope.geometry import Bound, ConvexCombination, Line, TangentPoint, all_choices, touching, touching_within

@@ -15,8 +15,7 @@ from rocscope._base.arrays import Array, Ties, dot, in_threads
 from rocscope._base.contract import answering
 from rocscope._base.formatting import direction
 from rocscope._base.public_names import reach
-from rocscope.core.context import Context
-from rocscope.core.counts import OperatingPoint
+from rocscope.core import Context, OperatingPoint
 from rocscope.curves.curve import CountCurve, cumulative, interpolate, scalar
 from rocscope.curves.profit_curve import Campaign
 from rocscope.errors import InputError, RocscopeError, heard

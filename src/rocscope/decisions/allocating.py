@@ -18,13 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocscope._base import validation as check
-from rocscope._base.arrays import Array
+from rocscope._base.arrays import Array, Indices
 from rocscope._base.contract import answering
 from rocscope._base.grouping import listed
 from rocscope._base.json_format import Format
-from rocscope.core.context import Context, nearest
-from rocscope.core.predictions import Predictions
-from rocscope.core.result import jsonable, number
+from rocscope.core import Context, Predictions, jsonable, number
+from rocscope.core.context import nearest
 from rocscope.curves.profit_curve import Campaign
 from rocscope.decisions import allocation, apportionment, segment_costs
 from rocscope.decisions.allocation import Allocation, AllocationSource, ListedCases
@@ -181,7 +180,7 @@ class ActionAllocation(Plan):
             planned = planned_of_place
         return numbers
 
-    def rows(self, scores: Any, ids: Any = None, *, segment: Any = None, random_state: Any = 0) -> NDArray[np.intp]:
+    def rows(self, scores: Any, ids: Any = None, *, segment: Any = None, random_state: Any = 0) -> Indices:
         """Return the rows that get an action, in input order."""
         return np.flatnonzero(self.assign(scores, ids, segment=segment, random_state=random_state) != "")
 

@@ -20,17 +20,14 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
 from rocscope._base import validation as check
-from rocscope._base.arrays import Array
+from rocscope._base.arrays import Array, Booleans, Indices
 from rocscope._base.grouping import deal, listed, numbered
 from rocscope._base.json_format import Fields, Format
+from rocscope.core import OperatingPoint, Predictions, jsonable, number
 from rocscope.core.context import PARTS
-from rocscope.core.counts import OperatingPoint
-from rocscope.core.predictions import Predictions
-from rocscope.core.result import jsonable, number
 from rocscope.decisions import randomized
 from rocscope.decisions.apportionment import RATES, SegmentShares, rates_of
 from rocscope.decisions.constraints import scores_of, size_of
@@ -255,7 +252,7 @@ class Allocation(Plan):
     # The rule of each segment
 
     @cached_property
-    def _begin(self) -> NDArray[np.intp]:
+    def _begin(self) -> Indices:
         """Index of each segment's first share."""
         return self._shares.segment.searchsorted(np.arange(self.names.size + 1))
 
@@ -307,7 +304,7 @@ class Allocation(Plan):
 
     # Application to new cases
 
-    def predict(self, scores: Any, ids: Any = None, *, segment: Any = None, random_state: Any = 0) -> NDArray[np.bool_]:
+    def predict(self, scores: Any, ids: Any = None, *, segment: Any = None, random_state: Any = 0) -> Booleans:
         """Return which cases are predicted positive: exactly the planned share of each segment.
 
         Parameters
@@ -336,7 +333,7 @@ class Allocation(Plan):
         hashes = randomized.hashes_of(ids, cases.code.size, random_state)
         return self.drawn(cases, self.numbers(cases), hashes)
 
-    def rows(self, scores: Any, ids: Any = None, *, segment: Any = None, random_state: Any = 0) -> NDArray[np.intp]:
+    def rows(self, scores: Any, ids: Any = None, *, segment: Any = None, random_state: Any = 0) -> Indices:
         """Return the rows that `predict` finds positive, in input order: segments share no ranking.
 
         Examples
@@ -402,7 +399,7 @@ class Allocation(Plan):
                 total = most
         return np.array(randomized.rounded_to((total + near) // unit, planned))
 
-    def drawn(self, cases: ListedCases, most: Array, hashes: randomized.Hashes) -> NDArray[np.bool_]:
+    def drawn(self, cases: ListedCases, most: Array, hashes: randomized.Hashes) -> Booleans:
         """Return the given number of best cases of each segment."""
         segments, code = cases.segments, cases.code
         first = self._begin[segments]
@@ -423,7 +420,7 @@ class Allocation(Plan):
             chosen[rows] = rule.draw(int(most[i]), scores, hashes_within(hashes, rows))
         return chosen
 
-    def strata(self, scores: Any, segment: Any = None) -> NDArray[np.intp]:
+    def strata(self, scores: Any, segment: Any = None) -> Indices:
         column = scores.segment if segment is None and isinstance(scores, Predictions) else segment
         values, code = numbered("segment", check.check_column(column, "segment", size_of(scores)))
         columns = scores_of(self._models(range(self.names.size)), scores)

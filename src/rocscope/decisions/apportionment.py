@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocscope._base import validation as check
-from rocscope._base.arrays import Array
+from rocscope._base.arrays import Array, Booleans
 from rocscope.core.context import nearest
 from rocscope.decisions.constraints import constraints_of
 from rocscope.decisions.segment_costs import ONE, ZERO, SegmentUnitCosts, UnitCosts
@@ -155,9 +155,9 @@ def greedy_steps(hulls: SegmentLevels, costs: SegmentUnitCosts, limit: Fraction 
 def _take_exactly(
     hulls: SegmentLevels,
     costs: SegmentUnitCosts,
-    certain: NDArray[np.bool_],
+    certain: Booleans,
     doubtful: Array,
-    gainful: NDArray[np.bool_],
+    gainful: Booleans,
     limit: Fraction | None,
 ) -> tuple[HullSteps, bool]:
     """Take the certain steps and the best doubtful ones; also return whether no better step can have been missed."""

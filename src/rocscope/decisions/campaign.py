@@ -17,18 +17,17 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope._base import validation as check
-from rocscope._base.arrays import Array
+from rocscope._base.arrays import Array, Indices
 from rocscope._base.contract import answering
 from rocscope._base.formatting import about
 from rocscope._base.json_format import Fields, Format
 from rocscope._base.progress import Progress
 from rocscope._base.public_names import reach
+from rocscope.core import OperatingPoint, Result, jsonable
 from rocscope.core.context import column_of
-from rocscope.core.counts import RATES, OperatingPoint
-from rocscope.core.result import Result, jsonable
+from rocscope.core.counts import RATES
 from rocscope.curves.profit_curve import Campaign, CampaignRow, ProfitCurve, RowProfitCurve
 from rocscope.decisions.constraints import criterion_of, size_of
 from rocscope.decisions.generalization import Candidate, Candidates, ChosenEstimate, Rule
@@ -195,7 +194,7 @@ class CampaignPlan(Plan):
     def needs(self) -> tuple[str, ...]:
         return (self.rule.models or (self.best.model,)) if self.worthwhile else ()
 
-    def rows(self, scores: Any, ids: Any = None, *, segment: Any = None, random_state: Any = 0) -> NDArray[np.intp]:  # noqa: ARG002
+    def rows(self, scores: Any, ids: Any = None, *, segment: Any = None, random_state: Any = 0) -> Indices:  # noqa: ARG002
         """Return the rows of the customers to contact, best first: exactly as many as planned.
 
         Notes
@@ -223,7 +222,7 @@ class CampaignPlan(Plan):
         brought = np.asarray(amounts[benefit] if isinstance(benefit, str) else benefit, float)
         return np.where(positive, brought, 0.0) - self.campaign.unit_cost
 
-    def strata(self, scores: Any, segment: Any = None) -> NDArray[np.intp]:
+    def strata(self, scores: Any, segment: Any = None) -> Indices:
         return self.rule.strata(scores, by_number=True) if self.worthwhile else super().strata(scores, segment)
 
     def said(self, chosen: int, cases: int) -> str:

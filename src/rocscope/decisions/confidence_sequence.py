@@ -37,8 +37,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize, special, stats
 
-from rocscope._base.arrays import Array
-from rocscope.core.context import Context
+from rocscope._base.arrays import Array, Indices
+from rocscope.core import Context
 from rocscope.errors import InputError
 from rocscope.figures.conditions import Condition
 from rocscope.figures.influence import Figure
@@ -633,7 +633,7 @@ class RankCounts:
         if self.start.size > MOST_RANGES:
             self._join()
 
-    def _place(self, key: Array) -> NDArray[np.intp]:
+    def _place(self, key: Array) -> Indices:
         """Return the range of each key; −1 where none holds it."""
         if not self.start.size:
             return np.full(key.shape, -1)

@@ -16,14 +16,12 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope._base import special
 from rocscope._base import validation as check
-from rocscope._base.arrays import Array
+from rocscope._base.arrays import Array, Booleans
 from rocscope._base.contract import held_to_contract
-from rocscope.core.context import Context, decimal
-from rocscope.core.predictions import Predictions
+from rocscope.core import Context, Predictions, decimal
 from rocscope.errors import ColumnError, InputError, ShapeError, WeightError
 from rocscope.figures.conditions import Condition
 from rocscope.figures.influence import Figure
@@ -81,7 +79,7 @@ def size_of(scores: Any) -> int:
     return check.check_column(scores[names[0]], f"scores[{names[0]!r}]").size
 
 
-def predict(scores: Array, threshold: float, negated: bool = False) -> NDArray[np.bool_]:
+def predict(scores: Array, threshold: float, negated: bool = False) -> Booleans:
     """Return whether each score is at least the threshold (compared exactly); below it, if negated.
 
     Examples

@@ -18,11 +18,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rocscope._base.arrays import Array
+from rocscope._base.arrays import Array, Indices
 from rocscope._base.progress import Progress
-from rocscope.core.context import Context
-from rocscope.core.counts import RATES, CumulativeCounts, OperatingPoint
-from rocscope.core.result import html_table, jsonable
+from rocscope.core import Context, CumulativeCounts, OperatingPoint, html_table, jsonable
+from rocscope.core.counts import RATES
 from rocscope.curves.profit_curve import Campaign
 from rocscope.decisions.constraints import Constraint, Function, predict, scores_of, size_of
 from rocscope.decisions.generalization import ChosenEstimate, CostOrCriterion
@@ -354,7 +353,7 @@ class Decision(Plan):
         looked = () if self.review is None else self.review.rule.models
         return () if self.trivial else tuple(dict.fromkeys((*self._acting.models, *looked)))
 
-    def rows(self, scores: Any, ids: Any = None, *, segment: Any = None, random_state: Any = 0) -> NDArray[np.intp]:  # noqa: ARG002
+    def rows(self, scores: Any, ids: Any = None, *, segment: Any = None, random_state: Any = 0) -> Indices:  # noqa: ARG002
         said = self.predict(scores, ids, random_state=random_state)
         taken = np.flatnonzero(said if self.review is None else said == "act")
         if self.trivial:
@@ -362,7 +361,7 @@ class Decision(Plan):
             return taken
         return self._acting.ordered(taken, scores, ids, random_state=random_state)
 
-    def reviewed(self, scores: Any, ids: Any = None, *, random_state: Any = 0) -> NDArray[np.intp]:
+    def reviewed(self, scores: Any, ids: Any = None, *, random_state: Any = 0) -> Indices:
         if self.review is None:
             return super().reviewed(scores, ids)
         looked = np.flatnonzero(self.predict(scores, ids, random_state=random_state) == "review")
@@ -385,7 +384,7 @@ class Decision(Plan):
         )
         return np.where(positive, fn - tp, tn - fp)
 
-    def strata(self, scores: Any, segment: Any = None) -> NDArray[np.intp]:
+    def strata(self, scores: Any, segment: Any = None) -> Indices:
         if self.lot is None:
             return super().strata(scores, segment)
         return self.lot.strata(scores, by_number=self.lot.at_most is not None)

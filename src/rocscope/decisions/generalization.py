@@ -30,9 +30,7 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.formatting import to_its_error
 from rocscope._base.progress import Progress
-from rocscope.core.context import Context
-from rocscope.core.counts import ThresholdCounts
-from rocscope.core.predictions import Predictions
+from rocscope.core import Context, Predictions, ThresholdCounts
 from rocscope.decisions.constraints import Constraint, Criterion, criterion_of
 from rocscope.errors import InputError
 from rocscope.geometry.thinning import thin

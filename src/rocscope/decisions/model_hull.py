@@ -28,9 +28,7 @@ from rocscope._base import special
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.contract import answering, contract, held_to_contract
-from rocscope.core.context import Context
-from rocscope.core.counts import CumulativeCounts
-from rocscope.core.result import Result, jsonable
+from rocscope.core import Context, CumulativeCounts, Result, jsonable
 from rocscope.curves.curve import Curve
 from rocscope.curves.profit_curve import Campaign
 from rocscope.decisions.randomized import RandomizedRule, Review, mixture_on

@@ -24,16 +24,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope._base import validation as check
-from rocscope._base.arrays import Array
+from rocscope._base.arrays import Array, Booleans
 from rocscope._base.atomic_write import write_file
 from rocscope._base.contract import contract, held_to_contract
 from rocscope._base.json_format import Fields, Format
-from rocscope.core.context import Context
-from rocscope.core.predictions import Predictions
-from rocscope.core.result import Result, jsonable
+from rocscope.core import Context, Predictions, Result, jsonable
 from rocscope.decisions.confidence_sequence import (
     BETS,
     RANKED,
@@ -78,7 +75,7 @@ class Look:
         return vars(self).copy()
 
 
-def digest_of(positive: NDArray[np.bool_], score: Array, weight: Array) -> str:
+def digest_of(positive: Booleans, score: Array, weight: Array) -> str:
     """Return a digest of rows that does not depend on their order."""
     order = np.lexsort((weight, positive, score))
     digest = hashlib.sha256(str(score.dtype).encode())

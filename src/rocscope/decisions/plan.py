@@ -18,16 +18,13 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope._base import validation as check
-from rocscope._base.arrays import Array
+from rocscope._base.arrays import Array, Indices
 from rocscope._base.atomic_write import write_file
 from rocscope._base.json_format import Fields, Format, is_number
 from rocscope._base.public_names import reach
-from rocscope.core.context import Context
-from rocscope.core.counts import OperatingPoint
-from rocscope.core.result import Result
+from rocscope.core import Context, OperatingPoint, Result
 from rocscope.decisions.constraints import size_of
 from rocscope.decisions.randomized import HullVertex, RandomizedRule, Review, Reviewing
 from rocscope.errors import InputError
@@ -241,11 +238,11 @@ class Plan(Result):
         """Return the action of each case; only a plan of several actions has one."""
         raise InputError("plan", expected="one of several actions", got=type(self).__name__, hint="use select")
 
-    def rows(self, scores: Any, ids: Any = None, *, segment: Any = None, random_state: Any = 0) -> NDArray[np.intp]:
+    def rows(self, scores: Any, ids: Any = None, *, segment: Any = None, random_state: Any = 0) -> Indices:
         """Return the indices of the rows to act on, best first; see `select`."""
         raise NotImplementedError
 
-    def reviewed(self, scores: Any, ids: Any = None, *, random_state: Any = 0) -> NDArray[np.intp]:  # noqa: ARG002
+    def reviewed(self, scores: Any, ids: Any = None, *, random_state: Any = 0) -> Indices:  # noqa: ARG002
         """Return the indices of the rows to review, best first; empty without a review action."""
         return np.zeros(0, np.intp)
 
@@ -258,7 +255,7 @@ class Plan(Result):
         """Return the gain of acting on each row, relative to leaving it, given whether it is positive."""
         raise NotImplementedError
 
-    def strata(self, scores: Any, segment: Any = None) -> NDArray[np.intp]:  # noqa: ARG002
+    def strata(self, scores: Any, segment: Any = None) -> Indices:  # noqa: ARG002
         """Return a number for each case, the same for cases that hashes choose among; −1 if scores decide."""
         return np.full(size_of(scores), -1)
 

@@ -13,14 +13,12 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import optimize, special
 
 from rocscope._base import validation as check
-from rocscope._base.arrays import Array
+from rocscope._base.arrays import Array, Booleans
 from rocscope._base.contract import contract
-from rocscope.core.counts import CumulativeCounts, ThresholdCounts
-from rocscope.core.result import Band
+from rocscope.core import Band, CumulativeCounts, ThresholdCounts
 from rocscope.curves.curve import Curve
 from rocscope.curves.profit_curve import Campaign
 from rocscope.decisions.constraints import predict
@@ -447,7 +445,7 @@ def _as_plain(labels: Array) -> Array:
     return np.array(labels.tolist()) if labels.dtype.kind == "O" else labels
 
 
-def _weights(inclusion: Any, known: NDArray[np.bool_]) -> Array:
+def _weights(inclusion: Any, known: Booleans) -> Array:
     """Return 1/π for labelled rows and 1 for the others, which carry no outcome."""
     if np.ndim(inclusion) == 0:
         column = np.full(known.size, inclusion)

@@ -29,12 +29,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocscope._base import validation as check
-from rocscope._base.arrays import Array
+from rocscope._base.arrays import Array, Booleans, Indices
 from rocscope._base.contract import contract
 from rocscope._base.grouping import deal
-from rocscope.core.context import CELLS, Context, decimal
-from rocscope.core.counts import OperatingPoint
-from rocscope.core.result import Result
+from rocscope.core import CELLS, Context, OperatingPoint, Result, decimal
 from rocscope.decisions.constraints import predict, scores_of
 from rocscope.errors import InputError, PairingError
 from rocscope.geometry import Choices, ConvexCombination, HullVertex, TangentPoint, corners_of, settled
@@ -172,7 +170,7 @@ def _digests(texts: list[str], key: bytes) -> NDArray[np.uint64]:
 # Draws.
 
 
-def draw(goodness: Array, group: Array, number: Array, hashes: Hashes) -> NDArray[np.bool_]:
+def draw(goodness: Array, group: Array, number: Array, hashes: Hashes) -> Booleans:
     """Return a given number of the best cases of each group; ties are ordered by hash.
 
     Parameters
@@ -214,7 +212,7 @@ def draw(goodness: Array, group: Array, number: Array, hashes: Hashes) -> NDArra
     return drawn
 
 
-def ordered(goodness: Array, chosen: NDArray[np.intp], hashes: Hashes) -> NDArray[np.intp]:
+def ordered(goodness: Array, chosen: Indices, hashes: Hashes) -> Indices:
     """Return rows best first; ties are ordered by hash.
 
     Examples
@@ -365,7 +363,7 @@ class RandomizedRule(Result):
         tp, fp = positives * self.tpr, negatives * self.fpr
         return OperatingPoint(tp, fp, positives - tp, negatives - fp)
 
-    def predict(self, scores: Any, ids: Any = None, *, random_state: Any = 0) -> NDArray[np.bool_]:
+    def predict(self, scores: Any, ids: Any = None, *, random_state: Any = 0) -> Booleans:
         """Return which cases are predicted positive.
 
         Parameters
@@ -403,19 +401,17 @@ class RandomizedRule(Result):
         positive[drawn] = hashes(drawn).astype(np.float64) / HASHES < limit
         return positive
 
-    def select(self, number: int, scores: Any, ids: Any = None, *, random_state: Any = 0) -> NDArray[np.intp]:
+    def select(self, number: int, scores: Any, ids: Any = None, *, random_state: Any = 0) -> Indices:
         """Return exactly the given number of rows, best first; if it differs from the planned number, by score."""
         chosen = np.flatnonzero(self.exactly(number, scores, ids, random_state=random_state))
         return self.ordered(chosen, scores, ids, random_state=random_state)
 
-    def ordered(
-        self, rows: NDArray[np.intp], scores: Any, ids: Any = None, *, random_state: Any = 0
-    ) -> NDArray[np.intp]:
+    def ordered(self, rows: Indices, scores: Any, ids: Any = None, *, random_state: Any = 0) -> Indices:
         """Return rows best first; ties are ordered by the hash of their identifiers."""
         goodness = self._goodness(self._scores(scores))
         return ordered(goodness, rows, hashes_of(ids, goodness.size, random_state))
 
-    def exactly(self, number: int, scores: Any, ids: Any = None, *, random_state: Any = 0) -> NDArray[np.bool_]:
+    def exactly(self, number: int, scores: Any, ids: Any = None, *, random_state: Any = 0) -> Booleans:
         """Return a mask that selects exactly the given number of cases."""
         columns = self._scores(scores)
         return self.draw(number, columns, hashes_of(ids, self._goodness(columns).size, random_state))
@@ -424,14 +420,14 @@ class RandomizedRule(Result):
         """Return the number of cases at or above the first and the last threshold."""
         return self._reach(self._scores(scores))
 
-    def draw(self, number: int, columns: dict[str, Array], hashes: Hashes) -> NDArray[np.bool_]:
+    def draw(self, number: int, columns: dict[str, Array], hashes: Hashes) -> Booleans:
         """Return exactly the given number of cases, best first; between the thresholds, their planned share."""
         chances, tier = self._tiers(columns)
         sizes = np.bincount(tier, minlength=len(chances)).tolist()
         selected = _selected_from_tiers(min(number, tier.size), chances, sizes)
         return draw(self._goodness(columns), tier, np.array(selected), hashes)
 
-    def strata(self, scores: Any, *, by_number: bool) -> NDArray[np.intp]:
+    def strata(self, scores: Any, *, by_number: bool) -> Indices:
         """Return a number for each case, the same for those that hashes choose among; −1 where scores decide.
 
         Where a number of cases is filled, best first, hashes choose among equal scores; else among all on which the
@@ -468,7 +464,7 @@ class RandomizedRule(Result):
         return scores_of(self.models or [self.second.model], scores)
 
     @staticmethod
-    def _answer(end: HullVertex, columns: dict[str, Array]) -> NDArray[np.bool_]:
+    def _answer(end: HullVertex, columns: dict[str, Array]) -> Booleans:
         # Nobody and everybody need no scores: any column has the number of cases.
         column = columns.get(end.model, next(iter(columns.values())))
         return predict(column, end.threshold, end.negated)

@@ -19,16 +19,14 @@ from math import inf
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope import geometry
 from rocscope._base import validation as check
-from rocscope._base.arrays import Array
+from rocscope._base.arrays import Array, Booleans
 from rocscope._base.contract import contract
 from rocscope._base.progress import Progress
-from rocscope.core.context import CELLS, PARTS, Context, Stakes, cost_of, decimal, rows_in_money
-from rocscope.core.counts import OperatingPoint, ThresholdCounts
-from rocscope.core.predictions import Predictions, model_name
+from rocscope.core import CELLS, Context, OperatingPoint, Predictions, ThresholdCounts, decimal, model_name
+from rocscope.core.context import PARTS, Stakes, cost_of, rows_in_money
 from rocscope.curves.profit_curve import Campaign
 from rocscope.decisions import generalization
 from rocscope.decisions.constraints import Constraint, Criterion, criterion_of, predict
@@ -97,7 +95,7 @@ class PricedRows:
         best, *others = sorted(touches, key=fewest)
         return replace(best, tied=tuple(others))
 
-    def acts(self, model: str, threshold: float) -> NDArray[np.bool_]:
+    def acts(self, model: str, threshold: float) -> Booleans:
         """Return the rows that a threshold acts on."""
         return predict(self.rows.scores[model], threshold)
 
@@ -177,9 +175,7 @@ def in_money(predictions: Any, context: Context | Campaign) -> Predictions:
 
 
 @contract
-def act_by_row(
-    probability: Any, context: Context | Campaign, columns: Mapping[str, Any] | None = None
-) -> NDArray[np.bool_]:
+def act_by_row(probability: Any, context: Context | Campaign, columns: Mapping[str, Any] | None = None) -> Booleans:
     """Return the cases on which acting has a positive expected gain, with costs that differ by case.
 
     Parameters

@@ -26,13 +26,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope._base import validation as check
-from rocscope._base.arrays import Array
+from rocscope._base.arrays import Array, Indices
 from rocscope._base.json_format import Fields
-from rocscope.core.context import PARTS, Context, costs_of_rows, decimal
-from rocscope.core.predictions import Predictions
+from rocscope.core import Context, Predictions, decimal
+from rocscope.core.context import PARTS, costs_of_rows
 from rocscope.curves.profit_curve import Campaign
 from rocscope.errors import InputError, OneClassError
 from rocscope.segments.levels import SegmentLevels
@@ -94,7 +93,7 @@ class SegmentUnitCosts:
     """
 
     distinct: Sequence[UnitCosts]
-    index: NDArray[np.intp]
+    index: Indices
     fixed: Fraction = ZERO
 
     @cached_property

@@ -27,10 +27,7 @@ from typing import Any
 import numpy as np
 
 from rocscope import geometry
-from rocscope.core.context import CELLS, Context
-from rocscope.core.counts import OperatingPoint
-from rocscope.core.predictions import Predictions
-from rocscope.core.result import Result, jsonable, number
+from rocscope.core import CELLS, Context, OperatingPoint, Predictions, Result, jsonable, number
 from rocscope.decisions import allocating, choosing, constraints, segment_costs
 from rocscope.decisions.allocating import ActionAllocation
 from rocscope.decisions.allocation import Allocation

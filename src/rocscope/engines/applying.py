@@ -20,10 +20,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from rocscope._base import validation as check
-from rocscope._base.arrays import Array
+from rocscope._base.arrays import Array, Booleans
 from rocscope._base.atomic_write import write_file
-from rocscope.core.predictions import Predictions
-from rocscope.core.result import Result
+from rocscope.core import Predictions, Result
 from rocscope.decisions.plan import Plan, PlanOutcomes, outcomes_of
 from rocscope.engines import columns, formats
 from rocscope.engines.opening import open_source
@@ -229,7 +228,7 @@ _TRUTH = {"1": True, "true": True, "0": False, "-1": False, "false": False}
 _ABSENT = ("", "none", "nan", "na", "null", "<na>")
 
 
-def _truth(column: Array, name: str, pos_label: Any) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def _truth(column: Array, name: str, pos_label: Any) -> tuple[Booleans, Booleans]:
     """Return which rows are positive, and which outcomes are known."""
     texts = [_text_of(value) for value in column.tolist()]
     known = np.array([text not in _ABSENT for text in texts], bool)
@@ -257,7 +256,7 @@ def _actions(column: Array) -> Array:
     return np.array(["" if text.casefold() in _ABSENT else text for text in texts])
 
 
-def _amounts(column: Array, name: str, needed: NDArray[np.bool_]) -> NDArray[np.float64]:
+def _amounts(column: Array, name: str, needed: Booleans) -> NDArray[np.float64]:
     """Return a column of amounts, which may be missing where none is needed."""
     amounts = np.array([np.nan if _text_of(value) in _ABSENT else float(value) for value in column.tolist()])
     if np.isnan(amounts[needed]).any():

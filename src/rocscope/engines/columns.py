@@ -18,13 +18,12 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from rocscope import errors
 from rocscope._base import validation as check
-from rocscope._base.arrays import FIRST_ROUNDED, WHOLE_OF_64_BITS, Array
+from rocscope._base.arrays import FIRST_ROUNDED, WHOLE_OF_64_BITS, Array, Booleans
 from rocscope._base.progress import Tell, unreported
-from rocscope.core.context import Context
+from rocscope.core import Context
 from rocscope.engines import formats
 from rocscope.engines.formats import HasColumns, Scores, Source
 
@@ -54,7 +53,7 @@ class Column:
     """
 
     values: Array
-    missing: NDArray[np.bool_] | None = None
+    missing: Booleans | None = None
     classes: pa.Array | None = None
 
     @cached_property
@@ -62,7 +61,7 @@ class Column:
         """The classes as Python objects."""
         return objects(self.classes)
 
-    def keep(self, rows: NDArray[np.bool_]) -> "Column":
+    def keep(self, rows: Booleans) -> "Column":
         """Return the rows selected by a mask, which must not be missing."""
         return replace(self, values=self.values[rows], missing=None)
 
@@ -263,7 +262,7 @@ def _plain(column: pa.ChunkedArray) -> Column:
     return Column(_to_numpy(column), missing)
 
 
-def _mask(missing: NDArray[np.bool_]) -> NDArray[np.bool_] | None:
+def _mask(missing: Booleans) -> Booleans | None:
     return missing if missing.any() else None
 
 
@@ -319,14 +318,14 @@ def _encoded(column: pa.ChunkedArray, subject: str) -> Column:
 _MOST_LABELS = 30  # distinct labels that are looked for: a message lists fewer
 
 
-def positives(column: Column, pos_label: Any, subject: str, *, untyped: bool = False) -> NDArray[np.bool_]:
+def positives(column: Column, pos_label: Any, subject: str, *, untyped: bool = False) -> Booleans:
     """Return True for the positive label, which may be given as text for numeric labels."""
     positive, first_rows = positives_and_labels(column, pos_label, untyped=untyped)
     check_two_classes(first_rows, pos_label, subject, untyped=untyped)
     return positive
 
 
-def positives_and_labels(column: Column, pos_label: Any, *, untyped: bool) -> tuple[NDArray[np.bool_], dict[Any, int]]:
+def positives_and_labels(column: Column, pos_label: Any, *, untyped: bool) -> tuple[Booleans, dict[Any, int]]:
     """Return which labels are positive, if there are two classes, and the first row of each label.
 
     If there are very many labels, only some are returned.

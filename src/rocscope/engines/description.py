@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from rocscope._base.contract import contract
-from rocscope.core.result import Result, html_table, jsonable
+from rocscope.core import Result, html_table, jsonable
 from rocscope.engines import columns as column_roles
 from rocscope.engines import formats
 from rocscope.engines.formats import MOST_CLASSES, FileFormat, FileLayout

@@ -13,7 +13,8 @@ import numpy as np
 from rocscope import kernels
 from rocscope._base.arrays import NUMBERS, Array, ranks_there, type_of, widened
 from rocscope._base.radix import encode
-from rocscope.core.ranking import Levels, Ranking, without_signed_zeros
+from rocscope.core import Levels
+from rocscope.core.ranking import Ranking, without_signed_zeros
 
 
 @dataclass(frozen=True, eq=False)

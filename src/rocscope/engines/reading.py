@@ -16,8 +16,7 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.contract import contract
 from rocscope._base.progress import Progress, reporting
-from rocscope.core.context import Context
-from rocscope.core.predictions import CountedModels, Predictions, Provenance
+from rocscope.core import Context, CountedModels, Predictions, Provenance
 from rocscope.engines import columns as column_roles
 from rocscope.engines import formats
 from rocscope.engines.columns import Column, Proba, Role

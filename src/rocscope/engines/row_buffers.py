@@ -30,11 +30,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope import kernels
 from rocscope._base import radix
-from rocscope._base.arrays import Array, in_threads, pieces_of
+from rocscope._base.arrays import Array, Booleans, Indices, in_threads, pieces_of
 from rocscope._base.atomic_write import temporary_folder
 from rocscope._base.radix import KeyPart
 from rocscope.core import ranking
@@ -306,7 +305,7 @@ class PartitionedRows:
         return sample
 
 
-def _evenly(size: int, number: int) -> NDArray[np.intp]:
+def _evenly(size: int, number: int) -> Indices:
     """Return evenly spaced positions, the first and the last included."""
     return np.linspace(0, size - 1, number).astype(np.intp)
 
@@ -532,7 +531,7 @@ class PackedRows:
     columns: tuple[Array, ...] = ()
 
 
-def pack(positive: NDArray[np.bool_], scores: Array, weight: Array | None) -> PackedRows:
+def pack(positive: Booleans, scores: Array, weight: Array | None) -> PackedRows:
     """Return rows as a buffer takes them; this is the part of the work that any thread can do."""
     if weight is not None:
         kept = weight > 0
@@ -543,7 +542,7 @@ def pack(positive: NDArray[np.bool_], scores: Array, weight: Array | None) -> Pa
     return _as_keys(positive, scores)
 
 
-def _as_keys(positive: NDArray[np.bool_], scores: Array) -> PackedRows:
+def _as_keys(positive: Booleans, scores: Array) -> PackedRows:
     bits = scores.view(f"u{scores.itemsize}")
     keys = np.empty_like(bits)
     border = kernels.parts.pack(bits, positive.view(np.uint8), radix.KINDS[scores.dtype.kind], keys)

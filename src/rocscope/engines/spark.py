@@ -28,7 +28,7 @@ import pyarrow as pa
 from rocscope import errors
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
-from rocscope.core.predictions import CountedModels, Provenance
+from rocscope.core import CountedModels, Provenance
 from rocscope.engines import columns, formats, streaming
 from rocscope.engines import spark_tasks as tasks
 from rocscope.engines.columns import CountRequest, Role

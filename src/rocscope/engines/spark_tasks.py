@@ -16,11 +16,10 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
-from rocscope._base.arrays import Array
-from rocscope.core.counts import ThresholdCounts
-from rocscope.core.ranking import Levels, Ranking, collapse, rank
+from rocscope._base.arrays import Array, Booleans
+from rocscope.core import Levels, ThresholdCounts
+from rocscope.core.ranking import Ranking, collapse, rank
 from rocscope.engines import columns
 from rocscope.errors import ScoreError, WeightError
 from rocscope.geometry import upper_corners
@@ -186,7 +185,7 @@ def _read(table: pa.Table, layout: Layout, facts: Facts) -> _Rows | None:
     return _Rows(positive, scores, weight, segment, pa.nulls(1) if segments is None else segments.dictionary)
 
 
-def _positive(label: columns.Column, pos_label: Any, facts: Facts) -> NDArray[np.bool_]:
+def _positive(label: columns.Column, pos_label: Any, facts: Facts) -> Booleans:
     """Return where the label is the positive one (1 by default), and record which labels occur."""
     rest = label.values
     while rest.size and len(facts.labels) < _MOST_LABELS:

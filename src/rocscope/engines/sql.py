@@ -25,10 +25,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from rocscope._base import validation as check
-from rocscope._base.arrays import Array
+from rocscope._base.arrays import Array, Booleans
+from rocscope.core import CountedModels, Provenance, ThresholdCounts
 from rocscope.core import context as contexts
-from rocscope.core.counts import ThresholdCounts
-from rocscope.core.predictions import CountedModels, Provenance
 from rocscope.core.ranking import collapse, without_signed_zeros
 from rocscope.engines import columns, formats, streaming
 from rocscope.engines.columns import CountRequest, Role
@@ -101,7 +100,7 @@ class _Cells(NamedTuple):
         """Number of pairs of a positive and a negative whose order is unknown, in each range."""
         return np.where(self.low < self.high, self.pos * self.neg.astype(np.float64), 0.0)
 
-    def replaced(self, removed: NDArray[np.bool_], new: "_Cells") -> "_Cells":
+    def replaced(self, removed: Booleans, new: "_Cells") -> "_Cells":
         """Return the ranges with some replaced by finer ones."""
         return _in_order(_Cells(*(np.append(old[~removed], added) for old, added in zip(self, new, strict=True))))
 
@@ -153,7 +152,7 @@ def refine(ask: Ask, low: Any, high: Any, *, tol: float, most: int, subject: str
     raise EngineError(subject, expected=expected, got=got, hint="pass a larger tol= or memory=")
 
 
-def _worst(cells: _Cells, tol: float) -> NDArray[np.bool_]:
+def _worst(cells: _Cells, tol: float) -> Booleans:
     """Return the ranges to split: those with most unordered pairs, until the others have half of what is allowed."""
     pairs = cells.unordered_pairs
     worst = np.zeros(pairs.size, dtype=np.bool_)
@@ -165,7 +164,7 @@ def _worst(cells: _Cells, tol: float) -> NDArray[np.bool_]:
     return worst & (pairs > 0)
 
 
-def _spans(cells: _Cells, worst: NDArray[np.bool_], most: int) -> tuple[NDArray[np.bool_], list[Span]]:
+def _spans(cells: _Cells, worst: Booleans, most: int) -> tuple[Booleans, list[Span]]:
     """Return the ranges to recount, and the spans of one query that cover them."""
     starts, ends = _covering(worst)
     recounted = _marked(starts, ends, worst.size)
@@ -186,7 +185,7 @@ def _spans(cells: _Cells, worst: NDArray[np.bool_], most: int) -> tuple[NDArray[
     return recounted, spans
 
 
-def _covering(worst: NDArray[np.bool_]) -> tuple[Array, Array]:
+def _covering(worst: Booleans) -> tuple[Array, Array]:
     """Return runs of ranges that cover all the worst ones with as few others as possible."""
     cells = np.flatnonzero(worst)
     distances = np.diff(cells)
@@ -196,7 +195,7 @@ def _covering(worst: NDArray[np.bool_]) -> tuple[Array, Array]:
     return cells[np.concatenate([[0], cuts + 1])], cells[np.concatenate([cuts, [cells.size - 1]])] + 1
 
 
-def _heaviest(cells: _Cells, worst: NDArray[np.bool_]) -> tuple[Array, Array]:
+def _heaviest(cells: _Cells, worst: Booleans) -> tuple[Array, Array]:
     """Return the runs of neighbouring worst ranges with most unordered pairs.
 
     Neighbours from grids of different width stay separate: a common grid would undo the finer one.
@@ -209,7 +208,7 @@ def _heaviest(cells: _Cells, worst: NDArray[np.bool_]) -> tuple[Array, Array]:
     return starts[runs], ends[runs]
 
 
-def _marked(starts: Array, ends: Array, size: int) -> NDArray[np.bool_]:
+def _marked(starts: Array, ends: Array, size: int) -> Booleans:
     """Return True for the positions within runs."""
     marks = np.zeros(size + 1, dtype=np.int64)
     marks[starts] += 1

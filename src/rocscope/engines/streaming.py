@@ -24,18 +24,16 @@ from typing import Any, Literal, TypeVar
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from rocscope import kernels
 from rocscope._base import grouping
 from rocscope._base import validation as check
-from rocscope._base.arrays import Array, cores, in_threads, pieces_of
+from rocscope._base.arrays import Array, Booleans, cores, in_threads, pieces_of
 from rocscope._base.contract import contract
 from rocscope._base.progress import Progress, reporting
 from rocscope._base.radix import KeyPart
+from rocscope.core import CountedModels, Provenance, ThresholdCounts
 from rocscope.core import context as contexts
-from rocscope.core.counts import ThresholdCounts
-from rocscope.core.predictions import CountedModels, Provenance
 from rocscope.core.ranking import key_parts
 from rocscope.engines import columns, formats, row_buffers
 from rocscope.engines.columns import Column, CountRequest, Role
@@ -59,7 +57,7 @@ class SegmentedBatch:
     """Rows of several segments, with the scores of each model and optional weights."""
 
     segment: Column
-    positive: NDArray[np.bool_]
+    positive: Booleans
     scores: Sequence[Array]
     weight: Array | None
 

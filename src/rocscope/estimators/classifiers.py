@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special, stats
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.utils import get_tags
@@ -26,13 +25,10 @@ from sklearn.utils.metaestimators import _BaseComposition, available_if
 from sklearn.utils.validation import check_is_fitted
 
 from rocscope._base import validation as check
-from rocscope._base.arrays import Array
+from rocscope._base.arrays import Array, Booleans
 from rocscope._base.contract import held_to_contract
 from rocscope.calibration.recalibration import PlattRecalibrator
-from rocscope.core.context import Context
-from rocscope.core.counts import ThresholdCounts
-from rocscope.core.predictions import Predictions
-from rocscope.core.result import Result
+from rocscope.core import Context, Predictions, Result, ThresholdCounts
 from rocscope.decisions.choosing import choose
 from rocscope.decisions.constraints import Constraint, constraints_of, predict
 from rocscope.decisions.decision import Decision, at_threshold
@@ -148,7 +144,7 @@ class _CandidateRule:
     of_probabilities: bool
 
     def thresholds(
-        self, y: NDArray[np.bool_], score: Array, weight: Array | None, search: float | None = None
+        self, y: Booleans, score: Array, weight: Array | None, search: float | None = None
     ) -> dict[str, float]:
         """Return all candidates; the search is made if it is not given."""
         if search is None:
@@ -177,7 +173,7 @@ class _CandidateRule:
     def _to_score(self, z: float) -> float:
         return float(special.expit(z)) if self.of_probabilities else z
 
-    def _cheapest(self, y: NDArray[np.bool_], score: Array, weight: Array | None) -> float:
+    def _cheapest(self, y: Booleans, score: Array, weight: Array | None) -> float:
         """Return the cheapest threshold; of equal ones that with the fewest positives."""
         counts = ThresholdCounts.from_checked(y, score, weight)
         # Cost is lowest where the line of the iso-performance slope through a ROC point is highest.
@@ -187,7 +183,7 @@ class _CandidateRule:
             return math.inf
         return -math.inf if best == len(counts) - 1 else float(counts.threshold[best])
 
-    def _bayes_rule(self, z: Array, y: NDArray[np.bool_], weight: Array | None) -> float | None:
+    def _bayes_rule(self, z: Array, y: Booleans, weight: Array | None) -> float | None:
         """Return the z where Platt's sigmoid reaches the probability from which acting pays; None if it never does."""
         platt = PlattRecalibrator().fit(z, y, weight)
         if not platt.slope_ > 0:
@@ -196,7 +192,7 @@ class _CandidateRule:
         odds = self.slope * weight[y].sum() / weight[~y].sum()
         return (math.log(odds) - platt.intercept_) / platt.slope_
 
-    def _halfway(self, y: NDArray[np.bool_], score: Array, weight: Array | None, search: float) -> float:
+    def _halfway(self, y: Booleans, score: Array, weight: Array | None, search: float) -> float:
         """Return the threshold halfway between the search and the Bayes rule, where ranks become normal scores."""
         n = score.size
         bayes = self._bayes_rule(special.ndtri((stats.rankdata(score) - 0.5) / n), y, weight)

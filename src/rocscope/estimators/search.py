@@ -20,9 +20,8 @@ import numpy as np
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.contract import held_to_contract
-from rocscope.core.context import Context, costs_of_rows
-from rocscope.core.predictions import Predictions
-from rocscope.core.result import Result
+from rocscope.core import Context, Predictions, Result
+from rocscope.core.context import costs_of_rows
 from rocscope.decisions import Constraint, Decision, choose
 from rocscope.decisions.constraints import criterion_of, predict
 from rocscope.errors import InfeasibleError, InputError

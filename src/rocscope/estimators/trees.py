@@ -15,14 +15,13 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rocscope._base import validation as check
-from rocscope._base.arrays import Array
+from rocscope._base.arrays import Array, Indices
 from rocscope._base.contract import held_to_contract
 from rocscope.errors import InputError
 from rocscope.estimators.wrapping import one_label_a_row
@@ -82,15 +81,15 @@ class Tree:
         NaN in a leaf.
     """
 
-    feature: NDArray[np.intp]
+    feature: Indices
     threshold: Array
-    left: NDArray[np.intp]
-    right: NDArray[np.intp]
+    left: Indices
+    right: Indices
     counts: Array
-    depth: NDArray[np.intp]
+    depth: Indices
     auc: Array
 
-    def apply(self, X: Array) -> NDArray[np.intp]:
+    def apply(self, X: Array) -> Indices:
         """Return the leaf of each row."""
         # All rows move down together, one level at a time, until each is in a leaf.
         node = np.zeros(len(X), np.intp)
@@ -118,7 +117,7 @@ class Cut(NamedTuple):
 _LEFT, _RIGHT = 2, 3  # fields of a node that name its children
 
 
-def grow(X: Array, code: NDArray[np.intp], weight: Array, k: int, max_depth: float, min_leaf: float) -> Tree:
+def grow(X: Array, code: Indices, weight: Array, k: int, max_depth: float, min_leaf: float) -> Tree:
     """Return the tree for classes coded 0, …, k − 1, each node split at the largest AUC."""
     onehot = np.zeros((len(X), k))
     onehot[np.arange(len(X)), code] = weight
@@ -286,7 +285,7 @@ class AUCTreeClassifier(ClassifierMixin, BaseEstimator):
         self.tree_: Tree = grow(X[used], code[used], weight[used], self.classes_.size, max_depth, least)
         return self
 
-    def apply(self, X: Any) -> NDArray[np.intp]:
+    def apply(self, X: Any) -> Indices:
         """Return the leaf of each row, as a node of `tree_`."""
         check_is_fitted(self)
         rows: Any = validate_data(self, X, dtype=np.float64, reset=False)

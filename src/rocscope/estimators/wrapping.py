@@ -11,7 +11,6 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils import Bunch, column_or_1d, get_tags, indexable
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
@@ -20,9 +19,9 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from rocscope._base import validation as check
-from rocscope._base.arrays import Array
+from rocscope._base.arrays import Array, Booleans
 from rocscope._base.contract import held_to_contract
-from rocscope.core.context import Context
+from rocscope.core import Context
 from rocscope.curves.profit_curve import Campaign
 from rocscope.decisions.constraints import constraints_of, criterion_of
 from rocscope.decisions.model_hull import UncertainContext
@@ -166,7 +165,7 @@ class TwoClasses(BaseEstimator):
         """Return one score per row, higher for the positive class."""
         return fitting.positive_scores(fitted, X, self.classes_.tolist(), self._positive, response)
 
-    def _labels(self, positive: NDArray[np.bool_]) -> Array:
+    def _labels(self, positive: Booleans) -> Array:
         """Return the positive label for positive predictions, the other one otherwise."""
         return self.classes_[(positive ^ (self._positive == 0)).astype(np.intp)]
 

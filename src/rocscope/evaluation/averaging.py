@@ -32,9 +32,7 @@ from rocscope._base.contract import contract
 from rocscope._base.grouping import masks_of
 from rocscope.calibration.curve import BinnedCalibrationCurve, calibration_curve
 from rocscope.calibration.outcomes import Strategy
-from rocscope.core.counts import ThresholdCounts
-from rocscope.core.predictions import Predictions, independent_units, model_name
-from rocscope.core.result import Band, Result, jsonable
+from rocscope.core import Band, Predictions, Result, ThresholdCounts, independent_units, jsonable, model_name
 from rocscope.curves import rate_curves
 from rocscope.curves.curve import CountCurve, Curve, cumulative, interpolate, scalar
 from rocscope.errors import InputError, OneClassError, ShapeError, WeightError, warn

@@ -17,9 +17,8 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.contract import answering, contract
 from rocscope._base.progress import Progress
-from rocscope.core.context import Context
-from rocscope.core.predictions import Predictions, Rows, with_groups
-from rocscope.core.result import Result, html_table
+from rocscope.core import Context, Predictions, Result, Rows, html_table
+from rocscope.core.predictions import with_groups
 from rocscope.curves.curve import Curve
 from rocscope.decisions import generalization
 from rocscope.decisions.choosing import choose

@@ -27,8 +27,7 @@ import numpy as np
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.progress import Progress, track
-from rocscope.core.predictions import Predictions, Provenance
-from rocscope.core.result import Result
+from rocscope.core import Predictions, Provenance, Result
 from rocscope.errors import InputError, LabelError, ModelError, ShapeError, warn
 from rocscope.multiclass.confusion import class_index, factorized, label_column
 from rocscope.multiclass.predictions import MulticlassPredictions

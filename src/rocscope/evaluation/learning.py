@@ -14,15 +14,13 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope._base import validation as check
-from rocscope._base.arrays import Array
+from rocscope._base.arrays import Array, Indices
 from rocscope._base.contract import contract
 from rocscope._base.progress import Progress
 from rocscope._base.public_names import reach
-from rocscope.core.predictions import model_name
-from rocscope.core.result import Band, Result, html_table, jsonable, number
+from rocscope.core import Band, Result, html_table, jsonable, model_name, number
 from rocscope.errors import ColumnError, InputError, warn
 from rocscope.evaluation import fitting
 from rocscope.evaluation.measures import Measure, Metric, measure_of
@@ -51,10 +49,10 @@ class LearningCurve(Result):
 
     metric: str
     larger_is_better: bool
-    size: NDArray[np.intp]
+    size: Indices
     values: Mapping[str, Array]
-    fold: NDArray[np.intp]
-    repeat: NDArray[np.intp]
+    fold: Indices
+    repeat: Indices
     logarithmic: bool
     protocol: str
     failures: tuple[fitting.Failure, ...] = ()
@@ -248,7 +246,7 @@ def learning_curve(
     )
 
 
-def _check_sizes(sizes: Any, steps: int, most: int, least: int) -> NDArray[np.intp]:
+def _check_sizes(sizes: Any, steps: int, most: int, least: int) -> Indices:
     """Return the numbers of training rows in increasing order.
 
     Examples
@@ -275,7 +273,7 @@ def _check_sizes(sizes: Any, steps: int, most: int, least: int) -> NDArray[np.in
     return rows.astype(np.intp)
 
 
-def _stratified_order(classes: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.intp]:
+def _stratified_order(classes: Indices, rng: np.random.Generator) -> Indices:
     """Return a row order whose every prefix is approximately stratified, starting with one row of each class."""
     position = np.empty(classes.size)
     for cls in np.unique(classes):
@@ -286,7 +284,7 @@ def _stratified_order(classes: NDArray[np.intp], rng: np.random.Generator) -> ND
     return np.argsort(position, kind="stable")
 
 
-def _spaced_by_factors(sizes: NDArray[np.intp]) -> bool:
+def _spaced_by_factors(sizes: Indices) -> bool:
     """Whether sizes are spaced more evenly on a log scale."""
     if sizes.size <= 2:
         return False

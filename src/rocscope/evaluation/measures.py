@@ -23,9 +23,7 @@ from sklearn.utils.metaestimators import available_if
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
-from rocscope.core.context import Context
-from rocscope.core.counts import OperatingPoint
-from rocscope.core.predictions import Predictions
+from rocscope.core import Context, OperatingPoint, Predictions
 from rocscope.errors import InputError, OneClassError
 from rocscope.evaluation import fitting
 from rocscope.figures.registry import figure_named, known

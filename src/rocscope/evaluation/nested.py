@@ -20,14 +20,12 @@ from math import inf, nan, sqrt
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope._base import validation as check
-from rocscope._base.arrays import Array
+from rocscope._base.arrays import Array, Booleans, Indices
 from rocscope._base.contract import contract
 from rocscope._base.progress import Progress
-from rocscope.core.context import Context
-from rocscope.core.predictions import Predictions
+from rocscope.core import Context, Predictions
 from rocscope.errors import InputError, warn
 from rocscope.evaluation import fitting, measures
 from rocscope.figures.influence import Smooth
@@ -70,13 +68,13 @@ class FoldFigure:
     name: str
     metric: Any
     task: fitting.Task
-    group: NDArray[np.intp] | None
+    group: Indices | None
     shares: tuple[float, float] | None = None
     smooth: Smooth | None = None
     of_decisions: bool = False
 
     @classmethod
-    def of(cls, metric: measures.Metric, task: fitting.Task, group: NDArray[np.intp] | None) -> "FoldFigure":
+    def of(cls, metric: measures.Metric, task: fitting.Task, group: Indices | None) -> "FoldFigure":
         """Check the metric.
 
         Raises
@@ -118,7 +116,7 @@ class FoldFigure:
             return self.smooth.scale.low, self.smooth.scale.high
         return (0.0, 1.0) if self.metric in _SHARES else (-inf, inf)
 
-    def require(self, rows: NDArray[np.intp], fold: int) -> None:
+    def require(self, rows: Indices, fold: int) -> None:
         """Raise unless a fold has two rows of a kind, or two groups, for a variance."""
         counted = rows if self.task.weight is None else rows[self.task.weight[rows] > 0]
         fewest = min(int(stratum.sum()) for stratum, _ in self._strata(counted))
@@ -138,7 +136,7 @@ class FoldFigure:
             return _losses(preds, self.metric, scored)
         return measures.own_decisions(preds, measures.usual_threshold(scored.response)) * 1.0
 
-    def value(self, rows: NDArray[np.intp], row_values: Array) -> float:
+    def value(self, rows: Indices, row_values: Array) -> float:
         """Return one model's value in a fold; NaN if a class is missing."""
         weight = self._weight(rows)
         if self.smooth is not None:
@@ -158,7 +156,7 @@ class FoldFigure:
             value += share * float(amount[stratum] @ row_values[stratum] / amount[stratum].sum())
         return value
 
-    def covariance(self, rows: NDArray[np.intp], row_values: Sequence[Array]) -> Array:
+    def covariance(self, rows: Indices, row_values: Sequence[Array]) -> Array:
         """Return the covariance of all models' values over the rows of a fold; NaN for a single row."""
         if self.smooth is not None:
             preds = self._predictions(rows, row_values)
@@ -190,7 +188,7 @@ class FoldFigure:
         group = np.unique(self.group[rows], return_inverse=True)[1]
         return variance.stratum_of_moves(moves, group).covariance
 
-    def _strata(self, rows: NDArray[np.intp]) -> list[tuple[NDArray[np.bool_], float]]:
+    def _strata(self, rows: Indices) -> list[tuple[Booleans, float]]:
         """Return the rows that have a mean of their own (all, or each class), and its weight in the value."""
         if self.shares is None:
             return [(np.ones(rows.size, bool), 1.0)]
@@ -198,18 +196,18 @@ class FoldFigure:
         share_of_negatives, share_of_positives = self.shares
         return [(positive, share_of_positives), (~positive, share_of_negatives)]
 
-    def _predictions(self, rows: NDArray[np.intp], row_values: Sequence[Array]) -> Predictions:
+    def _predictions(self, rows: Indices, row_values: Sequence[Array]) -> Predictions:
         """Return the rows of a fold with each model's scores."""
         group = None if self.group is None else self.group[rows]
         scores = {str(number): score for number, score in enumerate(row_values)}
         return Predictions(self._positive(rows), scores, sample_weight=self._weight(rows), groups=group)
 
-    def _positive(self, rows: NDArray[np.intp]) -> NDArray[np.bool_]:
+    def _positive(self, rows: Indices) -> Booleans:
         if self.task.positive is None:
             return np.zeros(rows.size, bool)
         return np.asarray(self.task.labels[rows] == self.task.classes[self.task.positive])
 
-    def _weight(self, rows: NDArray[np.intp]) -> Array | None:
+    def _weight(self, rows: Indices) -> Array | None:
         return None if self.task.weight is None else self.task.weight[rows]
 
 
@@ -247,7 +245,7 @@ def _losses_of_classes(preds: MulticlassPredictions, metric: Any) -> Array:
     return np.asarray((predicted == preds.y_true) == (metric == "accuracy"), np.float64)
 
 
-def unbiased_covariance(positive: NDArray[np.bool_], scores: Sequence[Array]) -> Array:
+def unbiased_covariance(positive: Booleans, scores: Sequence[Array]) -> Array:
     """Return the unbiased covariance of areas, from all pairs of a positive and a negative.
 
     DeLong's counts how single pairs vary twice, which in a fold of six positives and six negatives is 8 % too much.

@@ -27,10 +27,7 @@ from rocscope.calibration.intervals import ONE_CLASS, ClosedForms, logarithmic, 
 from rocscope.calibration.outcomes import Evidence, Shift, evidence
 from rocscope.calibration.report import distance_estimates
 from rocscope.calibration.scores import miscalibration_cost_at
-from rocscope.core.context import Context
-from rocscope.core.counts import ThresholdCounts
-from rocscope.core.predictions import Predictions, refuse_repeats
-from rocscope.core.result import Result, html_table, number
+from rocscope.core import Context, Predictions, Result, ThresholdCounts, html_table, number, refuse_repeats
 from rocscope.curves.profit_curve import Campaign
 from rocscope.curves.rate_curves import auc
 from rocscope.decisions.choosing import choose

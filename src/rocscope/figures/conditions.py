@@ -17,7 +17,7 @@ import numpy as np
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.contract import held_to_contract
-from rocscope.core.context import decimal
+from rocscope.core import decimal
 from rocscope.errors import InputError
 
 Sign = Literal[">=", "<=", ">", "<"]

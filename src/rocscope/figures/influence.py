@@ -18,7 +18,7 @@ from rocscope._base import special
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.contract import contract
-from rocscope.core.counts import ThresholdCounts
+from rocscope.core import ThresholdCounts
 from rocscope.errors import InputError
 
 _LARGEST = 700.0  # whose exponential is a float

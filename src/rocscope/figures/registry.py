@@ -18,8 +18,7 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.contract import contract
 from rocscope._base.public_names import reach
-from rocscope.core.context import Context, HasContext, decimal
-from rocscope.core.counts import ThresholdCounts
+from rocscope.core import Context, HasContext, ThresholdCounts, decimal
 from rocscope.core.ranking import count_at_least
 from rocscope.errors import InputError
 from rocscope.figures import influence

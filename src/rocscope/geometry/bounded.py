@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rocscope.core.context import Context
+from rocscope.core import Context
 from rocscope.errors import InfeasibleError, InputError
 from rocscope.geometry.hull import Choices, TangentPoint, corners_of, stakes
 

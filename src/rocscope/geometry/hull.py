@@ -24,15 +24,22 @@ from itertools import pairwise
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope import kernels
-from rocscope._base.arrays import Array, in_threads
+from rocscope._base.arrays import Array, Indices, in_threads
 from rocscope._base.exact_sums import Sums, is_moderate, rounded, scale_of
-from rocscope.core.context import Context, HasContext, nearest
-from rocscope.core.counts import CumulativeCounts, OperatingPoint, ThresholdCounts
-from rocscope.core.ranking import Block, Levels, Vertices
-from rocscope.core.result import Result, jsonable
+from rocscope.core import (
+    Context,
+    CumulativeCounts,
+    HasContext,
+    Levels,
+    OperatingPoint,
+    Result,
+    ThresholdCounts,
+    jsonable,
+)
+from rocscope.core.context import nearest
+from rocscope.core.ranking import Block, Vertices
 from rocscope.kernels.weights import LEAST, MARGIN
 
 
@@ -251,7 +258,7 @@ def _pool_levels(levels: Levels) -> ThresholdCounts:
     )
 
 
-def corners_of(choices: Choices) -> NDArray[np.intp]:
+def corners_of(choices: Choices) -> Indices:
     """Return which thresholds of a model are vertices of their upper hull, including both ends.
 
     Examples
@@ -266,7 +273,7 @@ def corners_of(choices: Choices) -> NDArray[np.intp]:
     return point[_corners(*choices.exact_sums_at(point))]
 
 
-def upper_corners(tp: Array, fp: Array) -> NDArray[np.intp]:
+def upper_corners(tp: Array, fp: Array) -> Indices:
     """Return which points of a monotone chain are vertices of its upper hull, including both ends.
 
     Parameters
@@ -291,7 +298,7 @@ def upper_corners(tp: Array, fp: Array) -> NDArray[np.intp]:
     return kept[_corners(tp.tolist(), fp.tolist())]
 
 
-def _corners(tp: list[int], fp: list[int]) -> NDArray[np.intp]:
+def _corners(tp: list[int], fp: list[int]) -> Indices:
     """Same as `upper_corners`, for whole numbers of any size."""
     tp, fp, size = _shortened(tp), _shortened(fp), len(tp)
     up, right, code = tp.copy(), fp.copy(), [0] * size
@@ -306,7 +313,7 @@ def _shortened(numbers: list[int]) -> list[int]:
     return [number >> zeros for number in numbers] if zeros > 0 else numbers.copy()
 
 
-def _unsure(tp: Array, fp: Array, strict_cumulative: tuple[Array, Array]) -> NDArray[np.intp]:
+def _unsure(tp: Array, fp: Array, strict_cumulative: tuple[Array, Array]) -> Indices:
     """Return the points that rounded sums do not exclude from the hull, including both ends.
 
     `strict_cumulative` increase where the exact sums do, be it by less than the rounded ones show.
@@ -319,7 +326,7 @@ def _unsure(tp: Array, fp: Array, strict_cumulative: tuple[Array, Array]) -> NDA
     return _without_dents(tp, fp, kept)
 
 
-def _without_dents(tp: Array, fp: Array, kept: NDArray[np.intp]) -> NDArray[np.intp]:
+def _without_dents(tp: Array, fp: Array, kept: Indices) -> Indices:
     """Repeatedly drop points on or below the line between their neighbours, while many are dropped.
 
     Of sums of weights only those that are certainly below, as in `kernels.weights.push_hull`.

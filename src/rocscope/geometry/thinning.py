@@ -8,10 +8,9 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from rocscope._base.arrays import Array, after_infinity
-from rocscope.core.counts import ThresholdCounts
+from rocscope._base.arrays import Array, Indices, after_infinity
+from rocscope.core import ThresholdCounts
 from rocscope.core.ranking import Block
 from rocscope.geometry.hull import pool
 from rocscope.kernels import ranks
@@ -99,7 +98,7 @@ def thin(
     return Thinned(index, after_infinity(threshold), tp, fp, counts)
 
 
-def _reached(counts: ThresholdCounts, block: Block, wanted: Array) -> NDArray[np.intp]:
+def _reached(counts: ThresholdCounts, block: Block, wanted: Array) -> Indices:
     """Return the first level at or after each requested position along the curve, for one block."""
     if counts.ranking.few:
         along = _along(counts, block.tp, block.fp)

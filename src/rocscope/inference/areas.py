@@ -22,16 +22,14 @@ from math import inf, isnan, log, nan, sqrt
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope._base import special
 from rocscope._base import validation as check
-from rocscope._base.arrays import Array
+from rocscope._base.arrays import Array, Booleans
 from rocscope._base.contract import answering
 from rocscope._base.formatting import about
 from rocscope._base.radix import levels_of_rows
-from rocscope.core.counts import ThresholdCounts
-from rocscope.core.predictions import Predictions
+from rocscope.core import Predictions, ThresholdCounts
 from rocscope.errors import InputError, OneClassError, warn
 from rocscope.inference import estimate as results
 from rocscope.inference.estimate import Comparison, Comparisons, Estimate, Hypothesis, Omnibus
@@ -277,7 +275,7 @@ class AucSample:
         return np.array_equal(level_of_first, levels_of_rows(self.scores[second])[1])
 
 
-def placements(positive: NDArray[np.bool_], score: Array, weight: Array | None = None) -> Array:
+def placements(positive: Booleans, score: Array, weight: Array | None = None) -> Array:
     """Return twice the number (weight) of rows of the other class that each row is ranked correctly against.
 
     A tie counts one, so that whole numbers stay whole.

@@ -23,9 +23,7 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.contract import contract
 from rocscope._base.progress import Progress
-from rocscope.core.counts import CumulativeCounts, ThresholdCounts
-from rocscope.core.predictions import model_name
-from rocscope.core.result import Band
+from rocscope.core import Band, CumulativeCounts, ThresholdCounts, model_name
 from rocscope.curves.curve import Curve, cumulative, interpolate, scalar
 from rocscope.curves.rate_curves import RocCurve
 from rocscope.errors import InputError, warn

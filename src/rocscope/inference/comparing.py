@@ -14,18 +14,16 @@ from math import inf, sqrt
 from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope._base import special
 from rocscope._base import validation as check
-from rocscope._base.arrays import Array
+from rocscope._base.arrays import Array, Booleans
 from rocscope._base.contract import answering, contract
 from rocscope._base.progress import Progress
 from rocscope._base.public_names import reach
 from rocscope._base.radix import encode
-from rocscope.core.counts import ThresholdCounts
-from rocscope.core.predictions import Predictions, require_distinct
-from rocscope.core.result import Result, html_table
+from rocscope.core import Predictions, Result, ThresholdCounts, html_table
+from rocscope.core.predictions import require_distinct
 from rocscope.errors import InputError, PairingError, ScoreError, WeightError
 from rocscope.figures.influence import Smooth
 from rocscope.figures.registry import scorer_name, statistic_named
@@ -462,7 +460,7 @@ def compare_curves(
 class _Paired:
     """Both models' ranks on the same rows, which can be exchanged in every row."""
 
-    positive: NDArray[np.bool_]
+    positive: Booleans
     first: Array
     second: Array
 
@@ -495,7 +493,7 @@ class _Paired:
 class _Unpaired:
     """Two samples; `share` is the proportion of positives in the mixture on which both are compared."""
 
-    positive: tuple[NDArray[np.bool_], NDArray[np.bool_]]
+    positive: tuple[Booleans, Booleans]
     rank: tuple[Array, Array]
     share: float
 

@@ -28,7 +28,8 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.contract import contract
 from rocscope._base.formatting import p_value
-from rocscope.core.result import ComparedByValue, Result, html_table
+from rocscope.core import Result, html_table
+from rocscope.core.result import ComparedByValue
 from rocscope.errors import ColumnError, InputError
 
 # Limits and quantiles

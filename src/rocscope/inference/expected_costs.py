@@ -21,8 +21,9 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.contract import contract
 from rocscope._base.public_names import reach
-from rocscope.core.context import Context, costs_of_rows
-from rocscope.core.predictions import Predictions, independent_units, with_groups
+from rocscope.core import Context, Predictions, independent_units
+from rocscope.core.context import costs_of_rows
+from rocscope.core.predictions import with_groups
 from rocscope.curves.profit_curve import Campaign
 from rocscope.errors import InputError, OneClassError, warn
 from rocscope.inference import estimate as results

@@ -30,8 +30,7 @@ from rocscope._base import special
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.contract import contract
-from rocscope.core.counts import ThresholdCounts
-from rocscope.core.predictions import Predictions, independent_units
+from rocscope.core import Predictions, ThresholdCounts, independent_units
 from rocscope.errors import InputError
 from rocscope.figures.influence import PLAIN, SHARE, Linear, Scale, Smooth, Smoothed
 from rocscope.figures.registry import scorer_name, statistic_named

@@ -18,17 +18,15 @@ from math import hypot, nan, sqrt
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope import metrics
 from rocscope._base import special
 from rocscope._base import validation as check
-from rocscope._base.arrays import Array
+from rocscope._base.arrays import Array, Booleans
 from rocscope._base.contract import answering, contract
-from rocscope.core.counts import OperatingPoint
-from rocscope.core.predictions import Predictions, require_distinct
+from rocscope.core import OperatingPoint, Predictions, Result, html_table, jsonable
+from rocscope.core.predictions import require_distinct
 from rocscope.core.ranking import count_at_least
-from rocscope.core.result import Result, html_table, jsonable
 from rocscope.errors import ColumnError, InputError, WeightError
 from rocscope.inference import estimate as results
 from rocscope.inference.estimate import FEW_ROWS, Comparison, Estimate, Hypothesis, few, normal_quantile
@@ -522,7 +520,7 @@ def mcnemar(
     return hypothesis.comparison(first, second, difference, float(only_second), p_value, name)
 
 
-def predict(predictions: Predictions, thresholds: Thresholds | None) -> dict[str, NDArray[np.bool_]]:
+def predict(predictions: Predictions, thresholds: Thresholds | None) -> dict[str, Booleans]:
     """Return each model's positive predictions; thresholds are compared exactly."""
     models = predictions.models
     by_model: dict[str, float] = {} if thresholds is None else check.by_name(thresholds, models)
@@ -537,7 +535,7 @@ def predict(predictions: Predictions, thresholds: Thresholds | None) -> dict[str
     return {model: _at_least(predictions, model, by_model[model]) for model in models}
 
 
-def _at_least(predictions: Predictions, model: str, threshold: float) -> NDArray[np.bool_]:
+def _at_least(predictions: Predictions, model: str, threshold: float) -> Booleans:
     # Compare with the lowest score that reaches the threshold: the same rows for scores of any type, without rounding.
     score, levels = predictions.scores[model], predictions.counts(model).threshold
     reached = count_at_least(levels, threshold)

@@ -23,18 +23,14 @@ from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope import kernels
 from rocscope._base import special
 from rocscope._base import validation as check
-from rocscope._base.arrays import Array, cores
+from rocscope._base.arrays import Array, Booleans, Indices, cores
 from rocscope._base.contract import answering
 from rocscope._base.progress import Progress, track
-from rocscope.core.counts import ThresholdCounts
-from rocscope.core.predictions import Predictions, independent_units
-from rocscope.core.ranking import Levels
-from rocscope.core.result import jsonable
+from rocscope.core import Levels, Predictions, ThresholdCounts, independent_units, jsonable
 from rocscope.curves.rate_curves import auc
 from rocscope.errors import InputError, OneClassError, warn
 from rocscope.figures.registry import scorer_name, statistic_named
@@ -113,7 +109,7 @@ class Tally:
     @classmethod
     def of_rows(
         cls,
-        positive: NDArray[np.bool_],
+        positive: Booleans,
         score: Array,
         unit: Array | None = None,
         weight: Array | None = None,
@@ -425,7 +421,7 @@ def design_of_rows(predictions: Predictions, *, stratified: bool, groups: Any, w
     )
 
 
-def _design_of_groups(predictions: Predictions, code: NDArray[np.intp], stratified: bool) -> Design:
+def _design_of_groups(predictions: Predictions, code: Indices, stratified: bool) -> Design:
     """Return the design that resamples whole groups, stratified by the classes they contain."""
     groups = int(code.max()) + 1
     classes = np.zeros(groups, np.int64)  # 1: positives only, 2: negatives only, 3: both; 0 if all are one stratum

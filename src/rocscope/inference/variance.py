@@ -40,19 +40,18 @@ from math import frexp, inf, nan
 from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope._base import validation as check
-from rocscope._base.arrays import Array
+from rocscope._base.arrays import Array, Booleans, Indices
 from rocscope._base.exact_sums import is_moderate
 from rocscope._base.grouping import sum_by
 from rocscope._base.radix import levels_of_rows
-from rocscope.core.predictions import Predictions, independent_units
+from rocscope.core import Predictions, independent_units
 from rocscope.errors import InputError, OneClassError, WeightError
 from rocscope.sample import Sample
 
-RowNumbers = NDArray[np.intp]
-Codes = NDArray[np.intp]
+RowNumbers = Indices
+Codes = Indices
 WeightKind = Literal["auto", "frequency", "sampling"]
 OverFolds = Literal["pooled", "mean"]
 
@@ -436,7 +435,7 @@ class Units:
         The group of every row that the weights were estimated from.
     """
 
-    positive: NDArray[np.bool_]
+    positive: Booleans
     scores: dict[str, Array]
     weight: Array | None
     frequency: Array | None
@@ -635,7 +634,7 @@ class RowLevels:
     cell: RowNumbers
 
     @classmethod
-    def of(cls, positive: NDArray[np.bool_], score: Array) -> "RowLevels":
+    def of(cls, positive: Booleans, score: Array) -> "RowLevels":
         """Rank rows once.
 
         Examples

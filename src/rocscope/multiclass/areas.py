@@ -21,15 +21,13 @@ from math import nan, sqrt
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope import kernels
 from rocscope._base import validation as check
-from rocscope._base.arrays import Array
+from rocscope._base.arrays import Array, Indices
 from rocscope._base.contract import contract
 from rocscope._base.grouping import sum_by
-from rocscope.core.predictions import independent_units, refuse_repeats
-from rocscope.core.result import Result, jsonable
+from rocscope.core import Result, independent_units, jsonable, refuse_repeats
 from rocscope.errors import InputError, OneClassError, warn
 from rocscope.inference import estimate as inference
 from rocscope.inference import variance
@@ -56,8 +54,8 @@ class ClassRows:
         Weights and groups of the rows in this order.
     """
 
-    order: NDArray[np.intp]
-    start: NDArray[np.intp]
+    order: Indices
+    start: Indices
     design: RowDesign
 
     @classmethod

@@ -27,8 +27,7 @@ from rocscope._base.json_format import Format
 from rocscope.calibration.curve import CalibrationCurve, calibration_curve
 from rocscope.calibration.outcomes import Outcomes, pav_values
 from rocscope.calibration.scores import Decomposition, calibration_error, decompose
-from rocscope.core.predictions import Predictions, independent_units, refuse_repeats
-from rocscope.core.result import Result
+from rocscope.core import Predictions, Result, independent_units, refuse_repeats
 from rocscope.errors import InputError
 from rocscope.multiclass.confusion import check_classes, check_probabilities
 from rocscope.multiclass.predictions import MulticlassPredictions, predictions_of

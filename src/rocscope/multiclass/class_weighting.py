@@ -19,17 +19,16 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import optimize
 from scipy.special import softmax
 
 from rocscope import kernels
 from rocscope._base import validation as check
-from rocscope._base.arrays import Array
+from rocscope._base.arrays import Array, Indices
 from rocscope._base.atomic_write import write_file
 from rocscope._base.contract import contract
 from rocscope._base.json_format import Fields, Format
-from rocscope.core.result import Result, html_table, jsonable
+from rocscope.core import Result, html_table, jsonable
 from rocscope.errors import InputError, LabelError, ScoreError, warn
 from rocscope.multiclass.confusion import ConfusionMatrix, check_classes, check_probabilities
 from rocscope.multiclass.costs import REJECTED, CostMatrix
@@ -568,7 +567,7 @@ class ClassWeights(Result):
         """Return probabilities (n × k) proportional to (w·p)^(1/temperature)."""
         return recalibrate(self._checked(proba), self.weight, self.temperature)
 
-    def predict_index(self, proba: Any, *, reject_cost: float | None = None) -> NDArray[np.intp]:
+    def predict_index(self, proba: Any, *, reject_cost: float | None = None) -> Indices:
         """Return the index of the predicted class of each row; −1 if rejected.
 
         Parameters

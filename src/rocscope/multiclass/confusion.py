@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 
 from rocscope import metrics
 from rocscope._base import validation as check
-from rocscope._base.arrays import Array, told_apart
-from rocscope.core.counts import OperatingPoint
-from rocscope.core.result import Result, html_table, jsonable
+from rocscope._base.arrays import Array, Indices, told_apart
+from rocscope.core import OperatingPoint, Result, html_table, jsonable
 from rocscope.errors import InputError, LabelError, ScoreError, ShapeError, WeightError, warn
 from rocscope.figures.registry import figure_named, known
 from rocscope.inference.areas import newcombe
@@ -62,7 +61,7 @@ def distinct_labels(*columns: Array) -> list[Any]:
         raise LabelError("labels", expected="labels of one type", got=kinds) from error
 
 
-def class_index(labels: Array, classes: Sequence[Hashable], name: str) -> NDArray[np.intp]:
+def class_index(labels: Array, classes: Sequence[Hashable], name: str) -> Indices:
     """Return the index of each label among the classes."""
     seen, inverse = factorized(labels)
     place = {label: index for index, label in enumerate(classes)}

@@ -14,14 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope._base import validation as check
-from rocscope._base.arrays import Array
+from rocscope._base.arrays import Array, Indices
 from rocscope._base.contract import contract
 from rocscope._base.grouping import sum_by
-from rocscope.core.predictions import independent_units, refuse_repeats
-from rocscope.core.result import Result, jsonable
+from rocscope.core import Result, independent_units, jsonable, refuse_repeats
 from rocscope.curves.curve import Curve
 from rocscope.errors import EngineError, InputError, LabelError, ShapeError, warn
 from rocscope.inference import estimate as inference
@@ -139,7 +137,7 @@ class CostMatrix(Result):
         """Return the expected cost of each prediction (n × k) for cases with these class probabilities."""
         return self._rows(proba) @ self.cost
 
-    def decide(self, proba: Any, *, reject_cost: float | None = None) -> NDArray[np.intp]:
+    def decide(self, proba: Any, *, reject_cost: float | None = None) -> Indices:
         """Return the index of the class of lowest expected cost; −1 if rejecting the case is cheaper.
 
         Parameters

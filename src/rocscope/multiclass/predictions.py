@@ -10,13 +10,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope._base import validation as check
-from rocscope._base.arrays import Array
+from rocscope._base.arrays import Array, Indices
 from rocscope._base.grouping import SEGMENTS
-from rocscope.core.predictions import Predictions, Provenance, Rows, model_name
-from rocscope.core.result import html_table
+from rocscope.core import Predictions, Provenance, Rows, html_table, model_name
 from rocscope.errors import InputError, LabelError, ScoreError, ShapeError
 from rocscope.inference import variance
 from rocscope.inference.estimate import few_groups
@@ -314,17 +312,17 @@ class RowDesign:
     group : array of n codes, or None
     """
 
-    rows: NDArray[np.intp]
+    rows: Indices
     weight: Array | None = None
     is_frequency: bool = False
-    group: NDArray[np.intp] | None = None
+    group: Indices | None = None
 
     @classmethod
     def of(
         cls,
         n: int,
         weight: Array | None = None,
-        unit: NDArray[np.intp] | None = None,
+        unit: Indices | None = None,
         weights: variance.WeightKind = "auto",
     ) -> "RowDesign":
         """Return the design of n rows, given their weights and groups, and the meaning of weights."""

@@ -19,15 +19,12 @@ from math import frexp, isnan, nan
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope._base import validation as check
-from rocscope._base.arrays import Array
+from rocscope._base.arrays import Array, Booleans, Indices
 from rocscope._base.contract import contract
 from rocscope._base.public_names import reach
-from rocscope.core.context import Context
-from rocscope.core.predictions import Predictions, Provenance, model_name
-from rocscope.core.result import Result, number
+from rocscope.core import Context, Predictions, Provenance, Result, model_name, number
 from rocscope.errors import InputError
 from rocscope.figures.influence import PLAIN
 from rocscope.inference.estimate import FEW_EVENTS, Adjust, Comparisons, Estimate, Hypothesis, few
@@ -109,7 +106,7 @@ class Trial:
     """Responses and treatments with row weights, for cumulation along a ranking."""
 
     response: Array
-    treated: NDArray[np.bool_]
+    treated: Booleans
     weight: Array
 
     def area_and_moves(self, score: Array, kind: UpliftKind) -> tuple[Array, Array]:
@@ -245,10 +242,10 @@ class Experiment(Result):
     _content = ("n", "n_treated", "models", "benefit", "cost")
 
     response: Array
-    treated: NDArray[np.bool_]
+    treated: Booleans
     scores: Mapping[str, Array]
     share: Array | None
-    stratum: NDArray[np.intp]
+    stratum: Indices
     benefit: float
     cost: float
     groups: Array | None
@@ -467,7 +464,7 @@ class Experiment(Result):
             coefficient = replace(coefficient, reason="responses other than 0 and 1 have no perfect ranking")
         return UpliftCurve(kind, name, contacted, gained, area, coefficient, effect)
 
-    def _uplift_part(self, rows: NDArray[np.bool_], level: float) -> UpliftPart:
+    def _uplift_part(self, rows: Booleans, level: float) -> UpliftPart:
         n = int(rows.sum())
         control = self.response[rows & ~self.treated]
         treated = self.response[rows & self.treated]

@@ -17,14 +17,12 @@ from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope._base import validation as check
-from rocscope._base.arrays import Array, in_threads, pieces_of
+from rocscope._base.arrays import Array, Booleans, Indices, in_threads, pieces_of
 from rocscope._base.contract import contract
 from rocscope._base.public_names import reach
-from rocscope.core.predictions import Predictions, independent_units, model_name
-from rocscope.core.result import Result
+from rocscope.core import Predictions, Result, independent_units, model_name
 from rocscope.errors import InputError, warn
 from rocscope.figures.influence import Smooth, area
 from rocscope.inference.estimate import Adjust, Comparisons, Estimate, Hypothesis
@@ -33,7 +31,7 @@ from rocscope.inference.variance import EstimatedWeights, Stratum, frequencies_o
 from rocscope.kernels import SMALL
 from rocscope.kernels.samples import find_places
 
-RowNumbers = NDArray[np.intp]
+RowNumbers = Indices
 _PIECE = 1 << 20  # rows that a thread takes at a time
 _CELLS = 2  # for each distinct time, in which times are looked up: with 1 it takes a third longer, with 4 no less
 
@@ -70,7 +68,7 @@ class CensoringCurve:
         return _count_below(self.time, self.censored_time)
 
     @classmethod
-    def of(cls, time: Array, event: Array, until: float, rows: NDArray[np.bool_] | None) -> "CensoringCurve":
+    def of(cls, time: Array, event: Array, until: float, rows: Booleans | None) -> "CensoringCurve":
         """Return the curve of some rows, for horizons up to `until`."""
 
         def censored_and_events(piece: slice) -> tuple[RowNumbers, RowNumbers]:
@@ -175,8 +173,8 @@ class CensoringWeights(EstimatedWeights):
 
     horizon: float
     curves: tuple[CensoringCurve, ...]
-    stratum: NDArray[np.intp] | None
-    after_horizon: NDArray[np.bool_]
+    stratum: Indices | None
+    after_horizon: Booleans
     excluded: RowNumbers | None = None
     max_weight: float = np.inf
 
@@ -321,7 +319,7 @@ def at_horizon(
     code = None if strata is None else check.check_groups(strata, "strata", n)
     if max_weight is not None and not (check.is_number(max_weight) and max_weight >= 1):
         raise InputError("max_weight", expected="a number from 1", got=repr(max_weight))
-    parts: list[NDArray[np.bool_] | None] = [None]
+    parts: list[Booleans | None] = [None]
     if code is not None:
         parts = [code == number for number in range(int(code.max()) + 1)]
     curves = tuple(CensoringCurve.of(times, kinds, horizons[-1], part) for part in parts)

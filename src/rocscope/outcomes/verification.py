@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope._base import validation as check
-from rocscope._base.arrays import Array
+from rocscope._base.arrays import Array, Booleans, Indices
 from rocscope._base.contract import contract
-from rocscope.core.predictions import Predictions
+from rocscope.core import Predictions
 from rocscope.errors import InputError
 from rocscope.inference.variance import EstimatedWeights
 
@@ -41,8 +40,8 @@ class ShareWeights(EstimatedWeights):
     ∂log wᵢ/∂p = −sᵢ·aᵢ/q² / (aᵢ/q − c), with sᵢ = 1 in the arm and −1 out of it; row j moves p by (1{j in it} − p)/n.
     """
 
-    member: NDArray[np.bool_]
-    stratum: NDArray[np.intp]
+    member: Booleans
+    stratum: Indices
     amount: Array
     cost: float = 0.0
 

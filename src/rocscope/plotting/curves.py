@@ -17,8 +17,7 @@ from rocscope import geometry
 from rocscope._base.arrays import Array
 from rocscope._base.contract import contract
 from rocscope._base.formatting import about
-from rocscope.core.counts import CumulativeCounts, ThresholdCounts
-from rocscope.core.result import Band
+from rocscope.core import Band, CumulativeCounts, ThresholdCounts
 from rocscope.curves.curve import CountCurve, Curve, cumulative
 from rocscope.curves.rate_curves import DetCurve
 from rocscope.figures.registry import FIGURES

@@ -16,9 +16,7 @@ from rocscope.calibration.curve import CalibrationCurve, Method, calibration_cur
 from rocscope.calibration.outcomes import Strategy
 from rocscope.calibration.regression import Degree
 from rocscope.calibration.report import plotted_numbers
-from rocscope.core.context import Context
-from rocscope.core.counts import CumulativeCounts, OperatingPoint, ThresholdCounts
-from rocscope.core.result import Band
+from rocscope.core import Band, Context, CumulativeCounts, OperatingPoint, ThresholdCounts
 from rocscope.curves.curve import Curve
 from rocscope.curves.rate_curves import LiftChart, RocCurve, lift_chart, roc
 from rocscope.decisions.choosing import DEFAULT_THRESHOLD, Decision, choose

@@ -10,7 +10,7 @@ from matplotlib import colors
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.contract import contract
-from rocscope.core.predictions import model_name
+from rocscope.core import model_name
 from rocscope.curves.rate_curves import roc
 from rocscope.errors import InputError, OneClassError, ShapeError
 from rocscope.multiclass.areas import MulticlassAuc

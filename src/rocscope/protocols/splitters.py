@@ -14,10 +14,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope._base import validation as check
-from rocscope._base.arrays import Array
+from rocscope._base.arrays import Array, Indices
 from rocscope._base.contract import held_to_contract
 from rocscope._base.grouping import masks_of
 from rocscope.errors import InputError
@@ -28,9 +27,9 @@ class SplitRows:
     """Data for protocols: attributes, class index of each row, class names, and groups (or None)."""
 
     X: Any
-    y: NDArray[np.intp]
+    y: Indices
     classes: tuple[Any, ...]
-    groups: NDArray[np.intp] | None
+    groups: Indices | None
 
     @property
     def n(self) -> int:
@@ -41,8 +40,8 @@ class SplitRows:
 class TrainTest:
     """Training rows and test rows; `names` gives the part of each test row, if there are several."""
 
-    train: NDArray[np.intp]
-    test: NDArray[np.intp]
+    train: Indices
+    test: Indices
     names: Array | None = None
 
 
@@ -76,7 +75,7 @@ def numbered(parts: Iterable[tuple[int, TrainTest]], sample: SplitRows) -> list[
     return splits
 
 
-def _rows(rows: Any, n: int) -> NDArray[np.intp]:
+def _rows(rows: Any, n: int) -> Indices:
     array = np.asarray(rows)
     if array.dtype == np.bool_ and array.shape == (n,):
         array = np.flatnonzero(array)
@@ -108,7 +107,7 @@ def _check(split: Split, sample: SplitRows) -> None:
         _check_groups(split, sample.groups, where)
 
 
-def _check_groups(split: Split, groups: NDArray[np.intp], where: str) -> None:
+def _check_groups(split: Split, groups: Indices, where: str) -> None:
     trained = np.zeros(groups.max() + 1, np.bool_)
     trained[groups[split.train]] = True
     tested = groups[split.test]

@@ -17,9 +17,8 @@ from rocscope import metrics
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Ties, dot
 from rocscope._base.formatting import direction
-from rocscope.core.counts import CumulativeCounts, ThresholdCounts
-from rocscope.core.ranking import Levels, Pairs, count_at_least, without_signed_zeros
-from rocscope.core.result import Band, jsonable, number
+from rocscope.core import Band, CumulativeCounts, Levels, ThresholdCounts, jsonable, number
+from rocscope.core.ranking import Pairs, count_at_least, without_signed_zeros
 from rocscope.errors import InexactCountsError, InputError, ScoreError, ShapeError, WeightError
 
 _INT64_MAX = 2**63 - 1  # beyond it products and sums are made of Python's integers

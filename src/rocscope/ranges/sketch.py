@@ -18,8 +18,8 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.json_format import Fields, parse, require_version
 from rocscope._base.radix import KeyPart, decode, encode
+from rocscope.core import Result, jsonable, number
 from rocscope.core.ranking import SortedKeys, rank, running_sums
-from rocscope.core.result import Result, jsonable, number
 from rocscope.errors import InputError, ScoreError, ShapeError, StoredError
 from rocscope.ranges.binned import BinnedCounts, group_sums, product
 

@@ -31,11 +31,17 @@ from rocscope.calibration.curve import BinnedCalibrationCurve, calibration_curve
 from rocscope.calibration.outcomes import are_probabilities
 from rocscope.calibration.report import PLOTTED_NUMBERS, plotted_numbers
 from rocscope.calibration.scores import miscalibration_test
-from rocscope.core.context import Context
-from rocscope.core.counts import CumulativeCounts, OperatingPoint, ThresholdCounts
-from rocscope.core.predictions import CountedModels, Predictions, refuse_repeats
+from rocscope.core import (
+    Context,
+    CountedModels,
+    CumulativeCounts,
+    OperatingPoint,
+    Predictions,
+    Result,
+    ThresholdCounts,
+    refuse_repeats,
+)
 from rocscope.core.ranking import Block
-from rocscope.core.result import Result
 from rocscope.curves.profit_curve import Campaign
 from rocscope.curves.rate_curves import det, lift_chart, roc
 from rocscope.decisions.choosing import DEFAULT_THRESHOLD, Decision, choose

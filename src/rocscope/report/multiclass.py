@@ -10,8 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from rocscope import __version__
-from rocscope.core.context import Context
-from rocscope.core.result import Result, jsonable
+from rocscope.core import Context, Result, jsonable
 from rocscope.errors import InputError, OneClassError, heard
 from rocscope.inference.estimate import Estimate
 from rocscope.multiclass.areas import VARIANTS, multiclass_auc

@@ -24,8 +24,7 @@ import numpy as np
 from rocscope import __version__
 from rocscope._base.atomic_write import write_file
 from rocscope._base.contract import held_to_contract
-from rocscope.core.context import Context
-from rocscope.core.result import jsonable
+from rocscope.core import Context, jsonable
 from rocscope.decisions.randomized import Review
 from rocscope.errors import InputError
 from rocscope.multiclass.predictions import MulticlassPredictions

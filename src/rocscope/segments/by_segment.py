@@ -11,17 +11,13 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope import sample
 from rocscope._base import validation as check
-from rocscope._base.arrays import Array, in_threads
+from rocscope._base.arrays import Array, Booleans, in_threads
 from rocscope._base.contract import contract
 from rocscope._base.grouping import Parts, numbered
-from rocscope.core.counts import CumulativeCounts, ThresholdCounts
-from rocscope.core.predictions import CountedModels, Predictions, Provenance
-from rocscope.core.ranking import Levels
-from rocscope.core.result import Result
+from rocscope.core import CountedModels, CumulativeCounts, Levels, Predictions, Provenance, Result, ThresholdCounts
 from rocscope.errors import InputError, PairingError, ScoreError
 from rocscope.inference import comparing, estimate
 from rocscope.inference.variance import OverFolds
@@ -262,9 +258,7 @@ def _in_folds(rows: Predictions, model: str, code: Array) -> InFolds:
     return SegmentedCounts(parts, _sorted(rows, model, place, parts.size)), parts // folds
 
 
-def _in_pieces(
-    code: Array, positive: NDArray[np.bool_], scores: Array, segments: int
-) -> tuple[list[Array], list[Array]]:
+def _in_pieces(code: Array, positive: Booleans, scores: Array, segments: int) -> tuple[list[Array], list[Array]]:
     """Return slots and scores in pieces of a few hundred thousand rows, computed in threads."""
     pieces = [slice(start, start + _ROWS_AT_ONCE) for start in range(0, code.size, _ROWS_AT_ONCE)]
     slots = in_threads(lambda piece: tables.slots_of(code[piece], positive[piece], segments), pieces)

@@ -18,12 +18,11 @@ from numpy.typing import NDArray
 
 from rocscope import kernels
 from rocscope._base import validation as check
-from rocscope._base.arrays import Array, in_threads
+from rocscope._base.arrays import Array, Booleans, Indices, in_threads
 from rocscope._base.grouping import deal, listed
 from rocscope._base.radix import KINDS, decode, encode
-from rocscope.core.counts import CumulativeCounts, ThresholdCounts
-from rocscope.core.ranking import Levels, collapse, least_from, sums_from
-from rocscope.core.result import number
+from rocscope.core import CumulativeCounts, Levels, ThresholdCounts, number
+from rocscope.core.ranking import collapse, least_from, sums_from
 from rocscope.errors import ScoreError
 
 Piece = TypeVar("Piece")
@@ -102,7 +101,7 @@ class SegmentLevels:
         return {name: i for i, name in enumerate(listed(self.names))}
 
     @cached_property
-    def segment(self) -> NDArray[np.intp]:
+    def segment(self) -> Indices:
         """Segment index of each level."""
         return np.repeat(np.arange(self.start.size - 1), np.diff(self.start))
 
@@ -168,7 +167,7 @@ class SegmentLevels:
         totals = {name: getattr(self, name)[segments] for name in ("n_pos", "n_neg")}
         return SegmentLevels(start, **columns, **totals, counted=(self.pos[some], self.neg[some]))
 
-    def kept(self, index: NDArray[np.intp], start: Array) -> "SegmentLevels":
+    def kept(self, index: Indices, start: Array) -> "SegmentLevels":
         """Return some of the levels."""
         columns = {name: None if (own := getattr(self, name)) is None else own[index] for name in _COLUMNS}
         return replace(self, start=start, counted=None, **columns)
@@ -244,7 +243,7 @@ class SegmentLevels:
         return self.kept(some[vertices[:size]], start)
 
 
-def _without_dents(up: Array, right: Array, segment: Array) -> NDArray[np.intp]:
+def _without_dents(up: Array, right: Array, segment: Array) -> Indices:
     """Drop points of segments on or below the line of their neighbours."""
     kept = np.arange(up.size)
     for _ in range(_ROUNDS):
@@ -353,7 +352,7 @@ _LEAST_RUN = 1 << 17
 _LONG = 1 << 10
 
 
-def slots_of(segment: Array, positive: NDArray[np.bool_], segments: int, place: Array | None = None) -> Array:
+def slots_of(segment: Array, positive: Booleans, segments: int, place: Array | None = None) -> Array:
     """Return the slot of rows of segments numbered from 0: twice the number, plus 1 for negatives.
 
     They are written to `place`, an array of uint32, if it holds them.
@@ -596,16 +595,14 @@ def _levels_of_many(codes: Array, bounds: Array) -> tuple[Array, Array, Array, A
 class WeightedSegments:
     """Weighted rows by segment in input order; each segment is ranked on request."""
 
-    positive: NDArray[np.bool_]
+    positive: Booleans
     scores: Array
     weight: Array
     bounds: NDArray[np.int64]
     at_once = False
 
     @classmethod
-    def of(
-        cls, segment: Array, segments: int, positive: NDArray[np.bool_], scores: Array, weight: Array
-    ) -> "WeightedSegments":
+    def of(cls, segment: Array, segments: int, positive: Booleans, scores: Array, weight: Array) -> "WeightedSegments":
         """Collect the rows of segments numbered from 0."""
         order, bounds = deal(segment, np.arange(segment.size), segments)
         weight = weight[order]

@@ -13,16 +13,24 @@ from math import inf, lcm, nan
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope import kernels
 from rocscope._base import special
 from rocscope._base import validation as check
-from rocscope._base.arrays import Array, Ties
-from rocscope.core.context import CELLS, Context, HasContext, decimal, nearest
-from rocscope.core.counts import CumulativeCounts, ThresholdCounts
-from rocscope.core.predictions import Provenance
-from rocscope.core.result import Result, html_table, number
+from rocscope._base.arrays import Array, Booleans, Indices, Ties
+from rocscope.core import (
+    CELLS,
+    Context,
+    CumulativeCounts,
+    HasContext,
+    Provenance,
+    Result,
+    ThresholdCounts,
+    decimal,
+    html_table,
+    number,
+)
+from rocscope.core.context import nearest
 from rocscope.curves.rate_curves import PrecisionRecallCurve, RocCurve
 from rocscope.errors import InputError, OneClassError, ScoreError
 from rocscope.geometry.hull import best_point
@@ -41,13 +49,13 @@ _FITS = 2**62
 _FIRST_ROUNDED = 2**53
 
 
-def cheapest(rows: SegmentRows, known: NDArray[np.bool_], context: Context) -> dict[str, Array]:
+def cheapest(rows: SegmentRows, known: Booleans, context: Context) -> dict[str, Array]:
     """Return threshold, cells and cost per case at the best point of each `known` segment, NaN elsewhere."""
     columns = _all_at_once(rows, context) if rows.at_once else _one_by_one(rows, known, context)
     return {name: np.where(known, column, nan) for name, column in columns.items()}
 
 
-def _one_by_one(rows: SegmentRows, known: NDArray[np.bool_], context: Context) -> dict[str, Array]:
+def _one_by_one(rows: SegmentRows, known: Booleans, context: Context) -> dict[str, Array]:
     points = [best_point(rows.counts(segment), context) if known[segment] else None for segment in range(known.size)]
     cells = {cell: np.array([getattr(point, cell, nan) for point in points]) for cell in CELLS}
     cost = np.array([nan if point is None else nearest(context.exact_cost(point)) for point in points])
@@ -164,7 +172,7 @@ class SegmentDifferences(Result):
     level: float
 
     @cached_property
-    def order(self) -> NDArray[np.intp]:
+    def order(self) -> Indices:
         """Segments by p-value, then by distance from the rest; those without a test last."""
         return np.lexsort((-abs(self.auc - self.rest), self.p_value))
 
@@ -218,7 +226,7 @@ def differences(
     return SegmentDifferences(names, auc, rest_of, error, shrunk, alone, adjusted, adjust, spread, level)
 
 
-def _spread_out(values: Array, known: NDArray[np.bool_]) -> Array:
+def _spread_out(values: Array, known: Booleans) -> Array:
     column = np.full(known.size, np.nan)
     column[known] = values
     return check.read_only(column)
@@ -466,7 +474,7 @@ class SegmentedCounts(BySegment, Result):
             return SegmentLevels.joined(self._rows.in_pieces(lambda levels: levels.upper))
         return SegmentLevels.of_segments([counts.on_hull("an allocation") for counts in self.values()]).upper
 
-    def select(self, kept: NDArray[np.bool_]) -> "SegmentedCounts":
+    def select(self, kept: Booleans) -> "SegmentedCounts":
         """Return some of the segments.
 
         Parameters
@@ -517,7 +525,7 @@ class SegmentedCounts(BySegment, Result):
         return self.n_pos / self.n
 
     @cached_property
-    def _has_both(self) -> NDArray[np.bool_]:
+    def _has_both(self) -> Booleans:
         return (self.n_pos > 0) & (self.n_neg > 0)
 
     @cached_property
@@ -756,7 +764,7 @@ class SegmentedCounts(BySegment, Result):
         self,
         of_levels: Callable[[SegmentLevels], Array],
         of_counts: Callable[[Any], float],
-        known: NDArray[np.bool_],
+        known: Booleans,
         *,
         summed: bool = False,
     ) -> Array:
@@ -781,11 +789,11 @@ class SegmentedCounts(BySegment, Result):
         return f"SegmentedCounts({len(self)} segment{'s' * (len(self) != 1)}, {totals}{lost})"
 
 
-InFolds = tuple[SegmentedCounts, NDArray[np.intp]]
+InFolds = tuple[SegmentedCounts, Indices]
 """Counts of each segment in each fold that it occurs in, and the place of that segment."""
 
 
-def _of_kept(count: Callable[[], InFolds], kept: NDArray[np.bool_]) -> InFolds:
+def _of_kept(count: Callable[[], InFolds], kept: Booleans) -> InFolds:
     parts, segment = count()
     return parts.select(kept[segment]), (np.cumsum(kept) - 1)[segment[kept[segment]]]
 

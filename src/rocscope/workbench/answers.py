@@ -18,9 +18,7 @@ import numpy as np
 
 from rocscope import __version__
 from rocscope._base import validation as check
-from rocscope.core.context import Context
-from rocscope.core.counts import ThresholdCounts
-from rocscope.core.predictions import Predictions
+from rocscope.core import Context, Predictions, ThresholdCounts
 from rocscope.curves.rate_curves import roc
 from rocscope.decisions.constraints import predict
 from rocscope.decisions.randomized import hashes_of, ordered

@@ -5,8 +5,7 @@ from collections.abc import Mapping
 from os import PathLike
 from typing import Any, Literal
 
-from rocscope.core.context import Context
-from rocscope.core.predictions import Predictions
+from rocscope.core import Context, Predictions
 from rocscope.engines.formats import FileFormat, Scores
 from rocscope.errors import InputError, MissingDependencyError
 from rocscope.sample import is_segmented, refusal

@@ -21,9 +21,7 @@ import numpy as np
 
 from rocscope import kernels
 from rocscope._base.arrays import in_threads
-from rocscope.core.context import Context
-from rocscope.core.counts import ThresholdCounts
-from rocscope.core.predictions import Predictions
+from rocscope.core import Context, Predictions, ThresholdCounts
 from rocscope.engines import formats
 from rocscope.engines.opening import open_source
 from rocscope.engines.reading import read, read_counts

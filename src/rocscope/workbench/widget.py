@@ -11,7 +11,7 @@ from concurrent.futures import Future
 from dataclasses import replace
 from typing import Any
 
-from rocscope.core.context import Context
+from rocscope.core import Context
 from rocscope.decisions.choosing import choose
 from rocscope.decisions.decision import Decision, at_threshold
 from rocscope.errors import InputError, MissingDependencyError, RocscopeError

@@ -19,7 +19,7 @@ from scipy import optimize, special
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.contract import contract
-from rocscope.core.result import Result
+from rocscope.core import Result
 from rocscope.errors import InputError
 from rocscope.inference.areas import sample_of_rows
 from rocscope.inference.estimate import normal_quantile, satterthwaite, t_quantile
