@@ -14,13 +14,13 @@ from . import plotting as plotting
 from . import ranges as ranges
 from . import segments as segments
 from .calibration.curve import calibration_curve as calibration_curve
+from .core.context import Campaign as Campaign
 from .core.context import Context as Context
 from .core.counts import OperatingPoint as OperatingPoint
 from .core.counts import ThresholdCounts as ThresholdCounts
 from .core.predictions import Predictions as Predictions
 from .curves.cost_curves import cost_curve as cost_curve
 from .curves.cost_curves import net_benefit as net_benefit
-from .curves.profit_curve import Campaign as Campaign
 from .curves.profit_curve import profit as profit
 from .curves.rate_curves import auc as auc
 from .curves.rate_curves import det as det

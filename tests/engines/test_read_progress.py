@@ -10,6 +10,7 @@ import pytest
 
 import rocscope as rs
 from rocscope._base import progress as _progress
+from rocscope.cli import console
 
 ROWS = 300_000
 
@@ -101,8 +102,8 @@ def on_screen(written):
 
 
 def test_what_tells_nothing_is_said_to_be_at_work(monkeypatch):
-    monkeypatch.setattr(_progress, "_SILENT", 0)
-    monkeypatch.setattr(_progress, "_TICK", 0.001)
+    monkeypatch.setattr(console, "_SILENT", 0)
+    monkeypatch.setattr(console, "_TICK", 0.001)
     monkeypatch.setenv("COLUMNS", "20")
     stderr = Screen()
     monkeypatch.setattr("sys.stderr", stderr)
@@ -113,9 +114,9 @@ def test_what_tells_nothing_is_said_to_be_at_work(monkeypatch):
             time.sleep(0.001)
         return text in on_screen(stderr.getvalue())[-1]
 
-    with _progress.attended("rocscope summary"):
+    with console.attended("rocscope summary"):
         assert seen("rocscope summary, 0")
-        with _progress.attended("Reading a\nb"):
+        with console.attended("Reading a\nb"):
             assert seen("Reading ab, 0 s")
             with _progress.reporting(None, "Counting") as report:
                 report(1, 2)
@@ -124,19 +125,19 @@ def test_what_tells_nothing_is_said_to_be_at_work(monkeypatch):
                 assert "Reading" not in stderr.getvalue()[len(at_the_bar) :]
             assert seen("Reading ab, 0 s")
         assert seen("rocscope summary, 0")
-        monkeypatch.setattr(_progress, "_SILENT", 1000)
-        _progress.speaking()
+        monkeypatch.setattr(console, "_SILENT", 1000)
+        console._make_room()
         stderr.write("a table\n")
     *before, last = on_screen(stderr.getvalue())
     assert before[-1].endswith("a table")
     assert last == ""
-    assert _progress._clock is None
+    assert console._clock is None
 
 
 def test_nothing_is_said_where_nobody_looks(monkeypatch):
-    monkeypatch.setattr(_progress, "_SILENT", 0)
+    monkeypatch.setattr(console, "_SILENT", 0)
     for stream in (io.StringIO(), None):
         monkeypatch.setattr("sys.stderr", stream)
-        with _progress.attended("Reading"):
-            assert _progress._clock is None
+        with console.attended("Reading"):
+            assert console._clock is None
         assert stream is None or not stream.getvalue()

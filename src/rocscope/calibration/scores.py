@@ -29,9 +29,8 @@ from rocscope.calibration import outcomes as levels
 from rocscope.calibration.intervals import Direction, Inverted, invert
 from rocscope.calibration.outcomes import Evidence, Outcomes, Shift, Strategy, binned, evidence, outcomes
 from rocscope.calibration.regression import DEFAULT_SPAN, Degree, LoessFit, loess_fit
-from rocscope.core import Band, Context, Result, ThresholdCounts, number, refuse_repeats
+from rocscope.core import Band, Campaign, Context, Result, ThresholdCounts, number, refuse_repeats
 from rocscope.curves.curve import Curve
-from rocscope.curves.profit_curve import Campaign
 from rocscope.errors import InputError
 from rocscope.inference.estimate import Estimate
 

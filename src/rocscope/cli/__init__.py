@@ -10,11 +10,11 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from io import TextIOWrapper
+from pathlib import Path
 from typing import Any
 
 from rocscope._base.atomic_write import remove_unfinished
-from rocscope._base.progress import attended
-from rocscope.cli.console import discard, note
+from rocscope.cli.console import attended, discard, note
 from rocscope.errors import RocscopeError, heard
 
 # Exit codes: 130 is the shell's for an interrupted program, 101 the one of an internal error.
@@ -47,9 +47,9 @@ def run(arguments: Sequence[str]) -> int:
         # As stderr does: an encoding that lacks a character is not an error.
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
-        from rocscope.cli.app import app, completed
+        from rocscope.cli.app import app
 
-        arguments = completed(arguments)
+        arguments = _completed(arguments)
         if "explore" in arguments[:1]:
             # It runs until it is stopped: no progress, and warnings as they come.
             code = app(arguments)
@@ -72,6 +72,21 @@ def run(arguments: Sequence[str]) -> int:
             raise
         note(" ".join(["rocscope:", *line.split()]))
     return code or 0
+
+
+def _completed(arguments: Sequence[str]) -> Sequence[str]:
+    """Return the arguments; a file without a command becomes a summary of what can be guessed."""
+    from rocscope.cli.app import COMMANDS, COMPLETION, list_commands
+    from rocscope.engines.formats import format_of
+
+    first = arguments[0] if arguments else "--help"
+    if first in ("--help", "-h", COMPLETION):
+        list_commands()
+    if first in COMMANDS or first.startswith("-"):
+        return arguments
+    if format_of(Path(first)) or Path(first).exists():
+        return ["summary", first, "--guess", *arguments[1:]]
+    return arguments
 
 
 def _explained(error: BaseException, arguments: Sequence[str]) -> tuple[str, int]:

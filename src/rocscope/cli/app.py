@@ -1,31 +1,28 @@
-"""The commands, where their options' defaults come from, and the wording of errors.
+"""The commands, and the wording of errors.
 
-A command is named by its module and function, so that only the typed one is imported. Options that are not typed are
-taken from the environment, then from `rocscope.toml` or `pyproject.toml`. An error message of the library has names of
-arguments; `as_typed` replaces them by the options of the command.
+A command is named by its module and function, so that only the typed one is imported. An error message of the library
+has names of arguments; `as_typed` replaces them by the options of the command.
 """
 
 import os
 import re
 import shlex
 import sys
-import tomllib
 from collections.abc import Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import cyclopts
-from cyclopts import App, ArgumentCollection, CycloptsError, Parameter
-from cyclopts.config import Dict, Env
+from cyclopts import App, CycloptsError, Parameter
+from cyclopts.config import Env
 
 from rocscope import __version__
+from rocscope.cli import options as opt
 from rocscope.cli.console import note
-from rocscope.cli.options import FILES, OPTIONS, not_a_number, refuse_for_more_classes
-from rocscope.engines.formats import format_of
 from rocscope.errors import InputError
 
-_COMPLETION = "--install-completion"
+COMPLETION = "--install-completion"
 _Shell = Literal["bash", "zsh", "fish", "powershell"]
 # Files that a shell reads when it starts.
 _STARTUP = {"bash": ".bashrc", "zsh": ".zshrc"}
@@ -54,7 +51,7 @@ def _offer_completion(app: App) -> None:
         note(f"Completion for {shell} writes {script}{startup}")
         if not yes:
             if sys.stdin is None or not sys.stdin.isatty():
-                raise InputError(_COMPLETION, expected="--yes where nobody can be asked", got="none")
+                raise InputError(COMPLETION, expected="--yes where nobody can be asked", got="none")
             if input("Write it? [y/N] ").strip().casefold() not in ("y", "yes"):
                 note("Nothing was written.")
                 return 0
@@ -62,7 +59,7 @@ def _offer_completion(app: App) -> None:
         note(f"Written. Open a new {shell} to use it.")
         return 0
 
-    app.command(install, name=_COMPLETION)
+    app.command(install, name=COMPLETION)
 
 
 def _detected_shell() -> _Shell:
@@ -113,27 +110,6 @@ COMMANDS = {
 }
 
 
-def _settings(app: App, commands: tuple[str, ...], arguments: ArgumentCollection) -> None:
-    """Fill in options from `rocscope.toml`, or `[tool.rocscope]` in `pyproject.toml`: for the command, then for all."""
-    source = "rocscope.toml"
-    settings = _read_toml(source)
-    if not settings:
-        source = "pyproject.toml"
-        settings = _read_toml(source).get("tool", {}).get("rocscope", {})
-    if settings:
-        Dict(settings, source=source, allow_unknown=True)(app, commands, arguments)
-        Dict(settings, source=source, allow_unknown=True, use_commands_as_keys=False)(app, commands, arguments)
-
-
-def _read_toml(name: str) -> dict[str, Any]:
-    """Return the content of a file; empty if there is none."""
-    path = Path(name)
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8-sig")) if path.is_file() else {}
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(name, expected="valid TOML", got=str(error)) from error
-
-
 app = App(
     name="rocscope",
     version=f"rocscope {__version__}",
@@ -145,9 +121,9 @@ app = App(
     usage="Usage: rocscope COMMAND, or rocscope FILE",
     help_format="rich",
     default_parameter=Parameter(negative=()),
-    group_arguments=FILES,
-    group_parameters=OPTIONS,
-    config=[Env("ROCSCOPE_", command=False, show=False), _settings, refuse_for_more_classes],
+    group_arguments=opt.FILES,
+    group_parameters=opt.OPTIONS,
+    config=[Env("ROCSCOPE_", command=False, show=False), opt.read_settings, opt.refuse_for_more_classes],
     print_error=False,
     exit_on_error=False,
     result_action="return_value",
@@ -158,20 +134,12 @@ for name, module in COMMANDS.items():
     app.command(f"rocscope.cli.{module}:{name}", name=name)
 
 
-def completed(arguments: Sequence[str]) -> Sequence[str]:
-    """Return the arguments; a file without a command becomes a summary of what can be guessed."""
-    first = arguments[0] if arguments else "--help"
-    if first in ("--help", "-h", _COMPLETION):
-        if _COMPLETION not in app:
-            _offer_completion(app)
-        for name in COMMANDS:
-            # The overview shows the first line of each command's help, which loads its module.
-            _ = app[name].help
-    if first in COMMANDS or first.startswith("-"):
-        return arguments
-    if format_of(Path(first)) or Path(first).exists():
-        return ["summary", first, "--guess", *arguments[1:]]
-    return arguments
+def list_commands() -> None:
+    """Load what the overview of --help shows: the first line of each command's help, and the completion."""
+    if COMPLETION not in app:
+        _offer_completion(app)
+    for name in COMMANDS:
+        _ = app[name].help
 
 
 # difflib's ratio of similarity: "--lable" suggests "--label", and "--metric" does not suggest "--memory".
@@ -207,7 +175,7 @@ def _usage_message(error: CycloptsError) -> str:
         return f"{typed}: no such option" + (f" (did you mean {close[0]}?)" if close else "")
     if isinstance(error, cyclopts.CoercionError) and error.token is not None and error.target_type in _NUMBERS:
         name = error.token.keyword or "number"
-        return str(not_a_number(name, error.token.value, _NUMBERS[error.target_type]))
+        return str(opt.not_a_number(name, error.token.value, _NUMBERS[error.target_type]))
     return message
 
 

@@ -1,8 +1,8 @@
 """Output of commands: data to stdout; notes, warnings and errors to stderr.
 
-In this file: writing to stdout, tables that fit the terminal, Markdown, notes, the interval of a decision or plan, and
-figures in files. A table too wide for the terminal is transposed, printed without frames, or split into several tables,
-so that a number is never broken over two lines.
+In this file: writing to stdout, tables that fit the terminal, Markdown, notes, the line that says what runs, the
+interval of a decision or plan, and figures in files. A table too wide for the terminal is transposed, printed without
+frames, or split into several tables, so that a number is never broken over two lines.
 """
 
 import errno
@@ -12,15 +12,17 @@ import os
 import shutil
 import sys
 import textwrap
+import threading
+import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rocscope import __version__
+from rocscope._base import progress
 from rocscope._base.atomic_write import check_writable, write_file
 from rocscope._base.formatting import chance
-from rocscope._base.progress import speaking
 from rocscope.errors import InputError
 
 if TYPE_CHECKING:
@@ -36,6 +38,10 @@ _UNLIMITED_WIDTH = 10_000
 _PIPE_WIDTH = 200
 # Between columns without frames.
 _GAP = "  "
+# Seconds without a word, before it is said what runs.
+_SILENT = 2.0
+# Seconds between two looks at the clock.
+_TICK = 0.5
 READER_HAS_LEFT = (errno.EPIPE, errno.EINVAL) if os.name == "nt" else (errno.EPIPE,)
 """Error numbers of a closed pipe; Windows uses the second."""
 
@@ -70,7 +76,7 @@ def write(content: str | bytes) -> None:
     """Write to stdout."""
     if sys.stdout is None:
         raise InputError("stdout", expected="a stream that is open", got="a closed one")
-    speaking()
+    _make_room()
     with written():
         if isinstance(content, str):
             sys.stdout.write(content)
@@ -256,8 +262,79 @@ def note(message: str, *, to_be_copied: bool = False) -> None:
         width = shutil.get_terminal_size().columns
         wrapper = textwrap.TextWrapper(width, break_long_words=False, break_on_hyphens=False)
         message = "\n".join(wrapper.fill(line) for line in message.splitlines())
-    speaking()
+    _make_room()
     print(message, file=sys.stderr)
+
+
+class _Clock(threading.Thread):
+    """A line on stderr that shows the current step and the elapsed time."""
+
+    def __init__(self) -> None:
+        super().__init__(name="rocscope-clock", daemon=True)
+        self.jobs: list[tuple[str, float]] = []
+        self.shown, self.bars, self.heard = "", 0, time.monotonic()
+        self.lock, self.over = threading.Lock(), threading.Event()
+
+    def run(self) -> None:
+        with suppress(OSError, ValueError):  # a terminal that is gone
+            while not self.over.wait(_TICK):
+                with self.lock:
+                    self._say()
+
+    def _say(self) -> None:
+        now = time.monotonic()
+        if self.jobs and not self.bars and now - self.heard >= _SILENT:
+            what, begin = self.jobs[-1]
+            line = f"{what}, {now - begin:.0f} s"
+            self._write(line[: shutil.get_terminal_size().columns - 1])
+
+    def _write(self, line: str) -> None:
+        if line or self.shown:
+            sys.stderr.write(f"\r{' ' * len(self.shown)}\r{line}")
+            sys.stderr.flush()
+        self.shown = line
+
+    def wipe(self, bars: int = 0) -> None:
+        """Clear the line while a bar is shown, or for two seconds."""
+        with self.lock, suppress(OSError, ValueError):
+            self.bars, self.heard = self.bars + bars, time.monotonic()
+            self._write("")
+
+
+_clock: _Clock | None = None
+
+
+@contextmanager
+def attended(what: str) -> Iterator[None]:
+    """Show the current step and elapsed time on stderr, in a terminal, if nothing is printed for two seconds.
+
+    Within another one, only what is said changes.
+    """
+    global _clock
+    outer = _clock
+    clock = outer or (_Clock() if sys.stderr is not None and sys.stderr.isatty() else None)
+    if clock is None:
+        yield
+        return
+    clock.jobs.append(("".join(c for c in what if c.isprintable()), time.monotonic()))
+    if outer is None:
+        _clock = clock
+        progress.on_bar = clock.wipe
+        clock.start()
+    try:
+        yield
+    finally:
+        clock.jobs.pop()
+        clock.wipe()
+        if outer is None:
+            clock.over.set()
+            progress.on_bar = _clock = None
+
+
+def _make_room() -> None:
+    """Clear the line before something else is printed."""
+    if _clock is not None:
+        _clock.wipe()
 
 
 def interval_of(result: Any) -> "ChosenEstimate | None":

@@ -15,7 +15,6 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from rocscope._base.formatting import about, alike
-from rocscope._base.progress import attended
 from rocscope.cli import console
 from rocscope.cli import gate as gating
 from rocscope.cli import options as opt
@@ -408,7 +407,7 @@ def campaign(
         layout.require(apply_to, id=[id], keep=keep or [], segment=[segment])
 
     # Read the rows and plan.
-    from rocscope.curves.profit_curve import Campaign
+    from rocscope.core import Campaign
     from rocscope.decisions import allocate, plan_campaign
 
     planned = Campaign(population, unit_cost, unit_benefit, fixed_cost, response_rate, capacity)
@@ -636,7 +635,7 @@ def apply(
 
     saved = rs.decisions.load_plan(plan)
     options = {"every_row": every_row, "label": label, "pos_label": pos_label, "random_state": random_state}
-    with attended(f"Reading {file}"):
+    with console.attended(f"Reading {file}"):
         cases = _apply_plan(saved, file, layout, id, score, segment, keep, **options)
     if json:
         console.print_json("apply", cases.to_dict())

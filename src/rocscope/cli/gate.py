@@ -21,7 +21,6 @@ from cyclopts import Parameter
 from rocscope import errors
 from rocscope._base.atomic_write import write_file
 from rocscope._base.formatting import about
-from rocscope._base.progress import attended
 from rocscope.cli import console
 from rocscope.cli import options as opt
 from rocscope.errors import InputError, ModelError, one_of
@@ -421,7 +420,7 @@ def with_scores(
 
     fitted = {name: _load_model(path) for name, path in models.items()}
     content: dict[str, Array] = {}
-    with attended(f"Reading {file}"), open_source(file, rows.layout.file_layout) as source:
+    with console.attended(f"Reading {file}"), open_source(file, rows.layout.file_layout) as source:
         names = list(dict.fromkeys(source.columns))
         table = source.fetch(names, rows.layout.where)
         for name in names:

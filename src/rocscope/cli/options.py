@@ -9,20 +9,23 @@ dataclass, which cyclopts spreads into single options (`name="*"`):
 - `CostOptions` and `ReviewOptions`: costs, prevalence, and a review as a third action.
 
 A command takes the groups it needs. It calls `require` before anything slow, so that a wrong path or column is answered
-without loading NumPy or Arrow; then `SampleOptions.read` or `read_or_count`, or `ClassOptions.read`.
+without loading NumPy or Arrow; then `SampleOptions.read` or `read_or_count`, or `ClassOptions.read`. Options that are
+not typed are filled in by `read_settings`.
 """
 
 import re
 import shlex
+import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from cyclopts import App, ArgumentCollection, Group, Parameter
+from cyclopts.config import Dict
 
 from rocscope._base.atomic_write import check_writable
-from rocscope._base.progress import attended
-from rocscope.cli.console import note
+from rocscope.cli.console import attended, note
 from rocscope.engines import formats
 from rocscope.errors import InputError, LabelError, one_of
 
@@ -500,3 +503,24 @@ def refuse_for_more_classes(app: App, _commands: tuple[str, ...], arguments: Arg
     typed = [name for name in options if "cli" in sources[name]]
     if typed and (sources["--proba"] or sources["--predicted"]):
         raise InputError(", ".join(typed), expected="none with --proba or --predicted", hint=instead)
+
+
+def read_settings(app: App, commands: tuple[str, ...], arguments: ArgumentCollection) -> None:
+    """Fill in options from `rocscope.toml`, or `[tool.rocscope]` in `pyproject.toml`: for the command, then for all."""
+    source = "rocscope.toml"
+    settings = _read_toml(source)
+    if not settings:
+        source = "pyproject.toml"
+        settings = _read_toml(source).get("tool", {}).get("rocscope", {})
+    if settings:
+        Dict(settings, source=source, allow_unknown=True)(app, commands, arguments)
+        Dict(settings, source=source, allow_unknown=True, use_commands_as_keys=False)(app, commands, arguments)
+
+
+def _read_toml(name: str) -> dict[str, Any]:
+    """Return the content of a file; empty if there is none."""
+    path = Path(name)
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8-sig")) if path.is_file() else {}
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(name, expected="valid TOML", got=str(error)) from error

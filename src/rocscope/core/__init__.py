@@ -1,6 +1,6 @@
 """The exact statistic and what belongs to it: predictions, counts, their ranking, contexts, and results."""
 
-from rocscope.core.context import CELLS, Context, HasContext, decimal
+from rocscope.core.context import CELLS, Campaign, Context, decimal
 from rocscope.core.counts import CumulativeCounts, OperatingPoint, ThresholdCounts
 from rocscope.core.predictions import (
     CountedModels,
@@ -17,10 +17,10 @@ from rocscope.core.result import Band, Result, html_table, jsonable, number
 __all__ = [
     "CELLS",
     "Band",
+    "Campaign",
     "Context",
     "CountedModels",
     "CumulativeCounts",
-    "HasContext",
     "Levels",
     "OperatingPoint",
     "Predictions",

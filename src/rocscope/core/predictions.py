@@ -48,6 +48,8 @@ class Provenance(Result):
     rows_dropped: int = 0
     where: str | None = None
     doubt: str = ""
+    folds = 1
+    """In how many folds the models were fitted; an evaluation has its own number."""
 
     @property
     def name(self) -> str:

@@ -1,26 +1,123 @@
 """Curves of rates: ROC, precision-recall, detection error trade-off (DET), gain, lift and lift chart.
 
 Each is a pair of functions of the cumulative true and false positives, so that all of them share the points, the ties
-and the hull of one ranking. `RocCurve` comes first; the others differ only in their axes.
+and the hull of one ranking: `CountCurve`. `RocCurve` comes first; the others differ only in their axes.
 """
 
+from copy import copy
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
 from rocscope import kernels
 from rocscope._base import validation as check
-from rocscope._base.arrays import Array, Ties, dot, in_threads
+from rocscope._base.arrays import Array, Ties, after_infinity, dot, in_threads
 from rocscope._base.contract import answering
 from rocscope._base.formatting import direction
 from rocscope._base.public_names import reach
-from rocscope.core import Context, OperatingPoint
-from rocscope.curves.curve import CountCurve, cumulative, interpolate, scalar
-from rocscope.curves.profit_curve import Campaign
-from rocscope.errors import InputError, RocscopeError, heard
+from rocscope.core import Band, Campaign, Context, CumulativeCounts, OperatingPoint, number
+from rocscope.curves.curve import Curve, cumulative, interpolate, scalar
+from rocscope.errors import InputError, OneClassError, RocscopeError, heard
 from rocscope.geometry import Line, best_point, pool
+from rocscope.ranges.binned import BinnedCounts
 from rocscope.sample import points_of
+
+
+class CountCurve(Curve):
+    """A curve as a pair of functions of the counts, evaluated at every level on first access.
+
+    Subclasses give `_xy`, and in `needs` which cases there must be: "both classes", or what the positives are called.
+    The first point predicts nothing positive and has the threshold infinity.
+    """
+
+    kind: ClassVar[str] = ""
+    needs: ClassVar[str] = ""
+
+    def __init__(self, counts: CumulativeCounts) -> None:
+        if self.needs == "both classes":
+            counts.require_both_classes(self.title)
+        elif self.needs and not counts.n_pos:
+            raise OneClassError(self.title, expected=self.needs, got=f"none among {number(counts.n)} rows")
+        self.counts = counts
+
+    def _xy(self, tp: Array, fp: Array) -> tuple[Array, Array]:
+        raise NotImplementedError
+
+    def recount(self, counts: CumulativeCounts) -> Self:
+        """Return the curve for other counts, such as those of a resample."""
+        twin = copy(self)
+        for name in list(vars(twin)):
+            if isinstance(getattr(type(self), name, None), cached_property):
+                del twin.__dict__[name]
+        twin.counts = counts
+        return twin
+
+    @cached_property
+    def _points(self) -> tuple[Array, Array]:
+        x, y = self._xy(*cumulative(self.counts))
+        return check.read_only(x), check.read_only(y)
+
+    @property
+    def x(self) -> Array:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """x values, from the highest threshold to the lowest."""
+        return self._points[0]
+
+    @property
+    def y(self) -> Array:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """y values, from the highest threshold to the lowest."""
+        return self._points[1]
+
+    @cached_property
+    def threshold(self) -> Array:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Infinity, then the scores in decreasing order (Python integers if float64 would round them)."""
+        return check.read_only(after_infinity(self.counts.threshold))
+
+    def of(self, tp: Array, fp: Array) -> tuple[Array, Array]:
+        """Return x and y for cumulative counts, including counts between thresholds.
+
+        Counts between those of two neighbouring thresholds are what a random mixture of the two attains.
+
+        Examples
+        --------
+        >>> from rocscope import precision_recall
+        >>> precision_recall([1, 0, 0, 1], [4, 3, 2, 1]).of(tp=np.array([1.5]), fp=np.array([2.0]))
+        (array([0.75]), array([0.42857143]))
+        """
+        return self._xy(tp, fp)
+
+    def at(self, x: Any) -> Any:
+        self.counts.require_levels(f"{self.title} between its points")
+        return super().at(x)
+
+    def area(self) -> float:
+        self.counts.require_levels(f"area under the {self.title}")
+        return super().area()
+
+    def envelope(self, *, most: int | None = None) -> Band | None:
+        """Return guaranteed bounds of a curve from binned counts; None if it is exact.
+
+        Parameters
+        ----------
+        most : int, optional
+            About how many bins to tell apart, as for a drawing; all when left out.
+        """
+        if not isinstance(self.counts, BinnedCounts):
+            return None
+        binned = self.counts
+        return (binned if most is None else binned.coarsen(most)).envelope(self.kind)
+
+    def __repr__(self) -> str:
+        return super().__repr__() if self.counts.holds_levels else f"{type(self).__name__}({self.counts!r})"
+
+    def _by_chance(self) -> tuple[Array, Array] | None:
+        if not (self.counts.n_pos and self.counts.n_neg):
+            return None
+        share = np.linspace(1e-9, 1, 33)  # at 0 itself precision and lift are 0/0
+        return self.of(share * float(self.counts.n_pos), share * float(self.counts.n_neg))
+
+    def _facts(self) -> str:
+        return f"n_pos={number(self.counts.n_pos)}, n_neg={number(self.counts.n_neg)}"
 
 
 class RocCurve(CountCurve):

@@ -22,9 +22,8 @@ from rocscope._base.arrays import Array, Indices
 from rocscope._base.contract import answering
 from rocscope._base.grouping import listed
 from rocscope._base.json_format import Format
-from rocscope.core import Context, Predictions, jsonable, number
+from rocscope.core import Campaign, Context, Predictions, jsonable, number
 from rocscope.core.context import nearest
-from rocscope.curves.profit_curve import Campaign
 from rocscope.decisions import allocation, apportionment, segment_costs
 from rocscope.decisions.allocation import Allocation, AllocationSource, ListedCases
 from rocscope.decisions.apportionment import SegmentBound, SegmentShares

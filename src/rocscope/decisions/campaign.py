@@ -25,10 +25,10 @@ from rocscope._base.formatting import about
 from rocscope._base.json_format import Fields, Format
 from rocscope._base.progress import Progress
 from rocscope._base.public_names import reach
-from rocscope.core import OperatingPoint, Result, jsonable
+from rocscope.core import Campaign, OperatingPoint, Result, jsonable
 from rocscope.core.context import column_of
 from rocscope.core.counts import RATES
-from rocscope.curves.profit_curve import Campaign, CampaignRow, ProfitCurve, RowProfitCurve
+from rocscope.curves.profit_curve import CampaignRow, ProfitCurve, RowProfitCurve
 from rocscope.decisions.constraints import criterion_of, size_of
 from rocscope.decisions.generalization import Candidate, Candidates, ChosenEstimate, Rule
 from rocscope.decisions.plan import Plan, Promise, read_fraction, read_vertex

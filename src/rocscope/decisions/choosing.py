@@ -29,8 +29,7 @@ import numpy as np
 from rocscope import geometry
 from rocscope._base import validation as check
 from rocscope._base.contract import answering
-from rocscope.core import CELLS, Context, CumulativeCounts, OperatingPoint, decimal
-from rocscope.curves.profit_curve import Campaign
+from rocscope.core import CELLS, Campaign, Context, CumulativeCounts, OperatingPoint, decimal
 from rocscope.decisions import sampling_model as sampling
 from rocscope.decisions.constraints import Constraint, Criterion, Function, at_mix, constraints_of, criterion_of
 from rocscope.decisions.decision import Decision, Question

@@ -20,9 +20,8 @@ from numpy.typing import NDArray
 
 from rocscope._base.arrays import Array, Indices
 from rocscope._base.progress import Progress
-from rocscope.core import Context, CumulativeCounts, OperatingPoint, html_table, jsonable
+from rocscope.core import Campaign, Context, CumulativeCounts, OperatingPoint, html_table, jsonable
 from rocscope.core.counts import RATES
-from rocscope.curves.profit_curve import Campaign
 from rocscope.decisions.constraints import Constraint, Function, predict, scores_of, size_of
 from rocscope.decisions.generalization import ChosenEstimate, CostOrCriterion
 from rocscope.decisions.model_hull import UncertainContext

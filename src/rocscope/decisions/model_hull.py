@@ -28,9 +28,8 @@ from rocscope._base import special
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.contract import answering, contract, held_to_contract
-from rocscope.core import Context, CumulativeCounts, Result, jsonable
+from rocscope.core import Campaign, Context, CumulativeCounts, Result, jsonable
 from rocscope.curves.curve import Curve
-from rocscope.curves.profit_curve import Campaign
 from rocscope.decisions.randomized import RandomizedRule, Review, mixture_on
 from rocscope.errors import InexactCountsError, InputError, PairingError
 from rocscope.geometry import Choices, HullVertex, SlopeRanges, TangentPoint

@@ -18,9 +18,8 @@ from scipy import optimize, special
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Booleans
 from rocscope._base.contract import contract
-from rocscope.core import Band, CumulativeCounts, ThresholdCounts
+from rocscope.core import Band, Campaign, CumulativeCounts, ThresholdCounts
 from rocscope.curves.curve import Curve
-from rocscope.curves.profit_curve import Campaign
 from rocscope.decisions.constraints import predict
 from rocscope.errors import InputError, LabelError, ScoreError, WeightError
 from rocscope.inference.estimate import Estimate

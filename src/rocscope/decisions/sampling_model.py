@@ -25,9 +25,8 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Booleans
 from rocscope._base.contract import contract
 from rocscope._base.progress import Progress
-from rocscope.core import CELLS, Context, OperatingPoint, Predictions, ThresholdCounts, decimal, model_name
+from rocscope.core import CELLS, Campaign, Context, OperatingPoint, Predictions, ThresholdCounts, decimal, model_name
 from rocscope.core.context import PARTS, Stakes, cost_of, rows_in_money
-from rocscope.curves.profit_curve import Campaign
 from rocscope.decisions import generalization
 from rocscope.decisions.constraints import Constraint, Criterion, criterion_of, predict
 from rocscope.decisions.generalization import Candidate, Candidates, ChosenEstimate, CostOrCriterion, FixedRule

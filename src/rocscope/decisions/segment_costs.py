@@ -30,9 +30,8 @@ import numpy as np
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Indices
 from rocscope._base.json_format import Fields
-from rocscope.core import Context, Predictions, decimal
+from rocscope.core import Campaign, Context, Predictions, decimal
 from rocscope.core.context import PARTS, costs_of_rows
-from rocscope.curves.profit_curve import Campaign
 from rocscope.errors import InputError, OneClassError
 from rocscope.segments.levels import SegmentLevels
 

@@ -21,8 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Booleans
 from rocscope._base.contract import held_to_contract
-from rocscope.core import Context
-from rocscope.curves.profit_curve import Campaign
+from rocscope.core import Campaign, Context
 from rocscope.decisions.constraints import constraints_of, criterion_of
 from rocscope.decisions.model_hull import UncertainContext
 from rocscope.errors import InputError, LabelError, OneClassError, ShapeError

@@ -34,7 +34,8 @@ from rocscope.calibration.curve import BinnedCalibrationCurve, calibration_curve
 from rocscope.calibration.outcomes import Strategy
 from rocscope.core import Band, Predictions, Result, ThresholdCounts, independent_units, jsonable, model_name
 from rocscope.curves import rate_curves
-from rocscope.curves.curve import CountCurve, Curve, cumulative, interpolate, scalar
+from rocscope.curves.curve import Curve, cumulative, interpolate, scalar
+from rocscope.curves.rate_curves import CountCurve
 from rocscope.errors import InputError, OneClassError, ShapeError, WeightError, warn
 from rocscope.inference import areas
 from rocscope.inference.estimate import Estimate

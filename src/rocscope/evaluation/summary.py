@@ -27,8 +27,7 @@ from rocscope.calibration.intervals import ONE_CLASS, ClosedForms, logarithmic, 
 from rocscope.calibration.outcomes import Evidence, Shift, evidence
 from rocscope.calibration.report import distance_estimates
 from rocscope.calibration.scores import miscalibration_cost_at
-from rocscope.core import Context, Predictions, Result, ThresholdCounts, html_table, number, refuse_repeats
-from rocscope.curves.profit_curve import Campaign
+from rocscope.core import Campaign, Context, Predictions, Result, ThresholdCounts, html_table, number, refuse_repeats
 from rocscope.curves.rate_curves import auc
 from rocscope.decisions.choosing import choose
 from rocscope.decisions.constraints import predict
@@ -746,8 +745,8 @@ def summarised(
             with np.errstate(under="ignore"):
                 measured = measure(data, at, context, level, seed, many=many, area=area)
             notes = at.notes + measured.notes
-            source = getattr(data.rows, "source", None)
-            if getattr(source, "folds", 1) > 1:
+            source = None if data.rows is None else data.rows.source
+            if source is not None and source.folds > 1:
                 notes += (_SHARED,)
             n = data.counts.n
             if not isinstance(n, int) and data.rows is None:

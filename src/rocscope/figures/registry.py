@@ -18,7 +18,7 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.contract import contract
 from rocscope._base.public_names import reach
-from rocscope.core import Context, HasContext, ThresholdCounts, decimal
+from rocscope.core import Campaign, Context, ThresholdCounts, decimal
 from rocscope.core.ranking import count_at_least
 from rocscope.errors import InputError
 from rocscope.figures import influence
@@ -495,7 +495,7 @@ def _slope(function: Callable[..., Any], cells: Array, i: int) -> float:
 
 
 @contract
-def cost_at(threshold: float, context: Context | HasContext | None = None) -> Smooth:
+def cost_at(threshold: float, context: Context | Campaign | None = None) -> Smooth:
     """Return the statistic: expected cost per case at a threshold, at the context's target prevalence if set.
 
     Returns

@@ -29,9 +29,9 @@ from rocscope import kernels
 from rocscope._base.arrays import Array, Indices, in_threads
 from rocscope._base.exact_sums import Sums, is_moderate, rounded, scale_of
 from rocscope.core import (
+    Campaign,
     Context,
     CumulativeCounts,
-    HasContext,
     Levels,
     OperatingPoint,
     Result,
@@ -610,7 +610,7 @@ def stakes(
     return hit * Fraction(n_pos), alarm * Fraction(n_neg)
 
 
-def best_point(counts: CumulativeCounts, context: Context | HasContext | None = None) -> OperatingPoint:
+def best_point(counts: CumulativeCounts, context: Context | Campaign | None = None) -> OperatingPoint:
     """Return the point of lowest expected cost in a context, or of highest accuracy without one.
 
     Raises

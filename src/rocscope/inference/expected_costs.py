@@ -21,10 +21,9 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.contract import contract
 from rocscope._base.public_names import reach
-from rocscope.core import Context, Predictions, independent_units
+from rocscope.core import Campaign, Context, Predictions, independent_units
 from rocscope.core.context import costs_of_rows
 from rocscope.core.predictions import with_groups
-from rocscope.curves.profit_curve import Campaign
 from rocscope.errors import InputError, OneClassError, warn
 from rocscope.inference import estimate as results
 from rocscope.inference.estimate import Comparison, Comparisons, Estimate, Hypothesis

@@ -606,7 +606,7 @@ def units_of(
     pooled_folds = 0 if fold is None or folds == "mean" else int(fold.max()) + 1
     fold = fold if folds == "mean" else None
     group = None if unit is None else _codes(unit[kept])
-    shared = getattr(predictions.source, "folds", 1) > 1
+    shared = predictions.source is not None and predictions.source.folds > 1
     rows = Units(positive, scores, weight, frequency, group, fold, pooled_folds, shared)
     return replace(rows, weighting=weighting, group_of_sample=group_of_sample)
 

@@ -18,8 +18,8 @@ from rocscope._base.arrays import Array
 from rocscope._base.contract import contract
 from rocscope._base.formatting import about
 from rocscope.core import Band, CumulativeCounts, ThresholdCounts
-from rocscope.curves.curve import CountCurve, Curve, cumulative
-from rocscope.curves.rate_curves import DetCurve
+from rocscope.curves.curve import Curve, cumulative
+from rocscope.curves.rate_curves import CountCurve, DetCurve
 from rocscope.figures.registry import FIGURES
 from rocscope.plotting import theme
 

@@ -32,6 +32,7 @@ from rocscope.calibration.outcomes import are_probabilities
 from rocscope.calibration.report import PLOTTED_NUMBERS, plotted_numbers
 from rocscope.calibration.scores import miscalibration_test
 from rocscope.core import (
+    Campaign,
     Context,
     CountedModels,
     CumulativeCounts,
@@ -42,7 +43,6 @@ from rocscope.core import (
     refuse_repeats,
 )
 from rocscope.core.ranking import Block
-from rocscope.curves.profit_curve import Campaign
 from rocscope.curves.rate_curves import det, lift_chart, roc
 from rocscope.decisions.choosing import DEFAULT_THRESHOLD, Decision, choose
 from rocscope.decisions.generalization import ChosenEstimate

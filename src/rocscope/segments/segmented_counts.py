@@ -20,9 +20,9 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Booleans, Indices, Ties
 from rocscope.core import (
     CELLS,
+    Campaign,
     Context,
     CumulativeCounts,
-    HasContext,
     Provenance,
     Result,
     ThresholdCounts,
@@ -618,7 +618,7 @@ class SegmentedCounts(BySegment, Result):
         tp, fp = self._rows.at_least(threshold)
         return {"tp": tp, "fp": fp, "fn": self.n_pos - tp, "tn": self.n_neg - fp}
 
-    def best(self, context: Context | HasContext | None = None) -> dict[str, Array]:
+    def best(self, context: Context | Campaign | None = None) -> dict[str, Array]:
         """Return each segment's threshold of lowest expected cost, its four cells and its cost per case.
 
         Parameters
