@@ -15,6 +15,7 @@ from sklearn.svm import LinearSVC
 import rocscope as rs
 from decision_oracle import prove
 from rocscope.errors import InputError
+from rocscope.estimators.classifiers import best_candidate
 
 Tuned = rs.estimators.ThresholdClassifier
 
@@ -174,3 +175,13 @@ def test_saturated_probabilities_and_attributes_that_say_nothing_do_no_harm():
     taken = min(held_out.values(), key=lambda each: abs(each.beyond) + each.standard_error)
     assert taken.cost <= min(held_out["everybody"].cost, held_out["nobody"].cost) + 1e-12
     assert tuned.decision_.expected_cost <= 0.1 * 1.5
+
+
+def test_a_note_names_the_bayes_rule_only_where_it_moves_the_threshold():
+    rng = np.random.default_rng(1)
+    label, score = rng.random(300) < 0.3, rng.normal(size=300)
+    predictions = rs.Predictions(label, score, fold=np.arange(300) % 5)
+    search = rs.choose(predictions, rs.Context(cost_fn=3))
+    chosen, _ = best_candidate(search, predictions, shrinkage=100.0, of_probabilities=False)
+    assert chosen.threshold == -math.inf
+    assert str(chosen.notes[0]) == "everybody: moved from -2.72908"

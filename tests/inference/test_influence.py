@@ -295,3 +295,14 @@ def test_means_of_pairs_move_as_they_do_without_each_group(statistic):
     centre = (scale.to(found.low) + scale.to(found.high)) / 2
     slope = scale.slope(found.value)
     assert centre == pytest.approx(scale.to(found.value + rest @ moves / slope))
+
+
+def test_no_calibration_slope_where_a_certain_prediction_was_wrong():
+    probability = np.repeat([0.5, 0.2, 1.0, 0.5, 0.2], [20, 5, 5, 10, 20])
+    label = np.repeat([1, 1, 0, 0, 0], [20, 5, 5, 10, 20])
+    for statistic in (smooth.calibration_slope(), smooth.calibration_intercept()):
+        wrong = rs.inference.estimate_of(rs.Predictions(label, probability), statistic)
+        assert np.isnan([wrong.value, wrong.low, wrong.high]).all()
+        assert wrong.reason == "undefined in these rows"
+        right = rs.inference.estimate_of(rs.Predictions(label | (probability == 1), probability), statistic)
+        assert right.low < right.value < right.high

@@ -97,6 +97,7 @@ def best_candidate(
     difference; then the cheapest of all.
     """
     counts, context = predictions.counts(), decision.context
+    # No threshold is weighed if one action is always right, or if one kind of error costs nothing (slope 0 or inf).
     slope = context.slope(counts.prevalence) if not context.always_right else 0.0
     positives = int(np.count_nonzero(predictions.y_true))
     if not 0 < slope < math.inf or min(positives, len(predictions) - positives) >= _MANY:
@@ -120,8 +121,9 @@ def best_candidate(
     threshold = thresholds[chosen]
     if threshold == decision.threshold:
         return decision, compared
-    bayes = f"{thresholds['Bayes rule']:.6g}" if "Bayes rule" in thresholds else "which there is none of"
-    text = f"{chosen}: moved from {decision.threshold:.6g} towards the Bayes rule of recalibrated scores, {bayes}"
+    text = f"{chosen}: moved from {decision.threshold:.6g}"
+    if chosen not in ("everybody", "nobody"):
+        text += f" towards the Bayes rule of recalibrated scores, {thresholds['Bayes rule']:.6g}"
     notes = [Note("moved_threshold", text, candidate=chosen, searched=decision.threshold)]
     others = [name for name in compared if name != chosen]
     if others:
@@ -199,10 +201,11 @@ class _CandidateRule:
         if bayes is None:
             return search
         ordered = np.sort(score).astype(np.float64)
+        # Normal scores of ranks are those of shares from half a row to n less half a row.
         half_a_row = 0.5 / n
         share_below = np.clip(np.searchsorted(ordered, search) / n, half_a_row, 1 - half_a_row)
         share = float(special.ndtr((special.ndtri(share_below) + bayes) / 2))
-        # Within a row and a half of either end it is nobody or everybody.
+        # Within three quarters of a row of either end it is nobody or everybody.
         if not 1.5 * half_a_row < share < 1 - 1.5 * half_a_row:
             return math.inf if share > 0.5 else -math.inf
         return float(np.interp(share * n, np.arange(n) + 0.5, ordered))
@@ -594,11 +597,11 @@ class HullClassifier(wrapping.TwoClasses, wrapping.FoldedClassifier, _BaseCompos
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters, and with `deep` those of each model as ``name__parameter``."""
-        return self._costs(deep) | self._get_params("estimators", deep=deep)
+        return self._cost_params(deep) | self._get_params("estimators", deep=deep)
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters; ``name`` replaces a model and ``name__parameter`` sets one of its parameters."""
-        return self._set_params("estimators", **self._with_costs(params))
+        return self._set_params("estimators", **self._with_cost_params(params))
 
     @property
     def _is_symmetric(self) -> bool:
@@ -852,5 +855,5 @@ class ResampledClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags = get_tags(self.estimator).input_tags
-        tags.input_tags.allow_nan = False
+        tags.input_tags.allow_nan = False  # many samplers refuse missing values, whatever the model takes
         return tags

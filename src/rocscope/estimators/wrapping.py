@@ -127,19 +127,20 @@ class TwoClasses(BaseEstimator):
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters; with `deep` also those of inner models, and of the context as ``context__cost_fn``."""
-        return self._costs(deep) | super().get_params(deep=deep)
+        return self._cost_params(deep) | super().get_params(deep=deep)
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters; ``context__cost_fn`` replaces one cost of the context, which lets a search vary it."""
-        return super().set_params(**self._with_costs(params))
+        return super().set_params(**self._with_cost_params(params))
 
-    def _costs(self, deep: bool) -> dict[str, Any]:
+    def _cost_params(self, deep: bool) -> dict[str, Any]:
+        """Return the fields of the context as parameters ``context__cost_fn`` and so on, for searches over costs."""
         context = Context() if self.context is None else self.context
         # scikit-learn asks for parameters before they are checked, so the context may be anything.
         costs = fields(context) if deep and is_dataclass(context) else ()
         return {f"context__{cost.name}": getattr(context, cost.name) for cost in costs}
 
-    def _with_costs(self, params: dict[str, Any]) -> dict[str, Any]:
+    def _with_cost_params(self, params: dict[str, Any]) -> dict[str, Any]:
         """Return parameters with single costs merged into a new context, since others may hold the old one."""
         costs, others = {}, {}
         for name, value in params.items():

@@ -2,14 +2,17 @@
 
 The influence function gives the variance of a figure: its mean square over rows, divided by their number (Hampel 1974,
 JASA 69). A `Figure` is a named measure with its direction and needs. A `Smooth` is a statistic with an influence
-function: first those of ranks (areas, average precision and others), then those of probabilities (Brier score, log
-loss, calibration and others).
+function: called with counts, its `linearise` returns a `Linear`, that is, a value with the influence of each row.
+`inference.influence_estimates` makes intervals of these, and documents there what each attribute is used for.
+
+In order: scales for intervals; intervals of small tables; `Linear` and `Smooth`; `Figure`; statistics of ranks (areas,
+average precision and others); statistics of probabilities (Brier score, log loss, calibration and others).
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from math import exp, inf, log
+from math import exp, inf, log, nan
 from typing import Any, Literal
 
 import numpy as np
@@ -35,7 +38,7 @@ class Scale:
     low, high : float
         The ends of the range.
     name : str
-        How a method names the scale; empty for the plain one, and for the logit one of a range with two ends.
+        Added to the method of an interval; empty for the plain and the logit scale, which go without saying.
     to, back : functions
         Onto the scale and back; and the `slope` of the first.
 
@@ -315,8 +318,8 @@ def combined(parts: list[Linear], function: Callable[..., float], gradient: list
     """Return a smooth function of several statistics of the same counts, by the chain rule."""
     return Linear(
         float(function(*(part.value for part in parts))),
-        sum((g * part.of_pos for g, part in zip(gradient, parts, strict=True)), np.zeros(())),
-        sum((g * part.of_neg for g, part in zip(gradient, parts, strict=True)), np.zeros(())),
+        np.sum([g * part.of_pos for g, part in zip(gradient, parts, strict=True)], axis=0),
+        np.sum([g * part.of_neg for g, part in zip(gradient, parts, strict=True)], axis=0),
     )
 
 
@@ -432,6 +435,7 @@ def line(weights: FourNumbers, share: Any) -> LinearForm:
     """
     tp, fp, fn, tn = weights
     pair = share * (tp - fn), (1 - share) * (fp - tn), share * fn + (1 - share) * tn
+    # An exact 0, so that a term that is absent is also absent from exact fractions and their texts.
     return tuple(value if value else 0 for value in pair)  # pyright: ignore[reportReturnType]
 
 
@@ -542,10 +546,13 @@ def tpr_at(fpr: float) -> Smooth:
         s = CountShares.of(counts)
         value, slope = _height_and_slope(fpr, s.fpr, s.tpr, float(counts.n_neg))
         above = _inside(s.fpr_before, s.fpr, fpr)
-        pos = (np.where(s.fpr > s.fpr_before, above, s.fpr <= fpr) - value) / s.prevalence
-        linear, beyond = s.linear(value, pos, -slope * (above - fpr) / (1 - s.prevalence)), np.zeros(pos.size)
-        place = Place(beyond, (above - fpr) / (1 - s.prevalence), lambda by: _at(fpr + by, s.fpr, s.tpr))
-        return replace(linear, trials=(np.ones(pos.size), np.zeros(pos.size)), exact=False, place=place)
+        # Bahadur's representation: negatives move the threshold, and so the tpr by the slope of the curve there.
+        of_pos = (above - value) / s.prevalence
+        fpr_of_neg = (above - fpr) / (1 - s.prevalence)
+        everyone, no_one = np.ones(above.size), np.zeros(above.size)
+        place = Place(no_one, fpr_of_neg, lambda by: _at(fpr + by, s.fpr, s.tpr))
+        linear = s.linear(value, of_pos, -slope * fpr_of_neg)
+        return replace(linear, trials=(everyone, no_one), exact=False, place=place)
 
     return Smooth(f"tpr at fpr {fpr:g}", linearise, tail=(1, min(fpr, 1 - fpr)))
 
@@ -619,6 +626,8 @@ def gain_at(depth: float) -> Smooth:
         away = above - depth
         linear = s.linear(value, (above - value) / s.prevalence - slope * away, -slope * away)
         # The number of top rows is fixed: class mix and negatives decide how far down they reach for given positives.
+        # That is, depth = π·tpr + (1 − π)·fpr at a given tpr. By the product rule a row changes it through π, by 1 − π
+        # or −π times tpr − fpr, and a negative also through the fpr, by above − fpr.
         fpr = float(s.neg @ above) / (1 - s.prevalence)
         of_pos = np.full(above.size, (1 - s.prevalence) * (value - fpr))
         of_neg = above - fpr - s.prevalence * (value - fpr)
@@ -878,7 +887,11 @@ def _cox(counts: ThresholdCounts, which: int) -> Linear:
     """Return a coefficient of logistic recalibration, by Newton's method; influence H⁻¹x(y − μ)."""
     counts.require_probabilities("logistic recalibration")
     s = CountShares.of(counts)
-    kept = (counts.threshold > 0) & (counts.threshold < 1)  # a right 0 or 1 fits whatever the line
+    # Probabilities of 0 and 1 have infinite log-odds: right ones fit any line, and if one proved wrong none fits.
+    kept = (counts.threshold > 0) & (counts.threshold < 1)
+    wrong = np.where(counts.threshold <= 0, s.pos, s.neg)[~kept].any()
+    if wrong or not kept.any():
+        return s.linear(nan, 0, 0)
     x = np.column_stack([np.ones(kept.sum()), special.logit(counts.threshold[kept].astype(np.float64))])
     pos, both = s.pos[kept], (s.pos + s.neg)[kept]
     beta, hessian = np.array([0.0, 1.0]), np.eye(2)

@@ -654,15 +654,16 @@ def _smooth_by_kernel(counts: ThresholdCounts, bandwidth: tuple[float, float] | 
         raise InputError("bandwidth", expected="two numbers above 0", got=repr(tuple(bandwidth)), hint=hint)
     of_pos, of_neg = bandwidth
     margin = 4 * max(bandwidth)  # above it a kernel has a share of 3e-5
+    # Where the curve is evaluated, twice as often as a band: a choice, as steps in score are uneven steps in fpr.
     threshold = np.linspace(score.max() + margin, score.min() - margin, 2 * _POINTS)
     distance = score[None, :] - threshold[:, None]
     x = np.concatenate([[0], special.ndtr(distance / of_neg) @ neg / neg.sum(), [1]])
     y = np.concatenate([[0], special.ndtr(distance / of_pos) @ pos / pos.sum(), [1]])
     threshold = np.concatenate([[np.inf], threshold, [-np.inf]])
     # The difference of a positive and a negative is normal about the difference of their scores.
-    both = sqrt(of_pos**2 + of_neg**2)
-    right = pos @ special.ndtr((score[:, None] - score[None, :]) / both) @ neg
-    auc = float(right / (pos.sum() * neg.sum()))
+    deviation = sqrt(of_pos**2 + of_neg**2)
+    ordered_pairs = pos @ special.ndtr((score[:, None] - score[None, :]) / deviation) @ neg
+    auc = float(ordered_pairs / (pos.sum() * neg.sum()))
     return SmoothRoc(counts, x, y, threshold, auc, method="kernel", bandwidth=bandwidth, chosen=chosen)
 
 

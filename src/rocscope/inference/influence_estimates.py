@@ -387,7 +387,8 @@ def estimate_value(sample: Values, i: int, level: float, scale: Scale) -> Estima
         return _estimate_of_counts(sample, i, value, error if varies else nan, level, scale, linear.smoothed)
     method = results.joined("influence", scale.name, sample.note)
     if not (varies and inside):
-        return Estimate(value, nan, nan, level, method, sample.n, nan, "nothing varies")
+        reason = "undefined in these rows" if isnan(value) else "nothing varies"
+        return Estimate(value, nan, nan, level, method, sample.n, nan, reason)
 
     bias = linear.bias / (sample.n if sample.grouped else sample.stratum.effective_units)
     centre = max(value - bias, (value + scale.low) / 2)

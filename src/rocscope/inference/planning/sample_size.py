@@ -315,15 +315,16 @@ def detectable_auc(
     """
     check.check_share(power, "power")
 
-    def lacking(auc: float) -> float:
+    def surplus(auc: float) -> float:
         return auc_power(auc, n_pos=n_pos, n_neg=n_neg, null=null, alternative=alternative, alpha=alpha) - power
 
-    low, top = null + 1e-9, 1 - 1e-9
-    if lacking(top) < 0:
+    low, top = null + 1e-9, 1 - 1e-9  # the test is of two different areas, and none is 1
+    if surplus(top) < 0:
         raise InputError("power", expected="one that some AUC reaches", got=repr(power), hint="take more cases")
-    if lacking(low) >= 0:
-        raise InputError("power", expected=f"more than alpha, {alpha:g}, which no difference has", got=repr(power))
-    return _solve(lacking, low, top)
+    if surplus(low) >= 0:
+        expected = f"more than {surplus(low) + power:.3g}, which no difference has"
+        raise InputError("power", expected=expected, got=repr(power))
+    return _solve(surplus, low, top)
 
 
 @dataclass(frozen=True)
@@ -616,15 +617,15 @@ class Pilot:
                 "what is to be shown", expected="a difference in the pilot", got=f"{self._effect(margin):g}"
             )
 
-        def lacking(n: float) -> float:
+        def surplus(n: float) -> float:
             return self.power(n_pos=n, n_neg=n * ratio, margin=margin, alpha=alpha) - power
 
         # A number with enough power, by doubling; then the root below it, which rounding must not carry past a whole
         # number.
         most = 2.0
-        while lacking(most) < 0 and most < inf:
+        while surplus(most) < 0 and most < inf:
             most *= 2
-        return max(2, ceil(_solve(lacking, 1e-6, most) - 1e-9))
+        return max(2, ceil(_solve(surplus, 1e-6, most) - 1e-9))
 
     def _effect(self, margin: float) -> float:
         return self.difference + margin if margin else abs(self.difference)
