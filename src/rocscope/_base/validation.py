@@ -70,18 +70,19 @@ def check_column(values: Any, name: str, n: int | None = None) -> Array:
 
 
 def _as_array(values: Any, name: str) -> Array:
-    """Return a column of any library as an array, or say why it is none."""
+    """Return a column of any library as an array; a ShapeError states why it is not one."""
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         masked = int(np.ma.getmaskarray(values).sum())
         raise ShapeError(name, expected="no masked entries", got=str(masked), hint="drop them first")
     try:
         array = as_array(values)
-    except InputError:  # segments are no array, and say so
+    except InputError:  # results by segment are not arrays; their `__array__` says what to do
         raise
     except ValueError as error:  # rows of different lengths
         raise ShapeError(name, expected="a one-dimensional array", got="rows of different lengths") from error
     except Exception as error:  # what an array of another library says of itself
         raise ShapeError(name, expected="a one-dimensional array", got=f"{type(values).__name__}: {error}") from error
+    # NumPy takes large whole numbers in a list for float64, rounded. Those among objects are seen to by `unpacked`.
     if isinstance(values, list | tuple) and array.dtype != object:
         array = as_written(values, array, name)
     return array
@@ -121,10 +122,11 @@ def equal_to(labels: Array, pos_label: Any) -> Booleans:
     pos_label = check_label(pos_label, "pos_label")
     try:
         positive = np.asarray(labels == pos_label, dtype=np.bool_)
-    except OverflowError:  # of a number beyond the labels' type
-        positive = np.zeros(0, dtype=np.bool_)
+    except OverflowError:  # of a number beyond the labels' type: no label equals it
+        return np.zeros(labels.shape, dtype=np.bool_)
     except Exception as error:  # of an array of another library
         raise LabelError("pos_label", expected="one label", got=shown(pos_label)) from error
+    # NumPy answers with a single False where types cannot be compared.
     return positive if positive.shape == labels.shape else np.zeros(labels.shape, dtype=np.bool_)
 
 
@@ -171,8 +173,7 @@ def _third(labels: Array, rows: Sequence[int] | None) -> str:
         return ""
     place = int(others.argmax())
     label = labels[place]
-    shown = label.item() if isinstance(label, np.generic) else label
-    return f" ({shown!r} first in row {place if rows is None else rows[place]})"
+    return f" ({_plain_repr(label)} first in row {place if rows is None else rows[place]})"
 
 
 def check_present(column: Array, subject: str, error: type[InputError]) -> None:
@@ -396,7 +397,7 @@ def seed_of(random_state: Any) -> int:
     return int(random_state)
 
 
-def check_random_state(random_state: Any) -> "np.random.Generator":
+def check_random_state(random_state: Any) -> "np.random.Generator":  # quoted: numpy.random is imported on first use
     """Return the generator that a random state stands for."""
     return np.random.default_rng(seed_of(random_state))
 
@@ -499,7 +500,7 @@ def _indexes(name: str, column: Any) -> Iterator[tuple[str, Any]]:
 
 def _misaligned(first: str, expected: Any, name: str, got: Any) -> PairingError:
     row = next((row for row, pair in enumerate(zip(expected, got, strict=True)) if not _same(*pair)), 0)
-    difference = f"{_shown(got[row])} in row {row} where {first} has {_shown(expected[row])}"
+    difference = f"{_plain_repr(got[row])} in row {row} where {first} has {_plain_repr(expected[row])}"
     hint = (
         f"if the rows are in the same order, drop the index ({name}.to_numpy() or .reset_index(drop=True)); "
         f"if not, align them: {name}.loc[{first}.index]"
@@ -511,7 +512,8 @@ def _same(a: Any, b: Any) -> bool:
     return bool(a == b or (a != a and b != b))
 
 
-def _shown(label: Any) -> str:
+def _plain_repr(label: Any) -> str:
+    """Return the repr of a label, without NumPy's type."""
     return repr(label.item() if isinstance(label, np.generic) else label)
 
 

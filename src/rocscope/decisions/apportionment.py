@@ -126,7 +126,6 @@ def greedy_steps(hulls: SegmentLevels, costs: SegmentUnitCosts, limit: Fraction 
     Steps are sorted by density in floats. The few near the end of the limit, or with a gain of about 0, are compared as
     fractions. Among equal ones that of the first segment is taken.
     """
-    # Positives and negatives of the sample in each step, and the cases that they stand for; see UnitCosts.
     up, right = hulls.steps
     pos, neg, hit, alarm, use = costs.columns(hulls.segment)
     positives, negatives = pos * up, neg * right
@@ -141,7 +140,6 @@ def greedy_steps(hulls: SegmentLevels, costs: SegmentUnitCosts, limit: Fraction 
     if limit is None or not order.size:
         return _take_exactly(hulls, costs, gainful, order[falling <= zero], gainful, None)[0]
     # Steps clearly better than the one before the end of the limit fit, those clearly worse than the one after do not.
-    # One step on either side allows for the rounding of the running sum.
     end = int(np.searchsorted(np.cumsum(used[order]), float(limit)))
     high = falling[min(max(end - 1, 0), order.size - 1)]
     low = falling[min(end + 1, order.size - 1)]
@@ -162,15 +160,7 @@ def _take_exactly(
     gainful: Booleans,
     limit: Fraction | None,
 ) -> tuple[HullSteps, bool]:
-    """Take the certain steps and the best doubtful ones; also return whether no better step can have been missed.
-
-    Parameters
-    ----------
-    certain : mask of the steps that are taken in any case
-    doubtful : indices of the steps that are compared as fractions, and taken while there is room
-    gainful : mask of the steps with a gain
-        If all doubtful ones fit, none of these may be left: it would have fitted too.
-    """
+    """Take the certain steps and the best doubtful ones; also return whether no better step can have been missed."""
     up, right = hulls.steps
     best, kind, distinct = _best_first(hulls, costs, doubtful)
     end, partial, part, marginal = best.size, -1, ZERO, ZERO
@@ -376,10 +366,13 @@ class _LinearProgram:
         used: Array,
         limit: Fraction | None,
         cases: float,
+        *,
         constraints: Sequence[SegmentBound],
         **others: Any,
     ) -> Array:
         """Return the variables of lowest cost within a limit on the use, which is in shares of all cases.
+
+        Errors name the `constraints`, which are rows of the program already; others are arguments of linprog.
 
         Raises
         ------
@@ -455,7 +448,7 @@ def constrained_shares(
     # The shares of each segment sum to 1.
     entries = np.ones(segment.size), (segment, np.arange(segment.size))
     sums = coo_array(entries, shape=(segments.size, segment.size + len(differences)))
-    weight = program.solve(cost, used, limit, cases, bounds, A_eq=sums, b_eq=np.ones(segments.size))
+    weight = program.solve(cost, used, limit, cases, constraints=bounds, A_eq=sums, b_eq=np.ones(segments.size))
     return vertices, SegmentShares.of_weights(weight, segment, number, tp + fp)
 
 
@@ -591,6 +584,7 @@ def constrained_action_shares(
     program = _LinearProgram(levels.size * len(increments), differences)
     costs, uses = [], []
     for place, increment in enumerate(increments):
+        # Gains and losses are in units of `largest`, which differ between increments.
         pos, neg, hit, alarm, use = increment.columns(segment)
         costs.append(float(increment.largest) * (alarm * neg * right - hit * pos * up))
         uses.append(use * (pos * up + neg * right) / cases)
@@ -605,14 +599,16 @@ def constrained_action_shares(
     cost = np.concatenate(costs)
     # Costs of at most 1 keep the tolerances of HiGHS, which are absolute, relative to the largest.
     cost /= np.abs(cost).max() or 1.0
-    solution = program.solve(cost, np.concatenate(uses), limit, cases, bounds, bounds=(0, 1))
+    solution = program.solve(cost, np.concatenate(uses), limit, cases, constraints=bounds, bounds=(0, 1))
     shares = []
     for reached in solution.reshape(len(increments), levels.size):
-        # A point decides the share of cases by which the share acted on falls after its score.
+        # A point decides the share of cases by which the share acted on falls after its score. What the first score
+        # lacks to 1 is decided by nobody: one more point for each segment, after all scores.
         next_reached = np.append(reached[1:], 0.0)
         next_reached[start[1:] - 1] = 0.0
         weight = np.append(reached - next_reached, 1 - reached[start[:-1]])
         weight[weight <= _LEAST_SHARE] = 0.0
         depth = np.append(points.tp + points.fp, np.zeros(segments.size))
-        shares.append(SegmentShares.of_weights(weight, np.append(segment, segments), levels.size, depth))
+        owner = np.append(segment, segments)
+        shares.append(SegmentShares.of_weights(weight, owner, nobody=levels.size, depth=depth))
     return shares

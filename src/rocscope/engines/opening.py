@@ -170,14 +170,16 @@ def _in_utf8(paths: list[str], origin: Sequence[str], encoding: str | None, form
     encodings: list[str] = []
     for path, name in zip(paths, origin, strict=True):
         encodings.append(encoding or _guessed_encoding(path, name, format))
+    # Another spelling, such as UTF8, only costs a copy.
     if set(encodings) <= {"utf-8"}:
         yield paths
         return
+    # Files in UTF-8 are copied too: copies are not compressed, and all files of a query are read by the same options.
     with _folder() as folder:
         copies = [folder / str(number) for number in range(len(paths))]
-        for path, name, copy, here in zip(paths, origin, copies, encodings, strict=True):
+        for path, name, copy, its_encoding in zip(paths, origin, copies, encodings, strict=True):
             with one_line_errors(name), pa.input_stream(path, compression="detect") as source, copy.open("wb") as file:
-                decoder = codecs.getincrementaldecoder(here)()
+                decoder = codecs.getincrementaldecoder(its_encoding)()  # a chunk may end within a character
                 while data := source.read(_COPIED_AT_ONCE):
                     file.write(decoder.decode(data).encode())
                 file.write(decoder.decode(b"", final=True).encode())
@@ -185,7 +187,7 @@ def _in_utf8(paths: list[str], origin: Sequence[str], encoding: str | None, form
 
 
 def _guessed_encoding(path: str, name: str, format: str) -> str:
-    """Return the encoding of a text file, and warn if it is uncertain."""
+    """Return the encoding of a text file, and warn if it is uncertain; for JSON, one that drops a byte order mark."""
     with one_line_errors(name), pa.input_stream(path, compression="detect") as stream:
         start = stream.read(formats.LOOKED_AT)
     encoding = formats.encoding_of(start)

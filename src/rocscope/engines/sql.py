@@ -172,15 +172,14 @@ def _spans(cells: _Cells, worst: Booleans, most: int) -> tuple[Booleans, list[Sp
     if not by_score:
         starts, ends = _heaviest(cells, worst)
         recounted = _marked(starts, ends, worst.size)
-        # A range too narrow for floats to divide (step 0) holds few distinct scores.
-        by_score = not cells.step[starts].all()
+        by_score = not cells.step[starts].all()  # some were counted by score already
     spans = []
     for start, end in zip(starts, ends, strict=True):
         low = cells.low[end - 1].item()
         high = cells.high[start].item()
         parts = None
         if not by_score:
-            # A grid finer than the one that the ranges come from: _FINER parts for each of its steps.
+            # A grid finer than the one that the ranges come from.
             parts = ceil(_FINER * max(1.0, _half_width(low, high) / cells.step[start] * 2))
         spans.append(Span(low, high, parts))
     return recounted, spans
@@ -506,6 +505,7 @@ def _count_by_segment(
     subject = segment.subject(table)
     request = table.request
     if request.tol is None:
+        # Sums of rows are whole, those of weights or of amounts at stake are not, whatever type a database returns.
         dtype = np.int64 if request.weight is None and request.context is None else np.float64
         sums: dict[str, tuple[Array, Array, Array, Array]] = {}
         for name, role in table.scores:
@@ -517,6 +517,7 @@ def _count_by_segment(
             neg = levels.column("neg").to_numpy().astype(dtype)
             sums[str(role.model)] = segments, score, pos, neg
         return of_sums(sums, source)
+    # Ranges are refined by queries for each segment, so there must not be too many.
     values = table.fetch(prepared.select("segment").unique().head(_MOST_CLASSES + 1)).column("segment")
     if len(values) > _MOST_CLASSES:
         hint = "group them more coarsely"

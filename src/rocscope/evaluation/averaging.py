@@ -51,7 +51,7 @@ class FoldInterval(NamedTuple):
     folds: Array
 
     def within(self, axis: str) -> "FoldInterval":
-        """Return the same with limits clipped to the range of an axis: from 0, to 1 unless it has no upper end."""
+        """Return the same with limits clipped to an axis or "area": from 0, to 1 unless the axis is unlimited."""
         most = np.inf if axis in _ABOVE_ONE else 1.0
         return self._replace(low=self.low.clip(0.0, most), high=self.high.clip(0.0, most))
 
@@ -101,7 +101,7 @@ class Spread:
         return cls(folds, effective, folds - 1, "corrected resampled t (Nadeau & Bengio)")
 
 
-def mean(values: Array, level: float, spread: Spread | None = None) -> FoldInterval:
+def mean(values: Array, level: float = 0.95, spread: Spread | None = None) -> FoldInterval:
     """Return the mean of each column over the folds with a value; folds count equally.
 
     Notes
@@ -156,6 +156,7 @@ def jackknife(value: Array, without: Array, level: float) -> FoldInterval:
 
 def _t_quantile(df: Array, level: float) -> Array:
     """Return the quantile of Student's t; NaN without degrees of freedom."""
+    # Rounding errors may leave a tiny number in place of 0, of which the quantile would overflow.
     return np.where(df > 0, special.stdtrit(np.maximum(df, 1e-3), (1 + level) / 2), np.nan)
 
 
@@ -214,9 +215,10 @@ class FoldCurves:
     def leave_one_out(self) -> list[Any] | None:
         """The pooled curve without each fold in turn; None if one cannot be drawn."""
         parts = list(self.masks.values())
-        unit = independent_units(self.predictions) if self.predictions.repeated else None
-        if unit is not None:
+        if self.predictions.repeated:
             # Folds of several repeats hold the same cases, so groups of cases are omitted instead.
+            unit = independent_units(self.predictions)
+            assert unit is not None
             group = np.random.default_rng(0).permutation(int(unit.max()) + 1)[unit] % _GROUPS
             parts = [group == number for number in range(_GROUPS)]
         if len(parts) < 2:
@@ -400,7 +402,7 @@ class ByThreshold:
             x.append(x_of_fold)
             y.append(y_of_fold)
         stacked = np.stack(x)
-        return AveragePoints(mean(stacked, 0.5).value, np.stack(y), after_infinity(self._thresholds), stacked)
+        return AveragePoints(mean(stacked).value, np.stack(y), after_infinity(self._thresholds), stacked)
 
     def at(self, x: Array) -> Array:
         """Interpolate between neighbouring thresholds with one share for all folds, to attain the requested mean x."""
@@ -424,11 +426,12 @@ class ByBin:
     def points(self) -> AveragePoints:
         x = np.stack([curve.x for curve in self.curves])
         y = np.stack([curve.y for curve in self.curves])
-        return AveragePoints(mean(x, 0.5).value, y, self.curves[0].threshold, x)
+        return AveragePoints(mean(x).value, y, self.curves[0].threshold, x)
 
     def at(self, x: Array) -> Array:
-        known = mean(self.points.y, 0.5)
+        known = mean(self.points.y)
         used = known.folds > 0
+        # One row, the mean of the folds: they have values in different bins, so each alone would have gaps.
         return np.atleast_2d(interpolate(self.points.x[used], known.value[used], x))
 
 
@@ -465,9 +468,8 @@ class ByFalsePositives:
         rows = []
         for curve in self.curves:
             tp, fp = cumulative(curve.counts)
-            found = _Position.find(x, fp, first=True).mix(tp)
-            found[x == 0] = 0.0
-            rows.append(np.where(x > curve.counts.n_neg, curve.counts.n_pos, found))
+            tp_by_fp = _Position.find(x, fp, first=True).mix(tp)
+            rows.append(np.where(x > curve.counts.n_neg, curve.counts.n_pos, tp_by_fp))
         everybody = np.array([[curve.counts.n_pos] for curve in self.curves], dtype=np.float64)
         return AveragePoints(np.append(x, most), np.hstack([np.stack(rows), everybody]))
 
@@ -755,7 +757,7 @@ def _mean_curve(folds: FoldCurves, method: Method, grid: Any, level: float) -> A
         average = Vertical(curves, grid)
     elif method == "false_positives":
         average = ByFalsePositives(curves)
-    elif hasattr(first, "edges"):
+    elif isinstance(first, BinnedCalibrationCurve):
         average = ByBin(curves)
     else:
         average = ByThreshold(curves, grid)
@@ -766,7 +768,7 @@ def _mean_curve(folds: FoldCurves, method: Method, grid: Any, level: float) -> A
         x_interval = mean(points.x_of_folds, level, folds.spread).within(first.x_name)
 
     def at(x: Array) -> Array:
-        return mean(average.at(x), level).value
+        return mean(average.at(x)).value
 
     threshold = np.full(points.x.size, np.nan) if points.threshold is None else points.threshold
     return Averaged(points.x, y, threshold, at, folds.spread.name, x_interval)
@@ -776,9 +778,10 @@ def _pooled(folds: FoldCurves, level: float) -> Averaged:
     """Return the curve of all rows, with the jackknife over folds."""
     curve = folds.pooled
     # The mean of a single row has the curve's values, without limits.
-    y = mean(np.atleast_2d(curve.y), level)
+    y = mean(np.atleast_2d(curve.y))
     if folds.leave_one_out:
         without = [np.asarray(shorter.at(curve.x), dtype=np.float64) for shorter in folds.leave_one_out]
+        # Limits are those of the curve read at x, as in `without`: where it jumps, of the end of the jump.
         y = jackknife(np.asarray(curve.at(curve.x)), np.stack(without), level)._replace(value=curve.y)
     return Averaged(curve.x, y.within(curve.y_name), curve.threshold, curve.at, folds.jackknife_name)
 
@@ -794,7 +797,7 @@ def _areas(folds: FoldCurves, kind: Kind, level: float) -> Areas | None:
         return Areas(_AREAS[kind], pooled, areas.estimate_area(by_fold, 0, "auto", level))
     n = folds.predictions.n
     of_all = np.array([folds.pooled.area()])
-    pooled_area = mean(of_all[None], level)
+    pooled_area = mean(of_all[None])  # without limits, as it is one row
     if folds.leave_one_out:
         without = np.array([[curve.area()] for curve in folds.leave_one_out])
         pooled_area = jackknife(of_all, without, level)

@@ -605,12 +605,13 @@ def triple_volume(groups: list[Array], weights: list[Array]) -> Volume:
 
 
 def sampled_volume(groups: list[Array], weights: list[Array], per_row: int, rng: np.random.Generator) -> Volume:
-    """Return the volume from `per_row` random trios per row.
+    """Return the volume from `per_row` random trios per row, at least two, since they have a variance.
 
     Notes
     -----
-    An incomplete U-statistic (Blom 1976, Biometrika 63:573–580). The spread about each row gives what the random
-    partners add to the variance.
+    The mean of three estimates: trios of each row of one class, and random rows of the two others. An incomplete
+    U-statistic (Blom 1976, Biometrika 63:573–580). The spread about each row gives what the random partners add to the
+    variance.
     """
     distance = [corner_distances(group) for group in groups]
     value, means, spreads = 0.0, [], []

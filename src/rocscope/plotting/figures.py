@@ -530,8 +530,8 @@ def plot_three(
     chosen = _select(with_scores(predictions, y_score, pos_label=pos_label, sample_weight=sample_weight), models)
     curves = {name: roc(counts) for name, counts in chosen.items()}
     charts = {name: lift_chart(counts) for name, counts in chosen.items()}
-    plots = [calibration_curve(counts, bins=bins, strategy=strategy) for counts in chosen.values()]
-    what, labels = Marking(hull, context, thresholds), _with_auc(curves)
+    calibrations = [calibration_curve(counts, bins=bins, strategy=strategy) for counts in chosen.values()]
+    what, labels = Marking(hull, context, thresholds), _with_auc(curves)  # the three share a legend, so also the labels
     figure = theme.new_figure(12.6, 5.0) if figure is None else figure
     if figure.get_layout_engine() is None:
         figure.set_layout_engine("constrained")
@@ -540,12 +540,13 @@ def plot_three(
         roc_axes: draw_counts(roc_axes, curves, labels, what),
         lift_axes: draw_counts(lift_axes, charts, labels, what),
     }
-    draw_calibration(calibration_axes, plots, labels)
+    draw_calibration(calibration_axes, calibrations, labels)
     for axes, name in ((roc_axes, "ROC curve"), (lift_axes, "Lift chart"), (calibration_axes, "Calibration plot")):
         axes.set_title(name, fontsize="medium", loc="left", fontweight="bold")
     if title:
         figure.suptitle(theme.plain(title, longest=100), x=0.01, ha="left", color=theme.palette().ink)
     shared_legend(figure, (roc_axes, lift_axes, calibration_axes), len(chosen))
+    # Texts beside marks avoid each other in pixels, so the layout comes first.
     figure.draw_without_rendering()
     for axes, its_marks in marks.items():
         label_marks(axes, its_marks)
