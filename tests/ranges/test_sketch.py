@@ -198,6 +198,25 @@ def test_days_without_rows_add_nothing():
     assert (empty + day).to_bytes() == (day + empty).to_bytes() == day.to_bytes()
 
 
+def test_sketches_of_different_positive_labels_do_not_add_up():
+    plain, yes, no, one = (
+        CountsSketch(),
+        CountsSketch(pos_label="yes"),
+        CountsSketch(pos_label="no"),
+        CountsSketch(pos_label=1),
+    )
+    for sketch, labels in ((plain, [1, 0]), (yes, ["yes", "no"]), (no, ["yes", "no"]), (one, [1, 0])):
+        sketch.update(labels, [0.9, 0.2])
+    for first, second in ((yes, no), (yes, plain), (plain, yes)):
+        with pytest.raises(LabelError, match="pos_label: expected the same in both sketches"):
+            first + second
+    for first, second in ((yes, yes), (CountsSketch(), yes), (yes, CountsSketch())):
+        total = first + second
+        total.update(["yes"], [0.5])
+        assert total.pos_label == "yes"
+    assert (plain + one).pos_label == (one + plain).pos_label == 1
+
+
 def test_what_a_sketch_says():
     sketch = CountsSketch()
     assert repr(sketch) == "CountsSketch(n_pos=0, n_neg=0)"

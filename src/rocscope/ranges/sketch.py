@@ -20,7 +20,7 @@ from rocscope._base.json_format import Fields, parse, require_version
 from rocscope._base.radix import KeyPart, decode, encode
 from rocscope.core import Result, jsonable, number
 from rocscope.core.ranking import SortedKeys, rank, running_sums
-from rocscope.errors import InputError, ScoreError, ShapeError, StoredError
+from rocscope.errors import InputError, LabelError, ScoreError, ShapeError, StoredError
 from rocscope.ranges.binned import BinnedCounts, group_sums, product
 
 Coded = tuple[Array, Array, Array]
@@ -298,7 +298,7 @@ class CountsSketch(Result):
     def __add__(self, other: object) -> "CountsSketch":
         if not isinstance(other, type(self)):
             return NotImplemented
-        both = CountsSketch(max(self.memory, other.memory), pos_label=self.pos_label)
+        both = CountsSketch(max(self.memory, other.memory), pos_label=_common_label(self, other))
         both.dtype = other.dtype if self.dtype is None else self.dtype
         for sketch in (self, other):
             if sketch.dtype is not None:
@@ -381,6 +381,15 @@ class CountsSketch(Result):
     def __repr__(self) -> str:
         area = self.binned().area_fact if self.n else ""
         return f"CountsSketch(n_pos={number(self.n_pos)}, n_neg={number(self.n_neg)}{area})"
+
+
+def _common_label(first: CountsSketch, second: CountsSketch) -> Any:
+    """Return the positive label of two sketches; an empty one without a label may have any."""
+    labels = [sketch.pos_label for sketch in (first, second) if sketch.n or sketch.pos_label is not None]
+    # Without a positive label the labels are {0, 1}, {-1, 1} or {False, True}: 1 is positive.
+    if len({1 if label is None else label for label in labels}) > 1:
+        raise LabelError("pos_label", expected="the same in both sketches", got=check.listing(labels))
+    return next((label for label in labels if label is not None), None)
 
 
 def _dtype(facts: Fields) -> np.dtype[Any] | None:
