@@ -115,6 +115,12 @@ def test_panels_fill_their_rows_where_they_can():
     assert widths == {2: 2, 3: 3, 5: 3, 7: 4}
 
 
+@pytest.mark.parametrize("columns", [0, False, -1])
+def test_the_number_of_columns_is_at_least_1(columns):
+    with pytest.raises(InputError, match="columns: expected a whole number"):
+        plot_class_rocs(predictions(3), columns=columns, figure=Figure())
+
+
 def test_no_panel_without_a_model():
     preds = predictions(3)
     with pytest.raises(InputError, match="at least one"):

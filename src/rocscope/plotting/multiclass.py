@@ -293,7 +293,7 @@ def _class_panels(
     shown += more
     if not shown:
         raise OneClassError("classes", expected="a class with cases and others", got="none")
-    columns = min(check.check_whole(columns or _columns_of(len(shown)), "columns"), len(shown))
+    columns = _columns_of(len(shown)) if columns is None else min(check.check_whole(columns, "columns"), len(shown))
     rows = ceil(len(shown) / columns)
     figure = theme.new_figure(2.7 * columns + 0.8, 2.8 * rows + 0.8) if figure is None else figure
     if figure.get_layout_engine() is None:
