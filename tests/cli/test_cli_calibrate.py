@@ -69,6 +69,38 @@ def test_json_holds_both_reports(run):
     assert before["estimates"]["brier"]["value"] > after["estimates"]["brier"]["value"]
 
 
+def test_figures_and_gates_are_those_of_the_written_recalibrator_at_the_target_prevalence(run, tmp_path):
+    options = (
+        "old.csv",
+        "--label",
+        "y",
+        "--score",
+        "m",
+        "-o",
+        "c.json",
+        "--target-prevalence",
+        0.05,
+        "--json",
+        "--force",
+    )
+    _, out, _ = run(*options)
+    figures = json.loads(out)["figures"]
+    preds = rs.read(tmp_path / "old.csv", label="y", scores="m")
+    before = rs.calibration.calibration_report(preds, target_prevalence=0.05, draws=199)
+    assert figures["as they are"] == json.loads(json.dumps(before.to_dict()))
+    # The fit to all rows at 5 %, judged on rows at 5 %, differs from cross-validation by little; at 37 % it is 0.14.
+    fitted = rs.calibration.load_recalibrator(tmp_path / "c.json")
+    adjusted = rs.Predictions(preds.y_true, fitted.predict(preds.scores["m"]))
+    brier = rs.calibration.calibration_report(adjusted, target_prevalence=0.05, draws=0)["brier"].value
+    assert figures["recalibrated, out of sample"]["estimates"]["brier"]["value"] == pytest.approx(brier, abs=0.002)
+    for condition, code in (("brier < .05", 1), ("brier > .05", 0), ("brier < .05 at 99%", 1), ("auc > .8", 1)):
+        assert run(*options, "--fail-if", condition)[0] == code
+    for condition, message in (("average_precision < .5", "--fail-if"), ("brier(z) > .1", "models among ['m']")):
+        code, _, err = run(*options, "--fail-if", condition)
+        assert code == 2
+        assert message in err
+
+
 def test_scores_that_are_no_probabilities_have_nothing_to_compare_with(run, tmp_path):
     (tmp_path / "logits.csv").write_text("y,m\n" + "".join(f"{int(i % 3 == 0)},{i - 30}\n" for i in range(60)))
     code, out, err = run("logits.csv", "--label", "y", "--score", "m", "--method", "platt", "-o", "c.json")

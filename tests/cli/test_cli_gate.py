@@ -69,6 +69,13 @@ def test_every_kind_of_figure_is_what_the_library_estimates(gate):
         ), text
 
 
+def test_a_level_does_not_change_the_prevalence_of_a_figure(gate):
+    rules = ["ici(new) < 0.5", "ici(new) < 0.5 at 95 %", "ece(old) < 0.5", "ece(old) < 0.5 at 95 %"]
+    _, out, _ = gate(f"rules = {json.dumps(rules)}\n[costs]\ntarget_prevalence = 0.05\n", "--json")
+    values = [rule["estimates"][0]["value"] for rule in json.loads(out)["rules"]]
+    assert values[::2] == pytest.approx(values[1::2])
+
+
 def test_a_level_asks_for_the_whole_interval(gate):
     area = rs.auc_interval(PREDS, model="old")
     between = (area.low + area.value) / 2

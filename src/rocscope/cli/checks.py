@@ -4,6 +4,7 @@ Also rocscope calibrate, which fits a recalibrator, or applies one to another fi
 """
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,8 +18,11 @@ from rocscope.cli import options as opt
 from rocscope.errors import InputError, ScoreError, heard
 
 if TYPE_CHECKING:
+    from rocscope import Predictions
     from rocscope.decisions import Decision, Monitor
     from rocscope.engines.description import ColumnFacts
+    from rocscope.figures.conditions import Condition
+    from rocscope.inference.estimate import Estimate
 
 # Exit codes.
 _NOT_READ = 2
@@ -234,6 +238,8 @@ def _load_or_begin(state: str, chosen: "Decision", options: dict[str, Any]) -> "
     return saved
 
 
+_DRAWS = 199  # a fifth of the default, for time: the table has no intervals, only the JSON output and gates do
+
 # Measures of the table, by their headings.
 _MEASURES = {
     "Brier": "brier",
@@ -307,16 +313,20 @@ def calibrate(
     method_name: Any = method
     result = recalibrate(predictions, method_name, cv=folds, random_state=random_state)
     recalibrator = next(iter(result.recalibrators.values()))
+    recalibrated = result.predictions
     if target_prevalence is not None:
         recalibrator = recalibrator.adjust_to(target_prevalence)
+        recalibrated = _adjusted(recalibrated, target_prevalence)
+    options: dict[str, Any] = {"draws": _DRAWS, "target_prevalence": target_prevalence}
     reports = {}
     try:
-        reports["as they are"] = calibration_report(predictions, draws=199)
+        reports["as they are"] = calibration_report(predictions, **options)
     except ScoreError:
         console.note("The scores are no probabilities: there is nothing to compare with.")
-    reports["recalibrated, out of sample"] = calibration_report(result.predictions, draws=199)
-    judge = gating.Judge(result.predictions)
-    judged = gating.judge_gates(gates, judge.models, judge.estimate)
+    reports["recalibrated, out of sample"] = calibration_report(recalibrated, **options)
+    judge = gating.Judge(recalibrated)
+    estimate = judge.estimate if target_prevalence is None else partial(_estimate_at, judge, options)
+    judged = gating.judge_gates(gates, judge.models, estimate)
     path = recalibrator.save(output, force=force)
     if json:
         content: dict[str, Any] = {"method": method, "file": str(path)}
@@ -332,6 +342,30 @@ def calibrate(
     console.print_rows(title, ["probabilities", *_MEASURES], lines)
     console.note(f"Recalibrator: {path} ({method}, fitted to all rows)")
     return gating.exit_code(judged)
+
+
+def _adjusted(predictions: "Predictions", target_prevalence: float) -> "Predictions":
+    """Return the probabilities adjusted to another prevalence, as `Recalibrator.adjust_to` adjusts them."""
+    from rocscope import Predictions
+    from rocscope.calibration.outcomes import Shift, outcomes
+
+    shift = Shift.of(outcomes(predictions), target_prevalence)
+    scores = {model: shift.of_chance(probability) for model, probability in predictions.scores.items()}
+    return Predictions(predictions.y_true, scores, **predictions.row_columns())
+
+
+def _estimate_at(judge: "gating.Judge", options: dict[str, Any], condition: "Condition") -> "Estimate":
+    """Return a figure at a target prevalence, as the calibration report has it; the AUC is the same at any."""
+    from rocscope.calibration import calibration_report
+
+    name = gating.figure_of(condition).name
+    if name == "auc" or {condition.model, condition.minus} - {None, *judge.models}:
+        return judge.estimate(condition)
+    report = calibration_report(judge.data, level=condition.level or 0.95, **options)
+    if name not in report.estimates:
+        expected = "with --target-prevalence the AUC or a figure of calibration_report"
+        raise InputError("--fail-if", expected=expected, got=name)
+    return report[name]
 
 
 def _apply_recalibrator(

@@ -253,7 +253,9 @@ class Judge:
             return Estimate(figure.value(sample.counts), nan, nan, level, figure.title, sample.counts.n)
         data = sample.rows or sample.counts
         if figure.name in MEASURES:
-            return rs.summary({model: data}, self.context, level=level)[model][figure.name]
+            # Without a level they have the sample's prevalence too.
+            context = None if figure.needs != "costs" else self.context
+            return rs.summary({model: data}, context, level=level)[model][figure.name]
         return rs.bootstrap(data, figure.value, level=level)
 
     def _at_threshold(self, figure: "Figure", model: str, level: float, *, has_level: bool) -> "Estimate":
