@@ -246,7 +246,7 @@ def samples_of(models: Any, *, name: str = "models", pos_label: Any = None) -> S
     if isinstance(models, Predictions):
         samples = {model: Sample(model, "Predictions", models, model) for model in models.models}
         return Samples(samples, models, "Predictions of several models")
-    if isinstance(models, Parts):
+    if isinstance(models, Parts):  # what `by_segment()` returns is a mapping too, but of segments
         raise refusal(name, ANYTHING, models)
     if not isinstance(models, Mapping):
         return Samples({NAMELESS: _sample(NAMELESS, models, name, pos_label)}, None, kind_of(models))

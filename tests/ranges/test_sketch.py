@@ -13,7 +13,7 @@ from binning import bands_hold
 from rocscope import ThresholdCounts, kernels
 from rocscope.errors import InputError, LabelError, ScoreError, ShapeError, StoredError, WeightError
 from rocscope.ranges import CountsSketch
-from rocscope.ranges.sketch import ROW, seal
+from rocscope.ranges.sketch import CELL_BYTES, seal
 from sketch_cases import (
     SMALLEST,
     bounds_hold,
@@ -148,7 +148,7 @@ def test_memory_is_what_was_allowed():
         sketch.update(generator.random(1500) < 0.5, generator.normal(size=1500))
         kept = sum(column.nbytes for column in sketch._cells.columns())
         waiting = sum(array.nbytes for batch in sketch._pending for array in batch if array is not None)
-        aside = sum(len(cells) for cells in sketch._aside) * ROW
+        aside = sum(len(cells) for cells in sketch._aside) * CELL_BYTES
         assert kept + waiting + aside <= 1e5
     assert len(sketch.to_bytes()) <= 1e5
 

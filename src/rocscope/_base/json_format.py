@@ -25,12 +25,13 @@ T = TypeVar("T")
 
 _HEADER = ("format", "version", "checksum")
 _RELATIVE_ERROR = 1e-9  # what a sum may differ by between machines; a digit that someone changed differs by more
-_ROUNDING = 1e-12  # what points of a falling curve may rise by, from rounding of shares
+_ABSOLUTE_ERROR = 1e-12  # the same for sums near 0
+_ROUNDING = 1e-12  # what numbers that are "not falling" may fall by, from rounding of shares
 _DEEPEST = 16  # objects within objects: twice what our own files have, and far from the recursion limit
 _LONGEST_PLACE = 100  # characters of a field's name in a message: a choice
 
-MOST_BYTES = 1 << 28
-MOST_WHOLE = 2**62
+MOST_BYTES = 1 << 28  # of a file, which is parsed in memory: a choice
+MOST_WHOLE = 2**62  # of a count: the sum of two fits into 64 bits
 
 _brief = reprlib.Repr()
 _brief.maxstring = _brief.maxlong = _brief.maxother = 80
@@ -235,8 +236,8 @@ class Fields:
             self.refuse(name, "a list of numbers" if size < 0 else f"a list of {size} numbers")
         if values.size and not (low <= values.min() and values.max() <= high):
             self.refuse(name, "numbers" + _in_range(low, high))
-        steps = values[1:] - np.nextafter(values[:-1], np.inf) if order == "rising" else values[1:] - values[:-1]
-        if order and not (steps >= (0 if order == "rising" else -_ROUNDING)).all():
+        in_order = values[1:] > values[:-1] if order == "rising" else values[1:] >= values[:-1] - _ROUNDING
+        if order and not in_order.all():
             self.refuse(name, f"numbers that are {order}")
         return values
 
@@ -259,6 +260,7 @@ class Fields:
                 return factory(*args, **kwargs)
         except (ArithmeticError, LookupError, TypeError, ValueError) as error:
             got = " ".join(str(error).split()) or type(error).__name__
+            # Shortened, without the quotes of the repr.
             raise StoredError(self._place(name), got=_brief.repr(got)[1:-1], hint=self.anew) from error
 
     def require_same(self, made: dict[str, Any], optional: Mapping[str, Collection[str]] = _NOTHING) -> None:
@@ -293,7 +295,7 @@ def _difference(
             if name not in made:
                 return place, "no such field", "one"
             if name not in kept:
-                if name in optional.get(path.rpartition(".")[2], ()):
+                if name in optional.get(path.rpartition(".")[2], ()):  # by the object's own name, wherever it is
                     continue
                 return place, "this field", "none"
             difference = _difference(made[name], kept[name], place, optional)
@@ -309,7 +311,7 @@ def _difference(
                 return difference
         return None
     if isinstance(made, float) and is_number(kept):
-        same = math.isclose(made, kept, rel_tol=_RELATIVE_ERROR, abs_tol=1e-12)
+        same = math.isclose(made, kept, rel_tol=_RELATIVE_ERROR, abs_tol=_ABSOLUTE_ERROR)
     else:
         same = type(made) is type(kept) and made == kept
     return None if same else (path, _brief.repr(made), _brief.repr(kept))

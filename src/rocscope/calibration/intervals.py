@@ -274,7 +274,10 @@ _FITTED = int(np.flatnonzero(_STEPS == 1)[0])
 # Nearer to calibration than this step the lower test takes more than half of the error, at 0 all of it.
 _SHARED = 0.35
 
-_REACH = 1.96  # standard errors that the upper limit reaches at least, as in a 95 % interval
+# Standard errors that the upper limit of some statistics is above the value at least, as in a 95 % interval. In 120
+# samples of 300 rows for each of three true curves, the upper limit of a cost was below the truth in 2 to 8 % without it
+# (2.5 % are meant), and in none with it; that of the Brier score's miscalibration was never too low.
+_REACH = 1.96
 _EXACT_BELOW = 6.0  # variance n·p·(1 − p) below which the expansion of Cornish and Fisher is off by a case
 _NEVER = 1e-9  # replaces an error of 0, whose normal quantile is infinite
 _ROUNDING = 1e-12  # draws that equal the sample count as equal, whatever the order of their sums
@@ -293,7 +296,8 @@ class Inverted:
 class Direction:
     """A direction of alternatives: a curve, statistics of samples of labels, and their values without noise.
 
-    Statistics named in `reach` have upper limits of at least 1.96 standard errors above the value.
+    Statistics named in `reach` have upper limits of at least 1.96 standard errors above the value, with the standard
+    error of samples drawn from the curve. These are the statistics that have the PAV direction alone (see `_REACH`).
     """
 
     curve: Array
@@ -321,9 +325,9 @@ def invert(
     directions : sequence of Direction
         Curves are chances at the target prevalence.
     draws : int
-        From the probabilities themselves, for the p-value.
+        Samples of labels drawn from the probabilities themselves, for the p-value.
     draws_along : int
-        From each other curve.
+        Samples of labels drawn from each other curve.
 
     Notes
     -----
@@ -370,10 +374,10 @@ def invert(
             shape = values.shape[1:]
             columns = slice(first, first + values[0].size)
             first = columns.stop
-            upper = np.maximum(top[columns], value[columns])
+            upper = np.maximum(top[columns], value[columns])  # the interval contains the value
             if name in direction.reach:
                 upper = np.maximum(upper, value[columns] + _REACH * spread[columns])
-            p_value[name] = rank[columns].reshape(shape)
+            p_value[name] = rank[columns].reshape(shape)  # the same in each direction that has the statistic
             low[name] = np.minimum(low.get(name, np.inf), bottom[columns].reshape(shape))
             high[name] = np.maximum(high.get(name, -np.inf), upper.reshape(shape))
     return Inverted(low, high, p_value)

@@ -231,6 +231,8 @@ def are_probabilities(counts: ThresholdCounts) -> bool:
 class Shift:
     """Shift from the sample's prevalence to the target prevalence, which multiplies the odds.
 
+    Probabilities are moved to the target by `of_chance`, and back by `in_sample`; counts are reweighted by `of_counts`.
+
     Attributes
     ----------
     target : float or None
@@ -452,7 +454,7 @@ class Evidence:
         of_positive = np.broadcast_to(np.asarray(of_positive, dtype=np.float64), size)
         of_negative = np.broadcast_to(np.asarray(of_negative, dtype=np.float64), size)
         if self.rows is None:
-            if self.squares is None:
+            if self.squares is None:  # w = 1, so that counts are sums of w²; they begin with the highest level
                 squares_pos, squares_neg = self.counts.pos[::-1], self.counts.neg[::-1]
             else:
                 squares_pos, squares_neg = self.squares

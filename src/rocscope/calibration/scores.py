@@ -39,7 +39,8 @@ from rocscope.inference.estimate import Estimate
 DRAWS, DRAWS_ALONG = 999, 199
 """Numbers of simulated samples: at the probabilities for a p-value, and along each curve for interval limits."""
 
-# Neighbouring rows are grouped above 640 levels, to 250 groups and the 16 levels at each end.
+# Neighbouring rows are grouped above 640 levels, to 250 groups and the 16 levels at each end, which bounds the time of
+# 999 draws whatever the number of rows. The ends stay, as steps of PAV are narrow there.
 _MOST_LEVELS = 640
 _GROUPS = 250
 _ENDS = 16
@@ -195,6 +196,7 @@ class Distances:
         """Return confidence intervals and p-values of all distances, by test inversion."""
         sample, shift = self.sample, self.shift
         pav = shift.of_chance(levels.pav_values(sample))
+        # The first direction has all statistics: the others share its draws at calibration.
         directions = [Direction(pav, self.of_labels_with_pav, self.of_chances, reach=("miscalibration",))]
         smooth = self._loess["ici"].at_levels(sample.pos).clip(0, 1)
         directions.append(Direction(shift.of_chance(smooth), self.of_labels, self.of_chances))
@@ -202,7 +204,7 @@ class Distances:
         if in_bins is not None:
             directions.append(Direction(shift.of_chance(in_bins), self.of_labels, self.of_chances))
         rng = check.check_random_state(random_state)
-        with one_blas_thread():
+        with one_blas_thread():  # LOESS multiplies many small matrices
             return invert(sample, shift, directions, level=level, draws=draws, draws_along=draws_along, rng=rng)
 
     def _bumps(self, smooth: Array) -> Array | None:
@@ -214,7 +216,8 @@ class Distances:
         sample = self.sample
         cells = binned(sample, bins=_CELLS_OF_TEST, strategy="quantile")
 
-        # Does LOESS fit in the cells? Chi-squared with one degree less than cells.
+        # Does LOESS fit in the cells? Chi-squared with one degree less than ten cells. Ties leave fewer cells, and then
+        # this rejects less often; but LOESS nearly interpolates so few levels.
         expected = levels.sums_by_bin(sample.total * smooth, cells.first)
         variance = levels.sums_by_bin(sample.total * smooth * (1 - smooth) * sample.design_effect, cells.first)
         squares = np.divide((cells.pos - expected) ** 2, variance, out=np.zeros_like(variance), where=variance > 0)
@@ -380,12 +383,16 @@ def smooth_calibration_error(
 
     if error(_NARROWEST) <= _NARROWEST:
         return error(_NARROWEST)
+    # The error is at most 1, so that it is below a width of 2; of an error of 1 the root may be off by rounding.
     width: Any = brentq(lambda width: error(width) - width, _NARROWEST, 2.0, xtol=1e-7)
     return min(float(width), 1.0)
 
 
 def _on_grid(sample: Outcomes, mass: Array) -> Array:
-    """Share the mass of each level between the two nearest of many cells, preserving its mean."""
+    """Share the mass of each level between the two nearest of many cells, preserving its mean.
+
+    A mass m between the cells c and c + 1, at the place x, gives m·(x − c) to the next cell and the rest to c.
+    """
     cell = np.arange(_CELLS)
     place = (sample.score * _CELLS - 0.5).clip(0, _CELLS - 1)
     first = np.searchsorted(place, cell)
@@ -667,7 +674,8 @@ class MiscalibrationCostCurve(Curve):
     """Cost of acting on the probabilities minus that of acting on their PAV values (y), by cost proportion (x).
 
     Made by `rocscope.calibration.miscalibration_cost`. At the proportion c a false positive costs 2c and a false
-    negative 2(1 − c), as in `brier_curve`: acting from probability c on. It jumps at the probabilities.
+    negative 2(1 − c), as in `brier_curve`: acting from probability c on. It jumps at the probabilities. The
+    area is the miscalibration component of the Brier score.
 
     Attributes
     ----------
@@ -699,7 +707,7 @@ class MiscalibrationCostCurve(Curve):
         after = _excess_cost(self._sample, self._fitted, at, "right")
         x, y = np.repeat(at, 2), np.column_stack([before, after]).ravel()
         kept = np.append(True, (np.diff(x) > 0) | (np.diff(y) != 0))
-        super().__init__(x[kept], y[kept], x[kept])
+        super().__init__(x=x[kept], y=y[kept], threshold=x[kept])
 
     def at(self, x: Any) -> Any:
         """Return the cost at a proportion; at a probability, that of acting on it."""
@@ -707,10 +715,6 @@ class MiscalibrationCostCurve(Curve):
         cost = _excess_cost(self._sample, self._fitted, wanted, "left")
         cost = np.where((wanted >= 0) & (wanted <= 1), cost, np.nan)
         return cost if np.ndim(x) else float(cost[0])
-
-    def area(self) -> float:
-        """Return the area: the miscalibration component of the Brier score."""
-        return super().area()
 
     def cost(self, context: Context | Campaign | None = None) -> float:
         """Return the cost of acting on the probabilities instead of their PAV values, per case, in the context's units.
@@ -841,6 +845,7 @@ def _excess_cost(sample: Outcomes, fitted: Array, at: Array, side: Any) -> Array
         return 2 * (at * (n_neg - spared[first]) + (1 - at) * missed[first]) / sample.n
 
     loss_of_scores = loss(np.searchsorted(sample.score, at, side))
+    # The side matters for scores alone: a block whose fitted share is c costs the same whether it is acted on or not.
     least_loss = loss(np.searchsorted(fitted, at, "left"))
     return np.maximum(loss_of_scores - least_loss, 0.0)
 
@@ -994,7 +999,7 @@ def spiegelhalter_test(
     0.0
     """
     refuse_repeats(y_true, "Spiegelhalter's test")
-    sample = _outcomes(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
+    sample = _outcomes_as_weighted(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
     score, tilt = sample.score, 1 - 2 * sample.score
     # With p(1 − p) the variance of a label; Σ w² in place of Σ w for weights.
     squares = sample.total if sample.squares is None else sample.squares
@@ -1003,7 +1008,7 @@ def spiegelhalter_test(
     return CalibrationTest(z, 2 * float(ndtr(-abs(z))), "Spiegelhalter's z")
 
 
-def _outcomes(y_true: Any, y_score: Any, **which: Any) -> Outcomes:
+def _outcomes_as_weighted(y_true: Any, y_score: Any, **which: Any) -> Outcomes:
     """Return outcomes with weights and groups taken into account; outcomes are returned unchanged."""
     return y_true if isinstance(y_true, Outcomes) else evidence(y_true, y_score, **which).outcomes
 
@@ -1059,7 +1064,7 @@ def hosmer_lemeshow_test(
     CalibrationTest(statistic=0.666667, p_value=0.7165, Hosmer–Lemeshow, 2 bins)
     """
     refuse_repeats(y_true, "Hosmer–Lemeshow test")
-    sample = _outcomes(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
+    sample = _outcomes_as_weighted(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
     cells = binned(sample, bins=bins, strategy="quantile")
     total, mean_score, share = cells.filled()
     rows = cells.effective[cells.total > 0]

@@ -132,10 +132,11 @@ class CampaignPlan(Plan):
             if campaign.capacity is not None:
                 limit = min(campaign.capacity / campaign.population, 1.0)
             costs = campaign.context.costs
-            rule = Rule(criterion_of("min_cost"), campaign.context, costs["fp"] + costs["fn"], limit=limit)
+            scale = costs["fp"] + costs["fn"]
+            rule = Rule(criterion_of("min_cost"), campaign.context, scale, limit=limit)
             label = f"{model} in {name}" if len(self.campaigns) > 1 else model
             candidates.append(Candidate(label, model, rule, times=campaign.population, fixed=campaign.fixed_cost))
-        return SamplingModel(samples, Candidates(tuple(candidates), idle=0.0))
+        return SamplingModel(samples, Candidates(tuple(candidates), idle=0.0))  # no campaign costs nothing
 
     def _sampling_model_of_rows(self, samples: Samples) -> SamplingModel:
         """Return the sampling model of the best offer if the benefit differs between rows."""
@@ -145,6 +146,7 @@ class CampaignPlan(Plan):
         first = priced.acts(model, rule.first.point.threshold)
         second = priced.acts(model, rule.second.point.threshold)
         acts = first + rule.weight * (second.astype(float) - first)
+        # `only_added`: the cost relative to contacting nobody, as a profit is.
         row_costs = RowCostModel(priced, campaign.population, campaign.fixed_cost, only_added=True)
         only_threshold = campaign.capacity is None and len(self.curves) == len(rows.models)
         why = "" if only_threshold else "capacity and campaign are taken as given, not as chosen"
@@ -213,9 +215,9 @@ class CampaignPlan(Plan):
     @property
     def promise(self) -> Promise:
         if not self.worthwhile:
-            return Promise(math.nan, 0.0)
+            return Promise(rate=math.nan, gain=0.0)
         row, fixed = self.best.best, self.campaign.fixed_cost
-        return Promise(row.responders / row.size, (row.profit + fixed) / row.size, fixed)
+        return Promise(rate=row.responders / row.size, gain=(row.profit + fixed) / row.size, fixed=fixed)
 
     def gains(self, positive: Array, amounts: Mapping[str, Array], segment: Any = None) -> Array:  # noqa: ARG002
         benefit = self.campaign.unit_benefit
@@ -268,6 +270,7 @@ class CampaignPlan(Plan):
 
     def _size(self, point: OperatingPoint) -> float:
         """Return the number of customers in the population that a threshold selects."""
+        # Points of a curve with a benefit by row are weighted to the response rate already.
         rate = None if isinstance(self.campaign.unit_benefit, str) else self.campaign.response_rate
         return self.campaign.population * (point if rate is None else point.at_prevalence(rate)).depth
 
@@ -276,6 +279,7 @@ class CampaignPlan(Plan):
         """Read a plan that `save` wrote; see `rocscope.load_plan`."""
         fields = FORMAT.read(path)
         plan = _read_plan(fields, tuple(_read_offer(offer) for offer in fields.objects("offers")))
+        # Rates of a point follow from its counts, and earlier versions had fewer of them.
         fields.require_same(fields.make("", plan.stored), optional={"point": RATES})
         return plan
 

@@ -484,8 +484,8 @@ def _count_model(table: _Table, rows: LazyRows, role: Role) -> ThresholdCounts |
     subject = role.subject(table)
     tol = table.request.tol
     if tol is not None:
-        low = scores_of(table.fetch(rows.select(nw.col("score").min())).column("score"), subject)
-        high = scores_of(table.fetch(rows.select(nw.col("score").max())).column("score"), subject)
+        ends = rows.select(low=nw.col("score"), high=nw.col("score")).select(nw.col("low").min(), nw.col("high").max())
+        low, high = (scores_of(column, subject) for column in table.fetch(ends).columns)
         ask = partial(count_cells, rows, table.fetch, subject)
         binned = refine(ask, low.item(), high.item(), tol=tol, most=table.most_levels, subject=subject)
         return binned.counts() if binned.is_exact else binned
@@ -493,6 +493,7 @@ def _count_model(table: _Table, rows: LazyRows, role: Role) -> ThresholdCounts |
     score = scores_of(levels.column("score"), subject)
     pos = levels.column("pos").to_numpy()
     neg = levels.column("neg").to_numpy()
+    # Scores that the database tells apart may be equal here, such as 0 and -0; `collapse` sums them.
     order = np.argsort(score, kind="stable")[::-1]
     kept = order[(pos + neg)[order] > 0]
     check.check_some_weight(kept.size > 0)

@@ -129,21 +129,27 @@ def selected(distance, size, bin_of, reached, held, row):
 
 @Kernel
 def quantiles(distance, size, shares, quantile):
-    """Write quantiles of the distances of each sample, none negative, over rows: between neighbours (type 7)."""
+    """Write quantiles of the distances of each sample over rows, interpolated between neighbours (type 7).
+
+    `distance` and `size` have a sample in each row and a level in each column: a distance of at least 0, and the rows
+    with it (or their weight). Counts by bin of the distance (`reached`) leave one bin to be searched for a quantile.
+    """
     levels = distance.shape[1]
     bin_of, held, reached = np.empty(levels, np.int64), np.empty(levels, np.int64), np.empty(min(BINS, levels))
-    bins = reached.size
+    bins = reached.size  # `held` is memory for `selected`
     for sample in range(distance.shape[0]):
         most = distance[sample].max()
         scale = bins / most if most > 0 else 0.0
         reached[:] = 0
         for level in range(levels):
+            # The largest distance belongs to the last bin; NaN converts to the least integer.
             bin_of[level] = min(max(int(distance[sample, level] * scale), 0), bins - 1)
             reached[bin_of[level]] += size[sample, level]
         for i in range(1, bins):
             reached[i] += reached[i - 1]
         for i in range(shares.size):
             # Type 7 of Hyndman & Fan 1996: the quantile q of n rows lies at q·(n - 1), between its neighbours.
+            # Weights may sum to less than one row, and `below` may exceed `place` by 1e-9: both are clipped.
             place = shares[i] * max(reached[bins - 1] - 1, 0.0)
             below = np.floor(place + 1e-9)
             low = selected(distance[sample], size[sample], bin_of, reached, held, below)

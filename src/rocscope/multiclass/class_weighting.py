@@ -763,6 +763,11 @@ def class_weights(
 def _of_model(
     preds: MulticlassPredictions, model: str | None, objective: Any, method: Method, min_recall: Any, seed: int
 ) -> ClassWeights:
+    """Return the class weights of one model.
+
+    "auto" is "smooth" where Bayes' rule maximises the objective: not with minimum recalls, nor for macro-F1, which is
+    not a sum over cases.
+    """
     problem = _problem(preds, model, objective, min_recall)
     name = model or preds.models[0]
     if method == "auto":
@@ -771,10 +776,12 @@ def _of_model(
         return replace(_smooth(problem, preds, objective), model=name)
     weight = greedy(problem)
     if method == "coordinate":
+        # A start need not be exact: a part of many rows is enough for it.
         part = problem if problem.y.size <= MANY_ROWS else _part(problem, seed)
         smooth = fit_recalibration(part.y, part.proba, part.weight).class_weight
         weight = best_of_starts(problem, [weight, smooth], seed)
-    return replace(_decision(problem, preds, weight / np.exp(np.log(weight).mean()), method), model=name)
+    weight = weight / np.exp(np.log(weight).mean())  # a common factor changes no decision: the geometric mean is 1
+    return replace(_decision(problem, preds, weight, method), model=name)
 
 
 def _problem(preds: MulticlassPredictions, model: str | None, objective: Any, min_recall: Any) -> Problem:

@@ -78,7 +78,7 @@ def class_index(labels: Array, classes: Sequence[Hashable], name: str) -> Indice
 
 def factorized(labels: Array) -> tuple[list[Any], NDArray[np.signedinteger[Any]]]:
     """Return the distinct labels, sorted if they can be, and the index of each row's label."""
-    texts = told_apart(labels)
+    texts = told_apart(labels)  # None unless it is a long column of texts
     if texts is not None:
         return texts[0].tolist(), texts[1]
     if labels.dtype.kind in "iu":
@@ -90,7 +90,7 @@ def factorized(labels: Array) -> tuple[list[Any], NDArray[np.signedinteger[Any]]
             return values, (np.cumsum(occurs) - 1)[offset]
     try:
         values, inverse = np.unique(labels, return_inverse=True)
-        return values.tolist(), inverse.reshape(-1)
+        return values.tolist(), inverse.reshape(-1)  # NumPy 2.0 gives it the shape of the labels
     except TypeError:  # labels of mixed types have no order
         values = list(dict.fromkeys(labels.tolist()))
         place = {label: index for index, label in enumerate(values)}

@@ -286,7 +286,7 @@ def _class_panels(
     labels: tuple[str, str],
     more: Sequence[Any] = (),
 ) -> Any:
-    """Draw a panel for each class with cases and others, plus some more; name the omitted classes."""
+    """Draw a panel for each class with cases and others, then those of `more` (the top label); name other classes."""
     cases = dict(zip(predictions.classes, predictions.support, strict=True))
     shown = [cls for cls, n_pos in cases.items() if 0 < n_pos < predictions.n]
     missing = [theme.plain(cls, _LONGEST_CLASS) for cls in cases if cls not in shown]
@@ -303,7 +303,8 @@ def _class_panels(
         draw_panel(ax, cls, theme.plain(cls, _LONGEST_CLASS))
     for ax in panels[len(shown) :]:
         ax.remove()
-    _label_outer(figure.axes, panels[max(len(shown) - columns, 0) : len(shown)].tolist(), labels)
+    lowest = panels[len(shown) - columns : len(shown)].tolist()  # of each column, also above an empty place
+    _label_outer(figure.axes, lowest, labels)
     if missing:
         figure.supxlabel(f"No cases, or no others: {', '.join(missing)}", fontsize="small", color=theme.palette().ink)
     return figure

@@ -75,8 +75,8 @@ class Cells:
         return Cells(*(np.insert(m, at, t) for m, t in zip(self.columns(), levels.columns(), strict=True)))
 
 
-ROW = sum(np.dtype(kind).itemsize for kind in ("u8", "u1", "i8", "i8", "u8", "u8"))
-"""Bytes of a cell."""
+_COLUMNS = ("<u8", "u1", "<i8", "<i8", "<u8", "<u8")  # types of the columns of cells, in memory and in a file
+CELL_BYTES = sum(np.dtype(kind).itemsize for kind in _COLUMNS)
 
 
 def ranked_levels(positive: Array, scores: Array, weight: Array | None) -> Coded:
@@ -103,8 +103,9 @@ _ROW_BYTES = 20  # of a row on its way into the cells: score, label, place and w
 _ASIDE = 8  # a share of the capacity: levels without a cell wait until they are so many
 _APART = 4  # batches into which levels are parted while each gets a cell of its own
 _FILLED = 0.7  # of the capacity, after cells were joined: the less, the seldomer that is
-_GROWTH = 4  # times the lightest share that a cell may hold before it is split
-_HEAVIER = 1.25  # by which the lightest share rises until cells fit
+_GROWTH = 4  # a cell takes new rows up to this multiple of the mass `_light`; more go to cells inside it
+_HEAVIER = 1.25  # by which `_light` rises until cells fit
+_MOST_MASS = 4  # all rows have the mass 2, so `_light` ends below 2 · 1.25; a file with more is damaged
 _FACTS = ("memory", "pos_label", "n_pos", "n_neg")
 _DTYPES = ("f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8")
 
@@ -156,16 +157,18 @@ class CountsSketch(Result):
         self.pos_label = pos_label
         self.dtype: np.dtype[Any] | None = None
         self._cells = Cells.of_levels(*(np.empty(0, kind) for kind in ("u8", "i8", "i8")))
+        # Mass of a cell: its share of the positives plus its share of the negatives. Cells are merged into one that
+        # has a mass up to `_light`, which is 0 as long as every distinct score has a cell of its own.
         self._light = 0.0
         self._pending: list[tuple[Array, Array, Array | None]] = []
         self._aside: list[Cells] = []
         self.n_pos = self.n_neg = 0
-        self._placed = np.zeros(2, np.int64)
+        self._placed = np.zeros(2, np.int64)  # positives and negatives in cells or aside, without those pending
 
     @property
     def capacity(self) -> int:
         """Maximum number of cells, and of rows counted at a time."""
-        return self.memory // (ROW + _ROW_BYTES)
+        return self.memory // (CELL_BYTES + _ROW_BYTES)
 
     @property
     def n(self) -> int:
@@ -257,6 +260,7 @@ class CountsSketch(Result):
         absorb = self._compiled(kernels.cells.absorb)
         left = absorb(*cells.columns(), *levels, per_pos, per_neg, _GROWTH * self._light)
         if left:
+            # `absorb` leaves the levels that no cell took at the end of the arrays, by decreasing score.
             self._aside.append(Cells.of_levels(*(column[column.size - left :][::-1].copy() for column in levels)))
             if sum(map(len, self._aside)) > self.capacity // _ASIDE:
                 self._settle()
@@ -270,7 +274,7 @@ class CountsSketch(Result):
         self._fit()
 
     def _compiled(self, kernel: kernels.Kernel) -> Any:
-        """Whether compiled loops are used: few rows are counted faster without loading the compiler."""
+        """Return the compiled loop, or for few rows the same in Python, which does not load the compiler."""
         return kernel if self.n >= kernels.SMALL else kernel.python
 
     def _shares(self) -> tuple[float, float]:
@@ -287,13 +291,14 @@ class CountsSketch(Result):
         coarsen = self._compiled(kernels.cells.coarsen)
         while True:
             cells = self._cells
+            # The mass of neighbouring cells is a difference of running sums.
             sums = map(running_sums, (cells.pos, cells.neg))
             size = coarsen(*cells.columns(), *sums, *self._shares(), self._light, _GROWTH * self._light)
             self._cells = cells.head(size)
             if size <= most:
                 break
             self._light *= _HEAVIER
-        self._cells = self._cells.copy()
+        self._cells = self._cells.copy()  # the view would keep the memory of all cells before
 
     def __add__(self, other: object) -> "CountsSketch":
         if not isinstance(other, type(self)):
@@ -366,7 +371,7 @@ class CountsSketch(Result):
         sketch.n_pos, sketch.n_neg, sketch._light = (
             facts.whole("n_pos"),
             facts.whole("n_neg"),
-            facts.number("light", 0, 4),
+            facts.number("light", 0, _MOST_MASS),
         )
         sketch._placed += (sketch.n_pos, sketch.n_neg)
         sketch._cells = Cells(*columns)
@@ -423,6 +428,7 @@ def _totals(positive: Array, weight: Array | None) -> tuple[int, int]:
 
 
 def _binned(cells: Cells, dtype: np.dtype[Any], most: int) -> BinnedCounts:
+    """Return a bin for each run of cells whose scores overlap; `most` bounds twice the pairs, for exact sums."""
     order = np.argsort(cells.low, kind="stable")
     low, high, pos, neg = (column[order] for column in (cells.low, cells.high, cells.pos, cells.neg))
     reach = np.maximum.accumulate(high)
@@ -456,8 +462,6 @@ VERSION = 1
 _HEAD = struct.Struct("<16sIQ")
 _CHECKSUM = 32  # bytes of SHA-256
 _WIDEST = 63  # bits that a cell may leave open of a score of 64
-_COLUMNS = ("<u8", "u1", "<i8", "<i8", "<u8", "<u8")
-_CELL = sum(np.dtype(kind).itemsize for kind in _COLUMNS)
 _ANEW = "count the rows anew"
 
 
@@ -488,8 +492,8 @@ def unseal(data: Any) -> tuple[Fields, list[Array]]:
     begin, columns = _HEAD.size + length, list[Array]()
     facts = parse(content[_HEAD.size : begin], "sketch", "a sketch", _ANEW)
     cells, rows = facts.whole("cells"), [facts.whole("n_pos"), facts.whole("n_neg")]
-    if begin + cells * _CELL != len(content):
-        _refuse(f"{begin + cells * _CELL} bytes of content", str(len(content)))
+    if begin + cells * CELL_BYTES != len(content):
+        _refuse(f"{begin + cells * CELL_BYTES} bytes of content", str(len(content)))
     for kind in _COLUMNS:
         columns.append(np.frombuffer(content, kind, cells, begin).astype(np.dtype(kind).newbyteorder("=")))
         begin += columns[-1].nbytes
