@@ -158,7 +158,7 @@ def test_a_score_of_half_the_rows_is_one_entry_of_each_run():
     with mock.patch.object(spark, "_count_groups", side_effect=spark._count_groups) as counting:
         found = counted({"label": label, "score0": score}, rows_per_run=500)["m0"]
     [group] = counting.call_args.args[1]
-    assert group.entries <= 2_000 + 12
+    assert group.levels <= 2_000 + 12
     assert found == ThresholdCounts.from_scores(label, score)
 
 

@@ -41,6 +41,24 @@ def test_estimators_give_scikit_learns_numbers(ax, model, pos_label, weight):
     assert precise.average_precision == pytest.approx(np.ravel(reference.average_precision)[0], abs=1e-12)
 
 
+@pytest.mark.parametrize("display", ["RocCurveDisplay", "PrecisionRecallDisplay", "DetCurveDisplay"])
+@pytest.mark.parametrize("pos_label", ["yes", "no", None])
+def test_displays_have_scikit_learns_positive_label(display, pos_label):
+    model = LogisticRegression().fit(X, Y)
+    mine, reference = (
+        getattr(module, display).from_estimator(model, X, Y, pos_label=pos_label, ax=Figure().subplots())
+        for module in (ours, theirs)
+    )
+    assert mine.pos_label == reference.pos_label
+    for attribute in ("prevalence_pos_label", "estimator_name"):
+        if attribute in vars(reference):
+            assert getattr(mine, attribute) == pytest.approx(getattr(reference, attribute))
+    folds = cross_validate(LogisticRegression(), X, Y, return_estimator=True, return_indices=True)
+    ours_of_folds = getattr(ours, display).from_cv_results(folds, X, Y, pos_label=pos_label, ax=Figure().subplots())
+    assert ours_of_folds.pos_label == (pos_label or "yes")
+    assert getattr(ours, display).from_predictions([0, 1], [0, 1], ax=Figure().subplots()).pos_label == 1
+
+
 def test_several_on_one_axes_are_named_in_the_legend(ax):
     for number, model in enumerate((LogisticRegression(), LinearSVC())):
         shown = ours.RocCurveDisplay.from_estimator(model.fit(X, Y), X, Y, ax=ax, color=f"C{number}")

@@ -9,6 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeClassifier
 
 import rocscope as rs
 from rocscope import Context
@@ -91,6 +92,18 @@ def test_constraints_leave_candidates_out():
     assert np.isnan(left_out.value) and np.isnan(left_out.worse_by)
     with pytest.raises(InfeasibleError):
         Search(GaussianNB(), subject_to=("tpr >= 1", "fpr <= 0"), cv=5).fit(X, Y)
+
+
+def test_no_candidate_with_an_admissible_threshold_in_every_repeat_is_an_error():
+    rng = np.random.default_rng(79)
+    x = rng.normal(size=(24, 2))
+    y = (x[:, 0] + 1.5 * rng.normal(size=24) > 0).astype(int)
+    models = {"line": LogisticRegression(), "tree": DecisionTreeClassifier(max_depth=2, random_state=0)}
+    search = Search(models, subject_to=("precision >= .8", "tpr >= .6"), cv=3)
+    assert search.fit(x, y).best_ in models
+    search.set_params(repeats=3)
+    with pytest.raises(InfeasibleError, match=r"no candidate satisfies the constraints in each of \d repeats; loosen"):
+        search.fit(x, y)
 
 
 def test_repeats_end_where_the_interval_is_narrow_enough():

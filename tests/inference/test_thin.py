@@ -273,6 +273,17 @@ def test_an_adjusted_p_value_is_never_below_its_own():
     assert adjusted[:2].tolist() == [1e-23, 1e-22]
 
 
+def test_one_positive_has_an_omnibus_test_adjusted_for_all_pairs():
+    rng = np.random.default_rng(0)
+    y = np.append(1, np.zeros(30, int))
+    result = rs.compare(rs.Predictions(y, {name: rng.normal(size=31) for name in "abc"}), adjust="max-t")
+    smallest = min(pair.p_value for pair in result.pairs)
+    # Šidák's adjustment for three pairs, as nothing is known of their correlations
+    expected = pytest.approx(1 - (1 - smallest) ** 3, abs=0.01)
+    assert result.omnibus.p_value == expected
+    assert min(pair.adjusted_p_value for pair in result.pairs) == expected
+
+
 def test_the_omnibus_test_of_many_rows_is_delongs():
     preds = models(np.random.default_rng(4), 400, 600, (0.8, 0.82, 0.84), common=0.5)
     result = rs.compare(preds)

@@ -522,8 +522,10 @@ def evidence(
 
 
 def _evidence_of_rows(rows: Predictions, group: NDArray[np.intp] | None, counts: ThresholdCounts) -> Evidence:
+    """Return the evidence of one model's rows, given the group of each row and the counts of all."""
     (score,) = rows.scores.values()
     weight, weighting = rows.sample_weight, rows.weighting
+    # Rows of weight 0 are no level of the counts.
     used = slice(None) if weight is None else weight > 0
 
     # Squared weights: of several equal rows (times), each has the square of its own part.
@@ -535,7 +537,8 @@ def _evidence_of_rows(rows: Predictions, group: NDArray[np.intp] | None, counts:
             hint = "scale them, which changes nothing but their sum"
             raise WeightError("sample_weight", expected="a sum between 1e-100 and 1e100", got=f"{total:.3g}", hint=hint)
         with np.errstate(under="ignore"):
-            square = np.maximum(weight[used] ** 2, np.finfo(np.float64).smallest_subnormal)  # so that no row is lost
+            # Never 0, so that the levels of the squares are those of the counts.
+            square = np.maximum(weight[used] ** 2, np.finfo(np.float64).smallest_subnormal)
             if times is not None:
                 square = square / times[used]
         squared = ThresholdCounts.from_checked(rows.y_true[used], score[used], square)
@@ -547,6 +550,8 @@ def _evidence_of_rows(rows: Predictions, group: NDArray[np.intp] | None, counts:
     level = np.searchsorted(counts.threshold[::-1], score[used])
     amount = np.ones(level.size) if weight is None else weight[used].astype(np.float64)
     if weighting is not None:
+        # The groups of all rows of the sample, not only of the used ones: rows of weight 0 also moved the estimated
+        # weights, and so are part of the variance (EstimatedWeights.moves).
         group, weighting = weighting.units(group), weighting.take(used)
     elif group is not None:
         group = np.unique(group[used], return_inverse=True)[1]

@@ -9,6 +9,7 @@ Examples
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from operator import attrgetter
 from types import SimpleNamespace
 from typing import Any, ClassVar, Self
 
@@ -27,9 +28,11 @@ _NAME = "Classifier"
 
 
 def _of_each(attribute: str, doc: str) -> property:
+    """Return a property: an attribute of the curve (dotted for one of its counts), or a list of one for each fold."""
+
     def of_each(self: "_Display") -> Any:
-        found = [getattr(curve, attribute) for curve in self.curves]
-        return found[0] if len(found) == 1 else found
+        values = [attrgetter(attribute)(curve) for curve in self.curves]
+        return values[0] if len(values) == 1 else values
 
     return property(of_each, doc=doc)
 
@@ -41,6 +44,8 @@ class _Display:
     ----------
     curves : list of Curve
     name : str, or a list of them
+    pos_label : label
+        The positive class; 1 if it was not given, which is then the positive label of 0/1, −1/1 and False/True.
     ax_, figure_, line_ : Axes, Figure and Line2D; of several curves a list of lines
     chance_level_ : Line2D or None
     """
@@ -48,10 +53,16 @@ class _Display:
     _make: ClassVar[Callable[..., Curve]]
     curves: list[Curve]
     name: Any
+    pos_label: Any
     ax_: Any
     figure_: Any
     line_: Any
     chance_level_: Any
+
+    @property
+    def estimator_name(self) -> Any:
+        """scikit-learn's other name of `name`."""
+        return self.name
 
     @property
     def curve(self) -> Curve:
@@ -94,7 +105,7 @@ class _Display:
             before = 0 if ax is None else len(ax.lines)
             options: dict[str, Any] = {"label": label} | dict(look) | line
             ax = curve.plot(ax, **options)
-            drawn += [each for each in ax.lines[before:] if each.get_gid() == CURVE]
+            drawn += [line2d for line2d in ax.lines[before:] if line2d.get_gid() == CURVE]
         self.ax_, self.figure_, self.line_ = ax, ax.figure, drawn[0] if len(drawn) == 1 else drawn
         self._set_chance(plot_chance_level, chance_level_kw or {})
         if despine:
@@ -102,7 +113,8 @@ class _Display:
         return self
 
     def _set_chance(self, shown: bool, look: Mapping[str, Any]) -> None:
-        self.chance_level_ = next((each for each in self.ax_.lines if each.get_gid() == GUIDE), None)
+        # Curves of several folds have one line of chance: Curve.plot draws it on empty axes only.
+        self.chance_level_ = next((line for line in self.ax_.lines if line.get_gid() == GUIDE), None)
         if self.chance_level_ is None:
             return
         if shown:
@@ -121,9 +133,11 @@ class _Display:
         return ""
 
     @classmethod
-    def _of(cls, curves: Sequence[Curve], name: Any) -> Self:
+    def _of(cls, curves: Sequence[Curve], name: Any, pos_label: Any) -> Self:
+        # Without __init__, which takes scikit-learn's arrays and makes a curve of them.
         display = cls.__new__(cls)
         display.curves, display.name = list(curves), name
+        display.pos_label = 1 if pos_label is None else pos_label
         return display
 
     @classmethod
@@ -153,7 +167,7 @@ class _Display:
         **options : see `plot`
         """
         curve = cls._make(y_true, y_score, sample_weight=sample_weight, pos_label=pos_label)
-        return cls._of([curve], name or _NAME).plot(ax, **options)
+        return cls._of([curve], name or _NAME, pos_label).plot(ax, **options)
 
     @classmethod
     def from_estimator(
@@ -228,11 +242,11 @@ class _Display:
         y, curves = np.asarray(y), []
         for estimator, rows in zip(cv_results["estimator"], cv_results["indices"]["test"], strict=True):
             part = X.iloc[rows] if hasattr(X, "iloc") else np.asarray(X)[rows]
-            scores, positive = _scored(estimator, type(estimator).__name__, part, response_method, pos_label)
+            scores, pos_label = _scored(estimator, type(estimator).__name__, part, response_method, pos_label)
             weight = None if sample_weight is None else np.asarray(sample_weight)[rows]
-            curves.append(cls._make(y[rows], scores, sample_weight=weight, pos_label=positive))
+            curves.append(cls._make(y[rows], scores, sample_weight=weight, pos_label=pos_label))
         names = name or [f"{type(cv_results['estimator'][0]).__name__}, fold {i + 1}" for i in range(len(curves))]
-        return cls._of(curves, names).plot(ax, chance_level_kw=chance_level_kwargs, **options)
+        return cls._of(curves, names, pos_label).plot(ax, chance_level_kw=chance_level_kwargs, **options)
 
 
 def _scored(estimator: Any, name: str, rows: Any, response_method: str, pos_label: Any) -> tuple[Any, Any]:
@@ -281,6 +295,7 @@ class PrecisionRecallDisplay(_Display):
         pos_label: Any = None,
         prevalence_pos_label: float | None = None,
     ) -> None:
+        # The line of chance of a PrecisionRecallCurve lies at the prevalence; a class without a style has no such line.
         kind = "Points" if prevalence_pos_label is None else "PrecisionRecallCurve"
         facts = {"average_precision": average_precision, "counts": SimpleNamespace(prevalence=prevalence_pos_label)}
         self.curves = [_points(kind, recall, precision, "recall", "precision", **facts)]
@@ -289,6 +304,7 @@ class PrecisionRecallDisplay(_Display):
     average_precision = _of_each("average_precision", "Area under the steps of the curve.")
     precision = _of_each("y", "Precision at each threshold.")
     recall = _of_each("x", "Recall at each threshold.")
+    prevalence_pos_label = _of_each("counts.prevalence", "Share of positives; None if it was not given.")
 
     def _fact(self, curve: Any) -> str:
         return "" if curve.average_precision is None else f" (AP {curve.average_precision:.3f})"
@@ -299,20 +315,28 @@ class DetCurveDisplay(_Display):
 
     _make = staticmethod(det)
 
-    def __init__(self, *, fpr: Any, fnr: Any, name: Any = None, pos_label: Any = None) -> None:
-        totals = {name: 1 / min(np.asarray(rate)[np.asarray(rate) > 0], default=1.0) for name, rate in
-                  (("n_neg", fpr), ("n_pos", fnr))}  # fmt: skip
-        self.curves = [_points("DetCurve", fpr, fnr, "fpr", "fnr", counts=SimpleNamespace(**totals))]
-        self.name, self.pos_label = name, pos_label
+    def __init__(
+        self, *, fpr: Any, fnr: Any, estimator_name: Any = None, name: Any = None, pos_label: Any = None
+    ) -> None:
+        # The axes end at the smallest rate above 0, which is at least 1/n of its class: so n is taken as 1/rate.
+        totals = SimpleNamespace(n_neg=_rows_of(fpr), n_pos=_rows_of(fnr))
+        self.curves = [_points("DetCurve", fpr, fnr, "fpr", "fnr", counts=totals)]
+        self.name, self.pos_label = name or estimator_name, pos_label
 
     fpr = _of_each("x", "False-positive rate at each threshold.")
     fnr = _of_each("y", "False-negative rates.")
+
+
+def _rows_of(rate: Any) -> float:
+    rates = np.asarray(rate)
+    return 1 / min(rates[rates > 0], default=1.0)
 
 
 class CalibrationDisplay(_Display):
     """Observed share of positives in bins of the probability, with a band, a rug, O/E and slope."""
 
     _make = staticmethod(calibration_curve)
+    y_prob: Any = None  # of folds
 
     def __init__(
         self, prob_true: Any, prob_pred: Any, y_prob: Any, *, estimator_name: str | None = None, pos_label: Any = None
@@ -335,7 +359,7 @@ class CalibrationDisplay(_Display):
         return getattr(curve, attribute)[~np.isnan(curve.y)]
 
     def _set_chance(self, shown: bool, look: Mapping[str, Any]) -> None:
-        if not any(each.get_gid() == GUIDE for each in self.ax_.lines):
+        if not any(line.get_gid() == GUIDE for line in self.ax_.lines):
             self.ax_.plot([0, 1], [0, 1], color="0.5", linestyle=":", label="perfect", gid=GUIDE, zorder=1)
         super()._set_chance(shown, look)
 
@@ -370,13 +394,17 @@ class CalibrationDisplay(_Display):
         """
         how = {"sample_weight": sample_weight, "pos_label": pos_label}
         curve = calibration_curve(y_true, y_prob, bins=n_bins, strategy=strategy, **how)
-        display = cls._of([curve], name or _NAME)
-        display.y_prob, display.pos_label = y_prob, pos_label
+        display = cls._of([curve], name or _NAME, pos_label)
+        display.y_prob = y_prob
         return display.plot(ax, plot_chance_level=ref_line, **options)
 
 
 def _points(kind: str, x: Any, y: Any, x_name: str, y_name: str, **facts: Any) -> Curve:
-    """Return a curve of arrays that is drawn as one of a kind, by the name of its class."""
+    """Return a curve of arrays, drawn in the style of a class of curves.
+
+    `rocscope.plotting.curves.STYLES` has styles by the name of the class, so a class of that name is made, with `facts`
+    as the attributes that the style reads. "Points" has no style: points are joined, without a reference line.
+    """
     x, y = (np.asarray(column, dtype=np.float64) for column in (x, y))
     if x.ndim != 1 or x.shape != y.shape:
         raise InputError(f"{x_name} and {y_name}", expected="arrays of one length", got=f"{x.shape} and {y.shape}")

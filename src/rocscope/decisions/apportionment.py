@@ -126,6 +126,7 @@ def greedy_steps(hulls: SegmentLevels, costs: SegmentUnitCosts, limit: Fraction 
     Steps are sorted by density in floats. The few near the end of the limit, or with a gain of about 0, are compared as
     fractions. Among equal ones that of the first segment is taken.
     """
+    # Positives and negatives of the sample in each step, and the cases that they stand for; see UnitCosts.
     up, right = hulls.steps
     pos, neg, hit, alarm, use = costs.columns(hulls.segment)
     positives, negatives = pos * up, neg * right
@@ -140,6 +141,7 @@ def greedy_steps(hulls: SegmentLevels, costs: SegmentUnitCosts, limit: Fraction 
     if limit is None or not order.size:
         return _take_exactly(hulls, costs, gainful, order[falling <= zero], gainful, None)[0]
     # Steps clearly better than the one before the end of the limit fit, those clearly worse than the one after do not.
+    # One step on either side allows for the rounding of the running sum.
     end = int(np.searchsorted(np.cumsum(used[order]), float(limit)))
     high = falling[min(max(end - 1, 0), order.size - 1)]
     low = falling[min(end + 1, order.size - 1)]
@@ -160,7 +162,15 @@ def _take_exactly(
     gainful: Booleans,
     limit: Fraction | None,
 ) -> tuple[HullSteps, bool]:
-    """Take the certain steps and the best doubtful ones; also return whether no better step can have been missed."""
+    """Take the certain steps and the best doubtful ones; also return whether no better step can have been missed.
+
+    Parameters
+    ----------
+    certain : mask of the steps that are taken in any case
+    doubtful : indices of the steps that are compared as fractions, and taken while there is room
+    gainful : mask of the steps with a gain
+        If all doubtful ones fit, none of these may be left: it would have fitted too.
+    """
     up, right = hulls.steps
     best, kind, distinct = _best_first(hulls, costs, doubtful)
     end, partial, part, marginal = best.size, -1, ZERO, ZERO

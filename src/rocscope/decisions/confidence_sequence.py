@@ -602,6 +602,17 @@ class RankCounts:
     Every score is a range of its own until there are many. Then ranges of few rows become one, with ends aligned in the
     order of the floats: half of all floats, a quarter, and so on. So of two ranges of two monitors one contains the
     other, or they are disjoint, and both can be added. Crowded scores keep narrow ranges, wherever they lie.
+
+    Attributes
+    ----------
+    start : array of r
+        The smallest key (see `_keys`) of each range, increasing.
+    bits : array of r
+        Number of low bits in which the keys of a range differ: 0 for a single score.
+    low, high : arrays of r
+        The lowest and the highest score seen in each range.
+    pos, neg : arrays of blocks × r
+        Counts in each block of rows (`LookBlock`) and range.
     """
 
     def __init__(self) -> None:
@@ -662,11 +673,11 @@ class RankCounts:
             self.pos, self.neg = np.zeros((0, first.size), np.int64), np.zeros((0, first.size), np.int64)
 
     def _join(self) -> None:
-        """Join ranges of few rows, the closest first."""
+        """Join ranges of few rows, the closest first, down to half of the allowed number, so that it is seldom done."""
         share, rows = LEAST_SHARE, (self.pos + self.neg).sum(axis=0)
         start, bits = self.start.copy(), self.bits.copy()
         # Ranges with a common prefix become one, from narrow to wide, as long as it holds few rows. If too many ranges
-        # remain, more rows are allowed.
+        # remain, more rows are allowed. This ends, since the widest prefix is a single bit: two ranges remain at most.
         while start.size > MOST_RANGES // 2:
             for width in np.arange(1, WIDEST_BITS + 1, dtype=np.uint64):
                 prefix = start >> width

@@ -63,6 +63,7 @@ class DeviceScores(Ranking):
         return self._on_host
 
     def blocks(self) -> Any:
+        # The codes of a block are the scores as unsigned integers in the same order, as `decode` of Ranking expects.
         return self.levels().blocks_of(encode(np.ascontiguousarray(self.thresholds())))
 
 
@@ -77,7 +78,7 @@ def rank(y_true: Any, y_score: Any) -> DeviceScores | None:
         return None
     if y_score.ndim != 1 or not y_score.shape[0] or getattr(y_true, "device", None) != getattr(y_score, "device", None):
         return None
-    labels = widened(y_true)
+    labels = widened(y_true)  # without gradients, and with bfloat16 as float32
     scores = widened(y_score)
     name = type_of(scores)
     if name not in NUMBERS or name == "bool" or ("float" in name and not library.isfinite(scores).all()):

@@ -462,7 +462,7 @@ def one_line_errors(subject: str) -> Iterator[None]:
         got = f"byte {error.object[error.start]:#04x} at position {error.start}"
         raise errors.EngineError(subject, expected=expected, got=got, hint=_ENCODING_HINT) from None
     except OverflowError as error:
-        from rocscope._base.arrays import WHOLE_OF_64_BITS
+        from rocscope._base.arrays import WHOLE_OF_64_BITS  # loads NumPy, which this module does without
 
         hint = "make them floats if they are not exact"
         raise errors.EngineError(subject, expected=WHOLE_OF_64_BITS, got=condense(str(error)), hint=hint) from None

@@ -233,8 +233,9 @@ class GroupTotals:
 
     Attributes
     ----------
-    entries, most : number of levels of all runs, and of the longest
-    samples : scores of each run, and its number of levels
+    levels, most_levels : number of levels of all runs together, and of the longest run
+        A score may be a level of several runs.
+    samples : for each run, some of its distinct scores, evenly spaced, and its number of levels
     """
 
     segment: Any
@@ -242,16 +243,21 @@ class GroupTotals:
     dtype: str
     n_pos: int
     n_neg: int
-    entries: int
-    most: int
+    levels: int
+    most_levels: int
     samples: list[tuple[Array, float]]
 
 
 def _survey(runs: Any, data: Input) -> tuple[tasks.Facts, list[GroupTotals]]:
-    """Rank the rows, and return the facts and totals of each group, by segment and model."""
+    """Return the facts of all rows, and the totals of each group, by segment and model.
+
+    `runs` is evaluated here: the workers rank their rows, and keep the runs. A row of it is a run, or the facts of a
+    partition.
+    """
+    # All columns but the levels themselves, which stay on the executors.
     names = ["model", "n_pos", "n_neg", "levels", "sample", "facts"]
-    if "segment" in runs.columns:
-        names.insert(0, "segment")
+    if data.segment:
+        names.append("segment")
     facts = tasks.Facts()
     by_group: dict[tuple[Any, int], list[Any]] = {}
     for run in runs.select(*names).collect():
@@ -272,8 +278,8 @@ def _survey(runs: Any, data: Input) -> tuple[tasks.Facts, list[GroupTotals]]:
                 dtype,
                 n_pos=sum(run.n_pos for run in runs_of_group),
                 n_neg=sum(run.n_neg for run in runs_of_group),
-                entries=sum(run.levels for run in runs_of_group),
-                most=max(run.levels for run in runs_of_group),
+                levels=sum(run.levels for run in runs_of_group),
+                most_levels=max(run.levels for run in runs_of_group),
                 samples=[(np.frombuffer(run.sample, dtype), run.levels) for run in runs_of_group],
             )
         )
@@ -338,17 +344,17 @@ def _assigned(totals: Sequence[GroupTotals]) -> list[tasks.Group]:
                 place += 1
                 levels_in_place = 0
             places.append(place)
-            levels_in_place += group.entries // ranges + 1
+            levels_in_place += group.levels // ranges + 1
         # A run with more levels already proves that the model has too many.
-        kept_levels = most_levels if group.most <= most_levels else 0
+        kept_levels = most_levels if group.most_levels <= most_levels else 0
         sizes = (group.n_pos, group.n_neg, kept_levels, MOST_BINS)
         groups.append(tasks.Group(number, group.dtype, borders, np.array(places), *sizes))
     return groups
 
 
 def _borders(group: GroupTotals) -> Array:
-    """Return the scores that split a group's entries evenly, estimated from samples."""
-    ranges = -(-group.entries // _LEVELS_PER_RANGE)
+    """Return the scores that split the levels of a group's runs evenly, estimated from samples."""
+    ranges = -(-group.levels // _LEVELS_PER_RANGE)
     scores = np.concatenate([sample for sample, _ in group.samples])
     if ranges == 1:
         return scores[:0]

@@ -172,14 +172,15 @@ def _spans(cells: _Cells, worst: Booleans, most: int) -> tuple[Booleans, list[Sp
     if not by_score:
         starts, ends = _heaviest(cells, worst)
         recounted = _marked(starts, ends, worst.size)
-        by_score = not cells.step[starts].all()  # some were counted by score already
+        # A range too narrow for floats to divide (step 0) holds few distinct scores.
+        by_score = not cells.step[starts].all()
     spans = []
     for start, end in zip(starts, ends, strict=True):
         low = cells.low[end - 1].item()
         high = cells.high[start].item()
         parts = None
         if not by_score:
-            # A grid finer than the one that the ranges come from.
+            # A grid finer than the one that the ranges come from: _FINER parts for each of its steps.
             parts = ceil(_FINER * max(1.0, _half_width(low, high) / cells.step[start] * 2))
         spans.append(Span(low, high, parts))
     return recounted, spans

@@ -517,6 +517,7 @@ def _reader_of(opened: Source, request: CountRequest) -> tuple[Reader, Stream]:
     """Return the reader and the batches of a source."""
     roles = request.roles(opened)
     names = list(dict.fromkeys(role.column for role in roles))
+    # Up to three passes: over numbers written as text, over the classes, and over the rows.
     open_stream = partial(opened.stream, names, request.where)
     stream = open_stream()
     kinds = _numeric_types(opened, roles, stream.schema, open_stream)

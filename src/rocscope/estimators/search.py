@@ -38,8 +38,11 @@ _PARTS = 10
 _DRAWS = 20
 
 _FOLD_VARIANCE = 1.12
-"""Factor of the variance of a figure of a whole ranking, for what a fold's training rows leave to chance; intervals of
-cost allow for it. With it, and the whole optimism as a further error, both cover (benchmarks/estimators)."""
+"""Factor of the variance of a figure of a whole ranking, since each fold's model depends on its training rows.
+
+Intervals of decisions (cost, or a figure of one threshold) include that already. With this factor, and with the
+optimism as a further error, intervals of rankings and of costs have their nominal coverage (benchmarks/estimators).
+"""
 
 
 @dataclass(frozen=True)
@@ -95,7 +98,7 @@ class Search(wrapping.TwoClasses, wrapping.WrappingClassifier):
     criterion : str, optional
         A figure in place of cost: of a whole ranking ("auc", "brier", "average_precision") or of one threshold ("f1").
     subject_to : constraints
-        Such as ``"tpr >= .9"``; candidates that no threshold makes admissible are left out.
+        Such as ``"tpr >= .9"``; candidates without an admissible threshold in every repeat are left out.
     one_standard_error : bool
         Whether to take the first candidate that is worse than the best one by at most a standard error of the paired
         difference (Breiman et al. 1984), rather than the best one itself.
@@ -129,7 +132,7 @@ class Search(wrapping.TwoClasses, wrapping.WrappingClassifier):
     Raises
     ------
     InfeasibleError
-        If no candidate satisfies the constraints; see also `ThresholdClassifier`.
+        If no candidate satisfies the constraints in every repeat; see also `ThresholdClassifier`.
 
     Notes
     -----
@@ -216,6 +219,7 @@ class Search(wrapping.TwoClasses, wrapping.WrappingClassifier):
         self.repeats_ = len(repeats)
         self.best_ = self.candidates_[winner].name
         self._method = self._methods[self.best_]
+        # The threshold of the first repeat, whose scores are kept in predictions_.
         self.decision_ = repeats[0].decisions.get(self.best_)
         self.threshold_ = nan if self.decision_ is None else self.decision_.threshold
         self.estimator_ = refit(self.best_)
@@ -232,11 +236,16 @@ class Search(wrapping.TwoClasses, wrapping.WrappingClassifier):
         return self._candidates
 
     def _models(self) -> dict[str, Any]:
+        # Before fit() scikit-learn asks for metadata routing and tags, which no random state changes.
         return getattr(self, "_candidates", None) or candidates_of(self.estimator, 0)
 
     def _settle(self, repeats: Sequence[_CandidateFigures], goal: "_Goal") -> int:
-        """Choose a candidate by all repeats so far, estimate its figure, and return its index."""
+        """Choose a candidate by all repeats so far, set `estimate_` and `candidates_`, and return its index."""
+        # NaN for a candidate that any repeat left without an admissible threshold.
         values = np.mean([figures.values for figures in repeats], axis=0)
+        if np.isnan(values).all():
+            message = f"no candidate satisfies the constraints in each of {len(repeats)} repeats"
+            raise InfeasibleError(message, hint="loosen a constraint, or take fewer repeats")
         moves = np.mean([figures.moves for figures in repeats], axis=0)
         covariance = repeats[0].scale * (moves.T @ (moves / repeats[0].frequency[:, None]))
         goodness = goal.sign * values

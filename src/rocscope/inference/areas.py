@@ -859,7 +859,8 @@ def all_equal(sample: AucSample) -> Omnibus | None:
     p_value = float(special.fdtrc(rank, df_left, f)) if rank and df_left > 0 else np.nan
     if min(size.informative for size in sizes) < results.FEW_FOR_LIMIT or isnan(p_value):
         p = np.array([2 * min(pair.p_above(0.0), pair.p_below(0.0), 0.5) for pair in pairs])
-        covariance = results.covariance_of_differences(sample.covariance)
+        # The covariance is NaN for a single positive or negative: p-values then rest on the numbers of rows.
+        covariance = results.covariance_of_differences(np.nan_to_num(sample.covariance))
         most_different = float(results.max_t(p, covariance, one_sided=False).min())
         p_value = most_different if isnan(p_value) else max(p_value, most_different)
         method += ", no surer than the most different pair"

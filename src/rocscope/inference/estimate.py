@@ -475,8 +475,10 @@ def max_t(p: Array, covariance: Array, one_sided: bool) -> Array:
 
     Notes
     -----
-    A p-value is taken as that of a normal statistic, so that what it allows for few rows stays allowed for. 100,000
-    draws: an adjusted p-value of .05 has a standard error of .0007.
+    Each p-value is converted back to a normal quantile, and not computed again from the covariance, so that its
+    correction for few rows is kept. With 100,000 draws an adjusted p-value of .05 has a standard error of .0007.
+
+    `p` has no NaN. Only correlations of the covariance are used.
 
     References
     ----------
@@ -486,7 +488,12 @@ def max_t(p: Array, covariance: Array, one_sided: bool) -> Array:
     # so that its root comes from eigenvalues and not from Cholesky's decomposition.
     variance = np.diag(covariance)
     spread = np.sqrt(np.where(variance > 0, variance, 1.0))
-    values, vectors = np.linalg.eigh(covariance / np.outer(spread, spread))
+    correlation = covariance / np.outer(spread, spread)
+    # A difference without a variance, or with an unknown one, can have a p-value from the numbers of rows alone. It is
+    # drawn independently, which is Šidák's adjustment. Models that rank all rows alike have p = 1 and need no draws.
+    unknown = (variance <= 0) & (p < 1)
+    correlation[unknown, unknown] = 1.0
+    values, vectors = np.linalg.eigh(correlation)
     root = vectors * np.sqrt(values.clip(min=0))
     drawn = np.random.default_rng(0).standard_normal((_DRAWS, root.shape[1])) @ root.T
     if one_sided:
@@ -499,7 +506,8 @@ def max_t(p: Array, covariance: Array, one_sided: bool) -> Array:
     largest = np.maximum.accumulate(drawn[:, order[::-1]], axis=1)[:, ::-1]
     reached = (largest >= statistic[order]).mean(axis=0)
     adjusted = np.empty_like(p)
-    adjusted[order] = np.maximum.accumulate(np.fmax(reached, p[order]))
+    # At least its own p-value, since draws do not resolve those near 0; and in the order of the p-values.
+    adjusted[order] = np.maximum.accumulate(np.maximum(reached, p[order]))
     return adjusted
 
 

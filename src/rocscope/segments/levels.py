@@ -32,7 +32,7 @@ SegmentWeight = Literal["n", "n_pos"] | None
 
 # From here on float64 rounds some whole numbers.
 _FIRST_ROUNDED = 2**53
-# So that differences of two such products fit 64 bits.
+# Most pairs of a positive and a negative for hulls in 64 bits: the difference of two products tp·fp stays below 2^63.
 _MOST_PAIRS = 2.0**62
 # Rounds of leaving out dents in NumPy, after which few are left to the loop.
 _ROUNDS = 4
@@ -51,10 +51,11 @@ class SegmentLevels:
     threshold : array of scores, decreasing in each segment (of each model)
     tp, fp : arrays of counts at or above each level in its segment
     n_pos, n_neg : arrays of counts by segment
-    counted : arrays of positives and of negatives at each level, where they are known before anybody asks
-    names : array of segments, where they matter
-    models : list of str, where they matter
-    model : array of the model that each level is of, by its number
+    counted : arrays of positives and of negatives at each level
+        None if they were not at hand: `steps` then takes differences of `tp` and `fp`.
+    names : names of the segments, if asked for by name
+    models : names of the models, if several are in the table
+    model : array of the index of the model of each level
     """
 
     start: NDArray[np.int64]
@@ -181,9 +182,10 @@ class SegmentLevels:
         return operation.reduceat(values, self.start[:-1])
 
     def sums(self, values: Array, *, upwards: bool = False) -> Array:
-        """Return the sum of values by level in each segment, rounded as for the segment alone.
+        """Return the sum of values by level in each segment, rounded exactly as for the segment alone.
 
-        That has the levels downwards, or upwards.
+        Figures of single counts are sums over decreasing scores, or (with `upwards`) over increasing ones. The order
+        decides the last digit, so it is the same here, and segments are summed one by one: reduceat adds differently.
         """
         ends = (values.size - self.start[::-1] if upwards else self.start).tolist()
         values = np.ascontiguousarray(values[::-1]) if upwards else values
@@ -191,7 +193,11 @@ class SegmentLevels:
         return sums[::-1] if upwards else sums
 
     def area(self, credit: int) -> Array:
-        """Return the area under each segment's ROC curve, with `credit` for half a tied pair."""
+        """Return the area under each segment's ROC curve: Σ neg·(2·(positives above) + credit·pos) / (2·n_pos·n_neg).
+
+        A tied pair counts credit/2: 0, 1 or 2 for the lower, middle or upper area. Integers must be below 2^62 pairs in
+        a segment, which `SegmentedCounts` checks, so that 2·n_pos·n_neg fits 64 bits.
+        """
         right = self.reduce(np.add, self.neg * (2 * (self.tp - self.pos) + credit * self.pos))
         return quotients(right, 2 * self.n_pos * self.n_neg)
 
@@ -217,7 +223,7 @@ class SegmentLevels:
 
     @cached_property
     def upper(self) -> "SegmentLevels":
-        """Vertices of each segment's upper hull, from nobody (omitted) to everybody positive."""
+        """Vertices of each segment's upper hull, after (0, 0), which is omitted, up to (n_neg, n_pos)."""
         return self._hull(self.tp, self.fp)
 
     @cached_property
@@ -227,6 +233,7 @@ class SegmentLevels:
 
     def _hull(self, up: Array, right: Array) -> "SegmentLevels":
         if len(self.models) > 1:
+            # Points from left to right. Of equal points the hull keeps the last one, so the first model comes last.
             order = np.lexsort((-self.model, up, right, self.segment))
             return self.kept(order, self.start)._vertices(up[order], right[order])
         return self._vertices(up, right)
@@ -237,6 +244,7 @@ class SegmentLevels:
         if fits and up.size >= kernels.SMALL:
             size = kernels.segments.hulls(up, right, self.start, vertices, start)
             return self.kept(vertices[:size], start)
+        # Of two equal points of two models, _without_dents would drop both.
         some = _without_dents(up, right, self.segment) if fits and len(self.models) < 2 else np.arange(up.size)
         starts = self.segment[some].searchsorted(np.arange(self.start.size))
         size = kernels.segments.hulls.python(up[some].tolist(), right[some].tolist(), starts.tolist(), vertices, start)
@@ -336,6 +344,8 @@ def _steps(sums: Array, start: Array) -> Array:
     return steps
 
 
+# Sorting the rows of all segments
+
 # Segments whose slots, two for each, 32 bits number.
 _MOST_SHORT = 2**31
 # Bits of the numbers of slots within a bucket that two bytes hold.
@@ -344,7 +354,7 @@ _SHORT_BITS = 16
 _BUCKET_BITS = 9
 # Fewer rows are in a cache already, so that smaller buckets gain nothing.
 _BUCKET_ROWS = 1 << 16
-# Runs of the rows: several for each core of a large machine.
+# Number of runs that rows are split into, one a thread at a time: a few for each core, so that no core waits long.
 _RUNS = 48
 # Rows from which on a run is worth a thread.
 _LEAST_RUN = 1 << 17
