@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
+import rocscope as rs
 from rocscope._base.atomic_write import check_writable, write_file
 from rocscope._base.formatting import alike, known
 from rocscope.cli import console
@@ -18,11 +19,8 @@ from rocscope.cli import options as opt
 from rocscope.errors import InputError, ScoreError, heard
 
 if TYPE_CHECKING:
-    from rocscope import Predictions
-    from rocscope.decisions import Decision, Monitor
-    from rocscope.engines.description import ColumnFacts
     from rocscope.figures.conditions import Condition
-    from rocscope.inference.estimate import Estimate
+    from rocscope.inference import Estimate
 
 # Exit codes.
 _NOT_READ = 2
@@ -45,10 +43,9 @@ def validate(
     Example: rocscope validate scores.csv
     """
     layout.require(file, label=[label], score=score or [])
-    from rocscope.engines import describe
     from rocscope.engines.description import uses_of
 
-    description = describe(file, label=label, scores=score, **layout.arguments)
+    description = rs.engines.describe(file, label=label, scores=score, **layout.arguments)
     code = _NOT_READ if description.problems else 0
     if json:
         console.print_json("validate", description.to_dict())
@@ -63,7 +60,7 @@ def validate(
     return code
 
 
-def _column_row(column: "ColumnFacts", use: str) -> list[str]:
+def _column_row(column: "rs.engines.ColumnFacts", use: str) -> list[str]:
     """Return the facts about a column, and what 'rocscope FILE' would guess that it is for."""
     bounds = []
     for bound in (column.minimum, column.maximum):
@@ -118,8 +115,6 @@ def verify(
     """
     needed = ("label", "scores") if rows.score else ("label",)
     rows.require(file, *needed, segment=segment)
-    import rocscope as rs
-
     saved = rs.decisions.load_plan(plan)
     rows = replace(rows, score=rows.score or list(saved.models))
     rows.require(file, "label", "scores")
@@ -183,8 +178,6 @@ def monitor(
     """
     rows.require(file, "label")
     check_writable(state, force=True)
-    import rocscope as rs
-
     chosen = rs.Decision.load(decision)
     options = {"fail_if": fail_if or [], "level": level, "target_prevalence": target_prevalence}
     watch = _load_or_begin(state, chosen, options)
@@ -222,14 +215,12 @@ def monitor(
     return _FAILED
 
 
-def _load_or_begin(state: str, chosen: "Decision", options: dict[str, Any]) -> "Monitor":
+def _load_or_begin(state: str, chosen: "rs.Decision", options: dict[str, Any]) -> "rs.decisions.Monitor":
     """Return the saved monitor, or a new one; InputError if the saved one has another decision or other limits."""
-    from rocscope import decisions
-
-    new = decisions.monitor(chosen, **options)
+    new = rs.monitor(chosen, **options)
     if not Path(state).exists():
         return new
-    saved = decisions.Monitor.load(state)
+    saved = rs.decisions.Monitor.load(state)
     if not saved.watches_as(new):
         expected = "a state of this decision, --fail-if, --level and --target-prevalence"
         limits = ", ".join(map(str, saved.limits)) or "no limits"
@@ -307,11 +298,10 @@ def calibrate(
         _apply_recalibrator(file, rows, apply, column, target_prevalence, output, force=force)
         return 0
     predictions = rows.read(file)
-    from rocscope.calibration import calibration_report, recalibrate
 
     # Fit to all rows; the figures are those of cross-validation.
     method_name: Any = method
-    result = recalibrate(predictions, method_name, cv=folds, random_state=random_state)
+    result = rs.calibration.recalibrate(predictions, method_name, cv=folds, random_state=random_state)
     recalibrator = next(iter(result.recalibrators.values()))
     recalibrated = result.predictions
     if target_prevalence is not None:
@@ -320,10 +310,10 @@ def calibrate(
     options: dict[str, Any] = {"draws": _DRAWS, "target_prevalence": target_prevalence}
     reports = {}
     try:
-        reports["as they are"] = calibration_report(predictions, **options)
+        reports["as they are"] = rs.calibration.calibration_report(predictions, **options)
     except ScoreError:
         console.note("The scores are no probabilities: there is nothing to compare with.")
-    reports["recalibrated, out of sample"] = calibration_report(recalibrated, **options)
+    reports["recalibrated, out of sample"] = rs.calibration.calibration_report(recalibrated, **options)
     judge = gating.Judge(recalibrated)
     estimate = judge.estimate if target_prevalence is None else partial(_estimate_at, judge, options)
     judged = gating.judge_gates(gates, judge.models, estimate)
@@ -344,24 +334,21 @@ def calibrate(
     return gating.exit_code(judged)
 
 
-def _adjusted(predictions: "Predictions", target_prevalence: float) -> "Predictions":
+def _adjusted(predictions: "rs.Predictions", target_prevalence: float) -> "rs.Predictions":
     """Return the probabilities adjusted to another prevalence, as `Recalibrator.adjust_to` adjusts them."""
-    from rocscope import Predictions
     from rocscope.calibration.outcomes import Shift, outcomes
 
     shift = Shift.of(outcomes(predictions), target_prevalence)
     scores = {model: shift.of_chance(probability) for model, probability in predictions.scores.items()}
-    return Predictions(predictions.y_true, scores, **predictions.row_columns())
+    return rs.Predictions(predictions.y_true, scores, **predictions.row_columns())
 
 
 def _estimate_at(judge: "gating.Judge", options: dict[str, Any], condition: "Condition") -> "Estimate":
     """Return a figure at a target prevalence, as the calibration report has it; the AUC is the same at any."""
-    from rocscope.calibration import calibration_report
-
     name = gating.figure_of(condition).name
     if name == "auc" or {condition.model, condition.minus} - {None, *judge.models}:
         return judge.estimate(condition)
-    report = calibration_report(judge.data, level=condition.level or 0.95, **options)
+    report = rs.calibration.calibration_report(judge.data, level=condition.level or 0.95, **options)
     if name not in report.estimates:
         expected = "with --target-prevalence the AUC or a figure of calibration_report"
         raise InputError("--fail-if", expected=expected, got=name)
@@ -379,10 +366,9 @@ def _apply_recalibrator(
     force: bool,
 ) -> None:
     """Write the rows of a file with a column of recalibrated probabilities."""
-    from rocscope.calibration import load_recalibrator
     from rocscope.engines.reading import add_column
 
-    recalibrator = load_recalibrator(path)
+    recalibrator = rs.calibration.load_recalibrator(path)
     if target_prevalence is not None:
         recalibrator = recalibrator.adjust_to(target_prevalence)
     (score,) = rows.score or [""]

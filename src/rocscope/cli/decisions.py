@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
+import rocscope as rs
 from rocscope._base.formatting import about, alike
 from rocscope.cli import console
 from rocscope.cli import gate as gating
@@ -21,12 +22,8 @@ from rocscope.cli import options as opt
 from rocscope.errors import InputError
 
 if TYPE_CHECKING:
-    from rocscope import Decision
-    from rocscope.decisions.allocation import Allocation
     from rocscope.decisions.campaign import CampaignPlan
     from rocscope.figures.conditions import Condition
-    from rocscope.inference.estimate import Estimate
-    from rocscope.multiclass.predictions import MulticlassPredictions
 
 CHOICE = Parameter(group=opt.CHOICE)
 CAMPAIGN = Parameter(group=opt.CAMPAIGN)
@@ -113,7 +110,6 @@ def choose(
         constraints.append(Constraint.capacity(capacity))
 
     # Read the rows and choose: from the hull, or row by row where costs differ.
-    from rocscope import decisions
     from rocscope.calibration.outcomes import are_probabilities
     from rocscope.sample import samples_of
 
@@ -121,9 +117,9 @@ def choose(
         predictions = candidates = rows.read(file, columns=context.columns)
     else:
         predictions = rows.read_or_count(file, memory)
-        candidates = decisions.hull(predictions, negate=negate)
+        candidates = rs.hull(predictions, negate=negate)
     objective: Any = criterion
-    decision = decisions.choose(
+    decision = rs.choose(
         candidates,
         context,
         criterion=objective,
@@ -172,7 +168,7 @@ def _deliver(
         console.note(f"Decision: {decision.save(output, force=force)}")
 
 
-def _print_decision(decision: "Decision", *, with_half: bool) -> None:
+def _print_decision(decision: "rs.Decision", *, with_half: bool) -> None:
     # The rule, and the range of prevalences and cost ratios in which it is the best.
     rule = decision.rule.replace("threshold", repr(decision.threshold))
     # With a constraint, a review or costs of rows, no such range is computed, so that nothing follows from its absence.
@@ -243,20 +239,21 @@ def _range(interval: tuple[float, float] | None, otherwise: str) -> str:
     return f"from {low:.4g}" + ("" if math.isinf(high) else f" to {high:.4g}")
 
 
-def _draw_roc(predictions: Any, decision: "Decision", ax: Any) -> None:
-    from rocscope.plotting import plot_roc
+def _draw_roc(predictions: Any, decision: "rs.Decision", ax: Any) -> None:
 
     # Without constraints the context marks the best points itself; costs of rows have no slope to draw.
     context = None if decision.context.columns else decision.context
     if context and decision.criterion == "min_cost" and not decision.subject_to:
-        plot_roc(predictions, context=context, legend="below", ax=ax)
+        rs.plotting.plot_roc(predictions, context=context, legend="below", ax=ax)
         return
     marked = [decision.threshold] if math.isfinite(decision.threshold) else []
-    plot_roc(predictions, models=[decision.model], context=context, thresholds=marked, legend="below", ax=ax)
+    rs.plotting.plot_roc(
+        predictions, models=[decision.model], context=context, thresholds=marked, legend="below", ax=ax
+    )
 
 
 def _choose_weights(
-    predictions: "MulticlassPredictions",
+    predictions: "rs.multiclass.MulticlassPredictions",
     criterion: str | None,
     cost_matrix: str | None,
     cost_rows: Any,
@@ -265,7 +262,6 @@ def _choose_weights(
     """Choose class weights."""
     from rocscope.figures.conditions import Condition
     from rocscope.figures.registry import known
-    from rocscope.multiclass.class_weighting import class_weights
     from rocscope.multiclass.costs import read_costs
 
     objective: Any = criterion or "accuracy"
@@ -285,7 +281,7 @@ def _choose_weights(
             if not is_recall or condition.relation != ">=" or condition.model is None:
                 raise InputError("--subject-to", expected=f"a text such as '{example}'", got=repr(str(condition)))
             min_recall[class_of_text.get(condition.model, condition.model)] = condition.bound
-    return class_weights(predictions, objective=objective, min_recall=min_recall or None)
+    return rs.multiclass.class_weights(predictions, objective=objective, min_recall=min_recall or None)
 
 
 def _print_weights(decision: Any) -> None:
@@ -407,19 +403,16 @@ def campaign(
         layout.require(apply_to, id=[id], keep=keep or [], segment=[segment])
 
     # Read the rows and plan.
-    from rocscope.core import Campaign
-    from rocscope.decisions import allocate, plan_campaign
-
-    planned = Campaign(population, unit_cost, unit_benefit, fixed_cost, response_rate, capacity)
+    planned = rs.Campaign(population, unit_cost, unit_benefit, fixed_cost, response_rate, capacity)
     # A list of the pilot's own rows needs their identifiers.
     groups = id if select and apply_to is None else None
     sample = _read_pilot(file, rows, memory, segment, groups, planned.context.columns)
     plan: Any
     if segment is None:
-        plan = plan_campaign(sample, planned)
+        plan = rs.plan_campaign(sample, planned)
     else:
         differences = dict(map(_parse_difference, max_difference or []))
-        plan = allocate(sample, planned, budget=budget, max_difference=differences, subject_to=subject_to or ())
+        plan = rs.allocate(sample, planned, budget=budget, max_difference=differences, subject_to=subject_to or ())
     judge = _CampaignJudge(sample, plan=plan)
     judged = gating.judge_gates(gates, plan.needs[:1] or plan.models[:1], judge.estimate)
 
@@ -505,13 +498,11 @@ class _CampaignJudge(gating.Judge):
 
     plan: Any = None
 
-    def estimate(self, condition: "Condition") -> "Estimate":
+    def estimate(self, condition: "Condition") -> "rs.inference.Estimate":
         name = condition.quantity.lower()
         level = condition.level
         if name not in _CAMPAIGN_FIGURES:
             return super().estimate(condition)
-        from rocscope.inference.estimate import Estimate
-
         by_segment = not hasattr(self.plan, "best")
         if name == "profit" and level is not None:
             if not by_segment:
@@ -526,7 +517,7 @@ class _CampaignJudge(gating.Judge):
             profit = self.plan.best.best.profit
             cases = self.plan.best.best.size
         value = profit if name == "profit" else cases
-        return Estimate(value, math.nan, math.nan, level or 0.95, "as planned", len(self.plan.models))
+        return rs.inference.Estimate(value, math.nan, math.nan, level or 0.95, "as planned", len(self.plan.models))
 
 
 def _parse_difference(text: str) -> tuple[str, float]:
@@ -559,7 +550,7 @@ def _print_campaign(plan: "CampaignPlan", steps: int) -> None:
     console.note(plan.verdict)
 
 
-def _print_allocation(plan: "Allocation") -> None:
+def _print_allocation(plan: "rs.decisions.Allocation") -> None:
     """Print how a campaign is spread over segments."""
     columns = plan.to_frame("pyarrow").to_pydict()
     lines = []
@@ -631,8 +622,6 @@ def apply(
     if label is not None and not every_row:
         raise InputError("--label", expected="--every-row too: only then outcomes are listed")
     layout.require(file, id=[id], keep=keep or [], segment=[segment], label=[label])
-    import rocscope as rs
-
     saved = rs.decisions.load_plan(plan)
     options = {"every_row": every_row, "label": label, "pos_label": pos_label, "random_state": random_state}
     with console.attended(f"Reading {file}"):
@@ -725,8 +714,6 @@ def outcomes(
     """
     acted_column = None if acted == "all" else acted
     layout.require(file, label=[label], id=[id], segment=[segment], acted=[acted_column])
-    import rocscope as rs
-
     saved = rs.decisions.load_plan(plan)
     _require_segment(saved, segment)
     options = {"label": label, "acted": acted, "pos_label": pos_label, "level": level, "random_state": random_state}

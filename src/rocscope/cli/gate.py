@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
+import rocscope as rs
 from rocscope import errors
 from rocscope._base.atomic_write import write_file
 from rocscope._base.formatting import about
@@ -26,11 +27,10 @@ from rocscope.cli import options as opt
 from rocscope.errors import InputError, ModelError, one_of
 
 if TYPE_CHECKING:
-    from rocscope import Context, Decision
     from rocscope._base.arrays import Array
     from rocscope.figures.conditions import Condition
     from rocscope.figures.influence import Figure
-    from rocscope.inference.estimate import Estimate
+    from rocscope.inference import Estimate
     from rocscope.sample import Sample, Samples
 
 FAILED = 1
@@ -128,12 +128,10 @@ class JudgedGate:
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """Return the gate and its outcome for each estimate used, safe for JSON."""
-        from rocscope.core import jsonable
-
         content: dict[str, Any] = {"condition": self.gate.text, "failed": self.failed}
         if self.segment:
             content["segment"] = self.segment
-        return [jsonable(content | {"estimate": estimate.to_dict()}) for estimate in self.estimates]
+        return [content | {"estimate": estimate.to_dict()} for estimate in self.estimates]
 
 
 def parse_gates(
@@ -219,8 +217,6 @@ class Judge:
 
     def estimate(self, condition: "Condition") -> "Estimate":
         """Return the estimate of a condition's figure or difference; undefined if a class is missing."""
-        from rocscope.inference.estimate import Estimate
-
         for model in (condition.model, condition.minus or condition.model):
             if model not in self.models:
                 raise errors.ColumnError(str(condition), expected=f"models among {self.models}", got=repr(model))
@@ -235,13 +231,11 @@ class Judge:
                 return self._at_threshold(figure, model, level, has_level=has_level)
             return self._of_ranking(figure, model, level, has_level=has_level)
         except errors.OneClassError as error:
-            return Estimate(nan, nan, nan, level, "undefined", 0, reason=str(error))
+            return rs.inference.Estimate(nan, nan, nan, level, "undefined", 0, reason=str(error))
 
     def _of_ranking(self, figure: "Figure", model: str, level: float, *, has_level: bool) -> "Estimate":
         """Return a figure of all thresholds or of the probabilities; by bootstrap if there is no formula."""
-        import rocscope as rs
         from rocscope.evaluation.summary import MEASURES
-        from rocscope.inference.estimate import Estimate
 
         if figure.name == "auc":
             return rs.auc_interval(self.data, model=model, level=level)
@@ -250,7 +244,8 @@ class Judge:
         sample = self.samples[model]
         # Without a level only the value decides, so the time of an interval is saved.
         if not has_level and figure.counts is not None:
-            return Estimate(figure.value(sample.counts), nan, nan, level, figure.title, sample.counts.n)
+            value = figure.value(sample.counts)
+            return rs.inference.Estimate(value, nan, nan, level, figure.title, sample.counts.n)
         data = sample.rows or sample.counts
         if figure.name in MEASURES:
             # Without a level they have the sample's prevalence too.
@@ -260,8 +255,6 @@ class Judge:
 
     def _at_threshold(self, figure: "Figure", model: str, level: float, *, has_level: bool) -> "Estimate":
         """Return a figure of the four counts at the threshold of a model, or of their cost."""
-        import rocscope as rs
-
         sample = self.samples[model]
         threshold = self._threshold(figure, model)
         point = sample.points.at(threshold)
@@ -283,8 +276,8 @@ class Judge:
     def _statistic(self, figure: "Figure", threshold: float) -> Any:
         """Return the statistic of a figure at a threshold, with the costs of the context."""
         from rocscope.figures.registry import in_context
-        from rocscope.inference import statistics
 
+        statistics = rs.inference.statistics
         if figure.name == "cost":
             return statistics.cost_at(threshold, self.context)
         with_costs = in_context(figure, self.context)
@@ -300,8 +293,6 @@ class Judge:
 
     def _difference(self, figure: "Figure", model: str, minus: str, level: float) -> "Estimate":
         """Return the difference of two models; a figure of one threshold is measured at each model's own."""
-        import rocscope as rs
-
         pair: dict[str, Any] = {}
         if _has_threshold(figure):
             # Decisions become scores 0 and 1, so that both models have the threshold 0.5.
@@ -317,13 +308,11 @@ class Judge:
 
     def _decisions(self, model: str, threshold: float) -> Any:
         """Return the decisions of a model as scores 0 and 1, or its counts at the threshold."""
-        from rocscope import Predictions
-
         data = _rows_or_counts(self.samples[model])
-        if not isinstance(data, Predictions):
+        if not isinstance(data, rs.Predictions):
             return data.at(threshold)
         decided = (data.scores[model] >= threshold).astype(int)
-        return Predictions(data.y_true, {model: decided}, sample_weight=data.sample_weight, groups=data.groups)
+        return rs.Predictions(data.y_true, {model: decided}, sample_weight=data.sample_weight, groups=data.groups)
 
 
 def _has_threshold(figure: "Figure") -> bool:
@@ -338,22 +327,18 @@ def _rows_or_counts(sample: "Sample") -> Any:
 
 def _of_cells(figure: "Figure", point: Any, level: float, method: str) -> "Estimate":
     """Return a figure of the four counts without an interval."""
-    from rocscope.inference.estimate import Estimate
-
     assert figure.cells is not None
     value = float(figure.cells(point.tp, point.fp, point.fn, point.tn))
-    return Estimate(value, nan, nan, level, method, point.n)
+    return rs.inference.Estimate(value, nan, nan, level, method, point.n)
 
 
 @dataclass(frozen=True)
 class DecisionJudge(Judge):
     """Judge of a decision: its cost is the one expected on new cases, and its counts are those of its rule."""
 
-    decision: "Decision | None" = None
+    decision: "rs.Decision | None" = None
 
     def _at_threshold(self, figure: "Figure", model: str, level: float, *, has_level: bool) -> "Estimate":
-        from rocscope.inference.estimate import Estimate
-
         decision = self.decision
         assert decision is not None
         if model != decision.model:
@@ -361,7 +346,9 @@ class DecisionJudge(Judge):
         if figure.name == "cost":
             if has_level:
                 return decision.interval(level)
-            return Estimate(decision.expected_cost, nan, nan, level, "on the rows of the choice", decision.point.n)
+            return rs.inference.Estimate(
+                decision.expected_cost, nan, nan, level, "on the rows of the choice", decision.point.n
+            )
         if decision.lot is None and decision.review is None and not decision.negated:
             return super()._at_threshold(figure, model, level, has_level=has_level)
         # A randomised, reviewed or negated rule has expected counts, which are not the counts at its threshold.
@@ -458,14 +445,14 @@ def _scores(name: str, model: Any, features: "dict[str, Array]", pos_label: str 
     import numpy as np
 
     from rocscope._base.validation import frame_of
-    from rocscope.engines.columns import parsed_label
+    from rocscope.engines import columns
     from rocscope.evaluation.fitting import score
 
     classes = list(getattr(model, "classes_", ()))
     if len(classes) != 2:
         got = f"{len(classes)} classes" if classes else f"a {type(model).__name__}"
         raise ModelError(f"model {name!r}", expected="a fitted model of two classes", got=got)
-    label = 1 if pos_label is None else parsed_label(pos_label, np.asarray(classes).dtype)
+    label = 1 if pos_label is None else columns.parsed_label(pos_label, np.asarray(classes).dtype)
     if label not in classes:
         expected = one_of(str(pos_label), list(map(str, classes)))
         raise errors.LabelError("--pos-label", expected=expected, got=repr(pos_label))
@@ -548,15 +535,13 @@ class Rules:
         options = {name: content[name] for name in ("threshold", "plan", "costs", "min_rows") if name in content}
         return cls(everywhere, segments, **options)
 
-    def context(self, decision: "Decision | None") -> "Context":
+    def context(self, decision: "rs.Decision | None") -> "rs.Context":
         """Return costs and prevalence of the rules, or else of the plan."""
-        from rocscope import Context
-
         if self.costs or decision is None:
-            return Context(**self.costs)
+            return rs.Context(**self.costs)
         return decision.context
 
-    def thresholds(self, models: list[str], context: "Context", decision: "Decision | None") -> dict[str, float]:
+    def thresholds(self, models: list[str], context: "rs.Context", decision: "rs.Decision | None") -> dict[str, float]:
         """Return the threshold of each model."""
         threshold = self.threshold
         if threshold is None:
@@ -641,9 +626,7 @@ def gate(
         rows.require(file, segment=column)
 
     # Find the models: those of the plan, those in files, or columns of scores.
-    from rocscope import Decision
-
-    decision = Decision.load(Path(rules).parent / asked.plan) if asked.plan else None
+    decision = rs.Decision.load(Path(rules).parent / asked.plan) if asked.plan else None
     source: Any = file
     if models:
         if rows.score:
@@ -713,11 +696,9 @@ def _print_rules(judged: list[JudgedGate], *, markdown: bool) -> None:
 
 
 def _rule_json(judged: JudgedGate) -> dict[str, Any]:
-    from rocscope.core import jsonable
-
     estimates = [estimate.to_dict() for estimate in judged.estimates]
     content = {"rule": judged.gate.text, "segment": judged.segment or None, "passed": not judged.failed}
-    return jsonable(content | {"estimates": estimates})
+    return content | {"estimates": estimates}
 
 
 def _junit(judged: list[JudgedGate]) -> str:

@@ -19,20 +19,16 @@ import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 from cyclopts import App, ArgumentCollection, Group, Parameter
 from cyclopts.config import Dict
 
+import rocscope as rs
 from rocscope._base.atomic_write import check_writable
 from rocscope.cli.console import attended, note
 from rocscope.engines import formats
 from rocscope.errors import InputError, LabelError, one_of
-
-if TYPE_CHECKING:
-    from rocscope import Context, Predictions
-    from rocscope.decisions import Review
-    from rocscope.multiclass.predictions import MulticlassPredictions
 
 # Panels of --help, in this order.
 FILES = Group.create_ordered("Arguments")
@@ -315,14 +311,12 @@ class SampleOptions:
             note(f"Guessed: {' '.join(words)}", to_be_copied=True)
         return replace(self, layout=replace(layout, **new_layout), **new)
 
-    def read(self, source: Any, **columns: Any) -> "Predictions":
+    def read(self, source: Any, **columns: Any) -> "rs.Predictions":
         """Read the rows of two classes, or their outcomes at a horizon, from a file or from columns in memory."""
-        from rocscope import engines
-
         if self.time is None:
             options: dict[str, Any] = {"scores": self.score, "pos_label": self.pos_label} | self.arguments
             with attended(f"Reading {source if isinstance(source, str) else 'columns'}"):
-                predictions = engines.read(source, **options, **columns)
+                predictions = rs.read(source, **options, **columns)
         else:
             for name in ("fold", "columns"):
                 if columns.pop(name, None):
@@ -330,7 +324,7 @@ class SampleOptions:
             options = {"time": self.time, "event": self.event, "horizon": self.horizon, "scores": self.score}
             options |= {"weight": self.weight, "missing": self.missing}
             options |= {"where": self.layout.where, "layout": self.layout.file_layout}
-            predictions = engines.read_at_horizon(source, **options, **columns)
+            predictions = rs.engines.read_at_horizon(source, **options, **columns)
         self.note_dropped(predictions)
         return predictions
 
@@ -340,10 +334,8 @@ class SampleOptions:
         needs_rows = self.missing == "segment" or not formats.is_large(file, format=self.layout.format)
         if self.time is not None or (memory is None and needs_rows):
             return self.read(file, **columns)
-        from rocscope.engines import read_counts
-
         options = {"scores": self.score, "pos_label": self.pos_label, "memory": memory}
-        counts: Any = read_counts(file, **options, **self.arguments, **columns)
+        counts: Any = rs.read_counts(file, **options, **self.arguments, **columns)
         self.note_dropped(counts)
         return counts
 
@@ -379,13 +371,11 @@ class ClassOptions:
         """Whether there are more than two classes."""
         return bool(self.proba or self.predicted)
 
-    def read(self, file: str, rows: SampleOptions, **columns: Any) -> "MulticlassPredictions":
+    def read(self, file: str, rows: SampleOptions, **columns: Any) -> "rs.multiclass.MulticlassPredictions":
         """Read the rows of more than two classes."""
-        from rocscope import engines
-
         options: dict[str, Any] = {"proba": self._patterns(), "predicted": self.predicted, "normalize": self.normalize}
         with attended(f"Reading {file}"):
-            predictions: Any = engines.read(file, **options, **rows.arguments, **columns)
+            predictions: Any = rs.read(file, **options, **rows.arguments, **columns)
         rows.note_dropped(predictions)
         return predictions
 
@@ -426,13 +416,11 @@ class CostOptions:
         """Columns that hold costs, by their role in error messages."""
         return columns_of(cost_fp=self.cost_fp, cost_fn=self.cost_fn, cost_tp=self.cost_tp, cost_tn=self.cost_tn)
 
-    def context(self, *, of_rows: bool = False) -> "Context":
+    def context(self, *, of_rows: bool = False) -> "rs.Context":
         """Return the Context; costs that differ by row only if the command supports them."""
         # Refuses numbers with a currency or percent sign, before NumPy is loaded.
         roles = self.columns
-        from rocscope.core import Context
-
-        context = Context(self.target_prevalence, self.cost_fp, self.cost_fn, self.cost_tp, self.cost_tn)
+        context = rs.Context(self.target_prevalence, self.cost_fp, self.cost_fn, self.cost_tp, self.cost_tn)
         if context.columns and not of_rows:
             option = next(iter(roles)).partition(",")[0]
             name = option.removeprefix("--").replace("-", "_")
@@ -451,15 +439,13 @@ class ReviewOptions:
     review_capacity: float | None = None
     """Largest number of such looks."""
 
-    def review(self) -> "Review | None":
+    def review(self) -> "rs.Review | None":
         """Return the Review, if any."""
         if self.review_cost is None:
             if self.review_capacity is not None:
                 raise InputError("--review-capacity", expected="--review-cost too", got="none")
             return None
-        from rocscope.decisions import Review
-
-        return Review(self.review_cost, self.review_capacity)
+        return rs.Review(self.review_cost, self.review_capacity)
 
 
 LAYOUT = LayoutOptions()

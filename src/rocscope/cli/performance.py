@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
+import rocscope as rs
 from rocscope._base.atomic_write import write_file
-from rocscope._base.formatting import p_value
+from rocscope._base.formatting import direction, p_value
 from rocscope.cli import console
 from rocscope.cli import gate as gating
 from rocscope.cli import options as opt
@@ -21,7 +22,7 @@ from rocscope.errors import ColumnError, InputError, heard, one_of
 if TYPE_CHECKING:
     from rocscope._base.arrays import Array
     from rocscope.figures.conditions import Condition
-    from rocscope.inference.estimate import Comparison, Comparisons, Estimate
+    from rocscope.inference import Comparison, Comparisons, Estimate
     from rocscope.report.model import ModelSummary, ReportData
 
 
@@ -290,9 +291,6 @@ def compare(
     context = costs.context(of_rows=at_context)
     predictions = rows.read(file, fold=fold, groups=groups, columns=context.columns or None)
 
-    import rocscope as rs
-    from rocscope._base.formatting import direction
-
     # The chosen hypothesis is about areas; other figures have a two-sided test.
     two_sided: dict[str, Any] = {"alternative": "two-sided", "test": "difference", "margin": 0.0, "adjust": adjust}
     hypothesis = two_sided | {"alternative": alternative, "test": test, "margin": margin}
@@ -446,12 +444,11 @@ def report(
         predictions = rows.read(file, **columns)
     else:
         predictions = rows.read_or_count(file, memory)
-    from rocscope.report import Report
     from rocscope.report.model import require_segments
 
     if segment and not classes.given:
         require_segments(predictions, f"--segment {segment!r}")
-    document = Report(predictions, context=context, title=title or Path(file).stem, notes=notes or "", review=review)
+    document = rs.Report(predictions, context=context, title=title or Path(file).stem, notes=notes or "", review=review)
     if output == "-":
         console.print_text(document.html)
     else:
@@ -491,8 +488,6 @@ def explore(
             raise InputError("-", expected="a file: it is read at every question", got="stdin")
         rows.require(path)
     context = costs.context()
-    from rocscope.workbench.exploring import explore as open_workbench
-
     sources: Any = file
     if len(files) > 1:
         # Sources are named after their files, or by their paths if two files have the same name.
@@ -505,7 +500,7 @@ def explore(
     options: dict[str, Any] = {"scores": rows.score, "pos_label": rows.pos_label, "memory": memory}
     options |= {"fold": fold, "segment": segment, "context": context, "browser": browser}
     title = title or ", ".join(Path(path).name for path in files)
-    open_workbench(sources, title=title, **rows.arguments, **options)
+    rs.explore(sources, title=title, **rows.arguments, **options)
 
 
 def page(*, output: Annotated[str, opt.OUTPUT] = "open.html", force: opt.Force = False) -> None:
@@ -553,7 +548,6 @@ def demo(
     """
     import pyarrow as pa
 
-    from rocscope import Report, read
     from rocscope.report.model import report_data
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -561,12 +555,12 @@ def demo(
     for name in _SETS:
         content = console.table_bytes(pa.table(cross_validated(name, random_state)), "parquet")
         source = write_file(folder / f"{name}.parquet", content, force=force)
-        predictions = read(source, label="label", scores=_MODELS, fold="fold")
+        predictions = rs.read(source, label="label", scores=_MODELS, fold="fold")
         for model in report_data(predictions, title=name).models:
             row = [name, model.name, f"{model.auc['half']:.3f}", f"{model.default.accuracy:.1%}"]
             row += [f"{model.best.accuracy:.1%}", f"{model.best.threshold:.3f}"]
             rows.append([*row, _PUBLISHED.get((name, model.name), "")])
-        document = Report(predictions, title=f"{name}: ten-fold cross-validated")
+        document = rs.Report(predictions, title=f"{name}: ten-fold cross-validated")
         path = document.save(folder / f"{name}.html", force=force)
         console.note(f"Predictions: {source}   Report: {path}")
     headings = ("data", "model", "AUC", "at 0.5", "at best", "best threshold", "in the paper")
@@ -576,33 +570,32 @@ def demo(
 def cross_validated(name: str, random_state: int) -> "dict[str, Array]":
     """Return labels, folds and the out-of-fold probabilities of both models."""
     import numpy as np
-    from sklearn.model_selection import StratifiedKFold, cross_val_predict
-    from sklearn.naive_bayes import CategoricalNB
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import KBinsDiscretizer, OneHotEncoder
-    from sklearn.tree import DecisionTreeClassifier
+    from sklearn import model_selection, naive_bayes, pipeline, preprocessing, tree
 
-    from rocscope.datasets import load
-
-    data = load(name)
+    data = rs.datasets.load(name)
     label = (data.y == data.positive).astype(np.int8)
-    bayes = CategoricalNB(min_categories=5)
-    tree = DecisionTreeClassifier(min_samples_leaf=2, random_state=random_state)
+    bayes = naive_bayes.CategoricalNB(min_categories=5)
+    decision_tree = tree.DecisionTreeClassifier(min_samples_leaf=2, random_state=random_state)
     if all(column.dtype.kind == "f" for column in data.X.values()):
         # Naive Bayes takes categories: five bins of equal frequency, fitted in each fold.
         features = np.column_stack(list(data.X.values()))
-        bins = KBinsDiscretizer(5, encode="ordinal", strategy="quantile", quantile_method="averaged_inverted_cdf")
-        learners = {"naive Bayes": make_pipeline(bins, bayes), "tree": tree}
+        bins = preprocessing.KBinsDiscretizer(
+            5, encode="ordinal", strategy="quantile", quantile_method="averaged_inverted_cdf"
+        )
+        learners = {"naive Bayes": pipeline.make_pipeline(bins, bayes), "tree": decision_tree}
     else:
         codes = [np.unique(column, return_inverse=True)[1] for column in data.X.values()]
         features = np.column_stack(codes)
-        learners = {"naive Bayes": bayes, "tree": make_pipeline(OneHotEncoder(handle_unknown="ignore"), tree)}
-    folds = list(StratifiedKFold(_FOLDS, shuffle=True, random_state=random_state).split(features, label))
+        categories = preprocessing.OneHotEncoder(handle_unknown="ignore")
+        learners = {"naive Bayes": bayes, "tree": pipeline.make_pipeline(categories, decision_tree)}
+    folds = list(
+        model_selection.StratifiedKFold(_FOLDS, shuffle=True, random_state=random_state).split(features, label)
+    )
     fold = np.zeros(label.size, np.int8)
     for number, (_, test) in enumerate(folds):
         fold[test] = number
     columns = {"label": label, "fold": fold}
     for model, learner in learners.items():
-        probability: Any = cross_val_predict(learner, features, label, cv=folds, method="predict_proba")
+        probability: Any = model_selection.cross_val_predict(learner, features, label, cv=folds, method="predict_proba")
         columns[model] = probability[:, 1]
     return columns

@@ -16,19 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from rocscope import __version__
+import rocscope as rs
 from rocscope._base import validation as check
-from rocscope.core import Context, Predictions, ThresholdCounts
-from rocscope.curves.rate_curves import roc
 from rocscope.decisions.constraints import predict
 from rocscope.decisions.randomized import hashes_of, ordered
 from rocscope.errors import InputError, RocscopeError
-from rocscope.evaluation.summary import DOMAINS, summary
-from rocscope.inference.bands import band
-from rocscope.inference.comparing import compare
-from rocscope.inference.estimate import Comparison, adjust_p_values
-from rocscope.inference.expected_costs import compare_costs
-from rocscope.inference.proportions import rate_intervals
+from rocscope.evaluation.summary import DOMAINS
 from rocscope.report import model as report
 from rocscope.report import page as pages
 from rocscope.sample import samples_of
@@ -76,10 +69,10 @@ def _areas(session: Session, selection: RowSelection, token: CancelToken) -> dic
     counts = session.counts(selection, token)
     for two_samples in _pairs_of_files(session, data):
         token()
-        pairs += [report.compared_pair(pair) for pair in compare(two_samples)]
+        pairs += [report.compared_pair(pair) for pair in rs.compare(two_samples)]
     if len(session.sources) > 1 and pairs:
         # The pairs of all files are one family of tests.
-        adjusted = np.asarray(adjust_p_values([pair["p_value"] for pair in pairs])).tolist()
+        adjusted = np.asarray(rs.inference.adjust_p_values([pair["p_value"] for pair in pairs])).tolist()
         for pair, p in zip(pairs, adjusted, strict=True):
             pair["adjusted_p_value"] = p
     areas = [intervals.get(name) or {"value": levels.pairs().auc()} for name, levels in counts.items()]
@@ -110,7 +103,7 @@ def table(title: str, note: str, rows: list[dict[str, str]]) -> dict[str, Any]:
     return {"title": title, "note": note, "rows": rows}
 
 
-def _counts_of(session: Session, selection: RowSelection, token: CancelToken, model: str) -> ThresholdCounts:
+def _counts_of(session: Session, selection: RowSelection, token: CancelToken, model: str) -> rs.ThresholdCounts:
     counts = session.counts(selection, token)
     if model not in counts:
         raise InputError("model", expected="one that is shown", got=repr(model))
@@ -118,11 +111,11 @@ def _counts_of(session: Session, selection: RowSelection, token: CancelToken, mo
 
 
 def at_point(
-    session: Session, selection: RowSelection, token: CancelToken, *, model: str, threshold: float, context: Context
+    session: Session, selection: RowSelection, token: CancelToken, *, model: str, threshold: float, context: rs.Context
 ) -> Any:
     """Return every rate at a threshold with its interval, at the context's prevalence."""
     point = _counts_of(session, selection, token, model).at(threshold)
-    estimates = rate_intervals(point, target_prevalence=context.target_prevalence)
+    estimates = rs.inference.rate_intervals(point, target_prevalence=context.target_prevalence)
     rows = []
     for name, estimate in estimates.items():
         ends = f"[{estimate.low:.2%}, {estimate.high:.2%}]"
@@ -137,12 +130,14 @@ def roc_band(session: Session, selection: RowSelection, token: CancelToken, *, m
     options: dict[str, Any] = {"method": "ks"}
     if counts.n <= _MOST_BOOTSTRAPPED:
         options = {"simultaneous": True, "progress": token}
-    limits = band(roc(counts), grid=np.linspace(0, 1, 101), **options)
+    limits = rs.inference.band(rs.roc(counts), grid=np.linspace(0, 1, 101), **options)
     columns = {"x": limits.x.tolist(), "low": limits.low.tolist(), "high": limits.high.tolist()}
     return columns | {"model": model, "method": limits.method}
 
 
-def tests(session: Session, selection: RowSelection, token: CancelToken, *, context: Context) -> list[dict[str, Any]]:
+def tests(
+    session: Session, selection: RowSelection, token: CancelToken, *, context: rs.Context
+) -> list[dict[str, Any]]:
     """Return the tests of areas and costs, for any number of rows."""
     areas = _areas(session, selection, token)
     names = list(session.counts(selection, token))
@@ -161,10 +156,10 @@ def tests(session: Session, selection: RowSelection, token: CancelToken, *, cont
     if rows:
         tables.append(table("Differences in AUC", f"{areas['comparisons']['method']}.", rows))
     for source, data in zip(session.sources, session.data(selection, token), strict=True):
-        if not isinstance(data, Predictions) or len(data.models) < 2:
+        if not isinstance(data, rs.Predictions) or len(data.models) < 2:
             continue
         token()
-        pairs: list[Comparison] = list(compare_costs(data, context, thresholds="cheapest"))
+        pairs: list[rs.inference.Comparison] = list(rs.inference.compare_costs(data, context, thresholds="cheapest"))
         rows = []
         for pair in pairs:
             difference = pair.difference
@@ -191,12 +186,12 @@ def _p_value(p: float | None) -> str:
 
 
 def validation(
-    session: Session, selection: RowSelection, token: CancelToken, *, context: Context
+    session: Session, selection: RowSelection, token: CancelToken, *, context: rs.Context
 ) -> list[dict[str, Any]]:
     """Return the full validation summary at these costs."""
     sources = session.data(selection, token)
     token()
-    result = summary(sources[0] if len(sources) == 1 else session.counts(selection, token), context)
+    result = rs.summary(sources[0] if len(sources) == 1 else session.counts(selection, token), context)
     sheets = {domain: result.sheet(domain) for domain in DOMAINS}
     return [table(domain.capitalize(), "", rows) for domain, rows in sheets.items() if rows]
 
@@ -333,7 +328,7 @@ def facts(session: Session, by: str | None, token: CancelToken) -> dict[str, Any
         "validation": {},
         "conventions": report.CONVENTIONS,
         "warnings": problem + warnings,
-        "provenance": {"rocscope": __version__, "source": ", ".join(names)},
+        "provenance": {"rocscope": rs.__version__, "source": ", ".join(names)},
         "by": by,
         "columns": session.columns,
         "seconds": session.seconds,
@@ -370,10 +365,10 @@ def _threshold(question: dict[str, Any]) -> float:
     return WORDS[value] if isinstance(value, str) and value in WORDS else _number(question, "threshold")
 
 
-def context_of(given: Any) -> Context:
+def context_of(given: Any) -> rs.Context:
     """Return the context set on the page."""
     if not isinstance(given, dict):
         raise InputError("context", expected="costs and a prevalence", got=check.shown(given))
     prevalence = _number(given, "target_prevalence", optional=True)
     costs = {name: _number(given, name) for name in pages.COSTS}
-    return Context(prevalence, **costs)
+    return rs.Context(prevalence, **costs)

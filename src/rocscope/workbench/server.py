@@ -17,11 +17,7 @@ from types import FrameType
 from typing import Any, cast
 
 import uvicorn
-from starlette.applications import Starlette
-from starlette.requests import Request
-from starlette.responses import HTMLResponse, PlainTextResponse, Response
-from starlette.routing import Route
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette import applications, requests, responses, routing, types
 
 from rocscope.errors import RocscopeError
 from rocscope.report.page import as_json
@@ -47,19 +43,19 @@ class Guard:
     token, and Origin and Host show where the request comes from.
     """
 
-    def __init__(self, app: ASGIApp, address: str, token: str) -> None:
+    def __init__(self, app: types.ASGIApp, address: str, token: str) -> None:
         self.app, self.address, self.token = app, address, token
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: types.Scope, receive: types.Receive, send: types.Send) -> None:
         """Answer 403 to all other requests."""
         if scope["type"] == "lifespan" or (scope["type"] == "http" and self._is_ours(scope)):
             await self.app(scope, receive, send)
         elif scope["type"] == "http":
-            await PlainTextResponse("Forbidden\n", 403, _HEADERS)(scope, receive, send)
+            await responses.PlainTextResponse("Forbidden\n", 403, _HEADERS)(scope, receive, send)
         else:
             await send({"type": "websocket.close", "code": 1008})
 
-    def _is_ours(self, scope: Scope) -> bool:
+    def _is_ours(self, scope: types.Scope) -> bool:
         sent: list[tuple[bytes, bytes]] = list(scope["headers"])
 
         def values(header: bytes) -> list[str]:
@@ -87,7 +83,7 @@ class Endpoints:
         self.session = session
         self.queue = RequestQueue()
 
-    async def page(self, request: Request) -> Response:
+    async def page(self, request: requests.Request) -> responses.Response:
         """Answer with the page, with rows split by the column in the address."""
 
         def job(token: CancelToken) -> tuple[str | None, str]:
@@ -97,13 +93,13 @@ class Endpoints:
         try:
             by, page = await wrap_future(self.queue.begin(job))
         except RocscopeError as error:
-            return PlainTextResponse(f"{error}\n", 400, _HEADERS)
+            return responses.PlainTextResponse(f"{error}\n", 400, _HEADERS)
         # Compute the first thing that the page will ask for while the browser loads it.
         rows = RowSelection(by=by)
         self.queue.begin(lambda token: self.session.outlines(rows, token))
-        return HTMLResponse(page, headers=_HEADERS)
+        return responses.HTMLResponse(page, headers=_HEADERS)
 
-    async def ask(self, request: Request) -> Response:
+    async def ask(self, request: requests.Request) -> responses.Response:
         """Answer a request of the page."""
         body = b""
         async for part in request.stream():
@@ -118,7 +114,7 @@ class Endpoints:
             return _error_response("expected a question as a JSON object", 400)
         return await self._answer(cast(dict[str, Any], question))
 
-    async def _answer(self, question: dict[str, Any]) -> Response:
+    async def _answer(self, question: dict[str, Any]) -> responses.Response:
         def job(token: CancelToken) -> str:
             return as_json(answer(self.session, question, token))
 
@@ -130,10 +126,10 @@ class Endpoints:
             return _error_response("a newer question took its place")
         except (RocscopeError, MemoryError) as error:
             return _error_response(str(error) or "expected enough memory, got too little")
-        return Response(content, media_type="application/json", headers=_HEADERS)
+        return responses.Response(content, media_type="application/json", headers=_HEADERS)
 
     @asynccontextmanager
-    async def open(self, _app: Starlette) -> AsyncIterator[None]:
+    async def open(self, _app: applications.Starlette) -> AsyncIterator[None]:
         """Start the threads for the server's lifetime."""
         # Read the rows while the browser starts.
         self.queue.begin(self.session.prepare, aside=True)
@@ -142,7 +138,7 @@ class Endpoints:
         self.queue.close()
 
 
-def application(endpoints: Endpoints, address: str, token: str) -> Starlette:
+def application(endpoints: Endpoints, address: str, token: str) -> applications.Starlette:
     """Return the workbench as an ASGI application, with its page at http://address/token/.
 
     Parameters
@@ -154,20 +150,20 @@ def application(endpoints: Endpoints, address: str, token: str) -> Starlette:
         Secret that only the page's address contains.
     """
     routes = [
-        Route(f"/{token}/", endpoints.page, methods=["GET"]),
-        Route(f"/{token}/ask", endpoints.ask, methods=["POST"]),
+        routing.Route(f"/{token}/", endpoints.page, methods=["GET"]),
+        routing.Route(f"/{token}/ask", endpoints.ask, methods=["POST"]),
     ]
-    app = Starlette(routes=routes, lifespan=endpoints.open, exception_handlers={Exception: _failed})
+    app = applications.Starlette(routes=routes, lifespan=endpoints.open, exception_handlers={Exception: _failed})
     app.add_middleware(Guard, address=address, token=token)
     return app
 
 
-def _error_response(error: str, code: int = 200) -> Response:
+def _error_response(error: str, code: int = 200) -> responses.Response:
     """Answer with an error message; errors in what a reader typed are not server errors."""
-    return Response(as_json({"error": error}), code, _HEADERS, "application/json")
+    return responses.Response(as_json({"error": error}), code, _HEADERS, "application/json")
 
 
-async def _failed(_request: Request, error: Exception) -> Response:
+async def _failed(_request: requests.Request, error: Exception) -> responses.Response:
     return _error_response(f"internal error: {type(error).__name__}: {error}", 500)
 
 

@@ -19,12 +19,12 @@ from typing import Any
 
 import numpy as np
 
+import rocscope as rs
 from rocscope import kernels
 from rocscope._base.arrays import in_threads
 from rocscope.core import Context, Predictions, ThresholdCounts
 from rocscope.engines import formats
 from rocscope.engines.opening import open_source
-from rocscope.engines.reading import read, read_counts
 from rocscope.engines.row_buffers import memory_limit
 from rocscope.engines.tables import ParquetFiles, interruptible, require_condition
 from rocscope.errors import EngineError, InputError
@@ -220,12 +220,12 @@ class DataSource:
     def rows(self, where: str | None, by: str | None) -> Predictions:
         """Return the rows that satisfy a condition, with the segment column."""
         options: dict[str, Any] = self.options | ({"segment": by} if by else {})
-        return read(self.source, where=self.filters(where), **options)
+        return rs.read(self.source, where=self.filters(where), **options)
 
     def counts(self, where: str | None, by: str | None, token: CancelToken) -> Mapping[str, Any]:
         """Return the counts of these rows without keeping them, by model, and by segment if split."""
         options = {name: value for name, value in self.options.items() if name not in ("fold", "groups", "segment")}
-        counts: Any = read_counts(self.source, where=self.filters(where), segment=by, progress=token, **options)
+        counts: Any = rs.read_counts(self.source, where=self.filters(where), segment=by, progress=token, **options)
         # Segments of a single model come without its name.
         return {self.models[0]: counts} if by is not None and len(self.models) == 1 else counts
 

@@ -11,9 +11,8 @@ from concurrent.futures import Future
 from dataclasses import replace
 from typing import Any
 
-from rocscope.core import Context
-from rocscope.decisions.choosing import choose
-from rocscope.decisions.decision import Decision, at_threshold
+import rocscope as rs
+from rocscope.decisions.decision import at_threshold
 from rocscope.errors import InputError, MissingDependencyError, RocscopeError
 from rocscope.report.page import as_json, client, packed_context
 from rocscope.workbench.answers import ASIDE, WORDS, answer, context_of, facts, live_page
@@ -60,13 +59,13 @@ class Widget(anywidget.AnyWidget):
         self.on_msg(self._asked)
 
     @property
-    def context(self) -> Context:
+    def context(self) -> rs.Context:
         """Costs and prevalence."""
         return context_of(self._view["context"])
 
     @context.setter
-    def context(self, context: Context) -> None:
-        self._set(context=_costs(Context.given(context)))
+    def context(self, context: rs.Context) -> None:
+        self._set(context=_costs(rs.Context.given(context)))
 
     @property
     def threshold(self) -> float | None:
@@ -109,19 +108,19 @@ class Widget(anywidget.AnyWidget):
         self._set(where=where or "")
 
     @property
-    def decision(self) -> Decision:
+    def decision(self) -> rs.Decision:
         """The displayed decision, as `rocscope.choose` returns it for the same rows."""
         counts = self._counts()
         models = counts if self.model is None else {self.model: counts[self.model]}
-        best = choose(models, self.context)
+        best = rs.choose(models, self.context)
         if self.model is not None:
-            best = replace(best, hull_cost=choose(counts, self.context).expected_cost)
+            best = replace(best, hull_cost=rs.choose(counts, self.context).expected_cost)
         if self.threshold is None:
             return best
         return at_threshold(best, counts[best.model], self.threshold, "chosen by hand")
 
     @decision.setter
-    def decision(self, decision: Decision) -> None:
+    def decision(self, decision: rs.Decision) -> None:
         names = list(self._counts())
         if decision.model not in names:
             raise InputError("decision", expected=f"one for a model of {names}", got=repr(decision.model))
@@ -165,7 +164,7 @@ class Widget(anywidget.AnyWidget):
         self._queue.begin(job, lane=lane, aside=fields.get("what") in ASIDE).add_done_callback(done)
 
 
-def _costs(context: Context) -> dict[str, Any]:
+def _costs(context: rs.Context) -> dict[str, Any]:
     if context.columns:
         raise InputError("context", expected="numbers: the page has no costs of each row", got=repr(context))
     return packed_context(context)
