@@ -102,8 +102,17 @@ def test_rules_that_name_no_model_hold_for_each_and_in_each_segment(gate):
 
 
 def test_small_segments_are_named_and_left_out(gate):
-    code, _, err = gate('min_rows = 300\n[segments]\nregion = ["auc > .99"]\n')
+    rules = 'min_rows = 300\nrules = ["auc > .5"]\n[segments]\nregion = ["auc > .99"]\n'
+    code, _, err = gate(rules)
     assert (code, err) == (0, "Not judged, with fewer than 300 rows: region = n, region = s\n")
+
+
+def test_a_gate_that_judges_nothing_fails(gate):
+    rules = 'min_rows = 300\n[segments]\nregion = ["auc > .5"]\n'
+    code, out, err = gate(rules)
+    assert code == 1 and out.startswith("No rule was judged\n")
+    assert err.endswith("region = n, region = s\nFailed: no rule was judged\n")
+    assert json.loads(gate(rules, "--json")[1])["passed"] is False
 
 
 def test_markdown_and_junit(gate, tmp_path):

@@ -5,7 +5,8 @@ whole confidence interval must lie beyond the bound, otherwise the estimate. The
 conditions hold; a rule of `rocscope gate` is required, so it fails where its conditions do not hold. A figure that is
 undefined, for instance because a class is missing, fails both.
 
-In this file: `Gate` and its judgement, then `Judge`, which estimates a figure from data, then the command.
+In this file: `Gate` and its judgement; `Judge`, which estimates a figure from data; fitted models in files; the file of
+rules; the command.
 """
 
 import tomllib
@@ -334,7 +335,10 @@ def _of_cells(figure: "Figure", point: Any, level: float, method: str) -> "Estim
 
 @dataclass(frozen=True)
 class DecisionJudge(Judge):
-    """Judge of a decision: its cost is the one expected on new cases, and its counts are those of its rule."""
+    """Judge of a decision: its counts are those of its rule.
+
+    With a level its cost is the one expected on new cases, without one the cost on the rows of the choice.
+    """
 
     decision: "rs.Decision | None" = None
 
@@ -594,7 +598,8 @@ def gate(
 
     The rules are a TOML file: rules = ["auc >= 0.8 at 95 %", "auc(new) - auc(old) >= -0.01 at 95 %"], with threshold
     or plan for figures of one threshold, [costs] for cost, and [segments] with rules for each part of the rows. With
-    'at 95 %' the whole interval has to keep the bound. A rule that names no model holds for each.
+    'at 95 %' the whole interval has to keep the bound. A rule that names no model holds for each. If every segment has
+    fewer rows than min_rows, no rule is judged, and the exit code is 1.
 
     Fitted scikit-learn models may come first, in files of pickle or joblib. Each scores the rows of the last file, and
     is called by the name of its own: rocscope gate new.pkl old.pkl rows.csv --label y --rules rules.toml. Loading such
@@ -650,7 +655,7 @@ def gate(
         judged += judge_gates(gates, judge.models, judge.estimate, segment)
 
     # Print the results.
-    passed = not any(gate.failed for gate in judged)
+    passed = bool(judged) and not any(gate.failed for gate in judged)
     if json:
         console.print_json("gate", {"rules": list(map(_rule_json, judged)), "passed": passed})
     else:
@@ -659,7 +664,7 @@ def gate(
         console.note(f"Not judged, with fewer than {about(asked.min_rows)} rows: {', '.join(skipped)}")
     if junit is not None:
         console.note(f"JUnit: {write_file(junit, _junit(judged), force=force)}")
-    return exit_code(judged)
+    return _exit_code_of_rules(judged)
 
 
 def _parts(
@@ -682,7 +687,10 @@ def _parts(
 def _print_rules(judged: list[JudgedGate], *, markdown: bool) -> None:
     """Print a table of the rules, with their estimates and results."""
     broken = sum(gate.failed for gate in judged)
-    title = f"{broken} of {len(judged)} rules are broken" if broken else f"All {len(judged)} rules are kept"
+    if not judged:
+        title = "No rule was judged"
+    else:
+        title = f"{broken} of {len(judged)} rules are broken" if broken else f"All {len(judged)} rules are kept"
     headings = ("rule", "segment", "found", "result")
     failed = "**failed**" if markdown else "failed"
     lines = []
@@ -693,6 +701,14 @@ def _print_rules(judged: list[JudgedGate], *, markdown: bool) -> None:
         console.write(f"**{title}**\n\n{console.markdown_table(list(headings), lines)}\n")
     else:
         console.print_rows(title, headings, lines, left=headings)
+
+
+def _exit_code_of_rules(judged: list[JudgedGate]) -> int:
+    """Print which rules failed, and return the exit code; a file with too few rows for any rule does not pass."""
+    if judged:
+        return exit_code(judged)
+    console.note("Failed: no rule was judged")
+    return FAILED
 
 
 def _rule_json(judged: JudgedGate) -> dict[str, Any]:
