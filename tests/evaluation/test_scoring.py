@@ -19,6 +19,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import rocscope as rs
 from rocscope.errors import InputError, RocscopeWarning
+from rocscope.evaluation.measures import measure_of
 
 FOLDS = StratifiedKFold(3)
 PROBA = "predict_proba"
@@ -138,6 +139,24 @@ def test_names_take_the_positive_class_whatever_it_is_called():
     flipped = rs.evaluate(GaussianNB(), X, y, pos_label=0, cv=FOLDS, scoring="recall").source
     theirs = cross_validate(GaussianNB(), X, y, cv=FOLDS, scoring=OBJECTS["tnr"])["test_score"]
     assert flipped.scores["recall"]["GaussianNB"] == pytest.approx(theirs)
+
+
+@pytest.mark.parametrize(
+    ("function", "response"),
+    [
+        (sk.average_precision_score, PROBA),
+        (sk.average_precision_score, "decision_function"),
+        (sk.brier_score_loss, PROBA),
+        (sk.f1_score, "predict"),
+    ],
+)
+def test_a_scorer_of_class_0_measures_it_by_its_own_scores(function, response):
+    X, y = sample(2)
+    model = LogisticRegression().fit(X, y)
+    scores = model.decision_function(X) if response == "decision_function" else model.predict_proba(X)[:, 1]
+    scorer = make_scorer(function, response_method=response, pos_label=0)
+    measure = measure_of(scorer, several_classes=False)
+    assert measure.of(rs.Predictions(y, scores), response) == pytest.approx(scorer(model, X, y))
 
 
 def test_figures_and_costs_stand_beside_scorers_and_rank_by_their_direction():

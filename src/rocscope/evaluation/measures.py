@@ -47,8 +47,9 @@ _OF_PROBABILITIES: dict[str, Callable[[MulticlassPredictions], float]] = {
 }
 """Figures of the probabilities of more than two classes."""
 
-# Names of scikit-learn for averages of the AUC over classes, and what they are called here.
-_AS_SKLEARN = {
+# Names of scikit-learn for averages of the AUC over classes, and what they are called here. AUNU and AUNP average the
+# AUC of each class against the rest, with equal weights or with the shares of the classes (Ferri et al. 2009).
+_NAMES_OF_AVERAGED_AUC = {
     "roc_auc_ovr": "aunu",
     "roc_auc_ovr_weighted": "aunp",
     "roc_auc_ovo": "hand_till",
@@ -121,6 +122,8 @@ def _own_counts(preds: Predictions, threshold: float) -> OperatingPoint:
 def measure_of(metric: Metric, *, several_classes: bool, larger_is_better: bool | None = None) -> Measure:
     """Return the measure of a name, the expected cost in a context, or a function of predictions.
 
+    `larger_is_better` is for functions: all other metrics have a direction of their own.
+
     Raises
     ------
     InputError
@@ -139,8 +142,8 @@ def measure_of(metric: Metric, *, several_classes: bool, larger_is_better: bool 
         name = getattr(metric, "__name__", "metric").replace("<lambda>", "metric")
         return Measure(name, lambda preds, _: metric(preds), -1 if larger_is_better is False else 1)
     name = str(metric)
-    # rocscope's own figures come first: they also have intervals, and need no scikit-learn.
-    if known(name) is None and name not in _AS_SKLEARN:
+    # rocscope's own figures come first, as they also have intervals. `_named_scorer` has the opposite order.
+    if known(name) is None and name not in _NAMES_OF_AVERAGED_AUC:
         # An average over classes, such as f1_macro, is computed from the confusion matrix instead.
         is_average = several_classes and name.rpartition("_")[2] in _AVERAGES
         scorer = None if is_average else sklearn_scorer(name)
@@ -169,6 +172,9 @@ def _of_scorer(scorer: Any) -> Measure:
             predicted = own_decisions(preds, threshold).astype(int)
         else:
             (predicted,) = preds.scores.values()
+            if options.get("pos_label") == 0:
+                # The function measures class 0, whose scores scikit-learn would take: 1 − p, or the negated distance.
+                predicted = (1.0 if response == "predict_proba" else 0.0) - predicted
         weight = {} if preds.sample_weight is None else {"sample_weight": preds.sample_weight}
         try:
             return float(function(np.asarray(preds.y_true).astype(int), predicted, **options, **weight))
@@ -230,7 +236,7 @@ def _of_two(name: str) -> Measure:
 
 def _of_classes(name: str) -> Measure:
     """Return the measure of a named figure of more than two classes."""
-    name = _AS_SKLEARN.get(str(name).lower(), name)
+    name = _NAMES_OF_AVERAGED_AUC.get(str(name).lower(), name)
     metric, _, ending = str(name).rpartition("_")
     if ending in _AVERAGES and known(metric):
         name = f"{ending}_{metric}"  # scikit-learn puts the average last, as in f1_macro
@@ -295,6 +301,7 @@ def scorers_of(scoring: Any, task: fitting.Task) -> dict[str, Any]:
 def _named_scorer(scorer: Any, task: fitting.Task) -> tuple[str, Any]:
     """Return the name of a scorer, and a function of a fitted model."""
     if isinstance(scorer, str):
+        # scikit-learn's own come first here, so that `evaluate` returns what `cross_validate` does.
         from_sklearn = sklearn_scorer(scorer)
         if from_sklearn is not None:
             return scorer, _ModelScorer(from_sklearn, coded=task.positive is not None)
@@ -339,9 +346,10 @@ class _PredictionsScorer:
 
 @dataclass(frozen=True)
 class _ModelScorer:
-    """A scorer of scikit-learn, which predicts with the model itself.
+    """A scorer of scikit-learn, or a function of (model, X, y), which predicts with the model itself.
 
-    A named scorer is `coded`: it takes 1 for the positive class, so other labels are translated.
+    A named scorer is `coded`: it takes 1 for the positive class, so other labels are translated. A scorer object is
+    not: its user chose the `pos_label`. Scorers return losses negated, so that the sign is always 1.
     """
 
     scorer: Any
@@ -354,10 +362,12 @@ class _ModelScorer:
             fitted = fitted.model  # a user's function gets the model, not the wrapper that caches predictions
         labels = rows.labels
         classes = getattr(fitted, "classes_", None)
-        # A named scorer takes the last class for the positive one, and calls it 1.
-        if self.coded and classes is not None and not rows.positive == max(classes) == 1:
-            labels = (labels == rows.positive).astype(int)
-            fitted = PositiveAsOne(fitted, rows.positive)
+        if self.coded and classes is not None:
+            # A named scorer takes the last class for the positive one, and calls it 1.
+            is_as_named = rows.positive == 1 and max(classes) == 1
+            if not is_as_named:
+                labels = (labels == rows.positive).astype(int)
+                fitted = PositiveAsOne(fitted, rows.positive)
         options = {}
         if rows.weight is not None and function and "sample_weight" in signature(function).parameters:
             options["sample_weight"] = rows.weight
