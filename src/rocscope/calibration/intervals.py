@@ -50,6 +50,7 @@ class ClosedForms:
     shift : Shift
         To the prevalence that they are for; each class then has its own weight, and its number of rows is given.
     level : float
+        Of two-sided intervals.
     """
 
     evidence: Evidence
@@ -85,19 +86,24 @@ class ClosedForms:
         return sqrt(max(variance, 0.0)) / sample.n
 
     def mean(self, of_positive: Array, of_negative: Array, *, most: float, name: str) -> Estimate:
-        """Return a mean over rows of terms between 0 and `most`, with an interval on the log or logit scale."""
+        """Return a mean over rows of terms between 0 and `most`, with an interval on the log or logit scale.
+
+        `of_positive` and `of_negative` are the terms of a positive and of a negative row at each level.
+        """
         sample = self.sample
         with np.errstate(invalid="ignore"):  # an infinite loss of an outcome that did not occur counts 0
             total_pos = np.where(sample.pos > 0, of_positive * sample.pos, 0.0)
             total_neg = np.where(sample.neg > 0, of_negative * sample.neg, 0.0)
-        value = max(float(np.sum(total_pos + total_neg)) / sample.n, 0.0)
+        value = float(np.sum(total_pos + total_neg)) / sample.n
         if not isfinite(value):
             return self.without(value, "infinite: something happened that was given the probability 0")
+        # Terms that are still infinite belong to no row, so that any number replaces them.
         finite_pos = np.where(np.isfinite(of_positive), of_positive, 0.0)
         finite_neg = np.where(np.isfinite(of_negative), of_negative, 0.0)
         error = self.error(finite_pos - value, finite_neg - value)
         if not error > 0:
             return self.without(value, _CERTAIN if value == 0 else "nothing varies")
+        # Delta method: the standard error of log(v) is error/v, that of logit(s) is error/(s·(1 − s)).
         z = normal_quantile(self.level)
         if most == inf:
             reach = z * error / value

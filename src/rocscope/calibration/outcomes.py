@@ -194,14 +194,16 @@ def outcomes(
     sample_weight: Any = None,
     inference: str = "",
 ) -> Outcomes:
-    """Return the outcomes of one model's data; outcomes are returned unchanged.
+    """Return the outcomes of one model's data; outcomes are returned unchanged, and unchecked.
+
+    `inference` names a test or interval that assumes independent rows, for error messages.
 
     Raises
     ------
     ScoreError
         If a score is not a probability.
     InputError
-        If they are for an `inference` that assumes independent entries, and a case has several.
+        If data are for an `inference`, and a case has several rows.
 
     Examples
     --------

@@ -175,12 +175,13 @@ def _cell_borders(sample: Outcomes, span: float) -> Array:
     margin = _MARGIN * max(np.ptp(score), np.abs(score[[0, -1]]).max() * 1e-3 + 1e-30)
     low, high = score[0] - margin, score[-1] + margin
     borders = [low, high]
-    cells = [(0.0, cumulative[-1], low, high)]
+    cells = [(0.0, cumulative[-1], low, high)]  # rows up to its beginning and its end, and its borders
     while cells:
         before, end, left, right = cells.pop()
         if end - before <= most:
             continue
         level = _middle(sample, before, end)
+        # All rows of the cell are one tie, or lie on one of its borders: it cannot be halved.
         if level is None or score[level] in (left, right):
             continue
         borders.append(score[level])

@@ -312,16 +312,20 @@ def segment_bounds(subject_to: Any, levels: SegmentLevels, costs: SegmentUnitCos
     bounds = []
     for name, constraints in by_segment:
         segment = levels.keys[name]
+        # Exact fractions: a bound that is met exactly is not lost to rounding.
         n_pos, n_neg = Fraction(levels.n_pos[segment].item()), Fraction(levels.n_neg[segment].item())
+        # The cases of the population that the segment's rows represent, and the share of positives among them.
         unit = costs.of(segment)
         cases = unit.cases(n_pos, n_neg)
+        prevalence = unit.pos * n_pos / cases
         for constraint in constraints:
             if constraint.figure.needs != "cells":
                 expected = "a bound on a figure of the four counts, such as tpr, precision or cases"
                 raise InputError("subject_to", expected=expected, got=str(constraint))
-            line = constraint.straight(unit.pos * n_pos / cases, cases)
+            line = constraint.straight(prevalence, cases)
             if (line.tpr_weight and not n_pos) or (line.fpr_weight and not n_neg):
                 continue
+            # tpr = tp/n_pos and fpr = fp/n_neg: weights of rates become weights of counts.
             up = float(line.tpr_weight / n_pos) if n_pos else 0.0
             right = float(line.fpr_weight / n_neg) if n_neg else 0.0
             bounds.append(SegmentBound(segment, str(constraint), up, right, float(line.most)))

@@ -537,22 +537,25 @@ class ChoiceProblem:
             row_costs = sampling.RowCostModel(self.priced)
             if by_cost and not self.constraints:
                 return sampling.model_of_rows(row_costs, acted)
+            # With costs by row only the cheapest rule can be chosen again in resamples: any other keeps its threshold.
             reason = "constraints and criteria other than cost are taken as given, not as chosen"
-            as_given = sampling.model_of_rows(row_costs, acted, reason)
+            of_fixed_rule = sampling.model_of_rows(row_costs, acted, reason)
             if by_cost:
-                return as_given
-            # The criterion is estimated by choosing again, the cost with the rule as it was chosen.
+                return of_fixed_rule
+            # Two estimates: the criterion by choosing again, which needs no costs; the cost of the fixed rule.
             chosen_again = self._resampled(self.constraints)
-            return replace(chosen_again, row_costs=as_given.row_costs, fixed=as_given.fixed)
+            return replace(chosen_again, row_costs=of_fixed_rule.row_costs, fixed=of_fixed_rule.fixed)
 
-        limit, constraints = None, self.constraints
+        # A randomised rule can be chosen again if it is that of one model which fills a largest share of the cases.
+        share, constraints = None, self.constraints
         if self.randomized:
-            limit, constraints = sampling.limit_of(constraints, self.mix[1])
+            _, cases = self.mix
+            share, constraints = sampling.largest_share_of(constraints, cases)
         rule = choice.randomized_rule
         of_two_models = rule is not None and rule.first.model != rule.second.model
-        if choice.review or of_two_models or (rule and limit is None):
+        if choice.review or of_two_models or (rule and share is None):
             return sampling.as_given(self.context, choice.point, choice.review)
-        return self._resampled(constraints, limit)
+        return self._resampled(constraints, share)
 
     def _resampled(self, constraints: tuple[Constraint, ...], limit: float | None = None) -> sampling.SamplingModel:
         return sampling.model_of_hull(self.hull, self.criterion, self.context, constraints, self.population, limit)

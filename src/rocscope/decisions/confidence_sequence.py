@@ -542,14 +542,27 @@ def evidence_of(blocks: list[LookBlock], limit: Condition, mean: CellMean | None
 
 
 def _least_on_line(of_pos: tuple[Array, Array], of_neg: tuple[Array, Array], odds: float) -> Array:
-    """Return the least log wealth over all pairs of means that keep the limit, for each row of counts."""
+    """Return the least log wealth over all pairs of mean gains μ₁ and μ₀ that keep the limit, for each row of counts.
+
+    Parameters
+    ----------
+    of_pos, of_neg : (gains of the two cells of a class, their counts)
+    odds : float
+        π/(1 − π). The limit is kept where π·μ₁ + (1 − π)·μ₀ ≤ 0, so μ₀ ≤ −odds·μ₁.
+
+    Notes
+    -----
+    Wealth falls as a mean rises, so it is least at the border, with the largest μ₀ for each μ₁. The search narrows the
+    range of μ₁ by grids, each around the least point of the one before.
+    """
     pos, neg = of_pos[0], of_neg[0]
-    # On the line the mean of negatives is −odds · (mean of positives), at least the smallest gain of a negative.
+    # μ₁ is at most the value at which μ₀ is the smallest gain of a negative; a larger one leaves no μ₀ in the limit.
     low = np.full(len(of_pos[1]), pos.min())
     high = np.full(low.size, min(pos.max(), -neg.min() / odds))
     first, last, least = low, high, low
     for _ in range(GRID_STAGES):
         means = low[:, None] + (high - low)[:, None] * np.linspace(0, 1, GRID_POINTS)
+        # No mean of negatives exceeds their largest gain; such pairs lie inside the limit.
         means_neg = np.minimum(-odds * means, neg.max())
         log_wealth = _log_wealth_in_class(*of_pos, means) + _log_wealth_in_class(*of_neg, means_neg)
         place = log_wealth.argmin(axis=1)[:, None]

@@ -51,6 +51,7 @@ HASHES = 2.0**64
 # Prevalences of samples of the same rows differ by rounding alone, so by less than this.
 SAME_PREVALENCE = 1e-9
 
+# A whole number as text: sign, leading zeros, digits, and decimals that are all 0.
 _WHOLE_NUMBER = re.compile(r"([+-]?)0*([0-9]+)(?:\.0*)?")
 
 Hashes = Callable[[Array], NDArray[np.uint64]]
@@ -150,6 +151,7 @@ def _hashed_texts(column: Array) -> list[str]:
     # Whole numbers written as text: without leading zeros, a plus sign and decimals.
     shortened = []
     for text in texts:
+        # The test before the regular expression saves time: most identifiers cannot be shortened.
         number = _WHOLE_NUMBER.fullmatch(text) if text[:1] in "+-0" or "." in text else None
         shortened.append(text if number is None else number[1].replace("+", "") + number[2])
     # A list with both "7" and "07" means two cases by them: these keep the text that they are written with.

@@ -579,8 +579,8 @@ class SamplingModel:
         What was chosen among.
     row_costs : RowCostModel or None
         What each row costs, where that differs.
-    fixed : function without arguments, or None
-        Returns the rule whose cost is not estimated by choosing anew.
+    fixed : function without arguments that returns a FixedRule, or None
+        The cost is then that of this rule, which is not chosen again; a criterion is still estimated from `candidates`.
     """
 
     samples: Samples | None = None
@@ -673,10 +673,13 @@ def model_of_rows(row_costs: RowCostModel, acts: Array, reason: str = "") -> Sam
     return SamplingModel(row_costs=row_costs, fixed=lambda: row_costs.given(acts, reason))
 
 
-def limit_of(constraints: tuple[Constraint, ...], cases: Fraction) -> tuple[float | None, tuple[Constraint, ...]]:
-    """Return the share of cases that a randomised rule may fill, and the constraints that remain.
+def largest_share_of(
+    constraints: tuple[Constraint, ...], cases: Fraction
+) -> tuple[float | None, tuple[Constraint, ...]]:
+    """Return the largest share of `cases` that the constraints admit, and those that it does not replace.
 
-    The share is None if a constraint bounds anything else: then all of them remain.
+    If all constraints are upper bounds on the number or share of cases, the share replaces all of them. Otherwise it is
+    None, and all constraints remain.
     """
     shares = []
     for constraint in constraints:

@@ -520,7 +520,17 @@ _MOST_WAITING = 16  # small arrays that wait before they are joined
 
 @dataclass(frozen=True)
 class PackedRows:
-    """Rows of a batch as keys of lower and upper scores, or as columns."""
+    """Rows of a batch as keys, or as columns.
+
+    A key is the ordered bits of a score, without their highest bit and with the label as the lowest one.
+
+    Attributes
+    ----------
+    size : int
+    lower, upper : array of keys, or None
+        Keys of the scores whose highest ordered bit is 0, and 1.
+    columns : (scores, labels), or (scores, weights) where negatives have negative weights
+    """
 
     size: int
     dtype: np.dtype[Any]

@@ -154,6 +154,7 @@ def sorted_segments(stored: StoredBatches) -> tuple[Array, Sequence[levels.Segme
 
     slices = [part for batch in batches for part in batch.slices(_ROWS_TO_SORT)]
     models = [[part.scores[model] for part in slices] for model in range(len(batches[0].scores))]
+    # A slot numbers the segment and class of a row: twice the segment's number, plus 1 for negatives.
     slots: list[Any] = [(part.segment.values, part.positive) for part in slices]
     # From here on `slots` and `models` alone hold the rows, so that each array is freed once it is used up.
     batches.clear()
@@ -169,10 +170,9 @@ def sorted_segments(stored: StoredBatches) -> tuple[Array, Sequence[levels.Segme
     *first, last = models
     by_model = []
     for scores in first:
-        # A copy of the list: sorting empties it.
+        # A copy of the list, since sorting empties it; the arrays in it are shared, and only read.
         by_model.append(levels.SortedSegments.of(list(slots), scores, names.size, scores[0].dtype))
-    dtype = last[0].dtype
-    by_model.append(levels.SortedSegments.of(slots, last, names.size, dtype))
+    by_model.append(levels.SortedSegments.of(slots, last, names.size, last[0].dtype))
     return names, by_model
 
 
@@ -270,17 +270,17 @@ class Reader:
         except InputError:
             return Batch(rows, rows, {}, refused=table)
         incomplete: dict[Role, BadRows] = {}
-        complete = np.ones(0, np.bool_)
+        any_missing: Booleans | None = None
         for role, column in by_role.items():
             if column.missing is not None:
-                complete = complete & ~column.missing if incomplete else ~column.missing
+                any_missing = column.missing if any_missing is None else any_missing | column.missing
                 incomplete[role] = check.count_and_place(column.missing)
-        if incomplete and not self.drop:
-            return Batch(rows, rows, incomplete)
-        if incomplete:
-            if not complete.any():
+        if any_missing is not None:
+            if not self.drop:
+                return Batch(rows, rows, incomplete)
+            if any_missing.all():
                 return Batch(rows, 0, incomplete)
-            by_role = {role: column.keep(complete) for role, column in by_role.items()}
+            by_role = {role: column.keep(~any_missing) for role, column in by_role.items()}
         return self._packed(by_role, rows, incomplete)
 
     def _packed(self, by_role: dict[Role, Column], rows: int, incomplete: dict[Role, BadRows]) -> Batch:
@@ -302,6 +302,7 @@ class Reader:
             return Batch(rows, kept, incomplete, labels, any_weight=any(classes), classes=classes)
         if self.context is not None:
             amounts = {role.column: column.values for role, column in by_role.items() if role.argument == "columns"}
+            # Rows in money: labelled by the sign of the gain from acting, weighted by its amount.
             positive, weight = contexts.gains_in_batch(positive, self.context, amounts, weight, self.of_classes)
         scores = [column.as_scores() for role, column in by_role.items() if role.argument == "score"]
         packed: list[PackedRows] = []
@@ -469,7 +470,7 @@ def _put(results: "queue.Queue[Any]", result: Any, stop: threading.Event) -> boo
 # ---- Exact counts ----
 
 _ROWS_TO_SPLIT = 1 << 22  # rows of stored segments that are split by segment at a time
-_PARTS_IN_MEMORY = 4  # a part on disk may take this fraction of the memory limit while it is ranked
+_PARTS_IN_MEMORY = 4  # a part on disk may take the memory limit divided by this while it is ranked
 _SEGMENT_SORT_MEMORY = 2  # times the size of rows of segments that sorting them takes
 
 
@@ -477,7 +478,8 @@ def count(source: Any, request: CountRequest) -> CountedModels | SegmentedCounts
     """Count any source that `read` accepts."""
     with open_source(source, request.layout) as opened:
         # CSV columns are read in one pass with types guessed from the first rows. If the guess turns out wrong, or
-        # anything else fails, a pass with inferred types counts the rows or reports what is wrong.
+        # anything else fails, a pass with inferred types counts the rows or reports what is wrong. A condition may name
+        # other columns, which are not guessed; a context may need a pass for class totals, so that no pass is saved.
         guessed: Callable[[list[str]], Source | None] | None = getattr(opened, "guessed", None)
         if guessed is not None and request.where is None and request.context is None:
             relation = guessed([role.column for role in request.roles(opened)])
@@ -501,7 +503,7 @@ def _count(opened: Source, request: CountRequest) -> CountedModels | SegmentedCo
     provenance = tally.provenance(request.where)
     if buffers.stored:
         names, rows = sorted_segments(buffers.stored)
-        return segmenting.drift_of_models(names, dict(zip(reader.models, rows, strict=True)), provenance)
+        return segmenting.counts_of_models(names, dict(zip(reader.models, rows, strict=True)), provenance)
     by_segment: dict[Hashable, dict[str, ThresholdCounts]] = {}
     for segment in _in_order_of_segments(buffers.by_segment):
         of_models = buffers.by_segment[segment]
@@ -601,7 +603,7 @@ def _buffer_for(packed: PackedRows) -> RowBuffer:
 
 
 def _in_order_of_segments(names: Iterable[Hashable]) -> list[Hashable]:
-    """Return the segments as `Predictions.by_segment` orders them."""
+    """Return the segments as `Predictions.by_segment` orders them: sorted, if they can be."""
     names = list(names)
     return names if None in names else check.distinct(segmenting.array_of(names))
 

@@ -487,8 +487,8 @@ def _fit(
     else:
         beta = np.zeros((size, size + 1))
     if len(chance) > _FIRST_ROWS:
-        beta = _minimised(beta, rows.every(len(chance) // _FIRST_ROWS), method, strength, most=_MOST_STEPS)
-    beta = _minimised(beta, rows, method, strength, most=_LAST_STEPS if beta.any() else _MOST_STEPS)
+        beta = _minimised(beta, rows.every(len(chance) // _FIRST_ROWS), method, strength, most_steps=_MOST_STEPS)
+    beta = _minimised(beta, rows, method, strength, most_steps=_LAST_STEPS if beta.any() else _MOST_STEPS)
     return ClassRecalibrator(classes, method, *_unpacked(beta, size))
 
 
@@ -564,8 +564,13 @@ def _unpacked(beta: Array, size: int) -> tuple[Array, Array]:
     return np.eye(size) + (matrix if matrix.shape[1] == size else np.diag(matrix[:, 0])), intercept
 
 
-def _minimised(start: Array, rows: _Rows, method: str, strength: float, *, most: int) -> Array:
-    """Return the coefficients of lowest penalised loss, found in preconditioned steps."""
+def _minimised(start: Array, rows: _Rows, method: str, strength: float, *, most_steps: int) -> Array:
+    """Return the coefficients of lowest penalised loss, Σ w·loss + strength/2·|β|².
+
+    β = 0 leaves probabilities unchanged, so the penalty pulls all coefficients towards 0, also intercepts and the
+    logarithm of a common factor. The search is for z in β = start + P·z, with the root P of the inverse Hessian, which
+    takes few steps. A search that ends after `most_steps` is not an error: the loss is still below that at `start`.
+    """
     size, total = len(rows.logs), rows.weight.sum()
     preconditioner = _preconditioner(start, rows, strength)
 
@@ -574,15 +579,16 @@ def _minimised(start: Array, rows: _Rows, method: str, strength: float, *, most:
         if method == "temperature":
             scale = float(np.exp(beta[0]))
             value, by_scale = rows.scaled_loss(scale)
-            gradient = np.array([by_scale * scale])
+            gradient = np.array([by_scale * scale])  # chain rule: d scale/d β = scale
         else:
             value, by_matrix, by_intercept = rows.loss(*_unpacked(beta, size))
             by_coefficient = by_matrix.diagonal() if method == "vector" else by_matrix
             gradient = np.column_stack([by_coefficient, by_intercept])
         penalty = 0.5 * strength * (beta * beta).sum()
+        # Per unit of weight, so that the gradient at which the search ends does not depend on the number of rows.
         return (value + penalty) / total, (gradient + strength * beta).ravel() @ preconditioner / total
 
-    options: dict[str, Any] = {"maxiter": most, "gtol": _LEAST_GRADIENT}
+    options: dict[str, Any] = {"maxiter": most_steps, "gtol": _LEAST_GRADIENT}
     step = minimize(loss, np.zeros(start.size), jac=True, method="L-BFGS-B", options=options).x
     return start + (preconditioner @ step).reshape(start.shape)
 

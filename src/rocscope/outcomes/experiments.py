@@ -144,8 +144,13 @@ class Trial:
         return values, moves - (self.weight / n)[:, None] * values * [2, 1]
 
     def cumulated(self, score: Array, kind: UpliftKind) -> tuple[Array, Array, RowLevels, list[Array]]:
-        """Return N contacted and V gained, from nobody on, the rows' levels, and ∂V by y_t, y_c, n_t and n_c."""
+        """Return N contacted and V gained, the rows' levels, and the derivatives of V by y_t, y_c, n_t and n_c.
+
+        N (a sum of weights) and V have one entry more than there are levels: they start at (0, 0), with nobody
+        contacted. No row moves that point, so it has no derivatives.
+        """
         ranked = RowLevels.of(self.treated, score)
+        # Sums over the treated come first: they are the positives of `ranked`.
         y_t, y_c = (np.cumsum(count) for count in ranked.counts(self.weight * self.response))
         n_t, n_c = (np.cumsum(count) for count in ranked.counts(self.weight))
         # An arm without rows so far adds nothing: its 1/n is taken as 0.

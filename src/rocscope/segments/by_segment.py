@@ -272,7 +272,7 @@ def of_segments(
     models = next(iter(by_segment.values()))
     names = array_of(list(by_segment))
     rows = {model: _together([counts[model] for counts in by_segment.values()]) for model in models}
-    return drift_of_models(names, rows, source)
+    return counts_of_models(names, rows, source)
 
 
 def _together(segments: list[Any]) -> tables.SegmentRows:
@@ -297,7 +297,7 @@ def of_sums(by_model: Mapping[str, Sequence[Array]], source: Provenance | None) 
     for model, (segment, score, pos, neg) in by_model.items():
         names, code = numbered("segment", segment)
         rows[model] = _summed(code, names.size, score, pos, neg)
-    return drift_of_models(names if names.dtype.kind in "mM" else array_of(names.tolist()), rows, source)
+    return counts_of_models(names if names.dtype.kind in "mM" else array_of(names.tolist()), rows, source)
 
 
 def _summed(segment: Array, segments: int, score: Array, pos: Array, neg: Array) -> tables.SegmentRows:
@@ -319,10 +319,10 @@ def _summed(segment: Array, segments: int, score: Array, pos: Array, neg: Array)
     return tables.CountedSegments([ThresholdCounts.from_ranking(Levels(score[i], pos[i], neg[i])) for i in some])
 
 
-def drift_of_models(
+def counts_of_models(
     names: Any, rows: Mapping[str, tables.SegmentRows], source: Provenance | None
 ) -> CountedModels | SegmentedCounts:
-    """Return counts by segment of one model, or of several by name."""
+    """Return the counts by segment of the only model, or of several models by name."""
     counts = {model: SegmentedCounts(names, segments, source) for model, segments in rows.items()}
     return CountedModels(counts, source) if len(counts) > 1 else next(iter(counts.values()))
 
