@@ -86,6 +86,11 @@ class ActionAllocation(Plan):
     source: AllocationSource | None = None
 
     @property
+    def allocations(self) -> tuple[Allocation, ...]:
+        """The allocation of each action of the plan: its places."""
+        return self.places
+
+    @property
     def names(self) -> Array:
         """The segments in order."""
         return self.places[0].names
@@ -365,22 +370,19 @@ def allocate(
     if population is not None:
         check.check_number(population, "population", "a number of cases above 0", above=0)
     limits = AllocationLimits(capacity, budget, max_difference, subject_to)
-    if actions is None:
-        plan, marginal = _allocate_one(context, limits, population, segments)
-        rows, contexts = None if plan.amounts is None else plan.amounts.rows, [context]
-    else:
-        plan, marginal = _allocate_actions(actions, limits, population, segments)
-        rows, contexts = None, actions.values()
-    # When parts of the data are allocated to again, each part stands for the population of the whole sample.
-    if population is None and not any(GivenCosts(own, None).campaigns for own in contexts):
-        population = float(sum(map(np.sum, plan.totals))) if rows is None else rows
 
-    def make(data: Any) -> Sequence[Allocation]:
+    def allocated(data: Any) -> tuple[Allocation | ActionAllocation, float]:
         if actions is None:
-            return (_allocate_one(context, limits, population, data)[0],)
-        return _allocate_actions(actions, limits, population, data)[0].places
+            return _allocate_one(context, limits, population, data)
+        return _allocate_actions(actions, limits, population, data)
 
-    return replace(plan, source=AllocationSource(segments, make, marginal))
+    plan, marginal = allocated(segments)
+    amounts = plan.allocations[0].amounts
+    # When parts of the data are allocated to again, each part stands for the population of the whole sample.
+    contexts = [context] if actions is None else actions.values()
+    if population is None and not any(GivenCosts(own, None).campaigns for own in contexts):
+        population = float(sum(map(np.sum, plan.totals))) if amounts is None else amounts.rows
+    return replace(plan, source=AllocationSource(segments, lambda data: allocated(data)[0].allocations, marginal))
 
 
 @dataclass(frozen=True)

@@ -169,6 +169,15 @@ class Allocation(Plan):
         return self._costs
 
     @property
+    def allocations(self) -> "tuple[Allocation, ...]":
+        """The allocation of each action of the plan: itself."""
+        return (self,)
+
+    def total(self, amount: Callable[[UnitCosts, Any, Any], Fraction], counts: tuple[Array, Array]) -> Fraction:
+        """Return the exact sum over segments of an amount, such as `UnitCosts.used`, of true and false positives."""
+        return self._costs.total(amount, np.arange(self.names.size), *counts)
+
+    @property
     def profit(self) -> float:
         """Expected profit relative to acting on nobody, after fixed costs."""
         return -self.cost - self.fixed_cost
@@ -391,8 +400,7 @@ class Allocation(Plan):
         total = sum(planned)
         if self.limit is not None:
             # The list may use the same share of its cases as the capacity is of all cases.
-            segments = np.arange(self.names.size)
-            all_cases = self._costs.total(UnitCosts.cases, segments, *self.totals)
+            all_cases = self.total(UnitCosts.cases, self.totals)
             most = randomized.in_units(self.limit * int(cases.sizes.sum()) / all_cases)
             if total > most + near:
                 planned = [count * most // total for count in planned]
@@ -465,8 +473,8 @@ class Allocation(Plan):
         grouped rows, several models of counts and a plan from a file have an interval for the thresholds as given,
         which is not `reliable`. See `rocscope.decisions.allocation.cost_interval` for the formula.
         """
-        held_out = held_out_outcomes([self], self.source, self.limit, check.seed_of(random_state))
-        return cost_interval(self.cost, [self], level, held_out)
+        held_out = held_out_outcomes(self.allocations, self.source, self.limit, check.seed_of(random_state))
+        return cost_interval(self.cost, self.allocations, level, held_out)
 
     # Output and files
 
@@ -585,11 +593,10 @@ def promise_of(first: Allocation, cost: float) -> Promise:
     cases = float(first.cases.sum())
     if not cases:
         return Promise(math.nan, 0.0)
-    segments = np.arange(first.names.size)
-    left = float(first.terms.total(UnitCosts.cost_of_leaving, segments, *first.totals))
+    left = float(first.total(UnitCosts.cost_of_leaving, first.totals))
     positives = math.nan
     if first.amounts is None:
-        positives = float((first.terms.column("pos", segments) * first.counts[0]).sum())
+        positives = float((first.terms.column("pos", np.arange(first.names.size)) * first.counts[0]).sum())
     return Promise(positives / cases, (left - cost) / cases, first.fixed_cost)
 
 

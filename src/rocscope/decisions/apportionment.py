@@ -290,10 +290,13 @@ class SegmentBound:
     right: float
     most: float
 
-    def holds(self, tp: Array, fp: Array) -> bool:
+    def value(self, tp: Array, fp: Array) -> float:
+        """Return the bounded sum of expected counts by segment."""
+        return float(self.up * tp[self.segment] + self.right * fp[self.segment])
+
+    def holds(self, tp: Array, fp: Array, tolerance: float = _ROUNDING) -> bool:
         """Whether expected counts by segment keep the bound."""
-        value = self.up * tp[self.segment] + self.right * fp[self.segment]
-        return value <= self.most + _ROUNDING * max(1.0, abs(self.most))
+        return self.value(tp, fp) <= self.most + tolerance * max(1.0, abs(self.most))
 
 
 def segment_bounds(subject_to: Any, levels: SegmentLevels, costs: SegmentUnitCosts) -> list[SegmentBound]:

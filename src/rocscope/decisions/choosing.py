@@ -11,8 +11,9 @@ of all models' points. `choose` therefore takes four steps:
    nobody positive, and the default threshold;
 4. return them as a `Decision`.
 
-The file has this order: `choose`, `ChoiceProblem` with one method for each kind of choice, the thresholds that satisfy
-constraints, and the notes. Whatever only an interval or a plot needs is made when it is asked for.
+The file has this order: `choose`; `problem_of`, which reads its arguments; `ChoiceProblem` with one method for each
+kind of choice; the thresholds that satisfy constraints, and the notes. Whatever only an interval or a plot needs is
+made when it is asked for.
 """
 
 from __future__ import annotations  # so that help() shows the short names of types
@@ -155,20 +156,25 @@ def choose(
     OperatingPoint(tp=1.5, fp=0.5, fn=2.5, tn=3.5, threshold=2)
     """
     data, context = with_context(models, y_score, context, pos_label=pos_label, sample_weight=sample_weight)
-    question = Question(context, criterion, subject_to, population, randomized, review)
+    return problem_of(data, Question(context, criterion, subject_to, population, randomized, review)).decide()
+
+
+def problem_of(data: Hull | Models, question: Question) -> ChoiceProblem:
+    """Return the problem that a question poses in some data."""
+    context, criterion, subject_to = question.context, question.criterion, question.subject_to
 
     # A campaign is a context with a population, a capacity (a constraint on it) and a fixed cost.
-    campaign = context if isinstance(context, Campaign) else None
+    campaign, randomized = question.campaign, question.randomized
     if campaign is not None:
         context = campaign.context
         randomized = randomized or (campaign.capacity is not None and criterion is None and not subject_to)
-    population = _population(campaign, population)
+    population = _population(campaign, question.population)
     samples = data.samples if isinstance(data, Hull) else samples_of(data)
     priced = None
     if context is not None and not isinstance(context, UncertainContext):
         context = Context.given(context)
         if context.columns:
-            asked = {"randomized": randomized, "review": review is not None}
+            asked = {"randomized": randomized, "review": question.review is not None}
             priced = _priced_rows(None if isinstance(data, Hull) else samples, context, asked)
     hull = data if isinstance(data, Hull) else hull_of(samples)
 
@@ -185,17 +191,7 @@ def choose(
         constraints = (*constraints, Constraint.capacity(campaign.capacity))
     if any(constraint.level is not None for constraint in constraints):
         _require_independent_rows(hull)
-    problem = ChoiceProblem(question, hull, certain, rule, constraints, population, priced, randomized)
-
-    if review is not None:
-        if not isinstance(review, Review):
-            raise InputError("review", expected="a Review", got=check.shown(review))
-        if constraints or randomized or criterion not in (None, "min_cost"):
-            raise InputError("review", expected="no criterion, constraint or lot beside it", got="one")
-        return problem.decision(problem.best_with_review(review), notes)
-    choice = problem.best_randomized() if randomized else problem.best_threshold()
-    decision = problem.decision(choice, (*notes, *problem.notes_on_bins()))
-    return decision if campaign is None else _unless_too_costly(decision, campaign, problem)
+    return ChoiceProblem(question, hull, certain, rule, constraints, population, priced, randomized, notes)
 
 
 def _population(campaign: Campaign | None, population: float | None) -> float | None:
@@ -244,17 +240,6 @@ def _certain_context(context: Context | UncertainContext | None, hull: Hull) -> 
     return mean, (Note("uncertain_context", text, context=context, saved=saved),)
 
 
-def _unless_too_costly(decision: Decision, campaign: Campaign, problem: ChoiceProblem) -> Decision:
-    """Return the decision if it gains more than its campaign's fixed cost; otherwise acting on nobody."""
-    saved = (decision.treat_none_cost - decision.expected_cost) * campaign.population
-    if not campaign.fixed_cost or saved > campaign.fixed_cost:
-        return decision
-    text = f"acting would bring {saved:.6g}, which does not pay the fixed cost of {campaign.fixed_cost:.6g}"
-    note = Note("fixed_cost_not_covered", text, gain=saved, fixed_cost=campaign.fixed_cost)
-    nobody = replace(problem, constraints=(*problem.constraints, Constraint.capacity(0)), randomized=False)
-    return nobody.decision(nobody.best_threshold(), (note,))
-
-
 @dataclass(frozen=True)
 class Choice:
     """A chosen threshold, or rule of several, and its reasons; the fields are those of `Decision`."""
@@ -276,6 +261,7 @@ class ChoiceProblem:
     """A question with the data that it is asked of: the hull of all models, and the rows where each has its own costs.
 
     `context` is certain, `criterion` is one that can be computed, and `constraints` include a campaign's capacity.
+    `notes` are those of the question, whatever the choice.
     """
 
     question: Question
@@ -286,6 +272,31 @@ class ChoiceProblem:
     population: float | None
     priced: sampling.PricedRows | None
     randomized: bool
+    notes: tuple[Note, ...] = ()
+
+    def decide(self) -> Decision:
+        """Return the answer: the best threshold or rule, with the costs of the alternatives."""
+        review = self.question.review
+        if review is not None:
+            if not isinstance(review, Review):
+                raise InputError("review", expected="a Review", got=check.shown(review))
+            if self.constraints or self.randomized or self.question.criterion not in (None, "min_cost"):
+                raise InputError("review", expected="no criterion, constraint or lot beside it", got="one")
+            return self.decision(self.best_with_review(review), self.notes)
+        choice = self.best_randomized() if self.randomized else self.best_threshold()
+        decision = self.decision(choice, (*self.notes, *self.notes_on_bins()))
+        campaign = self.question.campaign
+        return decision if campaign is None else self._unless_too_costly(decision, campaign)
+
+    def _unless_too_costly(self, decision: Decision, campaign: Campaign) -> Decision:
+        """Return the decision if it gains more than its campaign's fixed cost; otherwise acting on nobody."""
+        saved = (decision.treat_none_cost - decision.expected_cost) * campaign.population
+        if not campaign.fixed_cost or saved > campaign.fixed_cost:
+            return decision
+        text = f"acting would bring {saved:.6g}, which does not pay the fixed cost of {campaign.fixed_cost:.6g}"
+        note = Note("fixed_cost_not_covered", text, gain=saved, fixed_cost=campaign.fixed_cost)
+        nobody = replace(self, constraints=(*self.constraints, Constraint.capacity(0)), randomized=False)
+        return nobody.decision(nobody.best_threshold(), (note,))
 
     # One method for each kind of choice.
 
@@ -302,16 +313,14 @@ class ChoiceProblem:
         # Lowest cost, or a criterion that is a cost in another context: a tangent of the hull.
         context = self.criterion.equivalent(self.context)
         if self.constraints:
-            options = self._admissible()
-            touch = geometry.touching(options, context, self.hull.exact_totals(context))
+            touch = geometry.touching(self.options, context, self.hull.exact_totals(context))
         else:
-            options = self.hull.choices
             touch = self._tangent if context is self.context else self.hull.touching(context)
         chosen, point = touch.choices, touch.point
         return Choice(
             model=chosen.model,
             point=point,
-            slopes=None if context.always_right else geometry.slopes_at(touch, options),
+            slopes=None if context.always_right else geometry.slopes_at(touch, self.options),
             criterion_value=self.value_at(point),
             negated=chosen.negated,
             tied=ties(touch),
@@ -320,7 +329,7 @@ class ChoiceProblem:
 
     def _best_by_value(self) -> Choice:
         """Return the threshold of highest value of a criterion that is not linear in the counts."""
-        options = self._admissible()
+        options = self.options
         target = self.context.target_prevalence
         values = [self.criterion.goodness(at_mix(option.cells, target)) for option in options]
         highest = max(column.max() for column in values)
@@ -407,6 +416,13 @@ class ChoiceProblem:
         prevalence, cases = self.mix
         bounds = [constraint.straight(prevalence, cases) for constraint in self.constraints]
         return geometry.touching_within(self.hull.every_choice, context, bounds, self.hull.exact_totals(context))
+
+    @cached_property
+    def options(self) -> tuple[Choices, ...]:
+        """The thresholds that may be the best ones: vertices of the hull, if nothing else asks for others."""
+        if self.constraints or not self.criterion.equivalent:
+            return self._admissible()
+        return self.hull.choices
 
     def _admissible(self) -> tuple[Choices, ...]:
         try:

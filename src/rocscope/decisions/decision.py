@@ -37,7 +37,7 @@ Interval = tuple[float, float]
 class Question:
     """What `choose` was asked: its arguments other than the data.
 
-    The same question is asked of other data by ``choose(data, question.context, **question.options)``.
+    The same question is asked of other data by `choosing.problem_of`.
     """
 
     context: Context | Campaign | UncertainContext | None = None
@@ -48,9 +48,9 @@ class Question:
     review: Review | None = None
 
     @property
-    def options(self) -> dict[str, Any]:
-        """The arguments by name, without the context."""
-        return {name: value for name, value in vars(self).items() if name != "context"}
+    def campaign(self) -> Campaign | None:
+        """The campaign that stands for the context, if it is one."""
+        return self.context if isinstance(self.context, Campaign) else None
 
 
 @dataclass(frozen=True, repr=False)

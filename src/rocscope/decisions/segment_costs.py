@@ -19,10 +19,11 @@ more an action with large stakes gains, so the best cases get the last action. `
 by its changes relative to the one before.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from functools import cached_property
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -65,6 +66,11 @@ class UnitCosts:
     def gain(self, tp: Any, fp: Any) -> Fraction:
         """Return the saving of some positive predictions relative to predicting none."""
         return self.hit * self.pos * tp - self.alarm * self.neg * fp
+
+    def plus(self, change: "UnitCosts") -> "UnitCosts":
+        """Return the costs after a change by another action; see `incremental_costs`."""
+        hit, alarm, use = self.hit + change.hit, self.alarm + change.alarm, self.use + change.use
+        return replace(self, hit=hit, alarm=alarm, use=use)
 
     def used(self, tp: Any, fp: Any) -> Fraction:
         """Return the amount of the limit that some positive predictions use."""
@@ -397,3 +403,14 @@ def incremental_costs(costs: list[dict[str, UnitCosts]]) -> list[SegmentUnitCost
             by_segment.append(unit)
         increments.append(SegmentUnitCosts(by_segment, np.arange(len(costs))))
     return increments
+
+
+def cumulative_costs(
+    increments: Sequence[SegmentUnitCosts], actions: Iterable[Sequence[str]]
+) -> list[dict[str, UnitCosts]]:
+    """Return the unit costs of the actions of each segment by name: the inverse of `incremental_costs`."""
+    by_segment = []
+    for segment, names in enumerate(actions):
+        costs = accumulate((increment.of(segment) for increment in increments), UnitCosts.plus)
+        by_segment.append(dict(zip(names, costs, strict=True)))
+    return by_segment

@@ -17,11 +17,10 @@ Order of the file: the result and the comparison; `verify`; then decisions, camp
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from itertools import pairwise
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -31,12 +30,12 @@ from rocscope.core import CELLS, Context, OperatingPoint, Predictions, Result, j
 from rocscope.decisions import allocating, choosing, constraints, segment_costs
 from rocscope.decisions.allocating import ActionAllocation
 from rocscope.decisions.allocation import Allocation
-from rocscope.decisions.apportionment import SegmentShares
+from rocscope.decisions.apportionment import SegmentBound, SegmentShares
 from rocscope.decisions.campaign import CampaignPlan, plan_campaign
 from rocscope.decisions.decision import Decision, Question
 from rocscope.decisions.model_hull import hull_of
 from rocscope.decisions.plan import Plan
-from rocscope.decisions.sampling_model import PricedRows
+from rocscope.decisions.segment_costs import RowAmounts, SegmentUnitCosts, UnitCosts
 from rocscope.errors import ColumnError, InfeasibleError, InputError
 from rocscope.sample import Samples, samples_of
 from rocscope.segments.by_segment import levels_of
@@ -140,10 +139,13 @@ def verify(plan: Plan, data: Any) -> Verification:
     return _verify_allocation(plan, data)
 
 
-def _require_models(models: Any, samples: Samples) -> None:
+def _samples_of(data: Any, models: Sequence[str]) -> Samples:
+    """Return the samples of data, which must hold some models."""
+    samples = samples_of(data, name="data")
     for model in models:
         if model not in samples:
             raise ColumnError("model", expected=f"one of {list(samples)}", got=repr(model))
+    return samples
 
 
 def _same_list(plan: Plan, again: Plan, rows: Predictions | None) -> list[Check]:
@@ -165,56 +167,46 @@ OPTIONAL = ("slope_interval", "lot_cost", "tied")
 
 
 def _verify_decision(plan: Decision, data: Any) -> Verification:
-    samples = samples_of(data, name="data")
-    ends = [] if plan.lot is None else list(plan.lot.ends)
-    if plan.review is not None:
-        ends += plan.review.rule.ends
-    _require_models([plan.model, *(end.model for end in ends)], samples)
-    if plan.context.columns and samples.shared_rows is None:
-        raise InputError("data", expected="rows (Predictions), where costs are columns", got="counts")
+    """Ask the question of a decision again, of all models and of their negations."""
+    samples, question = _samples_of(data, plan.models), _question(plan)
+    if plan.context.columns:
+        return _ask_again(plan, choosing.problem_of(samples, question))
     # A file tells which models are negated, but not whether negated models were compared: then both are tried.
-    negated = plan.negated or any(end.negated for end in ends)
-    first = _ask_again(plan, _problem(plan, samples, negate=negated))
-    if first.verified or negated or plan.context.columns:
+    negated = plan.negated or (plan.lot is not None and plan.lot.first.negated)
+    first = _ask_again(plan, choosing.problem_of(hull_of(samples, negate=negated), question))
+    if first.verified or negated:
         return first
-    second = _ask_again(plan, _problem(plan, samples, negate=True))
+    second = _ask_again(plan, choosing.problem_of(hull_of(samples, negate=True), question))
     return second if second.verified else first
 
 
-def _problem(plan: Decision, samples: Samples, *, negate: bool) -> choosing.ChoiceProblem:
-    """Return the question of a decision, with the data that it is asked of."""
-    # A report writes its capacity in words.
-    texts = [re.sub(r"at most (\S+) of \S+ cases", r"cases <= \1", text) for text in plan.subject_to]
-    bounds = constraints.constraints_of(texts, plan.context)
+def _question(plan: Decision) -> Question:
+    """Return the question of a decision; for a threshold that was given, that of the best one without constraints."""
     review = plan.offered_review if plan.review is None else plan.review.review
     question = Question(plan.context, population=plan.population, review=review)
-    criterion = choosing.MIN_COST
-    if review is None and plan.criterion not in GIVEN_THRESHOLDS:
-        asked: Any = plan.criterion
-        if plan.question is not None and callable(plan.question.criterion):
-            asked = plan.question.criterion
-        try:
-            criterion = constraints.criterion_of(asked)
-        except InputError as error:
-            expected = "a figure that rocscope computes; a file does not hold a function"
-            hint = "choose again with the function, and compare the two decisions"
-            raise InputError("criterion", expected=expected, got=repr(asked), hint=hint) from error
-        question = replace(question, criterion=asked, subject_to=bounds, randomized=plan.lot is not None)
-    rows = samples.shared_rows
-    priced = PricedRows(rows, plan.context) if plan.context.columns and rows is not None else None
-    hull = hull_of(samples, negate=negate)
-    return choosing.ChoiceProblem(
-        question, hull, plan.context, criterion, bounds, plan.population, priced, question.randomized
-    )
+    if review is not None or plan.criterion in GIVEN_THRESHOLDS:
+        return question
+    asked = None if plan.question is None else plan.question.criterion
+    criterion = asked if callable(asked) else plan.criterion
+    try:
+        constraints.criterion_of(criterion)
+    except InputError as error:
+        expected = "a figure that rocscope computes; a file does not hold a function"
+        hint = "choose again with the function, and compare the two decisions"
+        raise InputError("criterion", expected=expected, got=repr(criterion), hint=hint) from error
+    return replace(question, criterion=criterion, subject_to=_texts(plan), randomized=plan.lot is not None)
+
+
+def _texts(plan: Decision) -> tuple[str, ...]:
+    """Return the constraints of a decision as `choose` takes them: a report writes its capacity in words."""
+    return tuple(re.sub(r"at most (\S+) of \S+ cases", r"cases <= \1", text) for text in plan.subject_to)
 
 
 def _ask_again(plan: Decision, problem: choosing.ChoiceProblem) -> Verification:
-    """Ask the question of a decision again, and compare the answers."""
-    rows = problem.hull.samples.shared_rows
+    """Solve the problem of a decision again, and compare the answers."""
     n = float(problem.hull.counts[plan.model].n)
-    source: Any = problem.hull if problem.priced is None else rows
     try:
-        again = choosing.choose(source, plan.context, **problem.question.options)
+        again = problem.decide()
     except InfeasibleError as error:
         return Verification(n, (Check("subject_to", list(plan.subject_to), str(error), agrees=False),))
     # Notes that rows do not give are remarks, unless one stands in the place of a note that they give.
@@ -224,11 +216,13 @@ def _ask_again(plan: Decision, problem: choosing.ChoiceProblem) -> Verification:
     checks = [*compare(_decision_facts(plan), _decision_facts(again)), notes]
     if all(checked.agrees for checked in checks):
         if plan.lot is not None or plan.review is not None:
-            checks += _same_list(plan, again, rows)
+            checks += _same_list(plan, again, problem.hull.samples.shared_rows)
         return Verification(n, tuple(checks), again.tied, remarks)
     if plan.review is not None:
         return Verification(n, tuple(checks), remarks=remarks)
 
+    # A given threshold is not the best that keeps its constraints, but it keeps them.
+    problem = replace(problem, constraints=constraints.constraints_of(_texts(plan), plan.context))
     expected = _at_stored_choice(plan, again, problem)
     checks = [*compare(_decision_facts(plan), _decision_facts(expected)), notes, *_admissible(expected, problem)]
     ties: tuple[str, ...] = ()
@@ -236,26 +230,15 @@ def _ask_again(plan: Decision, problem: choosing.ChoiceProblem) -> Verification:
         checks.append(_as_good(expected, again, problem))
         ties = again.tied
         if (again.model, again.point) != (expected.model, expected.point):
-            chosen = choosing.in_words(again.model, again.point) if again.lot is None else again.lot.shares
-            ties = (chosen, *ties)
+            ties = (choosing.in_words(again.model, again.point) if again.lot is None else again.lot.shares, *ties)
     result = Verification(n, tuple(checks), remarks=remarks)
     return replace(result, ties=ties) if result.verified else result
 
 
-def _of_ranges(plan: Decision, problem: choosing.ChoiceProblem) -> bool:
-    """Whether the plan compared ends of score ranges, while the rows show all thresholds.
-
-    Then the rows show the stored numbers, and the cost of the best threshold within its stored bounds.
-    """
-    compared = choosing.RANGE_ENDS_COMPARED in plan.notes or plan.best_cost_interval is not None
-    return compared and problem.hull.holds_levels
-
-
 def _at_stored_choice(plan: Decision, again: Decision, problem: choosing.ChoiceProblem) -> Decision:
     """Return the decision that makes the stored choice, with the numbers that it has in the rows."""
-    given, of_ranges = plan.criterion in GIVEN_THRESHOLDS, _of_ranges(plan, problem)
 
-    def counted(model: str, threshold: float, negated: bool) -> OperatingPoint:
+    def counted(model: str, threshold: float, negated: bool = False) -> OperatingPoint:
         point = problem.hull.counts[model].at(threshold)
         return OperatingPoint(point.fn, point.tn, point.tp, point.fp, threshold) if negated else point
 
@@ -269,6 +252,7 @@ def _at_stored_choice(plan: Decision, again: Decision, problem: choosing.ChoiceP
     names = {*again.tied, choosing.in_words(again.model, again.point), *problem.hull.models}
     names |= {f"not {name}" for name in names}
     other = (again.model, again.point) != (plan.model, point) and set(plan.tied) <= names
+    given = plan.criterion in GIVEN_THRESHOLDS
     choice = choosing.Choice(
         model=plan.model,
         point=point,
@@ -278,79 +262,79 @@ def _at_stored_choice(plan: Decision, again: Decision, problem: choosing.ChoiceP
         tied=plan.tied if given or other else again.tied,
         randomized_rule=rule,
     )
-    expected = problem.decision(choice, ())
+    expected = replace(problem.decision(choice, ()), subject_to=plan.subject_to)
     if given:
         expected = replace(expected, criterion=plan.criterion, criterion_value=math.nan)
+    of_ranges = _of_ranges(plan, problem)
     if of_ranges:
-        default = counted(plan.model, plan.default_point.threshold, negated=False)
+        default = counted(plan.model, plan.default_point.threshold)
         expected = replace(expected, default_point=default, default_cost=float(plan.context.exact_cost(default)))
-    for name in OPTIONAL:
-        if of_ranges or not getattr(plan, name):
-            expected = replace(expected, **{name: getattr(plan, name)})
-    if of_ranges and plan.best_cost_interval is not None:
-        low, high = plan.best_cost_interval
-        within = low - SAME <= again.hull_cost <= high + SAME
-        interval = plan.best_cost_interval if within else (again.hull_cost, again.hull_cost)
-        expected = replace(expected, best_cost_interval=interval, hull_cost=high)
-    return replace(expected, subject_to=plan.subject_to)
+        if plan.best_cost_interval is not None:
+            low, high = plan.best_cost_interval
+            interval = min(low, again.hull_cost), max(high, again.hull_cost)
+            expected = replace(expected, best_cost_interval=interval, hull_cost=high)
+    silent = {name: getattr(plan, name) for name in OPTIONAL if of_ranges or not getattr(plan, name)}
+    return replace(expected, **silent)
+
+
+def _of_ranges(plan: Decision, problem: choosing.ChoiceProblem) -> bool:
+    """Whether the plan compared ends of score ranges, while the rows show all thresholds.
+
+    Then the rows show the stored numbers, and the cost of the best threshold within its stored bounds.
+    """
+    compared = choosing.RANGE_ENDS_COMPARED in plan.notes or plan.best_cost_interval is not None
+    return compared and problem.hull.holds_levels
 
 
 def _slopes(plan: Decision, point: OperatingPoint, problem: choosing.ChoiceProblem) -> tuple[float, float] | None:
     """Return the slopes of the iso-performance line for which the stored choice is the best admissible one."""
-    options, target = problem.hull.choices, plan.context.target_prevalence
-    if problem.constraints or not problem.criterion.equivalent:
-        options = choosing.admissible(problem.hull, problem.constraints, target, plan.population)
     for choices in problem.hull.every_choice:
         if (choices.model, choices.negated) == (plan.model, plan.negated):
             tp, fp, _, _ = choices.cells
             place = np.flatnonzero((tp == point.tp) & (fp == point.fp))
             if place.size:
-                return geometry.slopes_at(geometry.TangentPoint(choices, int(place[0])), options)
+                return geometry.slopes_at(geometry.TangentPoint(choices, int(place[0])), problem.options)
     return None
 
 
 def _admissible(expected: Decision, problem: choosing.ChoiceProblem) -> Iterator[Check]:
     """Yield a check for each constraint: whether the stored choice keeps it."""
     cells: Any = tuple(np.array([getattr(expected.point, cell)]) for cell in CELLS)
-    target, population = problem.context.target_prevalence, problem.population
+    mix = problem.context.target_prevalence, problem.population
     for bound in problem.constraints:
-        value = bound.value(cells, target, population).item()
         if expected.lot is None:
-            kept = bound.admits(cells, target, population, len(problem.hull.every_choice)).item()
+            kept = bound.admits(cells, *mix, len(problem.hull.every_choice)).item()
         else:
             tpr, fpr = expected.lot.rates
             line = bound.straight(*problem.mix)
             kept = line.tpr_weight * tpr + line.fpr_weight * fpr <= line.most + Fraction(ROUNDED)
-        yield Check("constraint", str(bound), value, bool(kept))
+        yield Check("constraint", str(bound), bound.value(cells, *mix).item(), bool(kept))
 
 
 def _as_good(expected: Decision, again: Decision, problem: choosing.ChoiceProblem) -> Check:
     """Check that the stored choice is as good as the recomputed one."""
     criterion, slack = problem.criterion, ROUNDED
     if problem.priced is not None and criterion.name == "min_cost":
-        costs: list[Any] = [expected.expected_cost, again.expected_cost]
+        stored, best = Fraction(expected.expected_cost), Fraction(again.expected_cost)
     elif criterion.equivalent:
         context = criterion.equivalent(problem.context)
-        costs = [_exact_cost(context, expected), _exact_cost(context, again)]
+        stored, best = _exact_cost(context, expected), _exact_cost(context, again)
         # Counts of rows are whole numbers, and their costs are compared exactly.
         if all(isinstance(count, int) for count in (again.default_point.n_pos, again.default_point.n_neg)):
             slack = 0.0
     else:
-        costs = [-criterion.sign * problem.value_at(decision.point) for decision in (expected, again)]
-    stored, best = map(Fraction, costs)
+        values = (problem.value_at(decision.point) for decision in (expected, again))
+        stored, best = (Fraction(-criterion.sign * value) for value in values)
     as_good = stored <= best + Fraction(slack) * max(1, abs(best))
     return Check("cost of the best choice", float(stored), float(best), bool(as_good))
 
 
 def _exact_cost(context: Context, decision: Decision) -> Fraction:
-    """Return the exact cost per case of a choice; the counts of randomised rules are fractions."""
+    """Return the exact cost per case of a choice; a randomised rule costs the mean of its thresholds."""
     if decision.lot is None:
         return context.exact_cost(decision.point)
-    (tpr, fpr), end = decision.lot.rates, decision.lot.second.point
-    n_pos, n_neg = Fraction(end.n_pos), Fraction(end.n_neg)
-    tp, fp = n_pos * tpr, n_neg * fpr
-    expected: Any = SimpleNamespace(tp=tp, fp=fp, fn=n_pos - tp, tn=n_neg - fp)
-    return context.exact_cost(expected)
+    costs = (context.exact_cost(end.point) for end in decision.lot.ends)
+    return sum((share * cost for share, cost in zip(decision.lot.weights, costs, strict=True)), Fraction(0))
 
 
 def _decision_facts(decision: Decision) -> dict[str, Any]:
@@ -366,8 +350,7 @@ def _decision_facts(decision: Decision) -> dict[str, Any]:
 
 
 def _verify_campaign(plan: CampaignPlan, data: Any) -> Verification:
-    samples = samples_of(data, name="data")
-    _require_models(plan.models, samples)
+    samples = _samples_of(data, plan.models)
     # Among equally profitable models the first is taken: ask in the order of the plan.
     ordered: Any = Samples({model: samples[model] for model in plan.models}, samples.rows, samples.kind)
     again = plan_campaign(ordered, dict(plan.campaigns), level=plan.level)
@@ -384,163 +367,136 @@ def _verify_campaign(plan: CampaignPlan, data: Any) -> Verification:
 
 
 def _verify_allocation(plan: Allocation | ActionAllocation, data: Any) -> Verification:
-    places = plan.places if isinstance(plan, ActionAllocation) else (plan,)
-    first, amounts = places[0], None
+    """Allocate again at the stored unit costs; if other thresholds result, count and price the stored ones."""
+    first = plan.allocations[0]
     rows = data.select(models=plan.models) if isinstance(data, Predictions) else None
     source = data if rows is None else rows
-    if first.amounts is not None:
-        amounts = segment_costs.RowAmounts.of(source, first.amounts.given)
-        assert amounts is not None
+    amounts = None if first.amounts is None else RowAmounts.of(source, first.amounts.given)
+    if amounts is not None:
         source = amounts.doubled(source)
-    limits = _limits(plan, first)
+    limits = _limits(plan)
     points = levels_of(source, all_levels=limits.bounded)
     n = float(sum(map(np.sum, points.totals))) if amounts is None else amounts.rows
     if set(points.keys) != set(first.keys):
         stored, recomputed = sorted(map(str, first.keys)), sorted(map(str, points.keys))
         return Verification(n, (Check("segments", stored, recomputed, agrees=False),))
-    costs = [_unit_costs(place, points, amounts) for place in places]
+    costs = [_unit_costs(place, points, amounts) for place in plan.allocations]
     try:
         if isinstance(plan, ActionAllocation):
-            again, _ = allocating.best_actions(points, _costs_by_action(plan, points, costs), plan.limit, limits)
-            best = again.places
+            by_action = segment_costs.cumulative_costs(costs, [plan.actions[name] for name in points.keys])
+            again, _ = allocating.best_actions(points, by_action, plan.limit, limits)
         else:
             again, _ = allocating.best_allocation(points, costs[0], plan.limit, limits, amounts)
-            best = (again,)
     except InfeasibleError as error:
         return Verification(n, (Check("subject_to", list(first.subject_to), str(error), agrees=False),))
-    checks = [*compare(_totals(plan), _totals(again))]
-    for place, expected in zip(places, best, strict=True):
-        checks += compare(_allocation_facts(place), _allocation_facts(expected))
+    checks = [*compare(_allocation_facts(plan), _allocation_facts(again))]
     if all(checked.agrees for checked in checks):
         return Verification(n, (*checks, *_same_list(plan, again, rows)))
 
-    # Other thresholds may cost as little: count and price those that are stored.
     levels = levels_of(source, all_levels=True)
-    at_stored: list[Allocation] = []
-    for place, cost, expected in zip(places, costs, best, strict=True):
-        counted = allocating.allocation_of(levels, _shares(place, levels), cost, place.limit, in_money=place.in_money)
-        kept = {name: getattr(expected, name) for name in ("marginal", "max_difference", "subject_to", "amounts")}
-        at_stored.append(replace(counted, **kept))
-    total = math.fsum(place.cost for place in at_stored)
-    at_stored[0] = replace(at_stored[0], price=again.price + total - again.cost)
-    checks = [*compare(_totals(plan), _totals(again) | {"cost": total})]
-    for place, expected in zip(places, at_stored, strict=True):
-        checks += compare(_allocation_facts(place), _allocation_facts(expected))
-    checks += _within_limits(plan, at_stored, limits.segment_bounds(levels, costs[0]))
-    checks += [_nested(place, after, levels) for place, after in pairwise(places)]
-    as_good = total <= again.cost + SAME_PROGRAM * max(1.0, abs(again.cost))
-    checks.append(Check("cost of the best plan", total, again.cost, as_good))
+    expected = _at_stored_thresholds(plan, again, levels, costs)
+    checks = [*compare(_allocation_facts(plan), _allocation_facts(expected))]
+    checks += _within_limits(expected, limits.segment_bounds(levels, costs[0]))
+    checks += [_nested(place, after) for place, after in pairwise(plan.allocations)]
+    as_good = expected.cost <= again.cost + SAME_PROGRAM * max(1.0, abs(again.cost))
+    checks.append(Check("cost of the best plan", expected.cost, again.cost, as_good))
     result = Verification(n, tuple(checks))
     return replace(result, ties=("other thresholds in some segments",)) if result.verified else result
 
 
-def _limits(plan: Allocation | ActionAllocation, first: Allocation) -> allocating.AllocationLimits:
+def _limits(plan: Allocation | ActionAllocation) -> allocating.AllocationLimits:
     """Return the stored bounds as `allocate` takes them; the limit itself is stored exactly."""
-    constraints_of_all = [text for segment, text in first.subject_to if segment is None]
-    by_segment: dict[Any, list[str]] = {}
+    first, by_segment = plan.allocations[0], dict[Any, list[str]]()
     for segment, text in first.subject_to:
         by_segment.setdefault(segment, []).append(text)
-    subject_to: Any = constraints_of_all or by_segment
+    # None stands for all segments.
+    subject_to = by_segment.get(None, by_segment)
     return allocating.AllocationLimits(None, 0.0 if plan.in_money else None, first.max_difference, subject_to)
 
 
-def _unit_costs(
-    plan: Allocation, points: SegmentLevels, amounts: segment_costs.RowAmounts | None
-) -> segment_costs.SegmentUnitCosts:
+def _unit_costs(plan: Allocation, points: SegmentLevels, amounts: RowAmounts | None) -> SegmentUnitCosts:
     """Return the stored unit costs, in the order of the segments; costs by row follow from the rows."""
-    if amounts is not None:
-        asked = plan.terms.distinct[0]
-        costs = segment_costs.GivenCosts(amounts.uniform_costs, None).by_segment(points.upper, budget=plan.in_money)
-        unit = costs.distinct[0]
-        if not amounts.is_campaign:  # the population is asked for
-            unit = replace(unit, pos=asked.pos, neg=asked.pos)
-        return replace(costs, distinct=[unit])
-    place = {name: i for i, name in enumerate(plan.keys)}
-    return replace(plan.terms, index=plan.terms.index[[place[name] for name in points.keys]])
+    if amounts is None:
+        place = {name: i for i, name in enumerate(plan.keys)}
+        return replace(plan.terms, index=plan.terms.index[[place[name] for name in points.keys]])
+    # A campaign names its population, a context does not.
+    population = None if amounts.is_campaign else float(plan.total(UnitCosts.cases, plan.totals))
+    given = segment_costs.GivenCosts(amounts.uniform_costs, population)
+    return given.by_segment(points.upper, budget=plan.in_money)
 
 
-def _costs_by_action(
-    plan: ActionAllocation, points: SegmentLevels, increments: list[segment_costs.SegmentUnitCosts]
-) -> list[dict[str, segment_costs.UnitCosts]]:
-    """Return the unit costs of each action: a place stores what its action changes beyond the one before."""
-    by_segment = []
-    for name, segment in points.keys.items():
-        total = increments[0].of(segment)
-        by_action = {plan.actions[name][0]: total}
-        for action, increment in zip(plan.actions[name][1:], increments[1:], strict=True):
-            step = increment.of(segment)
-            total = replace(total, hit=total.hit + step.hit, alarm=total.alarm + step.alarm, use=total.use + step.use)
-            by_action[action] = total
-        by_segment.append(by_action)
-    return by_segment
+def _at_stored_thresholds(
+    plan: Allocation | ActionAllocation,
+    again: Allocation | ActionAllocation,
+    levels: SegmentLevels,
+    costs: list[SegmentUnitCosts],
+) -> Allocation | ActionAllocation:
+    """Return the allocation with the stored thresholds, and the numbers that they have in the rows."""
+    places = []
+    for place, best, cost in zip(plan.allocations, again.allocations, costs, strict=True):
+        shares = _shares(place, levels)
+        counted = allocating.allocation_of(levels, shares, cost, best.limit, in_money=best.in_money)
+        kept = {name: getattr(best, name) for name in ("marginal", "max_difference", "subject_to", "amounts")}
+        places.append(replace(counted, **kept))
+    total = math.fsum(place.cost for place in places)
+    places[0] = replace(places[0], price=again.price + total - again.cost)
+    return replace(again, places=tuple(places)) if isinstance(again, ActionAllocation) else places[0]
 
 
 def _shares(plan: Allocation, levels: SegmentLevels) -> SegmentShares:
     """Return the levels of the rows at which the stored thresholds stand, with their shares; −1 is nobody."""
-    segments, places, shares = [], [], []
+    segments, points, shares = [], [], []
     for name, segment in levels.keys.items():
-        rule, begin = plan.rule(name), int(levels.start[segment])
-        inside = slice(begin, int(levels.start[segment + 1]))
-        for share, end in zip(rule.weights, rule.ends, strict=True):
-            of_model = levels.model[inside] == levels.models.index(end.model)
-            reached = np.flatnonzero(of_model & (levels.threshold[inside] >= end.threshold))
+        begin, end = levels.start[segment : segment + 2].tolist()
+        for part in plan.rules(name):
+            of_model = levels.model[begin:end] == levels.models.index(part.model)
+            reached = np.flatnonzero(of_model & (levels.threshold[begin:end] >= part.threshold))
             segments.append(segment)
-            places.append(begin + int(reached[-1]) if reached.size else -1)
-            shares.append(share)
-    return SegmentShares(np.array(segments), np.array(places), shares)
+            points.append(begin + int(reached[-1]) if reached.size else -1)
+            shares.append(part.share)
+    return SegmentShares(np.array(segments), np.array(points), shares)
 
 
-def _within_limits(plan: Any, places: list[Allocation], bounds: Any) -> Iterator[Check]:
-    """Yield checks that the stored thresholds keep the limit, and the bounds on segments."""
-    used, first = 0.0, places[0]
-    for place in places:
-        segments = np.arange(place.names.size)
-        used += float(place.terms.total(segment_costs.UnitCosts.used, segments, *place.counts))
+def _within_limits(plan: Allocation | ActionAllocation, bounds: Sequence[SegmentBound]) -> Iterator[Check]:
+    """Yield checks that the thresholds keep the limit, and the first action the bounds on segments."""
+    first = plan.allocations[0]
     if plan.limit is not None:
         limit = float(plan.limit)
+        used = float(sum(place.total(UnitCosts.used, place.counts) for place in plan.allocations))
         yield Check("limit", limit, used, used <= limit + SAME_PROGRAM * max(1.0, limit))
     for rate, most in first.max_difference.items():
         difference = first.difference(rate)
         yield Check(f"max_difference.{rate}", most, difference, not difference > most + SAME_PROGRAM)
-    tp, fp = first.counts
     for bound in bounds:
-        value = float(bound.up * tp[bound.segment] + bound.right * fp[bound.segment])
-        kept = value <= bound.most + SAME_PROGRAM * max(1.0, abs(bound.most))
-        yield Check(f"constraint {bound.text}", bound.most, value, kept)
+        kept = bound.holds(*first.counts, SAME_PROGRAM)
+        yield Check(f"constraint {bound.text}", bound.most, bound.value(*first.counts), kept)
 
 
-def _nested(place: Allocation, after: Allocation, levels: SegmentLevels) -> Check:
+def _nested(place: Allocation, after: Allocation) -> Check:
     """Check that at every score at most as many cases get the later of two actions."""
-    share = {id(plan): np.zeros(levels.tp.size) for plan in (place, after)}
-    for name, segment in levels.keys.items():
-        inside = slice(int(levels.start[segment]), int(levels.start[segment + 1]))
-        for plan in (place, after):
-            rule = plan.rule(name)
-            for weight, end in zip(rule.weights, rule.ends, strict=True):
-                share[id(plan)][inside] += float(weight) * (levels.threshold[inside] >= end.threshold)
-    excess = float((share[id(after)] - share[id(place)]).max(initial=0.0))
-    return Check("share with the later of two actions alone", 0.0, excess, excess <= SAME_PROGRAM)
+    # The share with the later action rises at its own thresholds only.
+    excess = Fraction(0)
+    for name in after.keys:
+        earlier, later = place.rules(name), after.rules(name)
+        for score in (part.threshold for part in later):
+            shares = (sum(part.share for part in parts if part.threshold <= score) for parts in (later, earlier))
+            excess = max(excess, next(shares) - next(shares))
+    return Check("share with the later of two actions alone", 0.0, float(excess), excess <= SAME_PROGRAM)
 
 
-def _totals(plan: Any) -> dict[str, Any]:
-    facts: dict[str, Any] = {"cost": plan.cost, "marginal": plan.marginal}
+def _allocation_facts(plan: Allocation | ActionAllocation) -> dict[str, Any]:
+    """Return the numbers and names of an allocation, by segment."""
     if isinstance(plan, ActionAllocation):
-        facts["actions"] = {str(name): list(actions) for name, actions in plan.actions.items()}
-    return jsonable(facts)
-
-
-def _allocation_facts(plan: Allocation) -> dict[str, Any]:
-    """Return the numbers of an allocation, by segment."""
+        facts: dict[str, Any] = {"cost": plan.cost, "marginal": plan.marginal}
+        facts["actions"] = {str(name): actions for name, actions in plan.actions.items()}
+        facts["places"] = [_allocation_facts(place) for place in plan.allocations]
+        return jsonable(facts)
     facts = plan.to_dict()
-    segments = dict(zip(map(str, plan.keys), facts.pop("segments"), strict=True))
+    segments = dict(zip(map(str, plan.keys), facts["segments"], strict=True))
     for name, key in zip(segments, plan.keys, strict=True):
-        rule, parts = plan.rule(key), []
-        for share, end in zip(rule.weights, rule.ends, strict=True):
-            cells = {cell: getattr(end.point, cell) for cell in CELLS}
-            parts.append({"share": float(share), "model": end.model, "threshold": end.threshold, **cells})
-        segments[name]["rules"] = parts
+        segments[name]["counts"] = [{cell: getattr(end.point, cell) for cell in CELLS} for end in plan.rule(key).ends]
     if plan.amounts is not None:
-        facts["amounts"] = {name: getattr(plan.amounts, name) for name in ("hit", "alarm", "left", "rows")}
+        facts["amounts"] = plan.amounts.stored()
         facts["unit_costs"] = [
             {name: float(value) for name, value in vars(unit).items()} for unit in plan.terms.distinct
         ]
