@@ -12,7 +12,7 @@ import os
 import reprlib
 import sys
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
@@ -42,6 +42,30 @@ _NOTHING: Mapping[str, Collection[str]] = {}
 
 
 @dataclass(frozen=True)
+class Upgrade:
+    """How the next version of a format differs from one: fields that it renames, and fields that it adds.
+
+    Attributes
+    ----------
+    renamed : mapping from the name in this version to the next one's
+    added : mapping from name to the value that a file of this version stands for
+    """
+
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    added: Mapping[str, Any] = field(default_factory=dict)
+
+    def apply(self, fields: "Fields") -> dict[str, Any]:
+        """Return the content of the next version; raise StoredError for fields that this version does not have."""
+        for name in (*self.renamed.values(), *self.added):
+            if name in fields.content:
+                fields.refuse(name, "no such field in this version", "one")
+        for name in self.renamed:
+            if name not in fields.content:
+                fields.refuse(name, "this field", "none")
+        return {self.renamed.get(name, name): value for name, value in fields.content.items()} | dict(self.added)
+
+
+@dataclass(frozen=True)
 class Format:
     """A kind of stored object.
 
@@ -51,12 +75,14 @@ class Format:
     version : the one that is known
     what : what it holds, with its article
     anew : how to go on with one that cannot be read
+    upgrades : for each earlier version that is read, its differences from the next one
     """
 
     name: str
     version: int
     what: str
     anew: str
+    upgrades: Mapping[int, Upgrade] = field(default_factory=dict)
 
     def text(self, content: dict[str, Any]) -> str:
         """Return the JSON text of a file."""
@@ -75,9 +101,18 @@ class Format:
         version = fields.content.get("version")
         if type(version) is not int or version < 1:
             raise StoredError(str(path), expected="a version number", got=repr(version), hint=self.anew)
-        require_version(version, self.version, str(path), self.what, self.anew)
+        if version not in self.upgrades:
+            require_version(version, self.version, str(path), self.what, self.anew)
         if "checksum" not in fields.content:
             raise StoredError(str(path), expected="a checksum", got="none", hint=self.anew)
+        if version == self.version:
+            return fields
+        # An earlier version: its checksum is that of the file; the upgraded content gets one of its own.
+        fields.require_checksum()
+        while version in self.upgrades:
+            fields = Fields(self.upgrades[version].apply(fields), fields.source, fields.anew)
+            version += 1
+        fields.content |= {"version": version, "checksum": _checksum(_without_header(fields.content))}
         return fields
 
 
@@ -160,6 +195,10 @@ def _is_text(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def _without_header(content: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in content.items() if name not in _HEADER}
 
 
 def _checksum(content: dict[str, Any]) -> str:
@@ -269,12 +308,15 @@ class Fields:
         Of an object named in `optional`, the fields listed may be missing: they are computed from the others, and
         earlier versions did not write all of them.
         """
-        content = {name: value for name, value in self.content.items() if name not in _HEADER}
-        difference = _difference(made, content, "", optional)
+        difference = _difference(made, _without_header(self.content), "", optional)
         if difference is not None:
             name, expected, got = difference
             self.refuse(name, expected, got)
-        if self.content["checksum"] != _checksum(content):
+        self.require_checksum()
+
+    def require_checksum(self) -> None:
+        """Raise unless the checksum is that of the content."""
+        if self.content["checksum"] != _checksum(_without_header(self.content)):
             got = "a file that was changed since"
             raise StoredError(self.source, expected="the content that was saved", got=got, hint=self.anew)
 

@@ -420,9 +420,8 @@ class Decision(Plan):
             offered = fields.take("offered_review", dict, "a cost and a capacity")
             question = Question(review=fields.make("offered_review", Review, **offered))
         decision = fields.make("", cls, **arguments(fields), question=question)
-        fields.require_same(
-            fields.make("", decision.to_dict), optional=dict.fromkeys(("point", "default_point", "per_thousand"), RATES)
-        )
+        points = ("point", "default_point", "per_thousand", "in_population")
+        fields.require_same(fields.make("", decision.to_dict), optional=dict.fromkeys(points, RATES))
         return decision
 
     def to_dict(self) -> dict[str, Any]:

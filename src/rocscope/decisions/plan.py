@@ -22,7 +22,7 @@ import numpy as np
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Indices
 from rocscope._base.atomic_write import write_file
-from rocscope._base.json_format import Fields, Format, is_number
+from rocscope._base.json_format import Fields, Format, Upgrade, is_number
 from rocscope._base.public_names import reach
 from rocscope.core import Context, OperatingPoint, Result
 from rocscope.decisions.constraints import size_of
@@ -453,7 +453,13 @@ class Plan(Result):
 
 # The decision file
 
-FORMAT = Format("rocscope.decision", 3, "a decision", "make the decision anew with rocscope.choose and save it")
+# Version 1 had `where` for `subject_to`; versions 1 and 2 had neither randomised rules nor reviews.
+_UPGRADES = {
+    1: Upgrade(renamed={"where": "subject_to"}),
+    2: Upgrade(added={"lot": None, "lot_cost": None, "review": None}),
+}
+_ANEW = "make the decision anew with rocscope.choose and save it"
+FORMAT = Format("rocscope.decision", 3, "a decision", _ANEW, _UPGRADES)
 
 # At most 4,000 digits each: by default, Python does not convert a text of more than 4,300 digits to an integer.
 _FRACTION = re.compile(r"\d{1,4000}(/[1-9]\d{0,3999})?")
