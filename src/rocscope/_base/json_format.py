@@ -42,7 +42,7 @@ _NOTHING: Mapping[str, Collection[str]] = {}
 
 
 @dataclass(frozen=True)
-class Upgrade:
+class FormatUpgrade:
     """How the next version of a format differs from one: fields that it renames, and fields that it adds.
 
     Attributes
@@ -82,7 +82,7 @@ class Format:
     version: int
     what: str
     anew: str
-    upgrades: Mapping[int, Upgrade] = field(default_factory=dict)
+    upgrades: Mapping[int, FormatUpgrade] = field(default_factory=dict)
 
     def text(self, content: dict[str, Any]) -> str:
         """Return the JSON text of a file."""

@@ -159,7 +159,7 @@ def choose(
     return problem_of(data, Question(context, criterion, subject_to, population, randomized, review)).decide()
 
 
-def problem_of(data: Hull | Models, question: Question) -> ChoiceProblem:
+def problem_of(data: Hull | Samples | Models, question: Question) -> ChoiceProblem:
     """Return the problem that a question poses in some data."""
     context, criterion, subject_to = question.context, question.criterion, question.subject_to
 

@@ -31,25 +31,7 @@ from rocscope._base.atomic_write import write_file
 from rocscope._base.contract import contract, held_to_contract
 from rocscope._base.json_format import Fields, Format
 from rocscope.core import Context, Predictions, Result, jsonable
-from rocscope.decisions.confidence_sequence import (
-    BETS,
-    RANKED,
-    SHOWN,
-    Betting,
-    CellMean,
-    LookBlock,
-    RankCounts,
-    asymptotic_reach,
-    begins,
-    bets_on_residuals,
-    causes_of,
-    cell_means,
-    evidence_of,
-    interval_of,
-    limit_of,
-    spread,
-    varying_prevalence,
-)
+from rocscope.decisions import confidence_sequence as sequence
 from rocscope.decisions.constraints import predict, scores_of
 from rocscope.decisions.decision import Decision
 from rocscope.errors import InputError, warn
@@ -193,7 +175,7 @@ def are_probabilities(fields: Fields, limits: tuple[str, ...]) -> bool:
     return probabilities
 
 
-def blocks_of_fields(fields: Fields, limits: tuple[str, ...]) -> list[LookBlock]:
+def blocks_of_fields(fields: Fields, limits: tuple[str, ...]) -> list[sequence.LookBlock]:
     """Return the blocks of rows, with the bets against these limits."""
     blocks = []
     for block in fields.objects("blocks"):
@@ -209,8 +191,8 @@ def blocks_of_fields(fields: Fields, limits: tuple[str, ...]) -> list[LookBlock]
         if unknown:
             bets.refuse(unknown[0], "a limit of this monitor", "none")
         # A row multiplies the wealth by less than e² and more than e⁻².
-        log_wealth = {name: bets.column(name, -2 * most, 2 * most, size=BETS.size) for name in bets.content}
-        blocks.append(LookBlock(when_of(block, "when"), cells, residuals, log_wealth))
+        log_wealth = {name: bets.column(name, -2 * most, 2 * most, size=sequence.BETS.size) for name in bets.content}
+        blocks.append(sequence.LookBlock(when_of(block, "when"), cells, residuals, log_wealth))
     return blocks
 
 
@@ -231,7 +213,7 @@ def looks_of_fields(fields: Fields, blocks: int) -> list[Look]:
     return looks
 
 
-def ranking_of_fields(fields: Fields, blocks: list[LookBlock]) -> dict[str, Any]:
+def ranking_of_fields(fields: Fields, blocks: list[sequence.LookBlock]) -> dict[str, Any]:
     """Return the counts by range of scores, which are of the rows of each block."""
     inner = fields.inner("ranking", "counts by score")
     low = inner.column("low", order="rising")
@@ -368,12 +350,14 @@ class Monitor:
     ) -> None:
         self.rule, self.level, self.target_prevalence = rule, check.check_level(level), target_prevalence
         of_decision = rule["kind"] is not None
-        self.limits = tuple(limit_of(text, of_decision=of_decision) for text in limits)
-        named = [limit.quantity for limit in self.limits if limit.quantity not in RANKED.values()]
+        self.limits = tuple(sequence.limit_of(text, of_decision=of_decision) for text in limits)
+        named = [limit.quantity for limit in self.limits if limit.quantity not in sequence.RANKED.values()]
         context = Context(target_prevalence, **rule["costs"])
-        self._means: dict[str, CellMean] = {}
+        self._means: dict[str, sequence.CellMean] = {}
         if of_decision:
-            self._means = cell_means(context, dict.fromkeys((*SHOWN, *named)), context.target_prevalence)
+            self._means = sequence.cell_means(
+                context, dict.fromkeys((*sequence.SHOWN, *named)), context.target_prevalence
+            )
         for limit in self.limits:
             low, high = self._range(limit.quantity)
             # A bound at an end of the range would be kept or broken whatever comes: bets against it have no odds.
@@ -381,8 +365,8 @@ class Monitor:
                 raise InputError("fail_if", expected=f"a bound between {low:g} and {high:g}", got=repr(str(limit)))
         self.alarm: Alarm | None = None
         self._looks: list[Look] = []
-        self._blocks: list[LookBlock] = []
-        self._ranking = RankCounts()
+        self._blocks: list[sequence.LookBlock] = []
+        self._ranking = sequence.RankCounts()
         self._probabilities = True
 
     def _range(self, quantity: str) -> tuple[float, float]:
@@ -461,8 +445,8 @@ class Monitor:
         counted = self._count(positive, score, weight)
         block = block_of(self._looks, when)
         if block is None:
-            if begins(self._blocks):
-                self._blocks.append(LookBlock.empty(when))
+            if sequence.begins(self._blocks):
+                self._blocks.append(sequence.LookBlock.empty(when))
             block = len(self._blocks) - 1
         self._blocks[block].add(counted)
         self._ranking.add(block, score, weight * positive, weight * ~positive)
@@ -477,10 +461,10 @@ class Monitor:
             (y_score,) = scores_of([self.rule["model"]], y_score).values()
         return check.check_scores(y_score, n)
 
-    def _count(self, positive: Any, score: Any, weight: Any) -> LookBlock:
+    def _count(self, positive: Any, score: Any, weight: Any) -> sequence.LookBlock:
         predicted = self._predicted(score)
         cells = [positive & predicted, ~positive & predicted, positive & ~predicted, ~positive & ~predicted]
-        block = LookBlock(None, np.array([weight[mask].sum() for mask in cells]), np.zeros(3), {})
+        block = sequence.LookBlock(None, np.array([weight[mask].sum() for mask in cells]), np.zeros(3), {})
         of_calibration = [limit for limit in self.limits if limit.quantity == "calibration"]
         probabilities = self._probabilities and bool(score.min() >= 0 and score.max() <= 1)
         if not probabilities and of_calibration:
@@ -489,7 +473,7 @@ class Monitor:
         if probabilities:
             residual = positive - score.astype(np.float64)
             block.residuals = np.array([weight.sum(), residual @ weight, residual**2 @ weight])
-            block.bets = {str(limit): bets_on_residuals(residual, weight, limit) for limit in of_calibration}
+            block.bets = {str(limit): sequence.bets_on_residuals(residual, weight, limit) for limit in of_calibration}
         return block
 
     def _predicted(self, score: Any) -> Any:
@@ -514,7 +498,7 @@ class Monitor:
         cells, intervals = self._cells, {}
         for name, mean in self._means.items():
             value, n = mean.of(cells)
-            ends = interval_of(mean, cells, self.level)
+            ends = sequence.interval_of(mean, cells, self.level)
             reason = "no rows" if np.isnan(value) else ""
             method = "confidence sequence by bets" + (", class mix given" if mean.mixed else "")
             intervals[name] = Estimate(value, *ends, self.level, method, n, reason=reason)
@@ -527,7 +511,7 @@ class Monitor:
             return None
         mean = total / n
         error = sqrt(max(squares / n - mean**2, 0.0) / n)
-        reach = asymptotic_reach(n, self.level) * error
+        reach = sequence.asymptotic_reach(n, self.level) * error
         method, reason = "asymptotic confidence sequence", "" if n >= MANY_ROWS else f"fewer than {MANY_ROWS} rows"
         return Estimate(mean, mean - reach, mean + reach, self.level, method, n, error, reason)
 
@@ -543,14 +527,14 @@ class Monitor:
     @property
     def notes(self) -> tuple[str, ...]:
         """What to know before trusting an alarm, such as a class mix that varies more than by chance."""
-        note = varying_prevalence(self._blocks) if self.target_prevalence is None else ""
+        note = sequence.varying_prevalence(self._blocks) if self.target_prevalence is None else ""
         return (note,) if note else ()
 
-    def _evidence(self, limit: Condition) -> Betting:
+    def _evidence(self, limit: Condition) -> sequence.Betting:
         if limit.quantity == "auc":
             rows = np.array([block.n for block in self._blocks])
-            return spread(self._ranking.evidence(limit.bound, limit.upwards), rows)
-        return evidence_of(self._blocks, limit, self._means.get(limit.quantity))
+            return sequence.spread(self._ranking.evidence(limit.bound, limit.upwards), rows)
+        return sequence.evidence_of(self._blocks, limit, self._means.get(limit.quantity))
 
     def _judge(self, when: Any) -> None:
         """Raise an alarm if the wealth against a limit is that high; the first alarm stays."""
@@ -563,7 +547,7 @@ class Monitor:
                 self.alarm = self._alarm(limit, betting, when)
                 return
 
-    def _alarm(self, limit: Condition, betting: Betting, when: Any) -> Alarm:
+    def _alarm(self, limit: Condition, betting: sequence.Betting, when: Any) -> Alarm:
         since, mean = betting.since, self._means.get(limit.quantity)
         later = self._blocks[since:]
         if limit.quantity == "auc":
@@ -575,7 +559,7 @@ class Monitor:
             value, _ = mean.of(sum((block.cells for block in later), np.zeros(4, np.int64)))
         before = sum(block.n for block in self._blocks[:since])
         chosen_on = self.rule["cells"]
-        cause = causes_of(self._blocks, since, None if chosen_on is None else np.array(chosen_on))
+        cause = sequence.causes_of(self._blocks, since, None if chosen_on is None else np.array(chosen_on))
         began = self._blocks[since].when
         return Alarm(str(limit), self.n, when, before, began, float(value), betting.wealth, cause)
 
@@ -597,7 +581,7 @@ class Monitor:
         both = Monitor.from_dict(self.to_dict())
         for number, block in enumerate(other._blocks):
             if number == len(both._blocks):
-                both._blocks.append(LookBlock.empty(block.when))
+                both._blocks.append(sequence.LookBlock.empty(block.when))
             both._blocks[number].add(block)
         both._ranking.merge(other._ranking)
         both._probabilities = self._probabilities and other._probabilities
@@ -745,7 +729,7 @@ def monitor(
     cost > 0.35 since about Thu: 0.5 (alarm at 500 rows; tpr (0.5 → 0), calibration (0.113 → 0.4))
     """
     limits = [fail_if] if isinstance(fail_if, str) else list(fail_if)
-    if isinstance(what, str) and what in RANKED.values():
+    if isinstance(what, str) and what in sequence.RANKED.values():
         if target_prevalence is not None:
             raise InputError("target_prevalence", expected="a decision, whose cost depends on it", got=repr(what))
         return Monitor(SCORES_ONLY, limits, level)

@@ -22,7 +22,7 @@ import numpy as np
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Indices
 from rocscope._base.atomic_write import write_file
-from rocscope._base.json_format import Fields, Format, Upgrade, is_number
+from rocscope._base.json_format import Fields, Format, FormatUpgrade, is_number
 from rocscope._base.public_names import reach
 from rocscope.core import Context, OperatingPoint, Result
 from rocscope.decisions.constraints import size_of
@@ -455,8 +455,8 @@ class Plan(Result):
 
 # Version 1 had `where` for `subject_to`; versions 1 and 2 had neither randomised rules nor reviews.
 _UPGRADES = {
-    1: Upgrade(renamed={"where": "subject_to"}),
-    2: Upgrade(added={"lot": None, "lot_cost": None, "review": None}),
+    1: FormatUpgrade(renamed={"where": "subject_to"}),
+    2: FormatUpgrade(added={"lot": None, "lot_cost": None, "review": None}),
 }
 _ANEW = "make the decision anew with rocscope.choose and save it"
 FORMAT = Format("rocscope.decision", 3, "a decision", _ANEW, _UPGRADES)

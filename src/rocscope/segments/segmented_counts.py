@@ -18,19 +18,8 @@ from rocscope import kernels
 from rocscope._base import special
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Booleans, Indices, Ties
-from rocscope.core import (
-    CELLS,
-    Campaign,
-    Context,
-    CumulativeCounts,
-    Provenance,
-    Result,
-    ThresholdCounts,
-    decimal,
-    html_table,
-    number,
-)
-from rocscope.core.context import nearest
+from rocscope.core import Campaign, Context, CumulativeCounts, Provenance, Result, ThresholdCounts, html_table, number
+from rocscope.core.context import CELLS, decimal, nearest
 from rocscope.curves.rate_curves import PrecisionRecallCurve, RocCurve
 from rocscope.errors import InputError, OneClassError, ScoreError
 from rocscope.geometry.hull import best_point
