@@ -14,7 +14,7 @@ from statsmodels.stats.proportion import proportion_confint
 import rocscope as rs
 from rocscope.calibration.outcomes import outcomes, pav_values
 from rocscope.errors import InputError, OneClassError, ScoreError
-from rocscope.geometry import pool
+from rocscope.geometry.hull import pool
 from strategies import costly
 
 samples = st.lists(st.tuples(st.booleans(), st.integers(0, 10), st.integers(1, 4)), min_size=2, max_size=40)

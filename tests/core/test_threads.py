@@ -15,7 +15,7 @@ from rocscope._base.radix import KeyPart
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.ranking import SortedKeys
 from rocscope.curves import precision_recall
-from rocscope.geometry import pool
+from rocscope.geometry.hull import pool
 
 ROWS = st.lists(st.tuples(st.booleans(), st.integers(-8, 8)), min_size=2, max_size=40)
 

@@ -5,7 +5,7 @@ import pytest
 
 import rocscope as rs
 from rocscope.errors import WeightError
-from rocscope.geometry import best_point, pool
+from rocscope.geometry.hull import best_point, pool
 from strategies import both_paths, taking
 from weight_cases import KINDS, draw, faults, faults_of_all
 

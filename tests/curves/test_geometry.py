@@ -13,7 +13,8 @@ import rocscope as rs
 from extremes import TABLES
 from rocscope import Context, ThresholdCounts
 from rocscope.errors import OneClassError
-from rocscope.geometry import Line, all_choices, best_point, pool, thin
+from rocscope.geometry.hull import Line, all_choices, best_point, pool
+from rocscope.geometry.thinning import thin
 from strategies import both_paths, costs, float_weights, prevalences, samples, taking, whole_weights
 
 

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 import rocscope as rs
 from rocscope.calibration.outcomes import rug
 from rocscope.curves.curve import cumulative
-from rocscope.geometry import pool, simplify
+from rocscope.geometry.hull import pool
+from rocscope.geometry.thinning import simplify
 from rocscope.plotting import curves as styles
 from rocscope.plotting.curves import outline
 

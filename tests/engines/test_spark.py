@@ -15,7 +15,7 @@ from decisions.plans.test_tampering import plans
 from rocscope.engines import spark as engine
 from rocscope.engines import spark_tasks
 from rocscope.errors import ColumnError, EngineError, InputError, LabelError, ScoreError, ShapeError, WeightError
-from rocscope.geometry import pool
+from rocscope.geometry.hull import pool
 from rocscope.ranges.binned import BinnedCounts
 from strategies import counted, in_parts
 

@@ -16,7 +16,7 @@ from rocscope.engines.columns import CountRequest
 from rocscope.engines.spark import Input
 from rocscope.engines.spark_tasks import Layout
 from rocscope.errors import InputError, LabelError, ScoreError, ShapeError, WeightError
-from rocscope.geometry import pool
+from rocscope.geometry.hull import pool
 from rocscope.kernels import Kernel
 from rocscope.ranges.binned import BinnedCounts
 from spark_stub import Session, partitions

@@ -14,7 +14,7 @@ from binning import binned_samples, bins_of
 from model_cases import contexts
 from rocscope import Context
 from rocscope.errors import InexactCountsError, InfeasibleError, InputError
-from rocscope.geometry import pool
+from rocscope.geometry.hull import pool
 from rocscope.ranges import BinnedCounts
 from strategies import samples
 

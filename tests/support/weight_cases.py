@@ -8,7 +8,7 @@ import numpy as np
 
 import oracle
 import rocscope as rs
-from rocscope.geometry import best_point, pool
+from rocscope.geometry.hull import best_point, pool
 
 SMALLEST = 2**1074
 COSTS = [0, 1, 1, 1, 2, 3, 0.1, 0.3, -1, 1e-300, 1e17, 1e300]

@@ -16,29 +16,9 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from rocscope._base.arrays import (
-    Array,
-    Booleans,
-    Indices,
-    all_finite,
-    as_array,
-    as_written,
-    ends_and_sum,
-    told_apart,
-    unpacked,
-    zeros_and_ones,
-)
-from rocscope.errors import (
-    InputError,
-    LabelError,
-    MissingDependencyError,
-    PairingError,
-    ScoreError,
-    ShapeError,
-    WeightError,
-    listing,
-    one_of,
-)
+from rocscope import errors
+from rocscope._base import arrays
+from rocscope._base.arrays import Array, Booleans
 
 _MOST_WHOLE = 2**62  # sums of two such fit 64 bits
 _SEED_BITS = 32  # as many as NumPy's RandomState takes
@@ -51,16 +31,16 @@ def check_column(values: Any, name: str, n: int | None = None) -> Array:
     array = values if type(values) is np.ndarray else _as_array(values, name)
     if array.ndim == 0 or array.dtype.kind == "V":
         got = type(values).__name__ if array.ndim == 0 else "records of several columns"
-        raise ShapeError(name, expected="a one-dimensional array", got=got)
+        raise errors.ShapeError(name, expected="a one-dimensional array", got=got)
     if array.ndim == 2 and 1 in array.shape:
         array = array.reshape(-1)
     if array.ndim != 1:
         hint = _hint_for_columns(name, array.shape[-1]) if array.ndim == 2 else ""
-        raise ShapeError(name, expected="a one-dimensional array", got=f"shape {array.shape}", hint=hint)
+        raise errors.ShapeError(name, expected="a one-dimensional array", got=f"shape {array.shape}", hint=hint)
     if array.size == 0:
-        raise ShapeError(name, expected="at least one row", got="none")
+        raise errors.ShapeError(name, expected="at least one row", got="none")
     if n is not None and array.size != n:
-        raise ShapeError(
+        raise errors.ShapeError(
             name,
             expected=f"one entry per label ({n})",
             got=str(array.size),
@@ -73,18 +53,20 @@ def _as_array(values: Any, name: str) -> Array:
     """Return a column of any library as an array; a ShapeError states why it is not one."""
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         masked = int(np.ma.getmaskarray(values).sum())
-        raise ShapeError(name, expected="no masked entries", got=str(masked), hint="drop them first")
+        raise errors.ShapeError(name, expected="no masked entries", got=str(masked), hint="drop them first")
     try:
-        array = as_array(values)
-    except InputError:  # results by segment are not arrays; their `__array__` says what to do
+        array = arrays.as_array(values)
+    except errors.InputError:  # results by segment are not arrays; their `__array__` says what to do
         raise
     except ValueError as error:  # rows of different lengths
-        raise ShapeError(name, expected="a one-dimensional array", got="rows of different lengths") from error
+        raise errors.ShapeError(name, expected="a one-dimensional array", got="rows of different lengths") from error
     except Exception as error:  # what an array of another library says of itself
-        raise ShapeError(name, expected="a one-dimensional array", got=f"{type(values).__name__}: {error}") from error
+        raise errors.ShapeError(
+            name, expected="a one-dimensional array", got=f"{type(values).__name__}: {error}"
+        ) from error
     # NumPy takes large whole numbers in a list for float64, rounded. Those among objects are seen to by `unpacked`.
     if isinstance(values, list | tuple) and array.dtype != object:
-        array = as_written(values, array, name)
+        array = arrays.as_written(values, array, name)
     return array
 
 
@@ -103,17 +85,17 @@ def check_labels(
     they are not from 0 on.
     """
     labels = check_column(y_true, name)
-    check_present(labels, name, LabelError)
+    check_present(labels, name, errors.LabelError)
     if pos_label is None:
         return _binary_labels(labels, name, rows)
     positive = equal_to(labels, pos_label)
     others = labels[~positive]
     if others.size and not np.asarray(others == others[0]).all():
-        seen = listing([*distinct(others), *([pos_label] if positive.any() else [])])
+        seen = errors.listing([*distinct(others), *([pos_label] if positive.any() else [])])
         if not positive.any():
-            raise LabelError(f"pos_label={shown(pos_label)} is not among the labels", got=seen)
+            raise errors.LabelError(f"pos_label={shown(pos_label)} is not among the labels", got=seen)
         got = seen + _third(labels, rows)
-        raise LabelError(name, expected="two classes", got=got, hint="keep the rows of two classes first")
+        raise errors.LabelError(name, expected="two classes", got=got, hint="keep the rows of two classes first")
     return positive.astype(np.bool_, copy=False)
 
 
@@ -125,7 +107,7 @@ def equal_to(labels: Array, pos_label: Any) -> Booleans:
     except OverflowError:  # of a number beyond the labels' type: no label equals it
         return np.zeros(labels.shape, dtype=np.bool_)
     except Exception as error:  # of an array of another library
-        raise LabelError("pos_label", expected="one label", got=shown(pos_label)) from error
+        raise errors.LabelError("pos_label", expected="one label", got=shown(pos_label)) from error
     # NumPy answers with a single False where types cannot be compared.
     return positive if positive.shape == labels.shape else np.zeros(labels.shape, dtype=np.bool_)
 
@@ -140,14 +122,14 @@ def check_label(value: Any, name: str) -> Any:
     except Exception:  # noqa: BLE001 (of lists, frames, NA and signalling NaN, whatever they say)
         is_one = False
     if not is_one:
-        raise LabelError(name, expected="one label", got=shown(value))
+        raise errors.LabelError(name, expected="one label", got=shown(value))
     return value
 
 
 def _binary_labels(labels: Array, name: str, rows: Sequence[int] | None) -> Booleans:
     if labels.dtype == np.bool_:
         return labels
-    if labels.dtype.kind in "iu" and (positive := zeros_and_ones(labels)) is not None:
+    if labels.dtype.kind in "iu" and (positive := arrays.zeros_and_ones(labels)) is not None:
         return positive
     if labels.dtype.kind in "iufO":
         positive = np.asarray(labels == 1, dtype=np.bool_)
@@ -160,8 +142,8 @@ def _binary_labels(labels: Array, name: str, rows: Sequence[int] | None) -> Bool
         hint = "labels come first, then scores: (y_true, y_score)"
     else:
         hint = "keep the rows of two classes first"
-    got = listing(seen) + _third(labels, rows)
-    raise LabelError(name, expected="labels 0/1, -1/1 or False/True", got=got, hint=hint)
+    got = errors.listing(seen) + _third(labels, rows)
+    raise errors.LabelError(name, expected="labels 0/1, -1/1 or False/True", got=got, hint=hint)
 
 
 def _third(labels: Array, rows: Sequence[int] | None) -> str:
@@ -176,7 +158,7 @@ def _third(labels: Array, rows: Sequence[int] | None) -> str:
     return f" ({_plain_repr(label)} first in row {place if rows is None else rows[place]})"
 
 
-def check_present(column: Array, subject: str, error: type[InputError]) -> None:
+def check_present(column: Array, subject: str, error: type[errors.InputError]) -> None:
     """Refuse a column with missing entries."""
     if column.dtype.kind in "biu":
         return
@@ -206,7 +188,7 @@ def is_missing(value: Any) -> bool:
 
 def distinct(values: Array) -> list[Any]:
     """Return the distinct values of an array, sorted if they can be."""
-    texts = told_apart(values)
+    texts = arrays.told_apart(values)
     try:
         unique = np.unique(values) if texts is None else texts[0]
         return list(unique) if unique.dtype.kind in "mM" else unique.tolist()
@@ -234,15 +216,15 @@ def check_scores(y_score: Any, n: int | None = None, name: str = "y_score") -> A
     """Return finite scores in their own type; booleans become 0 and 1."""
     scores = check_column(y_score, name, n)
     if scores.dtype.kind == "O":
-        scores = unpacked(scores, missing(scores), name, ScoreError)
+        scores = arrays.unpacked(scores, missing(scores), name, errors.ScoreError)
     if scores.dtype == np.bool_:
         return scores.view(np.uint8)
     if scores.dtype.kind not in "iuf" or scores.dtype.itemsize > 8:
-        raise ScoreError(name, expected="numbers of at most 64 bits", got=f"values of type {scores.dtype}")
-    if scores.dtype.kind == "f" and not all_finite(scores):
+        raise errors.ScoreError(name, expected="numbers of at most 64 bits", got=f"values of type {scores.dtype}")
+    if scores.dtype.kind == "f" and not arrays.all_finite(scores):
         got = count_and_first(~np.isfinite(scores), "missing or infinite")
         hint = "drop those rows first (rocscope.read has missing='drop')"
-        raise ScoreError(name, expected="finite scores", got=got, hint=hint)
+        raise errors.ScoreError(name, expected="finite scores", got=got, hint=hint)
     return np.ascontiguousarray(scores, dtype=scores.dtype.newbyteorder("="))
 
 
@@ -252,10 +234,10 @@ def check_weights(sample_weight: Any, n: int) -> Array | None:
         return None
     weight = check_column(sample_weight, "sample_weight", n)
     if weight.dtype.kind == "O":
-        weight = unpacked(weight, missing(weight), "sample_weight", WeightError)
+        weight = arrays.unpacked(weight, missing(weight), "sample_weight", errors.WeightError)
     if weight.dtype.kind not in "biuf":
-        raise WeightError("sample_weight", expected="numbers", got=f"values of type {weight.dtype}")
-    lowest, highest, total = ends_and_sum(weight)
+        raise errors.WeightError("sample_weight", expected="numbers", got=f"values of type {weight.dtype}")
+    lowest, highest, total = arrays.ends_and_sum(weight)
     _check_total("sample_weight", total, weight)
     weight = weight.astype(np.float64 if weight.dtype.kind == "f" else np.int64, copy=False)
     if not lowest >= 0 or highest == np.inf:  # also where they are NaN
@@ -268,50 +250,50 @@ def require_whole_weights(weight: Array | None) -> None:
     """Refuse weights that are not counts of rows."""
     if weight is not None and weight.dtype.kind == "f":
         hint = "scale them to whole numbers"
-        raise WeightError("sample_weight", expected="whole numbers", got="fractions", hint=hint)
+        raise errors.WeightError("sample_weight", expected="whole numbers", got="fractions", hint=hint)
 
 
-def weights_error(count: int, first: int) -> WeightError:
+def weights_error(count: int, first: int) -> errors.WeightError:
     """Return the error for a number of unusable weights, with the first row."""
     got = so_many(count, "negative, missing or infinite", first)
-    return WeightError("sample_weight", expected="finite weights of at least 0", got=got)
+    return errors.WeightError("sample_weight", expected="finite weights of at least 0", got=got)
 
 
 def check_some_weight(any_above_zero: bool) -> None:
     """Raise unless some weight is above 0."""
     if not any_above_zero:
-        raise WeightError("sample_weight", expected="a weight above 0", got="only zeros")
+        raise errors.WeightError("sample_weight", expected="a weight above 0", got="only zeros")
 
 
 def check_level(level: float) -> float:
     """Return a confidence level, a number between 0 and 1."""
     if not (is_number(level) and 0 < level < 1):
         hint = f"write {level:g} % as {level / 100:g}" if is_number(level) and 1 < level < 100 else ""
-        raise InputError("level", expected="a number between 0 and 1", got=repr(level), hint=hint)
+        raise errors.InputError("level", expected="a number between 0 and 1", got=repr(level), hint=hint)
     return float(level)
 
 
 def check_choice(name: str, value: Any, known: Sequence[str]) -> str:
     """Return `value` if it is one of the known names."""
     if not (isinstance(value, str) and value in known):
-        raise InputError(name, expected=one_of(str(value), known), got=shown(value))
+        raise errors.InputError(name, expected=errors.one_of(str(value), known), got=shown(value))
     return value
 
 
 def check_text(name: str, value: Any) -> str:
     """Return the value if it is a text; the caller checks its content."""
     if not isinstance(value, str):
-        raise InputError(name, expected="a text", got=shown(value))
+        raise errors.InputError(name, expected="a text", got=shown(value))
     return value
 
 
-def check_groups(values: Any, name: str, n: int) -> Indices:
+def check_groups(values: Any, name: str, n: int) -> arrays.Indices:
     """Return the group of each row, such as its patient, as an integer from 0."""
     column = check_column(values, name, n)
-    texts = told_apart(column)
+    texts = arrays.told_apart(column)
     if texts is not None:
         return texts[1].astype(np.intp)
-    check_present(column, name, InputError)
+    check_present(column, name, errors.InputError)
     try:
         return np.unique(column, return_inverse=True)[1]
     except TypeError:  # names of mixed types have no order
@@ -330,13 +312,13 @@ def _check_total(subject: str, total: float, *columns: Array) -> None:
     if all(column.dtype.kind != "f" for column in columns):
         check_whole_total(subject, total)
     elif total == np.inf and all(np.isfinite(column).all() for column in columns):
-        raise WeightError(subject, expected=expected, got="more than 1.8e308", hint=hint)
+        raise errors.WeightError(subject, expected=expected, got="more than 1.8e308", hint=hint)
 
 
 def check_whole_total(subject: str, total: float) -> None:
     """Raise if a sum of whole weights might overflow 64 bits."""
     if total > _MOST_WHOLE:
-        raise WeightError(
+        raise errors.WeightError(
             subject,
             expected="whole numbers that sum to at most 2^62",
             got=f"{total:.6g}",
@@ -354,16 +336,16 @@ def check_number(
 ) -> Any:
     """Return a finite number, at least `least` and above `above`; `expected` describes this in errors."""
     if not (is_number(value) and abs(value) <= sys.float_info.max and value >= least and value > above):
-        raise InputError(name, expected=expected, got=repr(value))
+        raise errors.InputError(name, expected=expected, got=repr(value))
     return value.item() if isinstance(value, np.generic) else value
 
 
 def check_whole(value: Any, name: str, least: int = 1) -> int:
     """Return an integer of at least `least`."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise InputError(name, expected=f"a whole number of at least {least}", got=shown(value))
+        raise errors.InputError(name, expected=f"a whole number of at least {least}", got=shown(value))
     if value >= _MOST_TIMES:
-        raise InputError(name, expected="a whole number below 2^31", got=shown(value))
+        raise errors.InputError(name, expected="a whole number below 2^31", got=shown(value))
     return int(value)
 
 
@@ -371,14 +353,14 @@ def check_numbers(values: Any, name: str, n: int | None = None) -> NDArray[np.fl
     """Return a column of finite numbers, `n` of them when `n` is given, as float64; booleans count as 0 and 1."""
     numbers = check_column(values, name, n)
     if numbers.dtype.kind not in "biuf" or not np.isfinite(numbers).all():
-        raise InputError(name, expected="finite numbers", got=shown(values))
+        raise errors.InputError(name, expected="finite numbers", got=shown(values))
     return numbers.astype(np.float64)
 
 
 def check_function(value: Any, name: str) -> Any:
     """Return the value if it is callable."""
     if not callable(value):
-        raise InputError(name, expected="a function", got=shown(value))
+        raise errors.InputError(name, expected="a function", got=shown(value))
     return value
 
 
@@ -393,7 +375,7 @@ def seed_of(random_state: Any) -> int:
     whole = isinstance(random_state, int | np.integer) and not isinstance(random_state, bool)
     if not (whole and 0 <= random_state < 2**_SEED_BITS):
         expected = f"a whole number from 0 to 2^{_SEED_BITS} - 1, a Generator, a RandomState or None"
-        raise InputError("random_state", expected=expected, got=repr(random_state))
+        raise errors.InputError("random_state", expected=expected, got=repr(random_state))
     return int(random_state)
 
 
@@ -405,7 +387,7 @@ def check_random_state(random_state: Any) -> "np.random.Generator":  # quoted: n
 def check_share(value: Any, name: str) -> float:
     """Return a share strictly between 0 and 1."""
     if not (is_number(value) and 0 < value < 1):
-        raise InputError(name, expected="a share between 0 and 1", got=repr(value), hint="write 5 % as 0.05")
+        raise errors.InputError(name, expected="a share between 0 and 1", got=repr(value), hint="write 5 % as 0.05")
     return float(value)
 
 
@@ -498,14 +480,14 @@ def _indexes(name: str, column: Any) -> Iterator[tuple[str, Any]]:
             yield name, index
 
 
-def _misaligned(first: str, expected: Any, name: str, got: Any) -> PairingError:
+def _misaligned(first: str, expected: Any, name: str, got: Any) -> errors.PairingError:
     row = next((row for row, pair in enumerate(zip(expected, got, strict=True)) if not _same(*pair)), 0)
     difference = f"{_plain_repr(got[row])} in row {row} where {first} has {_plain_repr(expected[row])}"
     hint = (
         f"if the rows are in the same order, drop the index ({name}.to_numpy() or .reset_index(drop=True)); "
         f"if not, align them: {name}.loc[{first}.index]"
     )
-    return PairingError(name, expected=f"the index of {first}", got=difference, hint=hint)
+    return errors.PairingError(name, expected=f"the index of {first}", got=difference, hint=hint)
 
 
 def _same(a: Any, b: Any) -> bool:
@@ -539,6 +521,6 @@ def frame_of(columns: Mapping[str, Any], backend: str) -> Any:
         import_module(backend)
         return nw.from_dict(dict(columns), backend=backend).to_native()  # pyright: ignore[reportArgumentType]
     except ModuleNotFoundError as error:
-        raise MissingDependencyError(
+        raise errors.MissingDependencyError(
             f"to_frame(backend={backend!r})", expected=f"{backend} to be installed", hint=_INSTALL[backend]
         ) from error

@@ -28,7 +28,7 @@ from rocscope._base.exact_sums import is_moderate
 from rocscope.core import Predictions, ThresholdCounts, independent_units, number
 from rocscope.core.predictions import require_distinct
 from rocscope.errors import InputError, OneClassError, ScoreError, WeightError
-from rocscope.geometry import pool
+from rocscope.geometry.hull import pool
 from rocscope.inference import variance
 from rocscope.sample import Sample, sample_of
 

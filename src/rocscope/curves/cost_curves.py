@@ -14,7 +14,7 @@ from rocscope._base.contract import answering, contract
 from rocscope.core import Context, ThresholdCounts
 from rocscope.curves.curve import Curve, cumulative, of_one_or_several, scalar
 from rocscope.errors import InputError
-from rocscope.geometry import pool
+from rocscope.geometry.hull import pool
 from rocscope.sample import counts_of
 
 

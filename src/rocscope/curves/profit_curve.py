@@ -31,8 +31,8 @@ from rocscope.core.context import PARTS, class_weights, column_of, in_parts
 from rocscope.curves.curve import Curve, cumulative, of_one_or_several
 from rocscope.curves.rate_curves import CountCurve
 from rocscope.errors import InputError
-from rocscope.geometry import Bound, ConvexCombination, Line, TangentPoint, all_choices, touching, touching_within
-from rocscope.geometry.hull import score_of
+from rocscope.geometry.bounded import Bound, ConvexCombination, touching_within
+from rocscope.geometry.hull import Line, TangentPoint, all_choices, score_of, touching
 
 _DECILES = 10
 

@@ -19,7 +19,7 @@ from rocscope._base.public_names import reach
 from rocscope.core import Band, Campaign, Context, CumulativeCounts, OperatingPoint, number
 from rocscope.curves.curve import Curve, cumulative, interpolate, scalar
 from rocscope.errors import InputError, OneClassError, RocscopeError, heard
-from rocscope.geometry import Line, best_point, pool
+from rocscope.geometry.hull import Line, best_point, pool
 from rocscope.ranges.binned import BinnedCounts
 from rocscope.sample import points_of
 

@@ -27,7 +27,6 @@ from typing import Any
 
 import numpy as np
 
-from rocscope import geometry
 from rocscope._base import validation as check
 from rocscope._base.contract import answering
 from rocscope.core import CELLS, Campaign, Context, CumulativeCounts, OperatingPoint, decimal
@@ -38,7 +37,9 @@ from rocscope.decisions.model_hull import Hull, UncertainContext, hull_of
 from rocscope.decisions.plan import Note
 from rocscope.decisions.randomized import RandomizedRule, Review, Reviewing, third_action
 from rocscope.errors import InexactCountsError, InfeasibleError, InputError
-from rocscope.geometry import Choices, ConvexCombination, TangentPoint
+from rocscope.geometry import hull as geometry
+from rocscope.geometry.bounded import ConvexCombination, touching_within
+from rocscope.geometry.hull import Choices, TangentPoint
 from rocscope.sample import Labels, Models, Samples, Scores, samples_of, with_context
 
 DEFAULT_THRESHOLD = 0.5
@@ -415,7 +416,7 @@ class ChoiceProblem:
         context = self.criterion.equivalent(self.context)
         prevalence, cases = self.mix
         bounds = [constraint.straight(prevalence, cases) for constraint in self.constraints]
-        return geometry.touching_within(self.hull.every_choice, context, bounds, self.hull.exact_totals(context))
+        return touching_within(self.hull.every_choice, context, bounds, self.hull.exact_totals(context))
 
     @cached_property
     def options(self) -> tuple[Choices, ...]:

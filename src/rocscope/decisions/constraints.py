@@ -26,7 +26,7 @@ from rocscope.errors import ColumnError, InputError, ShapeError, WeightError
 from rocscope.figures.conditions import Condition
 from rocscope.figures.influence import Figure
 from rocscope.figures.registry import figure_named, in_context, scorer_name
-from rocscope.geometry import Bound
+from rocscope.geometry.bounded import Bound
 from rocscope.inference import proportions
 
 

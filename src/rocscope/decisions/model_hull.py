@@ -23,7 +23,6 @@ from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
-from rocscope import geometry
 from rocscope._base import special
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
@@ -32,7 +31,8 @@ from rocscope.core import Campaign, Context, CumulativeCounts, Result, jsonable
 from rocscope.curves.curve import Curve
 from rocscope.decisions.randomized import RandomizedRule, Review, mixture_on
 from rocscope.errors import InexactCountsError, InputError, PairingError
-from rocscope.geometry import Choices, HullVertex, SlopeRanges, TangentPoint
+from rocscope.geometry import hull as geometry
+from rocscope.geometry.hull import Choices, HullVertex, SlopeRanges, TangentPoint
 from rocscope.sample import Counted, Labels, Models, Samples, Scores, counts_of, samples_of, with_scores
 
 # Error of an integral over two uncertain numbers: far below the digits that are printed.

@@ -35,7 +35,8 @@ from rocscope._base.grouping import deal
 from rocscope.core import CELLS, Context, OperatingPoint, Result, decimal
 from rocscope.decisions.constraints import predict, scores_of
 from rocscope.errors import InputError, PairingError
-from rocscope.geometry import Choices, ConvexCombination, HullVertex, TangentPoint, corners_of, settled
+from rocscope.geometry.bounded import ConvexCombination, settled
+from rocscope.geometry.hull import Choices, HullVertex, TangentPoint, corners_of
 
 # Numbers of cases are whole multiples of 1/UNIT: fractions with denominators of any size would slow down sums.
 UNIT = 1 << 128

@@ -20,7 +20,6 @@ from typing import Any
 
 import numpy as np
 
-from rocscope import geometry
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Booleans
 from rocscope._base.contract import contract
@@ -34,7 +33,8 @@ from rocscope.decisions.model_hull import Hull
 from rocscope.decisions.plan import Note
 from rocscope.decisions.randomized import Reviewing
 from rocscope.errors import InputError, ScoreError
-from rocscope.geometry import Choices, TangentPoint
+from rocscope.geometry import hull as geometry
+from rocscope.geometry.hull import Choices, TangentPoint
 from rocscope.inference.estimate import FEW_EVENTS, Comparisons, Estimate, few
 from rocscope.inference.expected_costs import ParetoTail, compare_costs, sample_of_means
 from rocscope.inference.resampling import BootstrapEstimate, Design

@@ -25,7 +25,6 @@ from typing import Any
 
 import numpy as np
 
-from rocscope import geometry
 from rocscope.core import CELLS, Context, OperatingPoint, Predictions, Result, jsonable, number
 from rocscope.decisions import allocating, choosing, constraints, segment_costs
 from rocscope.decisions.allocating import ActionAllocation
@@ -37,6 +36,7 @@ from rocscope.decisions.model_hull import hull_of
 from rocscope.decisions.plan import Plan
 from rocscope.decisions.segment_costs import RowAmounts, SegmentUnitCosts, UnitCosts
 from rocscope.errors import ColumnError, InfeasibleError, InputError
+from rocscope.geometry import hull as geometry
 from rocscope.sample import Samples, samples_of
 from rocscope.segments.by_segment import levels_of
 from rocscope.segments.levels import SegmentLevels

@@ -22,7 +22,7 @@ from rocscope.core import Levels, ThresholdCounts
 from rocscope.core.ranking import Ranking, collapse, rank
 from rocscope.engines import columns
 from rocscope.errors import ScoreError, WeightError
-from rocscope.geometry import upper_corners
+from rocscope.geometry.hull import upper_corners
 from rocscope.ranges.binned import BinnedCounts
 
 Batches = Iterable[pa.RecordBatch]

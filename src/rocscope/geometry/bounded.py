@@ -115,7 +115,7 @@ def touching_within(
     At most a quarter of the cases, where the best half of them are tied:
 
     >>> from rocscope import ThresholdCounts
-    >>> from rocscope.geometry import all_choices
+    >>> from rocscope.geometry.hull import all_choices
     >>> quarter = Bound(Fraction(1, 2), Fraction(1, 2), Fraction(1, 4))
     >>> between = touching_within([all_choices("a", ThresholdCounts([2, 1], [3, 1], [1, 3]))], Context(), [quarter])
     >>> between.first.point.threshold, between.second.point.threshold, between.share

@@ -28,18 +28,9 @@ import numpy as np
 from rocscope import kernels
 from rocscope._base.arrays import Array, Indices, in_threads
 from rocscope._base.exact_sums import Sums, is_moderate, rounded, scale_of
-from rocscope.core import (
-    Campaign,
-    Context,
-    CumulativeCounts,
-    Levels,
-    OperatingPoint,
-    Result,
-    ThresholdCounts,
-    jsonable,
-)
+from rocscope.core import Campaign, Context, CumulativeCounts, OperatingPoint, Result, ThresholdCounts, jsonable
 from rocscope.core.context import nearest
-from rocscope.core.ranking import Block, Vertices
+from rocscope.core.ranking import Block, Levels, Vertices
 from rocscope.kernels.weights import LEAST, MARGIN
 
 
@@ -263,7 +254,7 @@ def corners_of(choices: Choices) -> Indices:
 
     Examples
     --------
-    >>> from rocscope.geometry import all_choices
+    >>> from rocscope.geometry.hull import all_choices
     >>> corners_of(all_choices("a", ThresholdCounts([3, 2, 1], [1, 0, 1], [0, 2, 0])))
     array([0, 1, 3])
     """

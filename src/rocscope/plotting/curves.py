@@ -13,7 +13,6 @@ from matplotlib import cbook, ticker
 from matplotlib.lines import Line2D
 from scipy.special import ndtr, ndtri
 
-from rocscope import geometry
 from rocscope._base.arrays import Array
 from rocscope._base.contract import contract
 from rocscope._base.formatting import about
@@ -21,6 +20,7 @@ from rocscope.core import Band, CumulativeCounts, ThresholdCounts
 from rocscope.curves.curve import Curve, cumulative
 from rocscope.curves.rate_curves import CountCurve, DetCurve
 from rocscope.figures.registry import FIGURES
+from rocscope.geometry import hull, thinning
 from rocscope.plotting import theme
 
 Transform = Callable[[Array], Array]
@@ -48,7 +48,7 @@ def outline(curve: Curve, *, most: int = MOST, scale: Transform | None = None) -
         One of counts bends between its points where counts are mixed (precision–recall, lift, DET), and is drawn
         so; any other is joined by straight lines.
     most : int
-        About how many points at most; see `rocscope.geometry.simplify`. Vertices of the ROC hull always stay.
+        About how many points at most; see `rocscope.geometry.thinning.simplify`. Vertices of the ROC hull always stay.
     scale : function, optional
         What the axes do to x and y before they are seen, such as the normal deviates of a DET curve.
 
@@ -72,7 +72,7 @@ def outline(curve: Curve, *, most: int = MOST, scale: Transform | None = None) -
     if x.size <= most or not np.isfinite(y).all():
         return Outline(x, y)
     scale = scale or _as_it_is
-    shown = geometry.simplify(scale(x), scale(y), most=most, tolerance=_UNSEEN).index
+    shown = thinning.simplify(scale(x), scale(y), most=most, tolerance=_UNSEEN).index
     return Outline(x[shown], y[shown])
 
 
@@ -84,14 +84,14 @@ def _of_counts(curve: CountCurve, most: int, scale: Transform) -> Outline:
 
     rows, vertices = _rows(curve.counts)
     if len(rows) > most:
-        rows = rows[geometry.simplify(*drawn(rows).T, most=most, keep=vertices, tolerance=_UNSEEN).index]
+        rows = rows[thinning.simplify(*drawn(rows).T, most=most, keep=vertices, tolerance=_UNSEEN).index]
     points = drawn(rows)
     size = np.where(np.ptp(points, axis=0) > 0, np.ptp(points, axis=0), 1.0)
     for _ in range(_HALVINGS):
         near = np.flatnonzero(np.diff(rows[:, 0]) <= 1)
         middle = (rows[near] + rows[near + 1]) / 2
         between = drawn(middle)
-        bent = geometry.distance_to_chord(between / size, points[near] / size, points[near + 1] / size) > _BEND
+        bent = thinning.distance_to_chord(between / size, points[near] / size, points[near + 1] / size) > _BEND
         if not bent.any():
             break
         rows = np.insert(rows, near[bent] + 1, middle[bent], axis=0)
@@ -108,14 +108,14 @@ def _rows(counts: CumulativeCounts) -> tuple[Array, Array]:
     else:
         threshold, (tp, fp) = counts.threshold, cumulative(counts)
         level = np.arange(tp.size)
-    hull = geometry.pool(attained).threshold.astype(threshold.dtype)
-    vertices = threshold.size - np.searchsorted(threshold[::-1], hull)
+    vertex_thresholds = hull.pool(attained).threshold.astype(threshold.dtype)
+    vertices = threshold.size - np.searchsorted(threshold[::-1], vertex_thresholds)
     return np.column_stack([level, tp, fp]).astype(np.float64), vertices
 
 
-@geometry.remembered
-def _evenly(counts: ThresholdCounts) -> geometry.Thinned:
-    return geometry.thin(counts, 25 * MOST)
+@hull.remembered
+def _evenly(counts: ThresholdCounts) -> thinning.Thinned:
+    return thinning.thin(counts, 25 * MOST)
 
 
 def _from_limit(x: Array, y: Array) -> Outline:

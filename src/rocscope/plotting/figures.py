@@ -21,7 +21,7 @@ from rocscope.curves.curve import Curve
 from rocscope.curves.rate_curves import LiftChart, RocCurve, lift_chart, roc
 from rocscope.decisions.choosing import DEFAULT_THRESHOLD, Decision, choose
 from rocscope.errors import ColumnError, InputError
-from rocscope.geometry import Line
+from rocscope.geometry.hull import Line
 from rocscope.plotting import theme
 from rocscope.plotting.curves import BESIDE, draw, legend_below, make_room, place_legend, shared_legend
 from rocscope.sample import Labels, Models, Scores, samples_of, with_scores

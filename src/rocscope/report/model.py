@@ -49,7 +49,8 @@ from rocscope.decisions.generalization import ChosenEstimate
 from rocscope.decisions.randomized import Review
 from rocscope.errors import InputError, ScoreError, heard
 from rocscope.evaluation.summary import DOMAINS, MOST_PARTS, By, Summary, summarised
-from rocscope.geometry import best_point, needs_every_threshold, pool, thin
+from rocscope.geometry.hull import best_point, needs_every_threshold, pool
+from rocscope.geometry.thinning import thin
 from rocscope.inference.areas import auc_interval
 from rocscope.inference.comparing import compare
 from rocscope.inference.estimate import Comparison, Estimate

@@ -16,7 +16,8 @@ import rocscope as rs
 from rocscope.core.result import jsonable
 from rocscope.curves.curve import cumulative
 from rocscope.errors import InputError
-from rocscope.geometry import best_point, pool, thin
+from rocscope.geometry.hull import best_point, pool
+from rocscope.geometry.thinning import thin
 from rocscope.report.page import counts_column, scores_column
 
 FOLDER = Path(__file__).parent
