@@ -32,8 +32,7 @@ from rocscope._base.arrays import library_of
 from rocscope._base.grouping import SEGMENTS, ByName, Parts
 from rocscope.core import CumulativeCounts, OperatingPoint, Predictions, ThresholdCounts, model_name
 from rocscope.errors import InputError
-from rocscope.ranges.binned import BinnedCounts
-from rocscope.ranges.sketch import CountsSketch
+from rocscope.ranges import BinnedCounts, CountsSketch
 
 
 class HardClassifier(Protocol):

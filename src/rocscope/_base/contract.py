@@ -9,7 +9,6 @@ import inspect
 import types
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import cache, wraps
-from inspect import signature
 from numbers import Integral
 from pathlib import Path
 from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
@@ -308,7 +307,7 @@ def answering(function: _Call) -> _Call:
 
 
 def _instead(function: Callable[..., Any], arguments: Sequence[Any], options: Mapping[str, Any]) -> str:
-    known = list(signature(function).parameters)
+    known = list(inspect.signature(function).parameters)
     unknown = next((name for name in options if name not in known), None)
     if unknown is not None:
         words = other_words()["arguments"]

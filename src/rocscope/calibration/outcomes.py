@@ -18,8 +18,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
-from scipy.optimize import isotonic_regression
-from scipy.special import expit, logit
+from scipy import optimize, special
 
 from rocscope import kernels
 from rocscope._base import validation as check
@@ -285,11 +284,11 @@ class Shift:
         value becomes √(distance² + (z·error)²).
         """
         with np.errstate(divide="ignore", invalid="ignore"):
-            end = logit(limit)
-            distance, extra = np.abs(end - logit(value)), z * self.error
+            end = special.logit(limit)
+            distance, extra = np.abs(end - special.logit(value)), z * self.error
             wider = np.where(np.isfinite(distance), np.hypot(distance, extra) - distance, extra)
             # Limits of 0 and 1 have infinite log-odds and stay.
-            return expit(np.where(np.isfinite(end), end + side * wider, end) + np.log(self.odds))
+            return special.expit(np.where(np.isfinite(end), end + side * wider, end) + np.log(self.odds))
 
     def of_counts(self, pos: Array, total: Array) -> tuple[Array, Array]:
         """Return positives and rows reweighted to the target with the number of rows kept; matrix rows are samples."""
@@ -349,7 +348,7 @@ def pav_blocks(counts: ThresholdCounts) -> Blocks:
 
 def pav_values(sample: Outcomes) -> Array:
     """Return the fitted share at each level, in floating point, which is fast enough for resampling."""
-    return isotonic_regression(sample.pos / sample.total, weights=sample.total).x.clip(0, 1)
+    return optimize.isotonic_regression(sample.pos / sample.total, weights=sample.total).x.clip(0, 1)
 
 
 def pav_rows(pos: Array, total: Array) -> Array:
@@ -359,7 +358,7 @@ def pav_rows(pos: Array, total: Array) -> Array:
         kernels.samples.isotonic(pos, total, fitted)
     else:
         for row in range(len(pos)):
-            fitted[row] = isotonic_regression(pos[row] / total[row], weights=total[row]).x
+            fitted[row] = optimize.isotonic_regression(pos[row] / total[row], weights=total[row]).x
     return fitted.clip(0, 1, out=fitted)
 
 
@@ -378,7 +377,7 @@ class PavFit:
     def values(self, pos: Array) -> Array:
         """Return the curve at `x` for positives at each level; rows of a matrix are separate samples."""
         total = self.outcomes.total
-        curves = [isotonic_regression(row / total, weights=total).x[self.index] for row in np.atleast_2d(pos)]
+        curves = [optimize.isotonic_regression(row / total, weights=total).x[self.index] for row in np.atleast_2d(pos)]
         return np.reshape(curves, (*pos.shape[:-1], -1))
 
 

@@ -18,10 +18,8 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.contract import contract
 from rocscope.calibration import intervals, scores
-from rocscope.calibration.intervals import ClosedForms
 from rocscope.calibration.outcomes import Evidence, Outcomes, Shift, binned, evidence
 from rocscope.calibration.regression import CoxCalibration, cox_calibration
-from rocscope.calibration.scores import DRAWS, DRAWS_ALONG, CalibrationTest
 from rocscope.core import Result, ThresholdCounts, html_table, number, refuse_repeats
 from rocscope.curves.rate_curves import auc
 from rocscope.errors import ColumnError
@@ -47,7 +45,7 @@ class CalibrationReport(Result):
     _content = ("n", "estimates", "tests", "notes")
 
     estimates: Mapping[str, Estimate]
-    tests: Mapping[str, CalibrationTest]
+    tests: Mapping[str, scores.CalibrationTest]
     notes: tuple[str, ...]
     n: float
 
@@ -74,7 +72,7 @@ def calibration_report(
     model: str | None = None,
     bins: int = 10,
     level: float = 0.95,
-    draws: int = DRAWS,
+    draws: int = scores.DRAWS,
     random_state: Any = 0,
     target_prevalence: float | None = None,
     groups: Any = None,
@@ -132,7 +130,7 @@ def calibration_report(
     refuse_repeats(y_true, "calibration report")
     data = evidence(y_true, y_score, model=model, groups=groups, pos_label=pos_label, sample_weight=sample_weight)
     shift = Shift.of(data.outcomes, target_prevalence)
-    forms = ClosedForms(data, shift, check.check_level(level))
+    forms = intervals.ClosedForms(data, shift, check.check_level(level))
     check.check_whole(draws, "draws", least=0)
 
     # Outcomes at another prevalence do not hold the effective rows of weights and groups.
@@ -143,11 +141,11 @@ def calibration_report(
     if draws:
         sample = scores.grouped(data.outcomes)
         statistic = float(scores.miscalibration(sample, sample.pos[None], shift)[0])
-        tests["miscalibration"] = CalibrationTest(statistic, p_value, f"CORP miscalibration, {draws} draws")
+        tests["miscalibration"] = scores.CalibrationTest(statistic, p_value, f"CORP miscalibration, {draws} draws")
     return CalibrationReport(estimates | distances, tests, _notes(forms, estimates, bins), data.counts.n)
 
 
-def _in_closed_form(forms: ClosedForms) -> dict[str, Estimate]:
+def _in_closed_form(forms: intervals.ClosedForms) -> dict[str, Estimate]:
     """Return the measures that have an interval in closed form."""
     score = forms.sample.score
     brier = forms.mean(*intervals.squared(score), most=1.0, name="influence function")
@@ -160,7 +158,9 @@ def _in_closed_form(forms: ClosedForms) -> dict[str, Estimate]:
     } | forms.recalibration()
 
 
-def _without_interval(forms: ClosedForms, bins: int, spiegelhalter: CalibrationTest) -> dict[str, Estimate]:
+def _without_interval(
+    forms: intervals.ClosedForms, bins: int, spiegelhalter: scores.CalibrationTest
+) -> dict[str, Estimate]:
     """Return the measures that are shown without an interval."""
     sample = forms.sample
     brier = scores.decompose(sample)
@@ -182,7 +182,7 @@ def _without_interval(forms: ClosedForms, bins: int, spiegelhalter: CalibrationT
     return {name: forms.without(value, "shown as it is") for name, value in values.items()}
 
 
-def _notes(forms: ClosedForms, values: Mapping[str, Estimate], bins: int) -> tuple[str, ...]:
+def _notes(forms: intervals.ClosedForms, values: Mapping[str, Estimate], bins: int) -> tuple[str, ...]:
     notes = [f"ECE, MCE and Murphy's parts depend on the bins ({bins})"]
     if not 0 < forms.sample.prevalence < 1:
         notes.append("one class only: intercept and slope are undefined")
@@ -215,11 +215,11 @@ def plotted_numbers(counts: ThresholdCounts, target_prevalence: float | None = N
 
 def distance_estimates(
     data: Evidence,
-    forms: ClosedForms,
+    forms: intervals.ClosedForms,
     *,
     bins: int = 10,
-    draws: int = DRAWS,
-    draws_along: int = DRAWS_ALONG,
+    draws: int = scores.DRAWS,
+    draws_along: int = scores.DRAWS_ALONG,
     common: bool = False,
     coarse: bool = False,
     random_state: Any = 0,

@@ -17,9 +17,7 @@ from math import nan
 from typing import Any, Literal
 
 import numpy as np
-from scipy.fft import dct, idct
-from scipy.optimize import brentq
-from scipy.special import chdtrc, ndtr
+from scipy import fft, optimize, special
 
 from rocscope import kernels
 from rocscope._base import validation as check
@@ -221,7 +219,7 @@ class Distances:
         expected = levels.sums_by_bin(sample.total * smooth, cells.first)
         variance = levels.sums_by_bin(sample.total * smooth * (1 - smooth) * sample.design_effect, cells.first)
         squares = np.divide((cells.pos - expected) ** 2, variance, out=np.zeros_like(variance), where=variance > 0)
-        if chdtrc(_CELLS_OF_TEST - 1, squares.sum()) > _LEVEL_OF_TEST:
+        if special.chdtrc(_CELLS_OF_TEST - 1, squares.sum()) > _LEVEL_OF_TEST:
             return None
 
         # Move the cells that are off to their share; all others stay calibrated.
@@ -322,7 +320,7 @@ def calibration_error(
 def _absolute_normal(mean: Array, deviation: Array) -> Array:
     """Expectation of the absolute value of a normal variable."""
     at = np.divide(mean, deviation, out=np.full_like(mean, np.inf), where=deviation > 0)
-    return deviation * np.sqrt(2 / np.pi) * np.exp(-(at**2) / 2) + mean * (1 - 2 * ndtr(-at))
+    return deviation * np.sqrt(2 / np.pi) * np.exp(-(at**2) / 2) + mean * (1 - 2 * special.ndtr(-at))
 
 
 @contract
@@ -373,18 +371,18 @@ def smooth_calibration_error(
     """
     sample = outcomes(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
     sample = sample.at(target_prevalence)
-    waves = np.asarray(dct(_on_grid(sample, (sample.pos - sample.score * sample.total) / sample.n), norm="ortho"))
+    waves = np.asarray(fft.dct(_on_grid(sample, (sample.pos - sample.score * sample.total) / sample.n), norm="ortho"))
     frequency = np.arange(_CELLS) * np.pi
 
     def error(width: float) -> float:
         with np.errstate(under="ignore"):
-            smooth = np.asarray(idct(waves * np.exp(-((frequency * width) ** 2) / 2), norm="ortho"))
+            smooth = np.asarray(fft.idct(waves * np.exp(-((frequency * width) ** 2) / 2), norm="ortho"))
         return float(np.abs(smooth).sum())
 
     if error(_NARROWEST) <= _NARROWEST:
         return error(_NARROWEST)
     # The error is at most 1, so that it is below a width of 2; of an error of 1 the root may be off by rounding.
-    width: Any = brentq(lambda width: error(width) - width, _NARROWEST, 2.0, xtol=1e-7)
+    width: Any = optimize.brentq(lambda width: error(width) - width, _NARROWEST, 2.0, xtol=1e-7)
     return min(float(width), 1.0)
 
 
@@ -1005,7 +1003,7 @@ def spiegelhalter_test(
     squares = sample.total if sample.squares is None else sample.squares
     variance = sample.design_effect * float(squares @ (tilt**2 * score * (1 - score)))
     z = float((sample.pos - score * sample.total) @ tilt) / variance**0.5 if variance else nan
-    return CalibrationTest(z, 2 * float(ndtr(-abs(z))), "Spiegelhalter's z")
+    return CalibrationTest(z, 2 * float(special.ndtr(-abs(z))), "Spiegelhalter's z")
 
 
 def _outcomes_as_weighted(y_true: Any, y_score: Any, **which: Any) -> Outcomes:
@@ -1072,7 +1070,7 @@ def hosmer_lemeshow_test(
     with np.errstate(divide="ignore", invalid="ignore"):
         statistic = float(np.where(excess == 0, 0.0, excess**2 / variance).sum())
     freedom = total.size - 2 * fitted_on_same_rows
-    p_value = float(chdtrc(freedom, statistic)) if freedom > 0 else nan
+    p_value = float(special.chdtrc(freedom, statistic)) if freedom > 0 else nan
     note = "depends on the bins; weak in small samples, too strict in large ones"
     return CalibrationTest(statistic, p_value, f"Hosmer–Lemeshow, {total.size} bins", note)
 

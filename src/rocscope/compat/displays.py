@@ -17,8 +17,7 @@ import numpy as np
 
 from rocscope._base.public_names import reach
 from rocscope.calibration.curve import calibration_curve
-from rocscope.curves.curve import Curve
-from rocscope.curves.rate_curves import det, precision_recall, roc
+from rocscope.curves import Curve, det, precision_recall, roc
 from rocscope.errors import InputError
 from rocscope.evaluation.fitting import score
 

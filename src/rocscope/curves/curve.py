@@ -12,7 +12,6 @@ import numpy as np
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.public_names import reach
-from rocscope._base.validation import frame_of
 from rocscope.core import Band, CumulativeCounts, Predictions, Result, ThresholdCounts, jsonable
 from rocscope.sample import counts_of, samples_of, with_scores
 
@@ -95,7 +94,7 @@ class Curve(Result):
         MissingDependencyError
             If that library is not installed.
         """
-        return frame_of(self.columns(), backend)
+        return check.frame_of(self.columns(), backend)
 
     def to_dict(self) -> dict[str, Any]:
         """Return title, columns and facts, safe for JSON (infinite thresholds and NaN become None)."""
@@ -182,7 +181,7 @@ class Curves(Mapping[str, Curve], Result):
         names = next(iter(columns.values()))
         joined = {name: np.concatenate([column[name] for column in columns.values()]) for name in names}
         model = np.repeat(list(columns), [column["threshold"].size for column in columns.values()])
-        return frame_of({"model": model} | joined, backend)
+        return check.frame_of({"model": model} | joined, backend)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all curves, safe for JSON."""

@@ -25,7 +25,6 @@ from rocscope._base.arrays import FIRST_ROUNDED, WHOLE_OF_64_BITS, Array, Boolea
 from rocscope._base.progress import Tell, unreported
 from rocscope.core import Context
 from rocscope.engines import formats
-from rocscope.engines.formats import HasColumns, Scores, Source
 
 _TEXT_KINDS = (pa.int64(), pa.uint64(), pa.float64())
 _WHOLE_KINDS = (pa.int64(), pa.uint64())
@@ -407,11 +406,13 @@ class Role:
     model: str | None = None
     cls: str | None = None
 
-    def subject(self, source: HasColumns) -> str:
+    def subject(self, source: formats.HasColumns) -> str:
         """Return the column's name for messages."""
         return f"{self.argument} {self.column!r} of {errors.brief(source.origin)}"
 
-    def convert(self, source: Source, table: pa.Table, kind: pa.DataType | None = None, first_row: int = 0) -> Column:
+    def convert(
+        self, source: formats.Source, table: pa.Table, kind: pa.DataType | None = None, first_row: int = 0
+    ) -> Column:
         """Return the column as NumPy values; see `numbers`."""
         column = table.column(self.column)
         subject = self.subject(source)
@@ -422,7 +423,7 @@ class Role:
         error = _ERRORS.get(self.argument, errors.InputError)
         return numbers(column, subject, error, decimal=source.decimal, kind=kind, first_row=first_row)
 
-    def incomplete(self, source: HasColumns, got: str) -> errors.InputError:
+    def incomplete(self, source: formats.HasColumns, got: str) -> errors.InputError:
         """Return the error for values that are missing or infinite; `got` counts them."""
         error = _ERRORS.get(self.argument, errors.InputError)
         hint = "leave such rows out with missing='drop'"
@@ -437,13 +438,13 @@ def role_of(roles: Sequence[Role], argument: str) -> Role | None:
     return None
 
 
-def roles_of_columns(source: HasColumns, label: str | None, **others: str | None) -> list[Role]:
+def roles_of_columns(source: formats.HasColumns, label: str | None, **others: str | None) -> list[Role]:
     """Return the role of each column other than scores."""
     roles = [Role("label", formats.require_name(source, "label", label))]
     return roles + [Role(argument, str(column)) for argument, column in others.items() if column is not None]
 
 
-def roles_of_scores(source: HasColumns, scores: Scores | None) -> list[Role]:
+def roles_of_scores(source: formats.HasColumns, scores: formats.Scores | None) -> list[Role]:
     """Return the role of the column of each model."""
     models = formats.models_of(source, "scores", scores)
     return [Role("score", column, model) for model, column in models.items()]
@@ -470,7 +471,7 @@ class CountRequest:
     """
 
     label: str | None
-    scores: Scores | None
+    scores: formats.Scores | None
     weight: str | None = None
     where: str | None = None
     segment: str | None = None
@@ -482,7 +483,7 @@ class CountRequest:
     tol: float | None = None
     context: Context | None = None
 
-    def roles(self, source: HasColumns) -> list[Role]:
+    def roles(self, source: formats.HasColumns) -> list[Role]:
         """Return the role of each column in use, label first; raise ColumnError if one is not in the source."""
         roles = roles_of_columns(source, self.label, weight=self.weight, segment=self.segment)
         roles += roles_of_scores(source, self.scores)

@@ -19,7 +19,6 @@ from rocscope._base.contract import contract
 from rocscope.core import Result, html_table, jsonable
 from rocscope.engines import columns as column_roles
 from rocscope.engines import formats
-from rocscope.engines.formats import MOST_CLASSES, FileFormat, FileLayout
 from rocscope.engines.opening import open_source
 from rocscope.errors import ColumnError, InputError, RocscopeError, ScoreError, brief, one_of
 
@@ -157,7 +156,7 @@ def describe(
     label: str | None = None,
     scores: str | Sequence[str] | None = None,
     where: str | None = None,
-    format: FileFormat | None = None,
+    format: formats.FileFormat | None = None,
     decimal: Literal[".", ","] | None = None,
     delimiter: str | None = None,
     encoding: str | None = None,
@@ -196,7 +195,7 @@ def describe(
     """
     models = [scores] if isinstance(scores, str) else list(scores or [])
     named = models if label is None else [label, *models]
-    with open_source(source, FileLayout(format, decimal, delimiter, encoding, table)) as opened:
+    with open_source(source, formats.FileLayout(format, decimal, delimiter, encoding, table)) as opened:
         formats.require_columns(opened, [] if label is None else [label], "label")
         formats.require_columns(opened, models, "score")
         every_name = list(opened.columns)
@@ -233,7 +232,7 @@ def facts_of(name: str, column: pa.ChunkedArray, *, decimal: str) -> ColumnFacts
         return ColumnFacts(name, kind, missing, infinite, distinct=0, tied=0.0, classes={})
     distinct, counts = np.unique(values, return_counts=True)
     classes = None
-    if distinct.size <= MOST_CLASSES:
+    if distinct.size <= formats.MOST_CLASSES:
         classes = dict(zip(distinct.tolist(), counts.tolist(), strict=True))
     tied = 1 - int((counts == 1).sum()) / values.size
     minimum = distinct[0].item()
@@ -247,7 +246,7 @@ def _facts_of_names(name: str, kind: str, column: pa.ChunkedArray) -> ColumnFact
     try:
         for chunk in column.chunks:
             seen |= {value for value in chunk.unique().to_pylist() if value is not None}
-            if len(seen) > MOST_CLASSES:
+            if len(seen) > formats.MOST_CLASSES:
                 return ColumnFacts(name, kind, missing)
         counts = {entry["values"]: entry["counts"] for entry in column.value_counts().to_pylist()}
     except (pa.ArrowNotImplementedError, TypeError):  # lists and structures
@@ -307,7 +306,7 @@ class Guess:
 
 def guess(
     source: Any,
-    layout: FileLayout = formats.DEFAULT_LAYOUT,
+    layout: formats.FileLayout = formats.DEFAULT_LAYOUT,
     *,
     label: str | None = None,
     scores: Sequence[str] = (),

@@ -22,7 +22,6 @@ from collections.abc import Callable, Collection, Generator, Iterable, Iterator,
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import accumulate, islice
-from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
 
@@ -308,7 +307,7 @@ def is_large(source: Any, *, format: str | None = None) -> bool:
     >>> is_large({"y": [0, 1]})
     False
     """
-    if not isinstance(source, str | PathLike) or format not in (None, *FORMATS):
+    if not isinstance(source, str | os.PathLike) or format not in (None, *FORMATS):
         return False
     place = os.fsdecode(source)
     if place == "-" or is_pipe(place):
@@ -330,7 +329,7 @@ def rows_of_files(source: Any, *, format: str | None = None) -> int | None:
     """
     if isinstance(source, list | tuple):
         return sum(rows_of_files(file, format=format) or 0 for file in source)
-    if not isinstance(source, str | PathLike):
+    if not isinstance(source, str | os.PathLike):
         return None
     paths = find_files(os.fsdecode(source), format)
     if (format or format_of(Path(paths[0]))) == "parquet":

@@ -24,7 +24,6 @@ from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from functools import partial
 from itertools import chain
-from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
@@ -34,8 +33,6 @@ import pyarrow as pa
 from rocscope._base.arrays import FIRST_ROUNDED, WHOLE_OF_64_BITS
 from rocscope._base.atomic_write import temporary_folder, unfinished
 from rocscope.engines import formats, tables
-from rocscope.engines.formats import FileLayout, Source, Stream, one_line_errors
-from rocscope.engines.tables import Relation, identifier, text
 from rocscope.errors import EngineError, InputError, warn
 
 if TYPE_CHECKING:
@@ -49,22 +46,22 @@ _COPIED_AT_ONCE = 1 << 20  # bytes
 
 
 @contextmanager
-def open_source(source: Any, layout: FileLayout = formats.DEFAULT_LAYOUT) -> Iterator[Source]:
+def open_source(source: Any, layout: formats.FileLayout = formats.DEFAULT_LAYOUT) -> Iterator[formats.Source]:
     """Open anything that `read` accepts; an open Source is returned unchanged."""
     with ExitStack() as stack:
         name = str(getattr(source, "name", type(source).__name__))
-        if isinstance(source, str | PathLike) and formats.is_pipe(fspath(source)):
-            name = fspath(source)
+        if isinstance(source, str | os.PathLike) and formats.is_pipe(os.fspath(source)):
+            name = os.fspath(source)
             source = stack.enter_context(Path(name).open("rb"))
         elif isinstance(source, str) and source == "-":
             if sys.stdin is None:
                 raise EngineError("<stdin>", expected="data on standard input", got="none: it is closed")
             source, name = sys.stdin.buffer, "<stdin>"
-        if isinstance(source, str | PathLike | list | tuple):
+        if isinstance(source, str | os.PathLike | list | tuple):
             places = cast(Sequence[Any], source) if isinstance(source, list | tuple) else [source]
             paths: list[str] = []
             for place in places:
-                if not isinstance(place, str | bytes | PathLike):
+                if not isinstance(place, str | bytes | os.PathLike):
                     raise InputError("source", expected="paths of files", got=type(place).__name__)
                 paths += formats.find_files(os.fsdecode(place), layout.format)
             formats.refuse_lakes(paths)
@@ -83,13 +80,13 @@ def open_source(source: Any, layout: FileLayout = formats.DEFAULT_LAYOUT) -> Ite
 
 
 @contextmanager
-def _open_files(paths: list[str], origin: tuple[str, ...], layout: FileLayout) -> Iterator[Source]:
+def _open_files(paths: list[str], origin: tuple[str, ...], layout: formats.FileLayout) -> Iterator[formats.Source]:
     """Open files of one format, which `origin` names in messages."""
     if not paths:
         raise EngineError("files", expected="at least one", got="none")
     starts: list[bytes] = []
     for path, name in zip(paths, origin, strict=True):
-        with one_line_errors(name), Path(path).open("rb") as file:
+        with formats.one_line_errors(name), Path(path).open("rb") as file:
             starts.append(file.read(16))
         if not starts[-1]:
             raise EngineError(f"{name}: the file is empty")
@@ -124,7 +121,7 @@ def _require_parquet(path: str, name: str, start: bytes) -> None:
     if not start.startswith(_PARQUET):
         formats.refuse_other_formats(start, name, "a Parquet file")
         raise EngineError(name, expected="a Parquet file", got="other bytes", hint="end its name in .csv if it is text")
-    with one_line_errors(name), Path(path).open("rb") as file:
+    with formats.one_line_errors(name), Path(path).open("rb") as file:
         file.seek(max(len(_PARQUET), Path(path).stat().st_size - len(_PARQUET)))
         end = file.read()
     if end != _PARQUET:
@@ -158,7 +155,7 @@ def _spooled(stream: BinaryIO, name: str) -> Iterator[str]:
         for suffix, (_, signature) in _COMPRESSION.items():
             if head.startswith(signature):
                 path = path.with_suffix(suffix)
-        with one_line_errors(name), path.open("wb") as file:
+        with formats.one_line_errors(name), path.open("wb") as file:
             file.write(head)
             shutil.copyfileobj(stream, file, _COPIED_AT_ONCE)
         yield str(path)
@@ -178,7 +175,11 @@ def _in_utf8(paths: list[str], origin: Sequence[str], encoding: str | None, form
     with _folder() as folder:
         copies = [folder / str(number) for number in range(len(paths))]
         for path, name, copy, its_encoding in zip(paths, origin, copies, encodings, strict=True):
-            with one_line_errors(name), pa.input_stream(path, compression="detect") as source, copy.open("wb") as file:
+            with (
+                formats.one_line_errors(name),
+                pa.input_stream(path, compression="detect") as source,
+                copy.open("wb") as file,
+            ):
                 decoder = codecs.getincrementaldecoder(its_encoding)()  # a chunk may end within a character
                 while data := source.read(_COPIED_AT_ONCE):
                     file.write(decoder.decode(data).encode())
@@ -188,7 +189,7 @@ def _in_utf8(paths: list[str], origin: Sequence[str], encoding: str | None, form
 
 def _guessed_encoding(path: str, name: str, format: str) -> str:
     """Return the encoding of a text file, and warn if it is uncertain; for JSON, one that drops a byte order mark."""
-    with one_line_errors(name), pa.input_stream(path, compression="detect") as stream:
+    with formats.one_line_errors(name), pa.input_stream(path, compression="detect") as stream:
         start = stream.read(formats.LOOKED_AT)
     encoding = formats.encoding_of(start)
     if format == "jsonl" and start.startswith(codecs.BOM_UTF8):
@@ -217,7 +218,7 @@ _SAMPLE = 10_000  # rows from which types are guessed; a wrong guess is noticed 
 _DIALECT = "quote = '\"', escape = '\"', header = true, skip = 0, comment = ''"
 
 
-def open_csv(paths: list[str], origin: tuple[str, ...], layout: FileLayout) -> Source:
+def open_csv(paths: list[str], origin: tuple[str, ...], layout: formats.FileLayout) -> formats.Source:
     """Open CSV files with a common header, split by the delimiter that yields most columns."""
     columns, delimiter, line_end = _header(paths[0], origin[0], layout.delimiters)
     for path, name in zip(paths, origin, strict=True):
@@ -225,8 +226,8 @@ def open_csv(paths: list[str], origin: tuple[str, ...], layout: FileLayout) -> S
         if columns_here != columns:
             raise EngineError(f"{name}: expected the columns of {origin[0]}, {columns}, got {columns_here}")
     connection = tables.connect(paths)
-    mark = text(layout.decimal_mark)
-    dialect = f"delim = {text(delimiter)}, decimal_separator = {mark}, {_DIALECT}, {_file_options(paths)}"
+    mark = tables.text(layout.decimal_mark)
+    dialect = f"delim = {tables.text(delimiter)}, decimal_separator = {mark}, {_DIALECT}, {_file_options(paths)}"
     if line_end == "\r\n" and any("\n" in column for column in columns):
         # DuckDB would take the line break in a column name for the end of rows.
         dialect += ", new_line = '\\r\\n'"
@@ -247,18 +248,18 @@ def open_csv(paths: list[str], origin: tuple[str, ...], layout: FileLayout) -> S
     guess = types_by_sample(_SAMPLE)
     types = partial(types_by_sample, -1)
     decimal = layout.decimal_mark
-    with one_line_errors(origin[0]):
+    with formats.one_line_errors(origin[0]):
         return TextRelation(origin, connection, query, guess, types=types, columns=columns, decimal=decimal)
 
 
-def open_tsv(paths: list[str], origin: tuple[str, ...], layout: FileLayout) -> Source:
+def open_tsv(paths: list[str], origin: tuple[str, ...], layout: formats.FileLayout) -> formats.Source:
     """Open tab-separated files."""
     return open_csv(paths, origin, replace(layout, delimiter="\t"))
 
 
 def _header(path: str, name: str, delimiters: str) -> tuple[list[str], str, str]:
     """Return the fields of the first row, the delimiter that yields most of them, and the line ending."""
-    with one_line_errors(name), pa.input_stream(path, compression="detect") as stream:
+    with formats.one_line_errors(name), pa.input_stream(path, compression="detect") as stream:
         start = codecs.getincrementaldecoder("utf-8-sig")().decode(stream.read(formats.LOOKED_AT))
     try:
         fields, delimiter, line_end = formats.header(start, delimiters)
@@ -275,10 +276,10 @@ def _csv_types(
     """Return DuckDB's type for each column, guessed from a number of rows (-1: all)."""
     import duckdb
 
-    candidates = ", ".join(map(text, _CSV_TYPES))
+    candidates = ", ".join(map(tables.text, _CSV_TYPES))
     options = f"{dialect}, auto_type_candidates = [{candidates}], sample_size = {sample}"
-    file = text(glob.escape(path))
-    with one_line_errors(name):
+    file = tables.text(glob.escape(path))
+    with formats.one_line_errors(name):
         try:
             rows = connection.sql(f"SELECT Columns FROM sniff_csv({file}, {options})").fetchall()
         except duckdb.Error:
@@ -294,12 +295,12 @@ def _csv_types(
 _WHOLE = ("BIGINT", "UBIGINT", "HUGEINT")
 
 
-def open_json(paths: list[str], origin: tuple[str, ...], _layout: FileLayout) -> Source:
+def open_json(paths: list[str], origin: tuple[str, ...], _layout: formats.FileLayout) -> formats.Source:
     """Open files with one JSON object per line, or one array of objects."""
     connection = tables.connect(paths)
     schemas: list[dict[str, str]] = []
     for path, name in zip(paths, origin, strict=True):
-        with one_line_errors(name):
+        with formats.one_line_errors(name):
             options = f"sample_size = -1, {_file_options([path])}"
             relation = connection.sql(f"FROM read_json({tables.file_list([path])}, {options})")
             schemas.append(dict(zip(relation.columns, map(str, relation.types), strict=True)))
@@ -309,7 +310,7 @@ def open_json(paths: list[str], origin: tuple[str, ...], _layout: FileLayout) ->
     def query(declared: str) -> str:
         return f"FROM read_json({files}, format = 'auto', {declared}, {options})"
 
-    with one_line_errors(origin[0]):
+    with formats.one_line_errors(origin[0]):
         return TextRelation(origin, connection, query, types, conflicts=conflicts)
 
 
@@ -342,22 +343,22 @@ def _file_options(paths: Sequence[str]) -> str:
     options = "hive_partitioning = false"
     # DuckDB overlooks the suffix of a compression if the name contains a question mark.
     kinds = {_COMPRESSION.get(Path(path).suffix.lower(), ("uncompressed",))[0] for path in paths}
-    return f"{options}, compression = {text(kinds.pop())}" if len(kinds) == 1 else options
+    return f"{options}, compression = {tables.text(kinds.pop())}" if len(kinds) == 1 else options
 
 
 def _declared(types: Mapping[str, str]) -> str:
     """Return the arguments that declare the type of each column."""
-    columns = ", ".join(f"{text(name)}: {text(kind)}" for name, kind in types.items())
+    columns = ", ".join(f"{tables.text(name)}: {tables.text(kind)}" for name, kind in types.items())
     return f"auto_detect = false, columns = {{{columns}}}"
 
 
-class GuessedRelation(Relation):
+class GuessedRelation(tables.Relation):
     """Columns with types guessed from the first rows; WrongGuessError if a later row differs.
 
     A row differs if a whole number is not written in the usual way, or is one that float64 would round.
     """
 
-    def stream(self, names: Sequence[str], where: str | None = None) -> Stream:
+    def stream(self, names: Sequence[str], where: str | None = None) -> formats.Stream:
         """Return the named columns in batches."""
         unchecked = super().stream(names, where)
 
@@ -374,7 +375,7 @@ class GuessedRelation(Relation):
         return replace(unchecked, pieces=[partial(checked, piece) for piece in unchecked.pieces])
 
 
-class TextRelation(Relation):
+class TextRelation(tables.Relation):
     """A relation whose types were inferred from text.
 
     Parameters
@@ -417,13 +418,13 @@ class TextRelation(Relation):
         types = {name: "VARCHAR" if kind == "BIGINT" else kind for name, kind in self._guess.items()}
         projected: list[str] = []
         for name, kind in kinds.items():
-            value = column = identifier(self._sql_name[name])
+            value = column = tables.identifier(self._sql_name[name])
             if kind == "BIGINT":
                 # Whole numbers are read as text; one that is not written as DuckDB would write it is a wrong guess.
                 whole = f"TRY_CAST({column} AS BIGINT)"
                 value = f"CASE WHEN {whole}::VARCHAR IS DISTINCT FROM {column} THEN error('') ELSE {whole} END"
-            projected.append(f"{value} AS {identifier(name)}")
-        with one_line_errors(self.origin[0]):
+            projected.append(f"{value} AS {tables.identifier(name)}")
+        with formats.one_line_errors(self.origin[0]):
             relation = self._declare(types).project(", ".join(projected))
         return GuessedRelation(
             self.origin, relation, columns=list(kinds), decimal=self.decimal, connection=self._connection
@@ -436,13 +437,13 @@ class TextRelation(Relation):
         large = [name for name in names if _has_large(table.column(name))]
         return super().fetch(names, where) if self._widen(large) else table
 
-    def stream(self, names: Sequence[str], where: str | None = None) -> Stream:
+    def stream(self, names: Sequence[str], where: str | None = None) -> formats.Stream:
         """Return the same rows in batches of known types."""
         self._infer_types(names)
         fractions = [name for name in names if self._types[self._sql_name[name]] == "DOUBLE"]
         if fractions:
-            query = ", ".join(f"max(abs({identifier(self._sql_name[name])}))" for name in fractions)
-            with one_line_errors(self.origin[0]):
+            query = ", ".join(f"max(abs({tables.identifier(self._sql_name[name])}))" for name in fractions)
+            with formats.one_line_errors(self.origin[0]):
                 largest = self._relation.aggregate(query).fetchall()[0]
             large = []
             for name, value in zip(fractions, largest, strict=True):
@@ -470,8 +471,8 @@ class TextRelation(Relation):
         integers = [column for column in columns if self._types.get(column) == "BIGINT"]
         if not integers:
             return
-        query = ", ".join(f"bool_or(regexp_matches({identifier(column)}, '[xXbB]'))" for column in integers)
-        with one_line_errors(self.origin[0]):
+        query = ", ".join(f"bool_or(regexp_matches({tables.identifier(column)}, '[xXbB]'))" for column in integers)
+        with formats.one_line_errors(self.origin[0]):
             as_text = self._declare(self._types | dict.fromkeys(integers, "VARCHAR"))
             has_letters = as_text.aggregate(query).fetchall()[0]
         self._decimal_columns |= set(integers)
@@ -489,7 +490,7 @@ class TextRelation(Relation):
     def _holds_whole_numbers(self, name: str) -> bool:
         """Return whether all numbers of a column are whole; raise if only some are and float64 would round one."""
         column = self._sql_name[name]
-        value = f"nullif(trim(CAST({identifier(column)} AS VARCHAR)), '')"
+        value = f"nullif(trim(CAST({tables.identifier(column)} AS VARCHAR)), '')"
         whole = f"regexp_full_match({value}, '[+-]?[0-9]+')"
         huge = f"TRY_CAST({value} AS HUGEINT)"
         # float64 holds a whole number exactly if it survives the way there and back.
@@ -497,7 +498,7 @@ class TextRelation(Relation):
         all_whole = f"bool_and({whole} AND {huge} IS NOT NULL) FILTER ({value} IS NOT NULL)"
         rounded = f"min({value}) FILTER ({whole} AND NOT {exact})"
         as_text = self._types | {column: "VARCHAR" if self.decimal else "JSON"}
-        with one_line_errors(self.origin[0]):
+        with formats.one_line_errors(self.origin[0]):
             is_whole, example = self._declare(as_text).aggregate(f"{all_whole}, {rounded}").fetchall()[0]
         if example is not None and not is_whole:
             subject = f"{self.origin[0]}: column {name!r}"
@@ -515,7 +516,7 @@ def _has_large(column: pa.ChunkedArray) -> bool:
     return any((np.abs(np.from_dlpack(chunk)) >= FIRST_ROUNDED).any() for chunk in filled.chunks)
 
 
-_OPENERS: dict[str, Callable[[list[str], tuple[str, ...], FileLayout], Source]] = {
+_OPENERS: dict[str, Callable[[list[str], tuple[str, ...], formats.FileLayout], formats.Source]] = {
     "csv": open_csv,
     "tsv": open_tsv,
     "jsonl": open_json,

@@ -19,8 +19,6 @@ from rocscope._base.progress import Progress, reporting
 from rocscope.core import Context, CountedModels, Predictions, Provenance
 from rocscope.engines import columns as column_roles
 from rocscope.engines import formats
-from rocscope.engines.columns import Column, Proba, Role
-from rocscope.engines.formats import FileFormat, FileLayout, Scores, Source
 from rocscope.engines.opening import open_source
 from rocscope.errors import InputError, ScoreError, brief
 from rocscope.outcomes.time_to_event import at_horizon
@@ -43,7 +41,7 @@ class _Rows(TypedDict, total=False):
     groups: str | None
     where: str | None
     missing: Literal["error", "drop", "segment"]
-    format: FileFormat | None
+    format: formats.FileFormat | None
     decimal: Literal[".", ","] | None
     delimiter: str | None
     encoding: str | None
@@ -54,7 +52,7 @@ class _Rows(TypedDict, total=False):
 def read(
     source: Any,
     *,
-    scores: Scores | None = None,
+    scores: formats.Scores | None = None,
     pos_label: Any = None,
     columns: Sequence[str] | None = None,
     **rows: Unpack[_Rows],
@@ -63,8 +61,8 @@ def read(
 def read(
     source: Any,
     *,
-    proba: Proba | None = None,
-    predicted: Scores | None = None,
+    proba: column_roles.Proba | None = None,
+    predicted: formats.Scores | None = None,
     classes: Any = None,
     normalize: bool = False,
     **rows: Unpack[_Rows],
@@ -74,7 +72,7 @@ def read(
     source: Any,
     *,
     label: str | None = None,
-    scores: Scores | None = None,
+    scores: formats.Scores | None = None,
     weight: str | None = None,
     fold: str | None = None,
     segment: str | None = None,
@@ -83,13 +81,13 @@ def read(
     where: str | None = None,
     missing: Literal["error", "drop", "segment"] = "error",
     pos_label: Any = None,
-    format: FileFormat | None = None,
+    format: formats.FileFormat | None = None,
     decimal: Literal[".", ","] | None = None,
     delimiter: str | None = None,
     encoding: str | None = None,
     table: str | None = None,
-    proba: Proba | None = None,
-    predicted: Scores | None = None,
+    proba: column_roles.Proba | None = None,
+    predicted: formats.Scores | None = None,
     classes: Any = None,
     normalize: bool = False,
 ) -> Any:
@@ -178,7 +176,7 @@ def read(
     Provenance(dict of columns, rows_read=4, rows_dropped=1)
     """
     check.check_choice("missing", missing, _MISSING)
-    layout = FileLayout(format, decimal, delimiter, encoding, table)
+    layout = formats.FileLayout(format, decimal, delimiter, encoding, table)
     others = {"weight": weight, "fold": fold, "segment": segment, "groups": groups}
     several_classes = proba is not None or predicted is not None
     with open_source(source, layout) as opened:
@@ -229,14 +227,14 @@ def read_at_horizon(
     time: str,
     event: str,
     horizon: float,
-    scores: Scores | None = None,
+    scores: formats.Scores | None = None,
     competing: Literal["negative", "exclude"] = "negative",
     weight: str | None = None,
     segment: str | None = None,
     groups: str | None = None,
     where: str | None = None,
     missing: Literal["error", "drop", "segment"] = "error",
-    layout: FileLayout | None = None,
+    layout: formats.FileLayout | None = None,
 ) -> Predictions:
     """Read times to event as rows at a horizon, weighted for censoring.
 
@@ -262,10 +260,10 @@ def read_at_horizon(
     Predictions(n=5, n_pos=2.33333, n_neg=2.66667, models=['risk'])
     """
     check.check_choice("missing", missing, _MISSING)
-    with open_source(source, layout or FileLayout()) as opened:
+    with open_source(source, layout or formats.FileLayout()) as opened:
         roles = column_roles.roles_of_numbers([time, event]) + column_roles.roles_of_scores(opened, scores)
         others = {"weight": weight, "segment": segment, "groups": groups}
-        roles += [Role(argument, column) for argument, column in others.items() if column is not None]
+        roles += [column_roles.Role(argument, column) for argument, column in others.items() if column is not None]
         by_role, arguments = _fetch(opened, roles, where, missing)
     numbers = {role.column: column.values for role, column in by_role.items() if role.argument == "columns"}
     models = {role.model: column.values for role, column in by_role.items() if role.model is not None}
@@ -276,16 +274,20 @@ def read_at_horizon(
 
 
 def _roles_of_classes(
-    source: Source, proba: Proba | None, predicted: Scores | None, *, taken: Sequence[str | None]
-) -> list[Role]:
+    source: formats.Source,
+    proba: column_roles.Proba | None,
+    predicted: formats.Scores | None,
+    *,
+    taken: Sequence[str | None],
+) -> list[column_roles.Role]:
     """Return the columns of class probabilities and of predicted classes."""
     roles = []
     if proba is not None:
         for model, by_class in column_roles.probability_columns(list(source.columns), proba, taken).items():
-            roles += [Role("proba", column, model, cls) for cls, column in by_class.items()]
+            roles += [column_roles.Role("proba", column, model, cls) for cls, column in by_class.items()]
     if predicted is not None:
         models = formats.models_of(source, "predicted", predicted)
-        roles += [Role("predicted", column, model) for model, column in models.items()]
+        roles += [column_roles.Role("predicted", column, model) for model, column in models.items()]
     return roles
 
 
@@ -296,8 +298,8 @@ def _in_order(by_class: Mapping[str, Array], order: Sequence[str]) -> pa.Table:
 
 
 def _fetch(
-    opened: Source, roles: Sequence[Role], where: str | None, missing: str
-) -> tuple[dict[Role, Column], dict[str, Any]]:
+    opened: formats.Source, roles: Sequence[column_roles.Role], where: str | None, missing: str
+) -> tuple[dict[column_roles.Role, column_roles.Column], dict[str, Any]]:
     """Return the complete rows of the columns of some roles, and further arguments of Predictions."""
     for role in roles:
         formats.require_columns(opened, [role.column], role.argument)
@@ -306,7 +308,7 @@ def _fetch(
     origin = brief(opened.origin)
     if not rows:
         raise formats.no_rows(origin, where)
-    by_role: dict[Role, Column] = {}
+    by_role: dict[column_roles.Role, column_roles.Column] = {}
     for role in roles:
         column = role.convert(opened, table)
         as_segment = missing == "segment" and role.argument == "segment"
@@ -338,13 +340,13 @@ def read_counts(
     source: Any,
     *,
     label: str | None = None,
-    scores: Scores | None = None,
+    scores: formats.Scores | None = None,
     weight: str | None = None,
     where: str | None = None,
     segment: str | None = None,
     pos_label: Any = None,
     missing: Literal["error", "drop"] = "error",
-    format: FileFormat | None = None,
+    format: formats.FileFormat | None = None,
     decimal: Literal[".", ","] | None = None,
     delimiter: str | None = None,
     encoding: str | None = None,
@@ -433,7 +435,7 @@ def read_counts(
     else:
         count = streaming.count
     with reporting(progress, streaming.progress_title(source), "rows") as report:
-        layout = FileLayout(format, decimal, delimiter, encoding, table)
+        layout = formats.FileLayout(format, decimal, delimiter, encoding, table)
         request = column_roles.CountRequest(
             label, scores, weight, where, segment, pos_label, missing, layout, limit, report, tol, context
         )
@@ -457,7 +459,7 @@ def add_column(
     score: str,
     name: str,
     where: str | None = None,
-    layout: FileLayout = formats.DEFAULT_LAYOUT,
+    layout: formats.FileLayout = formats.DEFAULT_LAYOUT,
 ) -> pa.Table:
     """Return all columns of a source and a last one computed from the scores.
 

@@ -35,7 +35,6 @@ from rocscope import kernels
 from rocscope._base import radix
 from rocscope._base.arrays import Array, Booleans, Indices, in_threads, pieces_of
 from rocscope._base.atomic_write import temporary_folder
-from rocscope._base.radix import KeyPart
 from rocscope.core import ranking
 from rocscope.core.ranking import Ranking
 from rocscope.errors import EngineError, InputError
@@ -316,7 +315,7 @@ class PartitionedKeys(PartitionedRows):
     high_bit: Any = 0
 
     @classmethod
-    def like(cls, spill: Spill, parts: Sequence[KeyPart]) -> "PartitionedKeys":
+    def like(cls, spill: Spill, parts: Sequence[radix.KeyPart]) -> "PartitionedKeys":
         """Return storage for keys with a distribution like that of given ascending parts."""
         dtype = parts[0].pieces[0].dtype
         ends = np.cumsum([part.size for part in parts])
@@ -451,7 +450,7 @@ _LEAST_SLICE = 1 << 20  # keys: smaller slices are dealt into parts sooner, and 
 _SLICES = 256  # into which arrays are cut at most, for the cores to share
 
 
-def sort(arrays: Sequence[Array], threads: int | None = None) -> list[KeyPart]:
+def sort(arrays: Sequence[Array], threads: int | None = None) -> list[radix.KeyPart]:
     """Sort keys in place, and return them in ascending parts; equal scores are in one part."""
     total = sum(array.size for array in arrays)
     if not total:
@@ -464,7 +463,7 @@ def sort(arrays: Sequence[Array], threads: int | None = None) -> list[KeyPart]:
     return list(_sort_in_parts(slices, keys_per_part, threads))
 
 
-def _sort_in_parts(arrays: Sequence[Array], most: int, threads: int | None) -> Iterator[KeyPart]:
+def _sort_in_parts(arrays: Sequence[Array], most: int, threads: int | None) -> Iterator[radix.KeyPart]:
     """Sort in parts of about `most` keys; larger parts are split again unless they hold a single score."""
     total = sum(array.size for array in arrays)
     buckets = radix.BucketParts.of(arrays, 0, -(-total // most), least_shift=1)
@@ -473,7 +472,7 @@ def _sort_in_parts(arrays: Sequence[Array], most: int, threads: int | None) -> I
     # A single part cannot be split: its keys share all bits but the lowest.
     large = [len(parts) > 1 and sum(piece.size for piece in part) > 2 * most for part in parts]
 
-    def sort_part(part: Pieces) -> KeyPart:
+    def sort_part(part: Pieces) -> radix.KeyPart:
         if sum(piece.size for piece in part) > 2 * _LARGEST and _is_one_score(part):
             return _sort_by_label(part)
         return radix.sort_pieces(part, total)
@@ -495,7 +494,7 @@ def _is_one_score(pieces: Sequence[Array]) -> bool:
     return lowest >> one == highest >> one
 
 
-def _sort_by_label(pieces: Pieces) -> KeyPart:
+def _sort_by_label(pieces: Pieces) -> radix.KeyPart:
     """Sort the keys of a single score in place: those of negatives, then those of positives."""
     one = pieces[0].dtype.type(1)
     negative_key = pieces[0][0] & ~one
@@ -507,7 +506,7 @@ def _sort_by_label(pieces: Pieces) -> KeyPart:
         piece[:size] = negative_key
         piece[size:] = negative_key | one
         left -= size
-    return KeyPart(pieces, counted=(0, pos * neg, pos, neg))
+    return radix.KeyPart(pieces, counted=(0, pos * neg, pos, neg))
 
 
 # ---- Buffers ----
@@ -653,7 +652,7 @@ class KeyBuffer:
         self._halves["upper"].add(packed.upper)
         self._halves["lower"].add(packed.lower)
 
-    def _sorted(self, *names: str) -> tuple[KeyPart, ...]:
+    def _sorted(self, *names: str) -> tuple[radix.KeyPart, ...]:
         """Return the keys of both halves in parts by decreasing score, and clear them."""
         halves = {name: sort([keys for (keys,) in self._halves[name].take()]) for name in names}
         return ranking.key_parts(halves.get("upper", []), halves.get("lower", []), self._dtype)

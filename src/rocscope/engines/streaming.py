@@ -37,14 +37,11 @@ from rocscope.core import context as contexts
 from rocscope.core.ranking import key_parts
 from rocscope.engines import columns, formats, row_buffers
 from rocscope.engines.columns import Column, CountRequest, Role
-from rocscope.engines.formats import FileFormat, FileLayout, Scores, Source, Stream
 from rocscope.engines.opening import open_source
-from rocscope.engines.row_buffers import PackedRows, RowBuffer
 from rocscope.errors import InputError, RocscopeError, brief
 from rocscope.ranges import sketch as sketches
+from rocscope.segments import SegmentedCounts, levels
 from rocscope.segments import by_segment as segmenting
-from rocscope.segments import levels
-from rocscope.segments.segmented_counts import SegmentedCounts
 
 # ---- Rows of segments ----
 
@@ -81,7 +78,7 @@ class SegmentedBatch:
             batches.append(SegmentedBatch(segment, self.positive[rows], scores, weight))
         return batches
 
-    def by_segment(self) -> dict[Hashable, list[PackedRows]]:
+    def by_segment(self) -> dict[Hashable, list[row_buffers.PackedRows]]:
         """Return the rows of each segment, packed for each model."""
         values = self.segment.values
         if self.segment.classes is None:
@@ -94,7 +91,7 @@ class SegmentedBatch:
         order = np.argsort(code, kind="stable")
         starts = np.flatnonzero(np.append(True, code[order][1:] != code[order][:-1]))
         present = names[code[order[starts]]]
-        packed: dict[Hashable, list[PackedRows]] = {}
+        packed: dict[Hashable, list[row_buffers.PackedRows]] = {}
         # `tolist` would turn dates into numbers or datetimes, depending on their unit.
         keys = list(present) if present.dtype.kind in "mM" else present.tolist()
         for key, rows in zip(keys, np.split(order, starts[1:]), strict=True):
@@ -224,12 +221,12 @@ class Batch:
     bad_weights: BadRows | None = None
     whole_weight: float = 0.0
     any_weight: bool = False
-    packed: Sequence[PackedRows] = ()
+    packed: Sequence[row_buffers.PackedRows] = ()
     segmented: SegmentedBatch | None = None
     refused: pa.Table | None = None
     classes: tuple[float, float] = (0.0, 0.0)
 
-    def by_segment(self) -> Mapping[Hashable, Sequence[PackedRows]]:
+    def by_segment(self) -> Mapping[Hashable, Sequence[row_buffers.PackedRows]]:
         """Return the rows of each segment, packed for each model; under None without segments."""
         if self.segmented is not None:
             return self.segmented.by_segment()
@@ -240,7 +237,7 @@ class Batch:
 class Reader:
     """How to convert a source's batches: the role and numeric type of each column."""
 
-    source: Source
+    source: formats.Source
     roles: Sequence[Role]
     kinds: dict[Role, pa.DataType]
     pos_label: Any
@@ -305,7 +302,7 @@ class Reader:
             # Rows in money: labelled by the sign of the gain from acting, weighted by its amount.
             positive, weight = contexts.gains_in_batch(positive, self.context, amounts, weight, self.of_classes)
         scores = [column.as_scores() for role, column in by_role.items() if role.argument == "score"]
-        packed: list[PackedRows] = []
+        packed: list[row_buffers.PackedRows] = []
         segmented = None
         segment_role = columns.role_of(self.roles, "segment")
         if segment_role is None:
@@ -480,7 +477,7 @@ def count(source: Any, request: CountRequest) -> CountedModels | SegmentedCounts
         # CSV columns are read in one pass with types guessed from the first rows. If the guess turns out wrong, or
         # anything else fails, a pass with inferred types counts the rows or reports what is wrong. A condition may name
         # other columns, which are not guessed; a context may need a pass for class totals, so that no pass is saved.
-        guessed: Callable[[list[str]], Source | None] | None = getattr(opened, "guessed", None)
+        guessed: Callable[[list[str]], formats.Source | None] | None = getattr(opened, "guessed", None)
         if guessed is not None and request.where is None and request.context is None:
             relation = guessed([role.column for role in request.roles(opened)])
             if relation is not None:
@@ -489,7 +486,7 @@ def count(source: Any, request: CountRequest) -> CountedModels | SegmentedCounts
         return _count(opened, request)
 
 
-def _count(opened: Source, request: CountRequest) -> CountedModels | SegmentedCounts:
+def _count(opened: formats.Source, request: CountRequest) -> CountedModels | SegmentedCounts:
     limit = row_buffers.memory_limit(request.memory)
     reader, stream = _reader_of(opened, request)
     tally, buffers = BatchTally(reader), _Buffers(limit)
@@ -515,7 +512,7 @@ def _count(opened: Source, request: CountRequest) -> CountedModels | SegmentedCo
     return segmenting.of_segments(by_segment, provenance)
 
 
-def _reader_of(opened: Source, request: CountRequest) -> tuple[Reader, Stream]:
+def _reader_of(opened: formats.Source, request: CountRequest) -> tuple[Reader, formats.Stream]:
     """Return the reader and the batches of a source."""
     roles = request.roles(opened)
     names = list(dict.fromkeys(role.column for role in roles))
@@ -538,7 +535,7 @@ def _reader_of(opened: Source, request: CountRequest) -> tuple[Reader, Stream]:
 
 
 def _numeric_types(
-    source: Source, roles: Sequence[Role], schema: pa.Schema, open_stream: Callable[[], Stream]
+    source: formats.Source, roles: Sequence[Role], schema: pa.Schema, open_stream: Callable[[], formats.Stream]
 ) -> dict[Role, pa.DataType]:
     """Return the types of columns of text and decimals, which only a pass over all values determines."""
     none = pa.Table.from_batches([], schema)  # Schema.empty_table() would load pandas
@@ -569,7 +566,7 @@ class _Buffers:
 
     limit: int
     stored: StoredBatches = field(default_factory=StoredBatches)
-    by_segment: dict[Hashable, list[RowBuffer]] = field(default_factory=dict)
+    by_segment: dict[Hashable, list[row_buffers.RowBuffer]] = field(default_factory=dict)
     _spill: row_buffers.Spill | None = None
 
     def add(self, batch: Batch) -> None:
@@ -583,7 +580,7 @@ class _Buffers:
                 for part in batches.pop(0).slices(_ROWS_TO_SPLIT):
                     self._add(part.by_segment())
 
-    def _add(self, rows: Mapping[Hashable, Sequence[PackedRows]]) -> None:
+    def _add(self, rows: Mapping[Hashable, Sequence[row_buffers.PackedRows]]) -> None:
         for segment, of_models in rows.items():
             if segment not in self.by_segment:
                 self.by_segment[segment] = [_buffer_for(packed) for packed in of_models]
@@ -596,7 +593,7 @@ class _Buffers:
                     buffer.spill(self._spill)
 
 
-def _buffer_for(packed: PackedRows) -> RowBuffer:
+def _buffer_for(packed: row_buffers.PackedRows) -> row_buffers.RowBuffer:
     if packed.weighted:
         return row_buffers.WeightedRowBuffer(packed.dtype)
     return row_buffers.KeyBuffer(packed.dtype)
@@ -621,13 +618,13 @@ def read_sketch(
     source: Any,
     *,
     label: str | None = None,
-    scores: Scores | None = None,
+    scores: formats.Scores | None = None,
     weight: str | None = None,
     where: str | None = None,
     segment: str | None = None,
     pos_label: Any = None,
     missing: Literal["error", "drop"] = "error",
-    format: FileFormat | None = None,
+    format: formats.FileFormat | None = None,
     decimal: Literal[".", ","] | None = None,
     delimiter: str | None = None,
     encoding: str | None = None,
@@ -667,7 +664,7 @@ def read_sketch(
     {'a': CountsSketch(n_pos=3, n_neg=2, auc=0.916667)}
     """
     check.check_choice("missing", missing, columns.MISSING)
-    layout = FileLayout(format, decimal, delimiter, encoding, table)
+    layout = formats.FileLayout(format, decimal, delimiter, encoding, table)
     request = CountRequest(label, scores, weight, where, segment, pos_label, missing, layout)
     by_segment: dict[Hashable, list[sketches.CountsSketch]] = {}
     with (
@@ -695,7 +692,9 @@ def read_sketch(
     return counted[None] if segment is None else CountedModels(counted, provenance)
 
 
-def _take_and_sort(reader: Reader, table: pa.Table) -> tuple[Batch, Mapping[Hashable, Sequence[PackedRows]]]:
+def _take_and_sort(
+    reader: Reader, table: pa.Table
+) -> tuple[Batch, Mapping[Hashable, Sequence[row_buffers.PackedRows]]]:
     """Check a batch and sort its keys, in any thread; levels are made later because they take more memory."""
     batch = reader.take(table)
     by_segment = batch.by_segment()
@@ -707,7 +706,7 @@ def _take_and_sort(reader: Reader, table: pa.Table) -> tuple[Batch, Mapping[Hash
     return batch, by_segment
 
 
-def _levels(packed: PackedRows) -> sketches.Coded:
+def _levels(packed: row_buffers.PackedRows) -> sketches.Coded:
     """Return the distinct scores of packed rows with their positives and negatives."""
     if packed.lower is not None and packed.upper is not None:
         parts = key_parts([KeyPart((packed.upper,))], [KeyPart((packed.lower,))], packed.dtype)

@@ -31,7 +31,6 @@ from rocscope import errors
 from rocscope._base.arrays import cores, in_threads
 from rocscope._base.grouping import ByName
 from rocscope.engines import formats
-from rocscope.engines.formats import FileLayout, Source, Stream, one_line_errors
 
 # Plain Parquet and Arrow files are read without these libraries, which take longer to load than small files to read.
 if TYPE_CHECKING:
@@ -53,7 +52,7 @@ def connect(paths: Sequence[str] = ()) -> "DuckDBPyConnection":
     """Return a connection to an empty database that can read `paths` and no other file."""
     import duckdb
 
-    with one_line_errors("DuckDB"):
+    with formats.one_line_errors("DuckDB"):
         connection = duckdb.connect(":memory:", config=dict(_CONFIG))
         connection.execute("SET enable_progress_bar = false")
         # Queries name files by escaped paths, as glob patterns; both spellings must be allowed.
@@ -93,7 +92,7 @@ def require_condition(where: str) -> None:
     """Raise unless a text is a single condition, so that it cannot close an enclosing parenthesis."""
     import duckdb
 
-    with one_line_errors(f"where={where!r}"):
+    with formats.one_line_errors(f"where={where!r}"):
         statements = duckdb.extract_statements(f"SELECT 1 WHERE {where}\n")
     if len(statements) != 1:
         raise errors.EngineError(f"where={where!r}", expected="one condition", got=f"{len(statements)} statements")
@@ -154,22 +153,22 @@ class Relation:
     def fetch(self, names: Sequence[str], where: str | None = None) -> pa.Table:
         """Return the named columns of rows that satisfy the SQL condition `where`, in order."""
         relation = self._project(names, where)
-        with one_line_errors(errors.brief(self.origin)):
+        with formats.one_line_errors(errors.brief(self.origin)):
             return relation.to_arrow_table().rename_columns(list(names))
 
-    def stream(self, names: Sequence[str], where: str | None = None) -> Stream:
+    def stream(self, names: Sequence[str], where: str | None = None) -> formats.Stream:
         """Return the same rows in batches, read on all cores."""
         relation = self._project(names, where)
-        with one_line_errors(errors.brief(self.origin)):
+        with formats.one_line_errors(errors.brief(self.origin)):
             schema = relation.limit(0).to_arrow_table().rename_columns(list(names)).schema
         read = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader  # its name before 1.5
 
         def batches() -> Generator[pa.Table]:
-            with one_line_errors(errors.brief(self.origin)), read(formats.BATCH_ROWS) as reader:
+            with formats.one_line_errors(errors.brief(self.origin)), read(formats.BATCH_ROWS) as reader:
                 for batch in reader:
                     yield pa.Table.from_batches([batch]).rename_columns(list(names))
 
-        return Stream(schema, [batches])
+        return formats.Stream(schema, [batches])
 
     def distinct(self, names: Sequence[str], where: str | None = None, first: int | None = None) -> pa.Table:
         """Return the distinct rows of the named columns, with their counts as a last column.
@@ -179,7 +178,7 @@ class Relation:
         keys = [f"c{number}" for number in range(len(names))]
         columns = [f"{identifier(self._sql_name[name])} AS {key}" for name, key in zip(names, keys, strict=True)]
         relation = self._filtered(names, where)
-        with one_line_errors(errors.brief(self.origin)):
+        with formats.one_line_errors(errors.brief(self.origin)):
             relation = relation.project(", ".join(columns))
             if first is not None:
                 relation = relation.limit(first)
@@ -189,13 +188,13 @@ class Relation:
     def holds(self, where: str) -> pa.ChunkedArray:
         """Return whether the SQL condition `where` holds for each row."""
         self._filtered((), where)  # refuses a text that is not a single condition on single rows
-        with one_line_errors(f"where={where!r}"):
+        with formats.one_line_errors(f"where={where!r}"):
             return self._relation.project(f"(({where}\n)::BOOLEAN) IS TRUE").to_arrow_table().column(0)
 
     def _project(self, names: Sequence[str], where: str | None) -> "DuckDBPyRelation":
         relation = self._filtered(names, where)
         columns = ", ".join(identifier(self._sql_name[name]) for name in names)
-        with one_line_errors(errors.brief(self.origin)):
+        with formats.one_line_errors(errors.brief(self.origin)):
             return relation.project(columns)
 
     def _filtered(self, names: Sequence[str], where: str | None) -> "DuckDBPyRelation":
@@ -204,7 +203,7 @@ class Relation:
                 raise errors.EngineError(self._conflicts[name])
         if where is None:
             return self._relation
-        with one_line_errors(f"where={where!r}"):
+        with formats.one_line_errors(f"where={where!r}"):
             # DuckDB parses the filter as one expression, so it cannot hold a second statement.
             return self._relation.filter(where)
 
@@ -232,19 +231,19 @@ class ArrowColumns:
     def fetch(self, names: Sequence[str], where: str | None = None) -> pa.Table:
         """Return the named columns of rows that satisfy the SQL condition `where`, in order."""
         used_by_filter = formats.mentioned(self.columns, where or "")
-        with one_line_errors(errors.brief(self.origin)):
+        with formats.one_line_errors(errors.brief(self.origin)):
             table = self._load(list(dict.fromkeys([*names, *used_by_filter])))
         if where is None:
             return table
         # Only the filter's columns pass through DuckDB, so that the others keep types that it does not support.
         filtered = table.select(used_by_filter or names[:1])
         connection = connect()
-        with one_line_errors(errors.brief(self.origin)):
+        with formats.one_line_errors(errors.brief(self.origin)):
             relation = connection.from_arrow(filtered)
         columns = Relation(self.origin, relation, columns=filtered.column_names, connection=connection)
         return table.select(list(names)).filter(columns.holds(where))
 
-    def stream(self, names: Sequence[str], where: str | None = None) -> Stream:
+    def stream(self, names: Sequence[str], where: str | None = None) -> formats.Stream:
         """Return the same rows in batches; the data are in memory already."""
         table = self.fetch(names, where)
 
@@ -252,7 +251,7 @@ class ArrowColumns:
             yield table.slice(start, formats.BATCH_ROWS)
 
         pieces = (partial(batch, start) for start in range(0, table.num_rows, formats.BATCH_ROWS))
-        return Stream(table.schema, pieces, table.num_rows)
+        return formats.Stream(table.schema, pieces, table.num_rows)
 
 
 # ---- Parquet files ----
@@ -260,9 +259,9 @@ class ArrowColumns:
 _READ_AHEAD = 1 << 18  # bytes of a column; by default a row group is read as a whole, however large
 
 
-def open_parquet(paths: list[str], origin: tuple[str, ...], _layout: FileLayout) -> Source:
+def open_parquet(paths: list[str], origin: tuple[str, ...], _layout: formats.FileLayout) -> formats.Source:
     """Open Parquet files; folders named key=value add columns."""
-    with one_line_errors(origin[0]):
+    with formats.one_line_errors(origin[0]):
         try:
             schema = pq.read_schema(paths[0])
         except pa.ArrowException:
@@ -299,10 +298,10 @@ class ParquetFiles:
         connection = connect(self._paths)
         schemas: list[dict[str, str]] = []
         for path, name in zip(self._paths, self.origin, strict=True):
-            with one_line_errors(name):
+            with formats.one_line_errors(name):
                 relation = connection.sql(_read_parquet([path], partitioned=False))
                 schemas.append(dict(zip(pq.read_schema(path).names, map(str, relation.types), strict=True)))
-        with one_line_errors(self.origin[0]):
+        with formats.one_line_errors(self.origin[0]):
             relation = connection.sql(_read_parquet(self._paths, partitioned=self._partitioned))
         conflicts = self._conflicts(schemas)
         return Relation(self.origin, relation, columns=self._schema.names, conflicts=conflicts, connection=connection)
@@ -345,7 +344,7 @@ class ParquetFiles:
         """Return whether the SQL condition `where` holds for each row."""
         return self._relation.holds(where)
 
-    def stream(self, names: Sequence[str], where: str | None = None) -> Stream:
+    def stream(self, names: Sequence[str], where: str | None = None) -> formats.Stream:
         """Return the same rows in batches, one piece per row group."""
         if where is not None or not all(_is_plain(self._schema, name) for name in names):
             return self._relation.stream(names, where)
@@ -358,10 +357,10 @@ class ParquetFiles:
                 if _has_narrow_deltas(file.metadata, names):
                     return self._relation.stream(names)
                 rows += file.metadata.num_rows
-        return Stream(schema, self._pieces(schema), rows)
+        return formats.Stream(schema, self._pieces(schema), rows)
 
     def _open(self, number: int, footer: pq.FileMetaData | None = None) -> pq.ParquetFile:
-        with one_line_errors(self.origin[number]):
+        with formats.one_line_errors(self.origin[number]):
             return pq.ParquetFile(self._paths[number], metadata=footer, buffer_size=_READ_AHEAD, pre_buffer=False)
 
     def _pieces(self, schema: pa.Schema) -> Iterator[partial[Generator[pa.Table]]]:
@@ -384,7 +383,7 @@ class ParquetFiles:
 
     def _batches(self, number: int, footer: pq.FileMetaData, group: int, names: list[str]) -> Generator[pa.Table]:
         size = formats.BATCH_ROWS
-        with one_line_errors(self.origin[number]), self._open(number, footer) as file:
+        with formats.one_line_errors(self.origin[number]), self._open(number, footer) as file:
             for batch in file.iter_batches(size, row_groups=[group], columns=names, use_threads=False):
                 yield pa.Table.from_batches([batch]).select(names)
         # Arrow's pool keeps the memory that this thread used. Only the last row groups give it back, which takes time.
@@ -461,9 +460,9 @@ def _has_narrow_deltas(footer: pq.FileMetaData, names: Sequence[str]) -> bool:
 _FILE_MAGIC = b"ARROW1"
 
 
-def open_ipc(paths: list[str], origin: tuple[str, ...], _layout: FileLayout) -> Source:
+def open_ipc(paths: list[str], origin: tuple[str, ...], _layout: formats.FileLayout) -> formats.Source:
     """Open files of Arrow's file format (Feather) or stream format."""
-    with one_line_errors(origin[0]):
+    with formats.one_line_errors(origin[0]):
         columns = _ipc_reader(paths[0]).schema.names
     return _IpcFiles(origin, columns, paths)
 
@@ -479,11 +478,11 @@ class _IpcFiles(ArrowColumns):
         self._common_schema(names)
         tables: list[pa.Table] = []
         for path, name in zip(self._paths, self.origin, strict=True):
-            with one_line_errors(name):
+            with formats.one_line_errors(name):
                 tables.append(_ipc_reader(path, names).read_all().select(names))
         return pa.concat_tables(tables)
 
-    def stream(self, names: Sequence[str], where: str | None = None) -> Stream:
+    def stream(self, names: Sequence[str], where: str | None = None) -> formats.Stream:
         """Return the columns in the files' batches."""
         wanted = list(dict.fromkeys([*names, *formats.mentioned(self.columns, where or "")]))
         first = self._common_schema(wanted)
@@ -491,13 +490,13 @@ class _IpcFiles(ArrowColumns):
             partial(self._batches, path, name, first.names, list(names), where)
             for path, name in zip(self._paths, self.origin, strict=True)
         )
-        return Stream(pa.schema([first.field(name) for name in names]), pieces)
+        return formats.Stream(pa.schema([first.field(name) for name in names]), pieces)
 
     def _common_schema(self, names: Sequence[str]) -> pa.Schema:
         """Return the types of columns, or raise for a file with other types, before reading any."""
         schemas: list[pa.Schema] = []
         for path, name in zip(self._paths, self.origin, strict=True):
-            with one_line_errors(name):
+            with formats.one_line_errors(name):
                 schema = _ipc_reader(path).schema
                 schemas.append(pa.schema([schema.field(column) for column in names if column in schema.names]))
             for field in schemas[0]:
@@ -510,7 +509,7 @@ class _IpcFiles(ArrowColumns):
     def _batches(
         self, path: str, name: str, wanted: list[str], names: list[str], where: str | None
     ) -> Generator[pa.Table]:
-        with one_line_errors(name):
+        with formats.one_line_errors(name):
             reader = _ipc_reader(path, wanted)
             if isinstance(reader, pa.RecordBatchFileReader):
                 reader = map(reader.get_batch, range(reader.num_record_batches))
@@ -537,7 +536,7 @@ def _ipc_reader(path: str, names: Sequence[str] | None = None) -> pa.RecordBatch
 # ---- Data frames, through narwhals ----
 
 
-def open_mapping(columns: Mapping[Any, Any]) -> Source:
+def open_mapping(columns: Mapping[Any, Any]) -> formats.Source:
     """Open columns by name: arrays, lists or series."""
     by_name = {str(name): values for name, values in columns.items()}
 
@@ -563,7 +562,7 @@ def _array(values: Any, name: str) -> pa.Array | pa.ChunkedArray:
         return pa.array(values, pa.uint64(), from_pandas=True)
 
 
-def open_frame(frame: Any) -> Source:
+def open_frame(frame: Any) -> formats.Source:
     """Open a data frame, lazy or not, or a relation."""
     import narwhals as nw
 
@@ -572,7 +571,7 @@ def open_frame(frame: Any) -> Source:
         return Relation(("DuckDB relation",), frame)
     library = type(frame).__module__.split(".")[0].lstrip("_")
     origin = (f"{library} {type(frame).__name__}",)
-    with one_line_errors(origin[0]):
+    with formats.one_line_errors(origin[0]):
         snapshot = _snapshot(frame)
         if snapshot is not None:
             names, load = snapshot
@@ -634,14 +633,14 @@ _SQLITE_TABLES = (
 _SQLITE_ROWS = 100_000  # fetched at a time: some MB of Python objects
 
 
-def open_duckdb(paths: list[str], origin: tuple[str, ...], layout: FileLayout) -> Source:
+def open_duckdb(paths: list[str], origin: tuple[str, ...], layout: formats.FileLayout) -> formats.Source:
     """Open a table of a DuckDB database; those of other schemas than main are named as "schema.table"."""
     path = _only(paths)
-    with one_line_errors(origin[0]), Path(path).open("rb") as file:
+    with formats.one_line_errors(origin[0]), Path(path).open("rb") as file:
         if file.read(12)[8:] != b"DUCK":
             raise errors.EngineError(origin[0], expected="a DuckDB database", got="other bytes")
     connection = connect([path, f"{path}.wal"])
-    with one_line_errors(origin[0]):
+    with formats.one_line_errors(origin[0]):
         connection.execute(f"ATTACH {text(path)} AS file (READ_ONLY)")
         tables = {}
         for schema, name in connection.sql(_DUCKDB_TABLES).fetchall():
@@ -651,7 +650,7 @@ def open_duckdb(paths: list[str], origin: tuple[str, ...], layout: FileLayout) -
     return Relation(origin, relation, connection=connection)
 
 
-def open_sqlite(paths: list[str], origin: tuple[str, ...], layout: FileLayout) -> Source:
+def open_sqlite(paths: list[str], origin: tuple[str, ...], layout: formats.FileLayout) -> formats.Source:
     """Open a table of a SQLite database by Python's own driver, as DuckDB's is an extension to be downloaded.
 
     SQLite has a type for each value. A column of integers and floats becomes floats if these hold all values exactly;
@@ -660,7 +659,7 @@ def open_sqlite(paths: list[str], origin: tuple[str, ...], layout: FileLayout) -
     place = f"{Path(_only(paths)).absolute().as_uri()}?mode=ro"
 
     def query(sql: str) -> pa.Table:
-        with one_line_errors(origin[0]), closing(sqlite3.connect(place, uri=True)) as connection:
+        with formats.one_line_errors(origin[0]), closing(sqlite3.connect(place, uri=True)) as connection:
             cursor = connection.execute(sql)
             names = [column[0] for column in cursor.description]
             columns: list[list[Any]] = [[] for _ in names]
@@ -701,7 +700,7 @@ def _chosen(table: str | None, tables: list[str], origin: str) -> str:
 _EXACT = 2**53  # up to which a cell, a float64, holds every whole number
 
 
-def open_excel(paths: list[str], origin: tuple[str, ...], _layout: FileLayout) -> Source:
+def open_excel(paths: list[str], origin: tuple[str, ...], _layout: formats.FileLayout) -> formats.Source:
     """Open the only non-empty sheet of each file, with column names in its first row, which all files share.
 
     Cells have types, columns have none. A column of numbers is numeric, and of integers if all numbers are whole; in a
@@ -729,7 +728,7 @@ def _sheet(path: str, name: str) -> Sequence[Sequence[Any]]:
         hint = "pip install 'rocscope[excel]'"
         raise errors.MissingDependencyError(f"{name}: python-calamine is not installed", hint=hint) from None
     filled: dict[str, Sequence[Sequence[Any]]] = {}
-    with one_line_errors(name), Path(path).open("rb") as file:
+    with formats.one_line_errors(name), Path(path).open("rb") as file:
         try:
             book = CalamineWorkbook.from_filelike(file)
             for sheet in book.sheet_names:

@@ -20,21 +20,18 @@ from typing import Any, Literal, Self
 import numpy as np
 from scipy import special, stats
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
-from sklearn.utils import get_tags
-from sklearn.utils.metaestimators import _BaseComposition, available_if
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils import get_tags, metaestimators, validation
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Booleans
 from rocscope._base.contract import held_to_contract
 from rocscope.calibration.recalibration import PlattRecalibrator
 from rocscope.core import Context, Predictions, Result, ThresholdCounts
-from rocscope.decisions.choosing import choose
+from rocscope.decisions import choose, correct_probabilities
 from rocscope.decisions.constraints import Constraint, constraints_of, predict
 from rocscope.decisions.decision import Decision, at_threshold
 from rocscope.decisions.model_hull import Hull, UncertainContext, hull
 from rocscope.decisions.plan import Note
-from rocscope.decisions.prior_shift import correct_probabilities
 from rocscope.decisions.randomized import RandomizedRule
 from rocscope.errors import InfeasibleError, InputError, MissingDependencyError, OneClassError
 from rocscope.estimators import wrapping
@@ -406,7 +403,7 @@ class ThresholdClassifier(wrapping.TwoClasses, wrapping.WrappingClassifier):
     @property
     def fold_thresholds_(self) -> Array:
         """What the search finds on each fold's own rows, in the order of the folds."""
-        check_is_fitted(self, "predictions_")
+        validation.check_is_fitted(self, "predictions_")
         thresholds = []
         for fold in self.predictions_.by_fold().values():
             try:
@@ -440,7 +437,7 @@ def _has_probabilities(classifier: "HullClassifier") -> bool:
 
 
 @held_to_contract
-class HullClassifier(wrapping.TwoClasses, wrapping.FoldedClassifier, _BaseComposition):
+class HullClassifier(wrapping.TwoClasses, wrapping.FoldedClassifier, metaestimators._BaseComposition):
     """Binary classifier that combines several models: the best model and threshold for a context.
 
     Parameters
@@ -559,7 +556,7 @@ class HullClassifier(wrapping.TwoClasses, wrapping.FoldedClassifier, _BaseCompos
         LabelError
             If the fit took either class for the positive one, and costs or constraints now tell them apart.
         """
-        check_is_fitted(self, "hull_")
+        validation.check_is_fitted(self, "hull_")
         aimed = copy(self)
         aimed.context = context
         aimed.criterion = criterion
@@ -581,7 +578,7 @@ class HullClassifier(wrapping.TwoClasses, wrapping.FoldedClassifier, _BaseCompos
         random_state : int, Generator, RandomState or None
             Another one draws other lots.
         """
-        check_is_fitted(self, "hull_")
+        validation.check_is_fitted(self, "hull_")
         rule = self.mixture_
         deciding = {self.decision_.model} if rule is None else {rule.first.model, rule.second.model}
         scores = {name: self._scores(self.named_estimators_[name], X, self._methods[name]) for name in deciding}
@@ -589,10 +586,10 @@ class HullClassifier(wrapping.TwoClasses, wrapping.FoldedClassifier, _BaseCompos
             return self._labels(self.decision_.predict(scores))
         return self._labels(rule.predict(scores, ids, random_state=random_state))
 
-    @available_if(_has_probabilities)
+    @metaestimators.available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> Array:
         """Return the probabilities of the chosen model; a mixture has none."""
-        check_is_fitted(self, "hull_")
+        validation.check_is_fitted(self, "hull_")
         return self.named_estimators_[self.decision_.model].predict_proba(X)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -824,7 +821,7 @@ class ResampledClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     def predict_proba(self, X: Any) -> Array:
         """Return the class probabilities (n × k) at the prevalence of all rows."""
-        check_is_fitted(self)
+        validation.check_is_fitted(self)
         proba = class_scores(self.estimator_, X, self.classes_.tolist())
         if self.classes_.size == 2:
             train, target = self.train_prevalence_[1].item(), self.prevalence_[1].item()

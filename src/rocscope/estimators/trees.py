@@ -17,14 +17,13 @@ from typing import Any, Literal, NamedTuple, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils import multiclass, validation
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Indices
 from rocscope._base.contract import held_to_contract
 from rocscope.errors import InputError
-from rocscope.estimators.wrapping import one_label_a_row
+from rocscope.estimators import wrapping
 
 Smoothing = Literal["laplace", "m", "none"]
 
@@ -276,8 +275,8 @@ class AUCTreeClassifier(ClassifierMixin, BaseEstimator):
         if self.max_depth is not None and not (check.is_number(self.max_depth) and self.max_depth >= 0):
             raise InputError("max_depth", expected="None or at least 0", got=repr(self.max_depth))
         max_depth = np.inf if self.max_depth is None else self.max_depth
-        X, y = validate_data(self, X, one_label_a_row(y), dtype=np.float64)
-        check_classification_targets(y)
+        X, y = validation.validate_data(self, X, wrapping.one_label_a_row(y), dtype=np.float64)
+        multiclass.check_classification_targets(y)
         weight = check.check_weights(sample_weight, len(y))
         weight = np.ones(len(y)) if weight is None else weight.astype(np.float64)
         self.classes_, code = np.unique(y, return_inverse=True)
@@ -287,8 +286,8 @@ class AUCTreeClassifier(ClassifierMixin, BaseEstimator):
 
     def apply(self, X: Any) -> Indices:
         """Return the leaf of each row, as a node of `tree_`."""
-        check_is_fitted(self)
-        rows: Any = validate_data(self, X, dtype=np.float64, reset=False)
+        validation.check_is_fitted(self)
+        rows: Any = validation.validate_data(self, X, dtype=np.float64, reset=False)
         return self.tree_.apply(rows)
 
     def predict_proba(self, X: Any) -> Array:
@@ -303,12 +302,12 @@ class AUCTreeClassifier(ClassifierMixin, BaseEstimator):
 
     def get_depth(self) -> int:
         """Return the depth of the tree."""
-        check_is_fitted(self)
+        validation.check_is_fitted(self)
         return int(self.tree_.depth.max())
 
     def get_n_leaves(self) -> int:
         """Return the number of leaves."""
-        check_is_fitted(self)
+        validation.check_is_fitted(self)
         return int((self.tree_.feature < 0).sum())
 
 
@@ -401,13 +400,13 @@ random_state, max_leaf_nodes, min_impurity_decrease, class_weight, ccp_alpha, mo
         check_input : bool
             Whether X may be anything but what the tree uses inside.
         """
-        super().fit(X, one_label_a_row(y), sample_weight=sample_weight, check_input=check_input)
+        super().fit(X, wrapping.one_label_a_row(y), sample_weight=sample_weight, check_input=check_input)
         self._leaf_probabilities()
         return self
 
     def predict_proba(self, X: Any, check_input: bool = True) -> Array:
         """Return the smoothed probabilities of the classes (n × k)."""
-        check_is_fitted(self)
+        validation.check_is_fitted(self)
         return self._leaf_probabilities()[self.apply(X, check_input=check_input)]
 
     def predict(self, X: Any, check_input: bool = True) -> Array:

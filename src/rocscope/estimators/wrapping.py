@@ -12,11 +12,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
-from sklearn.utils import Bunch, column_or_1d, get_tags, indexable
+from sklearn.utils import Bunch, column_or_1d, get_tags, indexable, metaestimators, multiclass, validation
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Booleans
@@ -192,17 +189,17 @@ class WrappingClassifier(FoldedClassifier):
     estimator: Any
     estimator_: Any
 
-    @available_if(_has("predict_proba"))
+    @metaestimators.available_if(_has("predict_proba"))
     def predict_proba(self, X: Any) -> Array:
         """Return the fitted model's probability of each class."""
         return self._fitted().predict_proba(X)
 
-    @available_if(_has("predict_log_proba"))
+    @metaestimators.available_if(_has("predict_log_proba"))
     def predict_log_proba(self, X: Any) -> Array:
         """Return the logarithm of the fitted model's probability of each class."""
         return self._fitted().predict_log_proba(X)
 
-    @available_if(_has("decision_function"))
+    @metaestimators.available_if(_has("decision_function"))
     def decision_function(self, X: Any) -> Array:
         """Return the decision function of the fitted model."""
         return self._fitted().decision_function(X)
@@ -214,7 +211,7 @@ class WrappingClassifier(FoldedClassifier):
         return {fitting.class_name(self.estimator): self.estimator}
 
     def _fitted(self) -> Any:
-        check_is_fitted(self, "estimator_")
+        validation.check_is_fitted(self, "estimator_")
         return self.estimator_
 
 
@@ -241,7 +238,7 @@ def check_aim(context: Any, criterion: Any, subject_to: Any) -> bool:
 def check_rows(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Array, Array | None]:
     """Return rows that can be indexed, labels as a column, and checked weights."""
     X, y = indexable(X, check.check_column(one_label_a_row(y), "y"))
-    check_classification_targets(y)
+    multiclass.check_classification_targets(y)
     return X, y, check.check_weights(sample_weight, y.size)
 
 

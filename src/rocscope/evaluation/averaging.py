@@ -37,8 +37,7 @@ from rocscope.curves import rate_curves
 from rocscope.curves.curve import Curve, cumulative, interpolate, scalar
 from rocscope.curves.rate_curves import CountCurve
 from rocscope.errors import InputError, OneClassError, ShapeError, WeightError, warn
-from rocscope.inference import areas
-from rocscope.inference.estimate import Estimate
+from rocscope.inference import Estimate, areas
 from rocscope.sample import rows_of
 
 

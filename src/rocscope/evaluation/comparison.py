@@ -37,7 +37,6 @@ from rocscope.errors import InputError, PairingError, ScoreError, ShapeError
 from rocscope.evaluation.fitting import AnyPredictions
 from rocscope.evaluation.measures import Metric, measure_of
 from rocscope.inference import estimate as inference
-from rocscope.inference.estimate import Comparison, Comparisons, Estimate, Hypothesis
 from rocscope.sample import is_segmented, refusal
 
 
@@ -196,7 +195,7 @@ def compare_folds(
     margin: float = 0.0,
     level: float = 0.95,
     adjust: inference.PValueAdjust = "holm",
-) -> Comparisons:
+) -> inference.Comparisons:
     """Compare a metric of models over the folds of one data set: second − first, with tests.
 
     Parameters
@@ -258,7 +257,7 @@ def compare_folds(
     """
     check.check_choice("method", method, METHODS)
     check.check_choice("adjust", adjust, inference.ADJUSTMENTS)
-    hypothesis = Hypothesis(alternative, test, margin, level)
+    hypothesis = inference.Hypothesis(alternative, test, margin, level)
     table = fold_scores(scores, metric, test_share)
     if method == "corrected_t":
         return _corrected_t(table, hypothesis, adjust)
@@ -270,7 +269,9 @@ def corrected_covariance(table: FoldScores) -> Array:
     return np.atleast_2d(np.cov(table.values)) * table.variance_factor
 
 
-def _corrected_t(table: FoldScores, hypothesis: Hypothesis, adjust: inference.PValueAdjust) -> Comparisons:
+def _corrected_t(
+    table: FoldScores, hypothesis: inference.Hypothesis, adjust: inference.PValueAdjust
+) -> inference.Comparisons:
     """Compare means over folds with Nadeau & Bengio's corrected resampled t-test."""
     method = "corrected resampled t"
     n = table.values.shape[1]
@@ -280,7 +281,7 @@ def _corrected_t(table: FoldScores, hypothesis: Hypothesis, adjust: inference.PV
         error = sqrt(covariance[i, i])
         estimates[model] = hypothesis.wald(table.values[i].mean(), error, n, method, df=n - 1)
 
-    def compare(i: int, j: int) -> Comparison:
+    def compare(i: int, j: int) -> inference.Comparison:
         mean, error = table.mean_difference(i, j)
         difference = hypothesis.wald(mean, error, n, method, df=n - 1)
         return hypothesis.compare(table.models[i], table.models[j], difference, df=n - 1, method=method)
@@ -288,7 +289,9 @@ def _corrected_t(table: FoldScores, hypothesis: Hypothesis, adjust: inference.PV
     return inference.compare_each_two(table.quantity, estimates, covariance, compare, adjust)
 
 
-def _five_by_two(table: FoldScores, hypothesis: Hypothesis, method: str, adjust: inference.PValueAdjust) -> Comparisons:
+def _five_by_two(
+    table: FoldScores, hypothesis: inference.Hypothesis, method: str, adjust: inference.PValueAdjust
+) -> inference.Comparisons:
     """Compare five repeats of two folds, with Dietterich's t-test or Alpaydin's combined F-test."""
     n = table.values.shape[1]
     if table.repeats is None or (table.repeats, n // table.repeats) != _FIVE_BY_TWO:
@@ -303,10 +306,10 @@ def _five_by_two(table: FoldScores, hypothesis: Hypothesis, method: str, adjust:
     deviation = (by_repeat - by_repeat.mean(axis=2, keepdims=True)).reshape(len(table.models), -1)
     covariance = deviation @ deviation.T / 5
 
-    def without_interval(value: float, error: float) -> Estimate:
-        return Estimate(value, nan, nan, hypothesis.level, name, n, error)
+    def without_interval(value: float, error: float) -> inference.Estimate:
+        return inference.Estimate(value, nan, nan, hypothesis.level, name, n, error)
 
-    def compare(i: int, j: int) -> Comparison:
+    def compare(i: int, j: int) -> inference.Comparison:
         first, second = table.models[i], table.models[j]
         difference = table.values[j] - table.values[i]
         pairs = difference.reshape(_FIVE_BY_TWO)
@@ -339,7 +342,7 @@ _METHOD = "Bayesian correlated t"
 
 
 @dataclass(frozen=True, repr=False)
-class PracticalComparison(Comparison):
+class PracticalComparison(inference.Comparison):
     """Posterior probabilities of second − first over folds.
 
     Parameters
@@ -375,7 +378,7 @@ class PracticalComparison(Comparison):
 @contract
 def practical_equivalence(
     scores: Any, rope: float, *, metric: Metric = "auc", test_share: float | None = None, level: float = 0.95
-) -> Comparisons:
+) -> inference.Comparisons:
     """Compute the probabilities that one model is better, worse or practically equivalent, over folds.
 
     Parameters
@@ -417,7 +420,7 @@ def practical_equivalence(
     PracticalComparison(bayes − tree: 0.1, 95 % interval 0.0007698 to 0.1992; tree better 0.0193,
     equivalent (±0.01) 0.0122, bayes better 0.968)
     """
-    hypothesis = Hypothesis(level=level)
+    hypothesis = inference.Hypothesis(level=level)
     check.check_number(rope, "rope", "a number of at least 0", least=0)
     table = fold_scores(scores, metric, test_share)
     n = table.values.shape[1]
@@ -449,7 +452,7 @@ def practical_equivalence(
             second_better=second_better,
         )
         pairs.append(pair)
-    return Comparisons(table.quantity, estimates, covariance, pairs, "none")
+    return inference.Comparisons(table.quantity, estimates, covariance, pairs, "none")
 
 
 def _probability_above_zero(centre: float, scale: float, df: int) -> float:
@@ -570,7 +573,7 @@ def compare_datasets(
     margin: float = 0.0,
     level: float = 0.95,
     adjust: inference.PValueAdjust = "holm",
-) -> Comparisons:
+) -> inference.Comparisons:
     """Compare models over several data sets: second − first, with Wilcoxon's signed-rank test.
 
     Parameters
@@ -615,15 +618,15 @@ def compare_datasets(
     """
     check.check_choice("zeros", zeros, tuple(_ZERO_METHODS))
     check.check_choice("adjust", adjust, inference.ADJUSTMENTS)
-    hypothesis = Hypothesis(alternative, test, margin, level)
+    hypothesis = inference.Hypothesis(alternative, test, margin, level)
     table = result_table(results, metric)
     n, m = table.values.shape
     estimates = {}
     for i, model in enumerate(table.models):
         median = float(np.median(table.values[:, i]))
-        estimates[model] = Estimate(median, nan, nan, level, "median", n)
+        estimates[model] = inference.Estimate(median, nan, nan, level, "median", n)
 
-    def compare(i: int, j: int) -> Comparison:
+    def compare(i: int, j: int) -> inference.Comparison:
         difference = _rounded_difference(table.values[:, i], table.values[:, j])
         return _signed_rank_comparison(table.models[i], table.models[j], difference, hypothesis, zeros)
 
@@ -641,8 +644,8 @@ def _rounded_difference(first: Array, second: Array) -> Array:
 
 
 def _signed_rank_comparison(
-    first: str, second: str, difference: Array, hypothesis: Hypothesis, zeros: Zeros
-) -> Comparison:
+    first: str, second: str, difference: Array, hypothesis: inference.Hypothesis, zeros: Zeros
+) -> inference.Comparison:
     tests = []
     for side, null in zip(("greater", "less"), hypothesis.nulls, strict=True):
         if null is not None:
@@ -667,7 +670,7 @@ def _signed_ranks(excess: Array, side: str, zeros: Zeros) -> tuple[float, float]
     return float(result.statistic), float(result.pvalue)
 
 
-def _hodges_lehmann(difference: Array, level: float, method: str) -> Estimate:
+def _hodges_lehmann(difference: Array, level: float, method: str) -> inference.Estimate:
     """Return the median of the Walsh averages (dᵢ + dⱼ)/2, i ≤ j, and the interval of values not rejected.
 
     The statistic of the test at a null value is the number of Walsh averages above it, so the interval omits equally
@@ -682,7 +685,7 @@ def _hodges_lehmann(difference: Array, level: float, method: str) -> Estimate:
         low, high = -inf, inf
     else:
         low, high = float(walsh[omitted - 1]), float(walsh[-omitted])
-    return Estimate(float(np.median(walsh)), low, high, level, method, n)
+    return inference.Estimate(float(np.median(walsh)), low, high, level, method, n)
 
 
 @lru_cache(maxsize=256)
@@ -774,7 +777,7 @@ class RankComparison(Result):
     f_p_value: float
     critical_difference: float
     level: float
-    pairs: Comparisons
+    pairs: inference.Comparisons
     quantity: str
 
     def __post_init__(self) -> None:
@@ -904,7 +907,7 @@ def _critical_difference(n: int, m: int, level: float) -> float:
     return quantile / sqrt(2) * sqrt(m * (m + 1) / (6 * n))
 
 
-def _nemenyi(models: tuple[str, ...], ranks: Array, level: float) -> Comparisons:
+def _nemenyi(models: tuple[str, ...], ranks: Array, level: float) -> inference.Comparisons:
     """Compare mean ranks with Nemenyi's test, whose p-values and intervals are simultaneous for all pairs."""
     n, m = ranks.shape
     mean = ranks.mean(axis=0)
@@ -912,14 +915,16 @@ def _nemenyi(models: tuple[str, ...], ranks: Array, level: float) -> Comparisons
     reach = _critical_difference(n, m, level)
     estimates = {}
     for name, rank in zip(models, mean, strict=True):
-        estimates[name] = Estimate(float(rank), nan, nan, level, "mean rank", n)
+        estimates[name] = inference.Estimate(float(rank), nan, nan, level, "mean rank", n)
     pairs = []
     for i, j in combinations(range(m), 2):
         value = float(mean[j] - mean[i])
         statistic = abs(value) / error
         # The studentised range is a difference in units of one standard deviation, not of √2 of them.
         p_value = float(stats.studentized_range.sf(statistic * sqrt(2), m, inf))
-        difference = Estimate(value, value - reach, value + reach, level, "Nemenyi", n, error)
-        pair = Comparison(models[i], models[j], difference, statistic, p_value, "Nemenyi", adjusted_p_value=p_value)
+        difference = inference.Estimate(value, value - reach, value + reach, level, "Nemenyi", n, error)
+        pair = inference.Comparison(
+            models[i], models[j], difference, statistic, p_value, "Nemenyi", adjusted_p_value=p_value
+        )
         pairs.append(pair)
-    return Comparisons("mean rank", estimates, np.cov(ranks, rowvar=False) / n, pairs, "nemenyi")
+    return inference.Comparisons("mean rank", estimates, np.cov(ranks, rowvar=False) / n, pairs, "nemenyi")

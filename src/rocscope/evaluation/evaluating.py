@@ -20,11 +20,8 @@ from rocscope._base.progress import Progress
 from rocscope.core import Context, Predictions, Result, Rows, html_table
 from rocscope.core.predictions import with_groups
 from rocscope.curves.curve import Curve
-from rocscope.decisions import generalization
-from rocscope.decisions.choosing import choose
+from rocscope.decisions import Decision, UncertainContext, choose, generalization
 from rocscope.decisions.constraints import Function
-from rocscope.decisions.decision import Decision
-from rocscope.decisions.model_hull import UncertainContext
 from rocscope.errors import InputError, ModelError, warn
 from rocscope.evaluation import fitting
 from rocscope.inference.estimate import Estimate

@@ -27,9 +27,7 @@ from rocscope.core import Context, OperatingPoint, Predictions
 from rocscope.errors import InputError, OneClassError
 from rocscope.evaluation import fitting
 from rocscope.figures.registry import figure_named, known
-from rocscope.multiclass import areas, calibration, confusion
-from rocscope.multiclass.costs import CostMatrix
-from rocscope.multiclass.predictions import MulticlassPredictions
+from rocscope.multiclass import CostMatrix, MulticlassPredictions, areas, calibration, confusion
 
 Metric = str | Context | CostMatrix | Callable[[Any], float]
 """A figure by name, costs, a function of Predictions, or a scorer of scikit-learn."""

@@ -33,10 +33,8 @@ from rocscope.figures.registry import at, known
 from rocscope.inference import estimate as inference
 from rocscope.inference import variance
 from rocscope.inference.areas import placements
-from rocscope.inference.estimate import Comparison, Comparisons, Estimate, Hypothesis
 from rocscope.inference.influence_estimates import values_of_rows
-from rocscope.multiclass.costs import CostMatrix
-from rocscope.multiclass.predictions import MulticlassPredictions
+from rocscope.multiclass import CostMatrix, MulticlassPredictions
 from rocscope.protocols.splitters import Split, TrainTest, numbered
 
 _SHARES = ("auc", "accuracy", "error")
@@ -298,7 +296,7 @@ def nested_cross_validation(
     n_jobs: int | None = None,
     random_state: Any = 0,
     progress: Progress = None,
-) -> Comparisons:
+) -> inference.Comparisons:
     """Estimate performance on unseen rows, and differences, with intervals that are valid after cross-validation.
 
     Folds share training rows, which the interval of pooled scores does not count. Nested cross-validation measures it:
@@ -370,7 +368,7 @@ def nested_cross_validation(
     1, n=60)
     """
     check.check_choice("adjust", adjust, inference.ADJUSTMENTS)
-    hypothesis = Hypothesis(alternative, test, margin, level)
+    hypothesis = inference.Hypothesis(alternative, test, margin, level)
     task = fitting.task_of(X, y, pos_label, sample_weight, response, check.seed_of(random_state))
     experiment = fitting.Fitting.of(models, task, groups, n_jobs, progress)
     task, group = experiment.task, experiment.sample.groups
@@ -398,7 +396,7 @@ def nested_cross_validation(
         estimates[name] = interval(values, contrast[i], hypothesis, n, method, figure.ends)
     covariance = np.diag([estimate.standard_error**2 for estimate in estimates.values()])
 
-    def compare(i: int, j: int) -> Comparison:
+    def compare(i: int, j: int) -> inference.Comparison:
         difference = interval(values, contrast[j] - contrast[i], hypothesis, n, f"{method}, paired")
         # Var(j − i) = Var(i) + Var(j) − 2·cov
         shared = (covariance[i, i] + covariance[j, j] - difference.standard_error**2) / 2
@@ -488,11 +486,11 @@ def _values(
 def interval(
     values: NestedValues,
     contrast: Array,
-    hypothesis: Hypothesis,
+    hypothesis: inference.Hypothesis,
     n: int,
     method: str,
     ends: tuple[float, float] = (-inf, inf),
-) -> Estimate:
+) -> inference.Estimate:
     """Return the value of a contrast of models with its interval, limited to the possible values."""
     folds = values.outer.shape[1]
     outer = values.outer @ contrast
@@ -500,12 +498,12 @@ def interval(
     within_variance = float((values.covariance @ contrast @ contrast).mean())
     if not (np.isfinite(outer).all() and np.isfinite(inner).all()):
         reason = "undefined in a fold, or infinite: a probability of 0 was given to what happened"
-        return Estimate(float(outer.mean()), nan, nan, hypothesis.level, method, n, nan, reason)
+        return inference.Estimate(float(outer.mean()), nan, nan, hypothesis.level, method, n, nan, reason)
     # Inner fits have (K − 2)/K of the rows, outer ones (K − 1)/K: their difference is extrapolated to all rows.
     value = float(outer.mean() - (inner.mean() - outer.mean()) * ((folds - 2) / folds) ** 1.5)
     if not within_variance > _ROUNDING * value**2:
         reason = "nothing varies within folds" if value else ""
-        return Estimate(value, value, value, hypothesis.level, method, n, 0.0, reason)
+        return inference.Estimate(value, value, value, hypothesis.level, method, n, 0.0, reason)
     # The squared standard error is (a − b)·(K − 1)/K (algorithm 1), written as b/K, which it would be if folds were
     # independent, times a squared inflation. √K is that of folds which all vary together.
     excess = float(((inner - outer) ** 2).mean()) - within_variance

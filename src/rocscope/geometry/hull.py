@@ -19,7 +19,6 @@ import operator
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cached_property
 from itertools import pairwise
 from typing import Any, TypeVar
 
@@ -58,7 +57,7 @@ class Choices:
         """Name of the model, with "not" if its decisions are reversed."""
         return label(self.model, self.negated)
 
-    @cached_property
+    @functools.cached_property
     def cells(self) -> tuple[Array, Array, Array, Array]:
         """True and false positives, false and true negatives, k each."""
         above, below = self.counts.cumulative, self.counts.remaining

@@ -31,8 +31,7 @@ from rocscope._base.formatting import about
 from rocscope._base.radix import levels_of_rows
 from rocscope.core import Predictions, ThresholdCounts
 from rocscope.errors import InputError, OneClassError, warn
-from rocscope.inference import estimate as results
-from rocscope.inference.estimate import Comparison, Comparisons, Estimate, Hypothesis, Omnibus
+from rocscope.inference import estimate as inference
 from rocscope.inference.proportions import logit, wilson_interval
 from rocscope.inference.variance import (
     OverFolds,
@@ -87,7 +86,7 @@ class EffectiveSize:
     smallest: float
     units: str = "rows"
     groups: float | None = None
-    least: float = results.FEW_ROWS
+    least: float = inference.FEW_ROWS
 
     @property
     def variance(self) -> float:
@@ -97,23 +96,23 @@ class EffectiveSize:
     @property
     def reason(self) -> str:
         """Why the interval is not reliable; empty if it is."""
-        reason = results.few_groups(self.groups) if self.units == "groups" else ""
+        reason = inference.few_groups(self.groups) if self.units == "groups" else ""
         if reason:
             return reason
         if self.smallest < self.least:
             return f"fewer than {self.least} {self.units} of a class ({self.smallest:g})"
-        if self.informative < results.SHRUNK:
+        if self.informative < inference.SHRUNK:
             return f"only {self.informative:.2g} {self.units} tell how much the ranks vary"
         low, high = self.interval(0.95)
         reach = self.auc - low if self.auc >= 0.5 else high - self.auc
-        reason = results.unseen_last_ranks(self.smallest, max(self.auc, 1 - self.auc), reach, self.units)
+        reason = inference.unseen_last_ranks(self.smallest, max(self.auc, 1 - self.auc), reach, self.units)
         if reason and self.units == "rows":
             reason += "; method='sure' allows for that"
         return reason
 
     def interval(self, level: float) -> tuple[float, float]:
         """Return Wilson's interval for N trials with a t quantile."""
-        return self.interval_at(results.t_quantile(results.normal_quantile(level), self.df))
+        return self.interval_at(inference.t_quantile(inference.normal_quantile(level), self.df))
 
     def interval_at(self, quantile: float) -> tuple[float, float]:
         """Return Wilson's interval for a given number of standard errors on each side."""
@@ -264,7 +263,7 @@ class AucSample:
         if isnan(variance_given_weights):  # for a class of one row
             return size
         trials = size.trials * variance_given_weights / variance
-        return replace(size, trials=trials, least=results.FEW_WEIGHTED)
+        return replace(size, trials=trials, least=inference.FEW_WEIGHTED)
 
     def ranks_equal(self, first: int, second: int) -> bool:
         """Return whether two models rank all rows in the same order, so that their areas are always equal."""
@@ -458,7 +457,7 @@ def auc_interval(
     weights: WeightKind = "auto",
     pos_label: Any = None,
     sample_weight: Any = None,
-) -> Estimate:
+) -> inference.Estimate:
     """Estimate the area under the ROC curve with a confidence interval.
 
     Parameters
@@ -552,7 +551,7 @@ def auc_interval(
     return estimate_area(sample, 0, method, level)
 
 
-def estimate_area(sample: AucSample, index: int, method: Method, level: float) -> Estimate:
+def estimate_area(sample: AucSample, index: int, method: Method, level: float) -> inference.Estimate:
     """Return the AUC of one model of a sample with its interval."""
     auc, size = float(sample.auc[index]), sample.size(index)
     variance = float(sample.covariance[index, index])
@@ -576,11 +575,11 @@ def estimate_area(sample: AucSample, index: int, method: Method, level: float) -
         if method != "auto":
             name += f" ({_NAMES[method]}: no variance)"
     else:
-        reach = results.normal_quantile(level) * error
+        reach = inference.normal_quantile(level) * error
         ends = (max(auc - reach, 0.0), min(auc + reach, 1.0)) if method == "delong" else logit(auc, error, level)
         name = _NAMES[method]
     reason = _reason_of_area(method, sample.note, size, ends, level)
-    return Estimate(auc, *ends, level, results.joined(name, sample.note), sample.n, error, reason)
+    return inference.Estimate(auc, *ends, level, inference.joined(name, sample.note), sample.n, error, reason)
 
 
 def _reason_of_area(method: Method, note: str, size: EffectiveSize, ends: tuple[float, float], level: float) -> str:
@@ -590,8 +589,8 @@ def _reason_of_area(method: Method, note: str, size: EffectiveSize, ends: tuple[
     if size.reason or method == "auto":
         return size.reason
     # The other methods rest on the limit theorem, and need more rows and groups than "auto".
-    reason = "" if size.groups is None else results.few(size.groups, results.FEW_FOR_LIMIT, "groups of equal size")
-    reason = reason or results.few(size.smallest, results.FEW_RESAMPLED, f"{size.units} of a class")
+    reason = "" if size.groups is None else inference.few(size.groups, inference.FEW_FOR_LIMIT, "groups of equal size")
+    reason = reason or inference.few(size.smallest, inference.FEW_RESAMPLED, f"{size.units} of a class")
     reason = reason or short_of(size, ends, level)
     if method == "newcombe" and note and not reason:
         return "Newcombe's interval takes rows for independent and equal; method='auto' does not"
@@ -645,7 +644,7 @@ def newcombe(auc: float, n_pos: float, n_neg: float, level: float) -> tuple[floa
     >>> newcombe(1.0, 10, 20, 0.95)
     (0.848..., 1.0)
     """
-    z_squared = results.normal_quantile(level) ** 2
+    z_squared = inference.normal_quantile(level) ** 2
 
     half = (n_pos + n_neg) / 2 - 1
 
@@ -736,7 +735,7 @@ class AreaDifference:
 
     def interval(self, level: float) -> tuple[float, float]:
         """Return the interval, clipped to ±1."""
-        z = results.normal_quantile(level)
+        z = inference.normal_quantile(level)
         return self._low(z), self._high(z)
 
     def p_above(self, null: float) -> float:
@@ -762,7 +761,7 @@ class AreaDifference:
     @staticmethod
     def _reaches(size: EffectiveSize, z: float) -> tuple[float, float]:
         """Return how far the interval of one area reaches below and above it."""
-        low, high = size.interval_at(results.t_quantile(z, size.df))
+        low, high = size.interval_at(inference.t_quantile(z, size.df))
         return size.auc - low, high - size.auc
 
     def _half_width(self, z: float, mover: float, to_zero: float) -> float:
@@ -776,7 +775,7 @@ class AreaDifference:
         to_zero : float
             Distance of a difference of 0 on that side; negative if it lies on the other side.
         """
-        welch = 0.0 if isnan(self.variance) else results.t_quantile(z, self.df) * sqrt(self.variance)
+        welch = 0.0 if isnan(self.variance) else inference.t_quantile(z, self.df) * sqrt(self.variance)
         more = self.caution * max(mover - welch, 0.0)  # c·(m − w)
         if to_zero <= 0 or not self.variance > 0:
             return welch + more
@@ -822,13 +821,13 @@ def paired_difference(sample: AucSample, i: int, j: int) -> AreaDifference:
     if len(sample.strata) == 1:
         return AreaDifference(first, second, correlation, variance, sample.strata[0].effective_df)
     parts = [stratum.variance_of_difference(i, j) for stratum in sample.strata]
-    df = results.satterthwaite(parts, [stratum.effective_df for stratum in sample.strata])
+    df = inference.satterthwaite(parts, [stratum.effective_df for stratum in sample.strata])
     if sample.covariance_of_units is None:
         variance = sum(parts)
     return AreaDifference(first, second, correlation, variance, df)
 
 
-def all_equal(sample: AucSample) -> Omnibus | None:
+def all_equal(sample: AucSample) -> inference.Omnibus | None:
     """Return the omnibus test of three or more models; None for two.
 
     Notes
@@ -857,14 +856,14 @@ def all_equal(sample: AucSample) -> Omnibus | None:
     method = "DeLong's covariance, F"
     f = statistic * df_left / (df_error * rank) if rank else 0.0
     p_value = float(special.fdtrc(rank, df_left, f)) if rank and df_left > 0 else np.nan
-    if min(size.informative for size in sizes) < results.FEW_FOR_LIMIT or isnan(p_value):
+    if min(size.informative for size in sizes) < inference.FEW_FOR_LIMIT or isnan(p_value):
         p = np.array([2 * min(pair.p_above(0.0), pair.p_below(0.0), 0.5) for pair in pairs])
         # The covariance is NaN for a single positive or negative: p-values then rest on the numbers of rows.
-        covariance = results.covariance_of_differences(np.nan_to_num(sample.covariance))
-        most_different = float(results.max_t(p, covariance, one_sided=False).min())
+        covariance = inference.covariance_of_differences(np.nan_to_num(sample.covariance))
+        most_different = float(inference.max_t(p, covariance, one_sided=False).min())
         p_value = most_different if isnan(p_value) else max(p_value, most_different)
         method += ", no surer than the most different pair"
-    return Omnibus(f, rank, df_left, p_value, method, reasons[0] if reasons else "")
+    return inference.Omnibus(f, rank, df_left, p_value, method, reasons[0] if reasons else "")
 
 
 def _hotelling(auc: Array, covariance: Array) -> tuple[float, int]:
@@ -887,57 +886,64 @@ DIFFERENCE_METHODS = ("auto", "delong")
 
 
 def compare_areas(
-    samples: AucSample | Mapping[str, AucSample], hypothesis: Hypothesis, adjust: results.Adjust, method: str
-) -> Comparisons:
+    samples: AucSample | Mapping[str, AucSample],
+    hypothesis: inference.Hypothesis,
+    adjust: inference.Adjust,
+    method: str,
+) -> inference.Comparisons:
     """Compare the areas of models on the same rows, or of one model per sample."""
     interval: Method = "logit" if method == "delong" else "auto"
     level = hypothesis.level
     if isinstance(samples, AucSample):
         estimates = {name: estimate_area(samples, i, interval, level) for i, name in enumerate(samples.models)}
         paired = partial(_compare_paired, samples, hypothesis, method)
-        return results.compare_each_two("AUC", estimates, samples.covariance, paired, adjust, all_equal(samples))
+        return inference.compare_each_two("AUC", estimates, samples.covariance, paired, adjust, all_equal(samples))
     estimates = {name: estimate_area(sample, 0, interval, level) for name, sample in samples.items()}
     covariance = np.diag([sample.covariance[0, 0] for sample in samples.values()])
     unpaired = partial(_compare_unpaired, list(samples.items()), hypothesis, method)
-    return results.compare_each_two("AUC", estimates, covariance, unpaired, adjust)
+    return inference.compare_each_two("AUC", estimates, covariance, unpaired, adjust)
 
 
-def _compare_paired(sample: AucSample, hypothesis: Hypothesis, method: str, i: int, j: int) -> Comparison:
+def _compare_paired(
+    sample: AucSample, hypothesis: inference.Hypothesis, method: str, i: int, j: int
+) -> inference.Comparison:
     first, second = sample.models[i], sample.models[j]
     if sample.ranks_equal(i, j):
         name = "the scores rank all rows alike"
-        difference = Estimate(0.0, 0.0, 0.0, hypothesis.level, name, sample.n, 0.0)
+        difference = inference.Estimate(0.0, 0.0, 0.0, hypothesis.level, name, sample.n, 0.0)
         p_value = hypothesis.judge(lambda null: float(null >= 0), lambda null: float(null <= 0))
         return hypothesis.comparison(first, second, difference, 0.0, p_value, name)
     difference = paired_difference(sample, i, j)
-    design = results.joined("paired", sample.note)
+    design = inference.joined("paired", sample.note)
     return _compare_pair(difference, (first, second), hypothesis, method, sample.n, design, inf)
 
 
 def _compare_unpaired(
-    samples: Sequence[tuple[str, AucSample]], hypothesis: Hypothesis, method: str, i: int, j: int
-) -> Comparison:
+    samples: Sequence[tuple[str, AucSample]], hypothesis: inference.Hypothesis, method: str, i: int, j: int
+) -> inference.Comparison:
     first, first_sample = samples[i]
     second, second_sample = samples[j]
     strata = (*first_sample.strata, *second_sample.strata)
-    df = results.satterthwaite([part.variance(0) for part in strata], [part.effective_df for part in strata])
+    df = inference.satterthwaite([part.variance(0) for part in strata], [part.effective_df for part in strata])
     variances = [float(sample.covariance[0, 0]) for sample in (first_sample, second_sample)]
     difference = AreaDifference(first_sample.size(0), second_sample.size(0), 0.0, sum(variances), df)
     # Of DeLong's test, as pROC has it: from the numbers of rows.
-    df = results.satterthwaite(variances, [sample.n_pos + sample.n_neg - 1 for sample in (first_sample, second_sample)])
-    design, n = results.joined("unpaired", first_sample.note), first_sample.n + second_sample.n
+    df = inference.satterthwaite(
+        variances, [sample.n_pos + sample.n_neg - 1 for sample in (first_sample, second_sample)]
+    )
+    design, n = inference.joined("unpaired", first_sample.note), first_sample.n + second_sample.n
     return _compare_pair(difference, (first, second), hypothesis, method, n, design, df)
 
 
 def _compare_pair(
     difference: AreaDifference,
     names: tuple[str, str],
-    hypothesis: Hypothesis,
+    hypothesis: inference.Hypothesis,
     method: str,
     n: float,
     design: str,
     df: float,
-) -> Comparison:
+) -> inference.Comparison:
     """Test a difference of areas: by inverting its interval, or as DeLong's t or z test with `df`."""
     if not difference.variance > 0:
         warn(
@@ -947,7 +953,7 @@ def _compare_pair(
     elif method == "delong":
         name = f"DeLong, {design}"
         reason, informative = difference.reason, difference.informative
-        if not reason and informative < results.FEW_FOR_LIMIT:
+        if not reason and informative < inference.FEW_FOR_LIMIT:
             units = difference.first.units
             reason = f"only {informative:.2g} {units} tell how much the ranks vary; method='auto' allows for that"
         shown = hypothesis.wald(difference.value, sqrt(difference.variance), n, name, df=df, bound=1)
@@ -956,7 +962,9 @@ def _compare_pair(
     name = "Welch t of placements and MOVER of Wilson intervals" if difference.caution > 0 else "Welch t of placements"
     name = f"{name}, {design}"
     ends = difference.interval(hypothesis.level)
-    shown = Estimate(difference.value, *ends, hypothesis.level, name, n, difference.standard_error, difference.reason)
+    shown = inference.Estimate(
+        difference.value, *ends, hypothesis.level, name, n, difference.standard_error, difference.reason
+    )
     p_value = hypothesis.judge(difference.p_above, difference.p_below)
     # The statistic is the normal one with the same p-value, and the sign of the difference.
     two_sided = hypothesis.aim == "two-sided"

@@ -29,7 +29,6 @@ from rocscope.curves.rate_curves import RocCurve
 from rocscope.errors import InputError, warn
 from rocscope.inference import proportions, resampling
 from rocscope.inference.estimate import Estimate, joined, normal_quantile
-from rocscope.inference.proportions import SHARES, proportion_interval, share_of
 from rocscope.inference.variance import WeightKind, require_whole
 from rocscope.sample import Models, counts_of, samples_of
 
@@ -165,7 +164,7 @@ def band(
     centre = resampling.at_sample(design, statistic)
     options = {"random_state": random_state, "progress": progress}
     drawn = _with_numbers(resampling.replicate(design, statistic, replicates, **options))
-    is_rate = name in SHARES or name in _OTHER_RATES
+    is_rate = name in proportions.SHARES or name in _OTHER_RATES
     if simultaneous:
         low, high = _simultaneous(drawn, centre, level)
     else:
@@ -236,11 +235,11 @@ def _proportion_band(
     counts: ThresholdCounts, metric: Callable[..., Any], over: Over, x: Array, method: Any, level: float
 ) -> Band:
     name = getattr(metric, "__name__", "")
-    if over != "threshold" or name not in SHARES:
-        known = ", ".join(SHARES)
+    if over != "threshold" or name not in proportions.SHARES:
+        known = ", ".join(proportions.SHARES)
         raise InputError("method", expected=f"'bootstrap', or one of {known} over thresholds", got=repr(method))
-    count, n = share_of(name, *_cells_at_threshold(counts, x))
-    low, high = proportion_interval(count, n, method=method, level=level)
+    count, n = proportions.share_of(name, *_cells_at_threshold(counts, x))
+    low, high = proportions.proportion_interval(count, n, method=method, level=level)
     return Band(x, low, high, level, method.title().replace("-P", "–P"))
 
 

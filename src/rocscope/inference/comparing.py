@@ -28,8 +28,7 @@ from rocscope.errors import InputError, PairingError, ScoreError, WeightError
 from rocscope.figures.influence import Smooth
 from rocscope.figures.registry import scorer_name, statistic_named
 from rocscope.inference import areas
-from rocscope.inference import estimate as results
-from rocscope.inference.estimate import Comparison, Comparisons, Hypothesis
+from rocscope.inference import estimate as inference
 from rocscope.inference.influence_estimates import compare_statistics
 from rocscope.inference.resampling import differences, in_chunks
 from rocscope.inference.variance import OverFolds, WeightKind, require_whole
@@ -45,18 +44,18 @@ def compare(
     pos_label: Any = None,
     sample_weight: Any = None,
     paired: bool | None = None,
-    alternative: results.Alternative = "two-sided",
-    test: results.Test = "difference",
+    alternative: inference.Alternative = "two-sided",
+    test: inference.Test = "difference",
     margin: float = 0.0,
     level: float = 0.95,
-    adjust: results.Adjust = "holm",
+    adjust: inference.Adjust = "holm",
     groups: Any = None,
     folds: OverFolds | None = None,
     weights: WeightKind = "auto",
     method: str = "auto",
     statistic: str | Callable[[ThresholdCounts], Any] | None = None,
     **bootstrap: Any,
-) -> Comparisons:
+) -> inference.Comparisons:
     """Compare the AUC, or another statistic, of models: differences (second − first) with intervals and tests.
 
     Parameters
@@ -140,8 +139,8 @@ def compare(
     >>> compare(preds, method="delong")["a", "b"].p_value
     0.583...
     """
-    hypothesis = Hypothesis(alternative, test, margin, level)
-    check.check_choice("adjust", adjust, results.OF_ESTIMATES)
+    hypothesis = inference.Hypothesis(alternative, test, margin, level)
+    check.check_choice("adjust", adjust, inference.OF_ESTIMATES)
     data = with_scores(predictions, y_score, pos_label=pos_label, sample_weight=sample_weight)
     arms, groups = _arms(data, paired, groups)
     statistic = scorer_name(statistic)
@@ -256,12 +255,12 @@ def mann_whitney(
     y_score: Any = None,
     *,
     model: str | None = None,
-    alternative: results.Alternative = "two-sided",
+    alternative: inference.Alternative = "two-sided",
     method: Method = "auto",
     level: float = 0.95,
     pos_label: Any = None,
     sample_weight: Any = None,
-) -> Comparison:
+) -> inference.Comparison:
     """Test whether the AUC is 1/2: do positives and negatives have the same distribution of scores?
 
     Parameters
@@ -303,7 +302,7 @@ def mann_whitney(
     >>> test.statistic, test.p_value
     (8.0, 0.2)
     """
-    check.check_choice("alternative", alternative, results.ALTERNATIVES)
+    check.check_choice("alternative", alternative, inference.ALTERNATIVES)
     check.check_choice("method", method, ("auto", "exact", "asymptotic"))
     data = sample_of(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
     require_distinct(data.rows, "Wilcoxon–Mann–Whitney test")
@@ -316,10 +315,10 @@ def mann_whitney(
         method = "exact" if counts.n * min(counts.n_pos, counts.n_neg) <= _MOST_EXACT else "asymptotic"
     p_value = _exact(counts, alternative) if method == "exact" else _asymptotic(counts, alternative)
     name = f"Wilcoxon–Mann–Whitney, {method}"
-    return Comparison("chance", "model", difference.shifted(-0.5), statistic, p_value, name, alternative)
+    return inference.Comparison("chance", "model", difference.shifted(-0.5), statistic, p_value, name, alternative)
 
 
-def _exact(counts: ThresholdCounts, alternative: results.Alternative) -> float:
+def _exact(counts: ThresholdCounts, alternative: inference.Alternative) -> float:
     """Return the share of all labellings whose rank sum is as extreme as the observed one."""
     # Twice the midrank of each level, which is an integer whatever the ties.
     rows = (counts.pos + counts.neg).astype(np.int64)
@@ -353,7 +352,7 @@ def _distribution(rank: Array, size: int) -> Array:
     return share[size]
 
 
-def _asymptotic(counts: ThresholdCounts, alternative: results.Alternative) -> float:
+def _asymptotic(counts: ThresholdCounts, alternative: inference.Alternative) -> float:
     """Return the p-value of the normal approximation, with corrections for ties and for continuity."""
     n_pos, n_neg, n = int(counts.n_pos), int(counts.n_neg), int(counts.n)
     rows = (counts.pos + counts.neg).astype(np.float64)
@@ -385,7 +384,7 @@ def compare_curves(
     level: float = 0.95,
     random_state: Any = 0,
     progress: Progress = None,
-) -> Comparison:
+) -> inference.Comparison:
     """Test whether two ROC curves are equal everywhere, and not only in area, by permutation.
 
     Parameters
@@ -453,7 +452,7 @@ def compare_curves(
     # The data are one of the permutations, so that p is never 0 and the test holds its level.
     p_value = (1 + int((drawn >= observed * (1 - _ROUNDING)).sum())) / (1 + replicates)
     method = f"Venkatraman–Begg, {exchange.kind}, {replicates} permutations"
-    return Comparison(of_areas.first, of_areas.second, of_areas.difference, float(observed), p_value, method)
+    return inference.Comparison(of_areas.first, of_areas.second, of_areas.difference, float(observed), p_value, method)
 
 
 @dataclass(frozen=True)

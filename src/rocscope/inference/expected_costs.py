@@ -25,8 +25,7 @@ from rocscope.core import Campaign, Context, Predictions, independent_units
 from rocscope.core.context import costs_of_rows
 from rocscope.core.predictions import with_groups
 from rocscope.errors import InputError, OneClassError, warn
-from rocscope.inference import estimate as results
-from rocscope.inference.estimate import Comparison, Comparisons, Estimate, Hypothesis
+from rocscope.inference import estimate as inference
 from rocscope.inference.proportions import Thresholds, predict
 from rocscope.inference.variance import WeightKind, frequencies_of, moves_of_mean, stratum_of_moves, stratum_of_sample
 from rocscope.sample import rows_of
@@ -136,14 +135,14 @@ def compare_costs(
     context: Context | Campaign | None = None,
     *,
     thresholds: Thresholds | Literal["cheapest"] | None = None,
-    alternative: results.Alternative = "two-sided",
-    test: results.Test = "difference",
+    alternative: inference.Alternative = "two-sided",
+    test: inference.Test = "difference",
     margin: float = 0.0,
     level: float = 0.95,
-    adjust: results.Adjust = "holm",
+    adjust: inference.Adjust = "holm",
     groups: Any = None,
     weights: WeightKind = "auto",
-) -> Comparisons:
+) -> inference.Comparisons:
     """Compare the expected cost per case of models on the same rows: second − first, negative if cheaper.
 
     Parameters
@@ -190,15 +189,15 @@ def compare_costs(
     >>> compare_costs(preds, Context(cost_fn=5), thresholds=0.5)["a", "b"].difference
     Estimate(1, 95 % interval 0.264 to 1.736, z, paired, n=40)
     """
-    hypothesis = Hypothesis(alternative, test, margin, level)
-    check.check_choice("adjust", adjust, results.OF_ESTIMATES)
+    hypothesis = inference.Hypothesis(alternative, test, margin, level)
+    check.check_choice("adjust", adjust, inference.OF_ESTIMATES)
     predictions = rows_of(predictions)
     models = predictions.models
     if len(models) < 2:
         raise InputError("models to compare", expected="two or more", got=f"{len(models)}")
     context = Context.given(context)
 
-    estimates: Mapping[str, Estimate] | None = None
+    estimates: Mapping[str, inference.Estimate] | None = None
     optimism = np.zeros(len(models))
     if thresholds is None and not predictions.decisions.keys() >= set(models):
         thresholds = "cheapest"
@@ -226,34 +225,36 @@ def compare_costs(
             sample,
             mean=np.array([estimate.value for estimate in estimates.values()]),
             covariance=FOLD_VARIANCE * sample.covariance + np.diag((_OPTIMISM_ERROR * optimism) ** 2),
-            note=results.joined(sample.note, "thresholds chosen"),
+            note=inference.joined(sample.note, "thresholds chosen"),
         )
     compare_pair = partial(_compare_pair, sample, cost, models, hypothesis)
-    return results.compare_each_two("expected cost", estimates, sample.covariance, compare_pair, adjust)
+    return inference.compare_each_two("expected cost", estimates, sample.covariance, compare_pair, adjust)
 
 
-def _mean_estimate(sample: MeanSample, i: int, extremes: list[float], hypothesis: Hypothesis) -> Estimate:
+def _mean_estimate(
+    sample: MeanSample, i: int, extremes: list[float], hypothesis: inference.Hypothesis
+) -> inference.Estimate:
     """Return a mean with a t interval, whose degrees of freedom are the effective number of units.
 
     It is reliable if that number is large enough even with one more row of the sample that costs one of the `extremes`.
     """
     value, error = float(sample.mean[i]), sqrt(max(float(sample.covariance[i, i]), 0.0))
-    df = max(sample.effective_units(i), float(results.FEW_INFORMATIVE))
-    estimate = hypothesis.wald(value, error, sample.n, results.joined("t", sample.note), df=df)
+    df = max(sample.effective_units(i), float(inference.FEW_INFORMATIVE))
+    estimate = hypothesis.wald(value, error, sample.n, inference.joined("t", sample.note), df=df)
     reason = ""
     if error > 0:
         farthest = max(abs(extreme - value) for extreme in extremes)
         units = sample.effective_units(i, farthest / sample.n)
-        reason = results.few(units, results.FEW_EVENTS, "rows make up the variance")
+        reason = inference.few(units, inference.FEW_EVENTS, "rows make up the variance")
     return replace(estimate, reason=reason or sample.doubt)
 
 
 def _compare_pair(
-    sample: MeanSample, cost: Array, models: list[str], hypothesis: Hypothesis, i: int, j: int
-) -> Comparison:
+    sample: MeanSample, cost: Array, models: list[str], hypothesis: inference.Hypothesis, i: int, j: int
+) -> inference.Comparison:
     covariance = sample.covariance
     variance = float(covariance[i, i] + covariance[j, j] - 2 * covariance[i, j])
-    method, error = results.joined("z, paired", sample.note), sqrt(max(variance, 0.0))
+    method, error = inference.joined("z, paired", sample.note), sqrt(max(variance, 0.0))
     if np.ptp(cost[:, j] - cost[:, i]) == 0:
         # The variance is 0, but the next row may differ: as Bonett & Price (2012) do for McNemar's test, add a row
         # each way, which differs by the range of all costs.

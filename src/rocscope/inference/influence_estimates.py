@@ -34,8 +34,7 @@ from rocscope.core import Predictions, ThresholdCounts, independent_units
 from rocscope.errors import InputError
 from rocscope.figures.influence import PLAIN, SHARE, Linear, Scale, Smooth, Smoothed
 from rocscope.figures.registry import scorer_name, statistic_named
-from rocscope.inference import estimate as results
-from rocscope.inference.estimate import Comparison, Comparisons, Estimate, Hypothesis
+from rocscope.inference import estimate as inference
 from rocscope.inference.proportions import mover_difference, wilson_interval
 from rocscope.inference.variance import OverFolds, RowLevels, Stratum, Units, WeightKind, rows_for, units_of
 from rocscope.sample import Models, Sample, Samples, sample_of
@@ -113,7 +112,7 @@ class Values:
     @property
     def few_groups(self) -> str:
         """That there are too few groups; empty where there are enough, or none."""
-        return results.few_groups(self.stratum.effective_units) if self.grouped else ""
+        return inference.few_groups(self.stratum.effective_units) if self.grouped else ""
 
     @property
     def reason(self) -> str:
@@ -123,8 +122,8 @@ class Values:
         beyond = min(pos * of_pos, neg * of_neg)
         return (
             self.few_groups
-            or results.few(min(pos, neg), results.FEW_ROWS, "rows of a class")
-            or results.few(beyond, results.FEW_BEYOND, "rows expected beyond where it looks")
+            or inference.few(min(pos, neg), inference.FEW_ROWS, "rows of a class")
+            or inference.few(beyond, inference.FEW_BEYOND, "rows expected beyond where it looks")
             or self.shortage
         )
 
@@ -138,7 +137,9 @@ class Values:
         # Groups of unequal size tell half of what as many equal ones would: with all degrees of freedom, 95 % intervals
         # of samples whose groups happened to move alike held in 91 % (12 to 60 lognormal groups), with half in 93 %.
         df = self.stratum.effective_df / (2 if self.grouped else 1)
-        return max(min(df, self.stratum.informative_units(self.stratum.moves[:, i]), rows - 1), results.FEW_INFORMATIVE)
+        return max(
+            min(df, self.stratum.informative_units(self.stratum.moves[:, i]), rows - 1), inference.FEW_INFORMATIVE
+        )
 
 
 def values_of(data: Sample, statistic: Smooth, *, groups: Any, folds: OverFolds | None, weights: WeightKind) -> Values:
@@ -321,7 +322,7 @@ def estimate_of(
     groups: Any = None,
     folds: OverFolds | None = None,
     weights: WeightKind = "auto",
-) -> Estimate:
+) -> inference.Estimate:
     """Estimate a smooth statistic with a closed-form confidence interval.
 
     Parameters
@@ -371,7 +372,7 @@ def estimate_of(
     return estimate_value(sample, 0, level, smooth.scale)
 
 
-def estimate_value(sample: Values, i: int, level: float, scale: Scale) -> Estimate:
+def estimate_value(sample: Values, i: int, level: float, scale: Scale) -> inference.Estimate:
     """Return the value of one model with its interval, inside the range of its scale."""
     trials = sample.trials[i] if sample.trials else None
     if trials is not None:
@@ -385,68 +386,68 @@ def estimate_value(sample: Values, i: int, level: float, scale: Scale) -> Estima
     symmetric = varies and (scale is PLAIN or (sample.grouped and inside))
     if linear.smoothed is not None and not symmetric:
         return _estimate_of_counts(sample, i, value, error if varies else nan, level, scale, linear.smoothed)
-    method = results.joined("influence", scale.name, sample.note)
+    method = inference.joined("influence", scale.name, sample.note)
     if not (varies and inside):
         reason = "undefined in these rows" if isnan(value) else "nothing varies"
-        return Estimate(value, nan, nan, level, method, sample.n, nan, reason)
+        return inference.Estimate(value, nan, nan, level, method, sample.n, nan, reason)
 
     bias = linear.bias / (sample.n if sample.grouped else sample.stratum.effective_units)
     centre = max(value - bias, (value + scale.low) / 2)
     spread = hypot(error, bias)  # no bias is known better than that
     df = sample.df(i, min(sample.rows_of_class))
-    low, high = scale.around(centre, results.t_quantile(results.normal_quantile(level), df) * spread)
+    low, high = scale.around(centre, inference.t_quantile(inference.normal_quantile(level), df) * spread)
     low, high = min(low, value), max(high, value)
     reason = _few_informative(sample.stratum.informative_units(sample.stratum.moves[:, i])) or sample.reason
     if not reason and sample.statistic is not None and sample.statistic.of_ranks:
-        reason = results.unseen_last_ranks(min(sample.rows_of_class), value - scale.low, value - low)
-    return Estimate(value, low, high, level, method, sample.n, error, reason)
+        reason = inference.unseen_last_ranks(min(sample.rows_of_class), value - scale.low, value - low)
+    return inference.Estimate(value, low, high, level, method, sample.n, error, reason)
 
 
 def _estimate_of_counts(
     sample: Values, i: int, value: float, error: float, level: float, scale: Scale, smoothed: Smoothed
-) -> Estimate:
+) -> inference.Estimate:
     """Return a metric of the four counts with the interval of half a row more in each, which reaches to the value."""
-    method = results.joined(smoothed.method, scale.name, sample.note)
+    method = inference.joined(smoothed.method, scale.name, sample.note)
     if isnan(value):
-        return Estimate(value, scale.low, scale.high, level, method, sample.n, nan, "no such case")
+        return inference.Estimate(value, scale.low, scale.high, level, method, sample.n, nan, "no such case")
     equal_rows = not sample.note
     rows = sample.stratum.units if equal_rows else sample.stratum.effective_units
     if not equal_rows and error > 0:
         # As many equal rows as give this standard error, by 1/√n from a number to which half a row is nothing.
         rows = (smoothed.value_and_error(_MANY)[1] / error) ** 2 * _MANY
     df = inf if equal_rows else sample.df(i, min(sample.rows_of_class))
-    low, high = smoothed.interval(rows, results.t_quantile(results.normal_quantile(level), df), scale)
-    reason = results.few(rows, results.FEW_ROWS, "independent rows") or sample.reason
-    return Estimate(value, min(low, value), max(high, value), level, method, sample.n, error, reason)
+    low, high = smoothed.interval(rows, inference.t_quantile(inference.normal_quantile(level), df), scale)
+    reason = inference.few(rows, inference.FEW_ROWS, "independent rows") or sample.reason
+    return inference.Estimate(value, min(low, value), max(high, value), level, method, sample.n, error, reason)
 
 
-def _estimate_share(sample: Values, i: int, level: float, trials: Trials) -> Estimate:
+def _estimate_share(sample: Values, i: int, level: float, trials: Trials) -> inference.Estimate:
     """Return a share of cases with Wilson's interval for the number of independent cases that give its variance.
 
     Where it is read off a curve, the interval reaches at least as far as the curve between the limits of the place.
     """
     linear, n, per = sample.linear[i], trials.rows, sample.linear[i].per
-    method = results.joined("Wilson", sample.note)
+    method = inference.joined("Wilson", sample.note)
     if not n:
-        return Estimate(nan, 0.0, 1.0 / per, level, method, n, nan, "no such case")
+        return inference.Estimate(nan, 0.0, 1.0 / per, level, method, n, nan, "no such case")
     share = min(max(float(sample.values[i]) * per, 0.0), 1.0)
     variance = float(sample.covariance[i, i]) * per**2
     cases, df = trials.effective_cases, inf
     if not trials.binomial and 0 < share < 1 and variance > 0:
         cases = min(share * (1 - share) / variance, inf if linear.fixed else n)
         df = sample.df(i, trials.effective_cases)
-    low, high = wilson_interval(share, cases, results.t_quantile(results.normal_quantile(level), df))
-    reason = sample.few_groups or results.few(cases, results.FEW_ROWS, "independent cases")
+    low, high = wilson_interval(share, cases, inference.t_quantile(inference.normal_quantile(level), df))
+    reason = sample.few_groups or inference.few(cases, inference.FEW_ROWS, "independent cases")
     if not reason and not linear.exact:
         reason = sample.reason
     error = sqrt(share * (1 - share) / n) if trials.binomial else sqrt(max(variance, 0.0))
     low, high = low / per, high / per
     if linear.place is not None:
         # A one-sided quantile: the curve has a kink at the place, and may fall or rise on one side of it only.
-        reach = results.t_quantile(float(special.ndtri(level)), df) * trials.place_error
+        reach = inference.t_quantile(float(special.ndtri(level)), df) * trials.place_error
         before, after = linear.place.shifted(-reach), linear.place.shifted(reach)
         low, high = min(low, before, after), max(high, before, after)
-    return Estimate(share / per, low, high, level, method, n, error / per, reason)
+    return inference.Estimate(share / per, low, high, level, method, n, error / per, reason)
 
 
 # Comparisons
@@ -455,13 +456,13 @@ def _estimate_share(sample: Values, i: int, level: float, trials: Trials) -> Est
 def compare_statistics(
     arms: Samples,
     statistic: Smooth,
-    hypothesis: Hypothesis,
-    adjust: results.Adjust,
+    hypothesis: inference.Hypothesis,
+    adjust: inference.Adjust,
     *,
     groups: Any,
     folds: OverFolds | None,
     weights: WeightKind,
-) -> Comparisons:
+) -> inference.Comparisons:
     """Compare a smooth statistic between models on the same rows, or between samples."""
     if arms.rows is not None:
         sample = values_of_rows(arms.rows, statistic, groups=groups, folds=folds, weights=weights)
@@ -474,25 +475,29 @@ def compare_statistics(
     covariance = np.diag([sample.covariance[0, 0] for sample in samples.values()])
     estimates = {name: estimate_value(sample, 0, hypothesis.level, statistic.scale) for name, sample in samples.items()}
     unpaired = partial(_compare_unpaired, list(samples.items()), hypothesis)
-    return results.compare_each_two(statistic.name, estimates, covariance, unpaired, adjust)
+    return inference.compare_each_two(statistic.name, estimates, covariance, unpaired, adjust)
 
 
 def compare_values(
-    sample: Values, quantity: str, hypothesis: Hypothesis, adjust: results.Adjust = "holm", scale: Scale = SHARE
-) -> Comparisons:
+    sample: Values,
+    quantity: str,
+    hypothesis: inference.Hypothesis,
+    adjust: inference.Adjust = "holm",
+    scale: Scale = SHARE,
+) -> inference.Comparisons:
     """Compare values of models on the same rows, each with its interval."""
     estimates = {name: estimate_value(sample, i, hypothesis.level, scale) for i, name in enumerate(sample.models)}
     paired = partial(_compare_paired, sample, hypothesis)
-    return results.compare_each_two(quantity, estimates, sample.covariance, paired, adjust)
+    return inference.compare_each_two(quantity, estimates, sample.covariance, paired, adjust)
 
 
-def _compare_paired(sample: Values, hypothesis: Hypothesis, i: int, j: int) -> Comparison:
+def _compare_paired(sample: Values, hypothesis: inference.Hypothesis, i: int, j: int) -> inference.Comparison:
     names = sample.models[i], sample.models[j]
     value = float(sample.values[j] - sample.values[i])
     variance = sample.stratum.variance_of_difference(i, j)
     total = float(sample.covariance[i, i] + sample.covariance[j, j])
     error = sqrt(variance) if variance > _ROUNDING * total else 0.0
-    method = results.joined("influence, paired", sample.note)
+    method = inference.joined("influence, paired", sample.note)
     informative = sample.stratum.informative_units(sample.stratum.moves[:, j] - sample.stratum.moves[:, i])
     first, second = (sample.trials[i], sample.trials[j]) if sample.trials else (None, None)
     if error > 0 or value != 0 or first is None or second is None:
@@ -501,12 +506,14 @@ def _compare_paired(sample: Values, hypothesis: Hypothesis, i: int, j: int) -> C
     # No row differs, but the next one may: one row is added each way, as Bonett & Price (2012) do.
     cases = min(first.effective_cases, second.effective_cases)
     error = sqrt(2) / (cases + 2) / sample.linear[i].per
-    informative = results.FEW_INFORMATIVE if cases >= results.FEW_ROWS else 0.0
+    informative = inference.FEW_INFORMATIVE if cases >= inference.FEW_ROWS else 0.0
     method += ", one row added each way"
     return _test_difference(names, value, error, cases, sample.n, informative, hypothesis, method)
 
 
-def _compare_unpaired(samples: Sequence[tuple[str, Values]], hypothesis: Hypothesis, i: int, j: int) -> Comparison:
+def _compare_unpaired(
+    samples: Sequence[tuple[str, Values]], hypothesis: inference.Hypothesis, i: int, j: int
+) -> inference.Comparison:
     first, one = samples[i]
     second, other = samples[j]
     n = one.n + other.n
@@ -517,9 +524,9 @@ def _compare_unpaired(samples: Sequence[tuple[str, Values]], hypothesis: Hypothe
         other_share = _estimate_share(other, 0, hypothesis.level, other_trials)
         difference = mover_difference(one_share, other_share, "MOVER of Wilson intervals, unpaired", n)
         return hypothesis.compare(first, second, difference, method=difference.method)
-    df = results.satterthwaite(variances, [one.stratum.effective_df, other.stratum.effective_df])
+    df = inference.satterthwaite(variances, [one.stratum.effective_df, other.stratum.effective_df])
     informative = min(sample.stratum.informative_units(sample.stratum.moves[:, 0]) for sample in (one, other))
-    method = results.joined("influence, unpaired", one.note)
+    method = inference.joined("influence, unpaired", one.note)
     value = float(other.values[0] - one.values[0])
     return _test_difference((first, second), value, sqrt(sum(variances)), df, n, informative, hypothesis, method)
 
@@ -531,21 +538,21 @@ def _test_difference(
     df: float,
     n: float,
     informative: float,
-    hypothesis: Hypothesis,
+    hypothesis: inference.Hypothesis,
     method: str,
-) -> Comparison:
+) -> inference.Comparison:
     """Test with Student's t; a difference without variation is exact."""
     if error == 0 or isnan(error) or isnan(value):
         reason = "undefined for one of the two" if isnan(value) else "nothing varies"
         if value == 0:
             reason = ""
-        difference = Estimate(value, value, value, hypothesis.level, method, n, 0.0, reason)
+        difference = inference.Estimate(value, value, value, hypothesis.level, method, n, 0.0, reason)
     else:
-        df = max(min(df, informative), results.FEW_INFORMATIVE)
+        df = max(min(df, informative), inference.FEW_INFORMATIVE)
         difference = hypothesis.wald(value, error, n, method, df=df)
         difference = replace(difference, reason=_few_informative(informative))
     return hypothesis.compare(*names, difference, df=df, method=method)
 
 
 def _few_informative(informative: float) -> str:
-    return results.few(informative, results.FEW_INFORMATIVE, "rows tell how much it varies")
+    return inference.few(informative, inference.FEW_INFORMATIVE, "rows tell how much it varies")

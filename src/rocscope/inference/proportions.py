@@ -28,8 +28,16 @@ from rocscope.core import OperatingPoint, Predictions, Result, html_table, jsona
 from rocscope.core.predictions import require_distinct
 from rocscope.core.ranking import count_at_least
 from rocscope.errors import ColumnError, InputError, WeightError
-from rocscope.inference import estimate as results
-from rocscope.inference.estimate import FEW_ROWS, Comparison, Estimate, Hypothesis, few, normal_quantile
+from rocscope.inference.estimate import (
+    FEW_ROWS,
+    Alternative,
+    Comparison,
+    Estimate,
+    Hypothesis,
+    Test,
+    few,
+    normal_quantile,
+)
 from rocscope.inference.variance import require_whole
 from rocscope.sample import counts_of, point_of, rows_of
 
@@ -429,7 +437,7 @@ def mcnemar(
     *,
     among: Literal["all", "positives", "negatives"] = "all",
     method: McNemar = "mid-p",
-    alternative: results.Alternative = "two-sided",
+    alternative: Alternative = "two-sided",
     level: float = 0.95,
 ) -> Comparison:
     """Test whether the second of two classifiers is correct more often than the first on the same rows (McNemar).
@@ -565,8 +573,8 @@ def compare_errors(
     first: OperatingPoint,
     second: OperatingPoint,
     *,
-    alternative: results.Alternative = "two-sided",
-    test: results.Test = "difference",
+    alternative: Alternative = "two-sided",
+    test: Test = "difference",
     margin: float = 0.0,
     level: float = 0.95,
 ) -> Comparison:

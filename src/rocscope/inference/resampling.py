@@ -34,10 +34,8 @@ from rocscope.core import Levels, Predictions, ThresholdCounts, independent_unit
 from rocscope.curves.rate_curves import auc
 from rocscope.errors import InputError, OneClassError, warn
 from rocscope.figures.registry import scorer_name, statistic_named
-from rocscope.inference import estimate as results
+from rocscope.inference import estimate as inference
 from rocscope.inference import variance
-from rocscope.inference.estimate import Comparison, Comparisons, Estimate, Hypothesis
-from rocscope.inference.variance import EstimatedWeights, WeightKind
 from rocscope.sample import Models, Sample, Samples, samples_of
 
 CountsOf = Mapping[str, ThresholdCounts]
@@ -113,7 +111,7 @@ class Tally:
         score: Array,
         unit: Array | None = None,
         weight: Array | None = None,
-        weighting: EstimatedWeights | None = None,
+        weighting: variance.EstimatedWeights | None = None,
         frequency: bool = False,
     ) -> "Tally":
         """Rank rows once; without `unit` every row is a unit."""
@@ -385,7 +383,7 @@ def design_of_counts(counts: ThresholdCounts, *, stratified: bool, model: str = 
     return Design(frequency, strata, {model: Tally(counts.threshold)}, counts.n, "stratified" if stratified else "")
 
 
-def design_of_rows(predictions: Predictions, *, stratified: bool, groups: Any, weights: WeightKind) -> Design:
+def design_of_rows(predictions: Predictions, *, stratified: bool, groups: Any, weights: variance.WeightKind) -> Design:
     """Return the design that resamples common rows, or groups of rows."""
     check.check_choice("weights", weights, variance.WEIGHTS)
     weight, weighting = predictions.sample_weight, predictions.weighting
@@ -417,7 +415,7 @@ def design_of_rows(predictions: Predictions, *, stratified: bool, groups: Any, w
     }
     strata = _strata_of_classes(frequency, int(positive.sum()), stratified)
     return Design(
-        frequency, strata, tallies, frequency.sum().item(), results.joined("stratified" if stratified else "", note)
+        frequency, strata, tallies, frequency.sum().item(), inference.joined("stratified" if stratified else "", note)
     )
 
 
@@ -440,7 +438,7 @@ def _design_of_groups(predictions: Predictions, code: Indices, stratified: bool)
         )
         for model, score in predictions.scores.items()
     }
-    note = results.joined("stratified" if stratified else "", f"{groups} groups")
+    note = inference.joined("stratified" if stratified else "", f"{groups} groups")
     return Design(np.ones(groups, np.int64), strata, tallies, len(predictions), note, one_row_a_unit=False)
 
 
@@ -453,7 +451,7 @@ def _strata_of_classes(frequency: Array, positives: int, stratified: bool) -> tu
 
 
 def design_of(
-    data: Any, model: str | None = None, *, stratified: bool, groups: Any = None, weights: WeightKind = "auto"
+    data: Any, model: str | None = None, *, stratified: bool, groups: Any = None, weights: variance.WeightKind = "auto"
 ) -> Design:
     """Return the resampling design of any data: common rows of all models if possible."""
     samples = samples_of(data, name="data")
@@ -462,7 +460,7 @@ def design_of(
     return design_of_sample(samples.one(model), stratified=stratified, groups=groups, weights=weights)
 
 
-def design_of_sample(sample: Sample, *, stratified: bool, groups: Any, weights: WeightKind) -> Design:
+def design_of_sample(sample: Sample, *, stratified: bool, groups: Any, weights: variance.WeightKind) -> Design:
     """Return the resampling design of one model's data."""
     rows = sample.rows if groups is None or groups is False else sample.require_rows("groups")
     if rows is None:
@@ -568,7 +566,7 @@ _MOST_FAILED = 0.05  # of the replicates: those that failed may be the extreme o
 
 
 @dataclass(frozen=True, repr=False)
-class BootstrapEstimate(Estimate):
+class BootstrapEstimate(inference.Estimate):
     """An Estimate with its bootstrap replicates.
 
     Attributes
@@ -598,7 +596,7 @@ def bootstrap(
     level: float = 0.95,
     stratified: bool = False,
     groups: Any = None,
-    weights: WeightKind = "auto",
+    weights: variance.WeightKind = "auto",
     random_state: Any = 0,
     threads: int | None = None,
     progress: Progress = None,
@@ -747,7 +745,7 @@ def interval(
     low, high = np.quantile(usable, tails, method=quantile_method(usable))
     if method == "basic":
         low, high = 2 * value - high, 2 * value - low
-    facts = results.joined(method, f"{drawn.size} replicates", design.note)
+    facts = inference.joined(method, f"{drawn.size} replicates", design.note)
     spread = float(usable.std(ddof=1)) if usable.size > 1 and np.isfinite(usable).all() else float("nan")
 
     smallest, reason = design.smallest_class, ""
@@ -755,8 +753,8 @@ def interval(
         reason = "all replicates are equal"
     elif usable.size < (1 - _MOST_FAILED) * drawn.size:
         reason = f"only {usable.size} of {drawn.size} replicates gave a number"
-    elif smallest < results.FEW_RESAMPLED:
-        reason = f"a class has {smallest:g} rows only, fewer than {results.FEW_RESAMPLED}"
+    elif smallest < inference.FEW_RESAMPLED:
+        reason = f"a class has {smallest:g} rows only, fewer than {inference.FEW_RESAMPLED}"
     value, low, high, drawn = float(value), float(low), float(high), check.read_only(drawn)
     name = f"bootstrap ({facts})"
     return BootstrapEstimate(value, low, high, level, name, design.n, spread, reason, drawn, failed)
@@ -783,18 +781,18 @@ def _bca_tails(value: float, usable: Array, tails: Array, skew: float) -> Array:
 def differences(
     arms: Samples,
     statistic: Callable[[ThresholdCounts], float],
-    hypothesis: Hypothesis,
-    adjust: results.Adjust,
+    hypothesis: inference.Hypothesis,
+    adjust: inference.Adjust,
     *,
     groups: Any = None,
-    weights: WeightKind = "auto",
+    weights: variance.WeightKind = "auto",
     replicates: int = 2000,
     method: Interval = "percentile",
     stratified: bool = False,
     random_state: Any = 0,
     threads: int | None = None,
     progress: Progress = None,
-) -> Comparisons:
+) -> inference.Comparisons:
     """Compare a statistic between models on the same rows, or between independent samples."""
     check.check_choice("method", method, INTERVALS)
     names = list(arms)
@@ -821,7 +819,7 @@ def differences(
         covariance = np.atleast_2d(np.cov(known, rowvar=False))
     quantity = getattr(statistic, "__name__", "statistic").replace("<lambda>", "statistic")
     estimates = {name: sample.contrast({i: 1.0}) for i, name in enumerate(names)}
-    return results.compare_each_two(quantity, estimates, covariance, sample.compare, adjust)
+    return inference.compare_each_two(quantity, estimates, covariance, sample.compare, adjust)
 
 
 def _of_each_model(statistic: Callable[[ThresholdCounts], Any], design: Design) -> Statistic:
@@ -841,14 +839,14 @@ class _Replicates:
     drawn: Array
     left_out: list[list[LeftOut]]
     method: Interval
-    hypothesis: Hypothesis
+    hypothesis: inference.Hypothesis
 
-    def compare(self, i: int, j: int) -> Comparison:
+    def compare(self, i: int, j: int) -> inference.Comparison:
         difference = self.contrast({i: -1.0, j: 1.0})
         method = "bootstrap, paired" if len(self.designs) == 1 else "bootstrap, unpaired"
         return self.hypothesis.compare(self.names[i], self.names[j], difference, method=method)
 
-    def contrast(self, coefficients: dict[int, float]) -> Estimate:
+    def contrast(self, coefficients: dict[int, float]) -> inference.Estimate:
         """Return a linear combination of the models' values with its interval."""
         factor = np.zeros(len(self.names))
         factor[list(coefficients)] = list(coefficients.values())

@@ -31,10 +31,8 @@ from rocscope.core import Result, independent_units, jsonable, refuse_repeats
 from rocscope.errors import InputError, OneClassError, warn
 from rocscope.inference import estimate as inference
 from rocscope.inference import variance
-from rocscope.inference.estimate import Comparison, Estimate
 from rocscope.inference.proportions import mover_difference
 from rocscope.multiclass import confusion
-from rocscope.multiclass.confusion import Average
 from rocscope.multiclass.predictions import MulticlassPredictions, RowDesign, predictions_of
 
 # Rows by class
@@ -230,7 +228,7 @@ VARIANTS = ("hand_till", "aunu", "aunp", "au1u", "au1p", "ovo_weighted")
 
 
 def _average(variant: Variant, doc: str) -> property:
-    def average(self: "MulticlassAuc") -> Average:
+    def average(self: "MulticlassAuc") -> confusion.Average:
         return self.average(variant)
 
     return property(average, doc=doc)
@@ -290,7 +288,7 @@ class MulticlassAuc(Result):
         """AUC of each class against the rest; NaN for a class without cases, or without others."""
         return confusion.weighted_mean(self.matrix, np.tile(self.support, (len(self.classes), 1)))
 
-    def one_vs_one(self, class_weight: ClassWeight = "uniform") -> Average:
+    def one_vs_one(self, class_weight: ClassWeight = "uniform") -> confusion.Average:
         """Mean over pairs of classes, weighted by the sum of their class weights.
 
         Parameters
@@ -300,15 +298,15 @@ class MulticlassAuc(Result):
         weight = class_weights(class_weight, self.classes, self.support)
         return self._mean(np.add.outer(weight, weight))
 
-    def one_vs_rest(self, class_weight: ClassWeight = "uniform") -> Average:
+    def one_vs_rest(self, class_weight: ClassWeight = "uniform") -> confusion.Average:
         """Mean of the AUCs of each class against the rest, by class weights."""
         return self._mean(rest_weights(class_weights(class_weight, self.classes, self.support), self.support))
 
-    def average(self, variant: Variant) -> Average:
+    def average(self, variant: Variant) -> confusion.Average:
         """Return a named average."""
         return self._mean(variant_weights(variant, self.support))
 
-    def interval(self, variant: Variant = "hand_till", *, level: float = 0.95) -> Estimate:
+    def interval(self, variant: Variant = "hand_till", *, level: float = 0.95) -> inference.Estimate:
         """Return an average with its confidence interval.
 
         Parameters
@@ -349,12 +347,12 @@ class MulticlassAuc(Result):
         error = float(self._rows.covariance(components[:, np.newaxis])[0, 0])
         return _auc_estimate(variant, value, error, self._rows, level)
 
-    def _mean(self, weight: Array) -> Average:
+    def _mean(self, weight: Array) -> confusion.Average:
         used = coefficients(weight, self.support)
         value = float((used * np.nan_to_num(self.matrix)).sum()) if used.any() else float("nan")
         present = self.support > 0 if used.any() else np.zeros(self.support.size, bool)
         over = tuple(cls for cls, known in zip(self.classes, present, strict=True) if known)
-        return Average(value, over, tuple(cls for cls in self.classes if cls not in over))
+        return confusion.Average(value, over, tuple(cls for cls in self.classes if cls not in over))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the matrix and all averages, safe for JSON."""
@@ -433,7 +431,7 @@ def multiclass_auc(
     return MulticlassAuc(preds.classes, check.read_only(matrix), check.read_only(support), rows, chance)
 
 
-def _auc_estimate(variant: str, value: float, error: float, rows: ClassRows, level: float) -> Estimate:
+def _auc_estimate(variant: str, value: float, error: float, rows: ClassRows, level: float) -> inference.Estimate:
     """Return an average with its interval, given its variance."""
     if error > 0 and 0 < value < 1:
         name = rows.design.named(f"DeLong of {variant}")
@@ -644,7 +642,7 @@ def vus(
     level: float = 0.95,
     method: Literal["auto", "exact", "sampled"] = "auto",
     random_state: Any = 0,
-) -> Estimate:
+) -> inference.Estimate:
     """Estimate the volume under the ROC surface: probability that one case of each class is ranked correctly.
 
     Parameters
@@ -822,7 +820,7 @@ def compare_multiclass_auc(
         estimates[model] = _auc_estimate(variant, value, float(covariance[i, i]), rows, level)
     name = rows.design.named(f"DeLong of {variant}, paired")
 
-    def compare(i: int, j: int) -> Comparison:
+    def compare(i: int, j: int) -> inference.Comparison:
         first, second = estimates[models[i]], estimates[models[j]]
         variances = covariance[i, i] + covariance[j, j]
         error = variances - 2 * covariance[i, j]

@@ -15,9 +15,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from scipy.linalg import block_diag
-from scipy.optimize import minimize
-from scipy.special import softmax
+from scipy import linalg, optimize, special
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
@@ -321,7 +319,7 @@ class ClassRecalibrator(Result):
         checked = check_probabilities(rows, len(rows) if rows.ndim else 1, len(self.classes), "proba")
         if not self.intercept.any() and (self.weight == np.eye(len(self.classes))).all():
             return checked
-        return softmax(_logarithms(checked) @ self.weight.T + self.intercept, axis=1)
+        return special.softmax(_logarithms(checked) @ self.weight.T + self.intercept, axis=1)
 
     def save(self, path: str | os.PathLike[str], *, force: bool = True) -> Path:
         """Save it as JSON.
@@ -589,7 +587,7 @@ def _minimised(start: Array, rows: _Rows, method: str, strength: float, *, most_
         return (value + penalty) / total, (gradient + strength * beta).ravel() @ preconditioner / total
 
     options: dict[str, Any] = {"maxiter": most_steps, "gtol": _LEAST_GRADIENT}
-    step = minimize(loss, np.zeros(start.size), jac=True, method="L-BFGS-B", options=options).x
+    step = optimize.minimize(loss, np.zeros(start.size), jac=True, method="L-BFGS-B", options=options).x
     return start + (preconditioner @ step).reshape(start.shape)
 
 
@@ -620,6 +618,6 @@ def _preconditioner(beta: Array, rows: _Rows, strength: float) -> Array:
         weighted.append(share * covariates)
         blocks.append((part.weight * share * covariates) @ covariates.T)
     mixed = np.vstack(weighted)
-    hessian = (block_diag(*blocks) - (part.weight * mixed) @ mixed.T) / part.weight.sum()
+    hessian = (linalg.block_diag(*blocks) - (part.weight * mixed) @ mixed.T) / part.weight.sum()
     ridge = strength / rows.weight.sum() + _LEAST_GRADIENT * hessian.diagonal().max()
     return np.linalg.inv(np.linalg.cholesky(hessian + ridge * np.eye(beta.size))).T

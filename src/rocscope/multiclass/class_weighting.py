@@ -19,8 +19,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from scipy import optimize
-from scipy.special import softmax
+from scipy import optimize, special
 
 from rocscope import kernels
 from rocscope._base import validation as check
@@ -441,14 +440,14 @@ class Recalibration:
         """Return the recalibrated probabilities (n × k)."""
         with np.errstate(divide="ignore"):
             score = np.log(proba, dtype=np.float64) / self.temperature + self.bias
-        return softmax(score, axis=1)
+        return special.softmax(score, axis=1)
 
 
 def recalibrate(proba: Array, class_weight: Array, temperature: float) -> Array:
     """Return probabilities proportional to (w·p)^(1/temperature)."""
     with np.errstate(divide="ignore"):
         score = np.log(proba * class_weight, dtype=np.float64) / temperature
-    return softmax(score, axis=1)
+    return special.softmax(score, axis=1)
 
 
 def _weights(log_weight: Array) -> Array:

@@ -23,7 +23,6 @@ from rocscope.core import Result, independent_units, jsonable, refuse_repeats
 from rocscope.curves.curve import Curve
 from rocscope.errors import EngineError, InputError, LabelError, ShapeError, warn
 from rocscope.inference import estimate as inference
-from rocscope.inference.estimate import Comparison, Estimate
 from rocscope.inference.proportions import binomial_limits, normal_quantile
 from rocscope.inference.variance import WeightKind, moves_of_mean
 from rocscope.multiclass.confusion import ConfusionMatrix, RowsAre, check_classes, class_table, resampled, rows_actual
@@ -521,7 +520,7 @@ def compare_multiclass_costs(
     paid = np.column_stack(columns)[design.rows]
     options = {"replicates": replicates, "level": level, "random_state": check.seed_of(random_state)}
 
-    def mean(values: Array, possible_cost: float) -> Estimate:
+    def mean(values: Array, possible_cost: float) -> inference.Estimate:
         """Return the mean of a column; if it does not vary, allow for rows not seen that cost as much as possible."""
         estimate = _bootstrap_mean(values, design, **options)
         if estimate.standard_error > 0:
@@ -531,12 +530,12 @@ def compare_multiclass_costs(
         reach = possible_cost * unseen
         error = reach / normal_quantile(level)
         value, method = estimate.value, "Wilson for rows not seen"
-        return Estimate(value, value - reach, value + reach, level, method, design.n, error, design.reason)
+        return inference.Estimate(value, value - reach, value + reach, level, method, design.n, error, design.reason)
 
     spread = float(np.ptp(possible))
     estimates = {model: mean(paid[:, i], spread) for i, model in enumerate(models)}
 
-    def compare(i: int, j: int) -> Comparison:
+    def compare(i: int, j: int) -> inference.Comparison:
         difference = mean(paid[:, j] - paid[:, i], 2 * spread)
         return hypothesis.compare(models[i], models[j], difference, method=f"paired {difference.method}")
 
@@ -544,7 +543,7 @@ def compare_multiclass_costs(
     return inference.compare_each_two("cost per case", estimates, covariance, compare, adjust)
 
 
-def _bootstrap_mean(values: Array, design: RowDesign, **options: Any) -> Estimate:
+def _bootstrap_mean(values: Array, design: RowDesign, **options: Any) -> inference.Estimate:
     """Return the weighted mean of a column with its bootstrap interval; rows or groups are drawn."""
     # Of each unit the sum of weighted values, and of weights; a mean is the ratio of their totals.
     weight = np.ones(values.size) if design.frequency is not None else design.amount / design.amount.max()

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from matplotlib import cbook, ticker
-from matplotlib.lines import Line2D
+from matplotlib import cbook, lines, ticker
 from scipy.special import ndtr, ndtri
 
 from rocscope._base.arrays import Array
@@ -538,7 +537,7 @@ def shared_legend(figure: Any, all_axes: Sequence[Any], models: int) -> None:
     marks = [entry for entry in others.items() if entry[1].get_gid() != GUIDE]
     guides = [entry for entry in others.items() if entry[1].get_gid() == GUIDE]
     rows = max(_ROWS, (models + 1) // 2)
-    blank = ("", Line2D([], [], linestyle="none"))
+    blank = ("", lines.Line2D([], [], linestyle="none"))
     columns: list[tuple[str, Any]] = []
     for group in (_entries(all_axes[0])[:models], marks, guides):
         columns += group + [blank] * (-len(group) % rows)
@@ -604,13 +603,13 @@ def _drawn(ax: Any) -> int:
     return sum(artist.get_gid() == theme.CURVE for artist in ax.lines)
 
 
-def draw(curve: Curve, ax: Any, *, band: Band | None = None, decorated: bool = True, **line: Any) -> Line2D:
+def draw(curve: Curve, ax: Any, *, band: Band | None = None, decorated: bool = True, **line: Any) -> lines.Line2D:
     """Draw a curve without a legend and return its line."""
     style = style_of(curve)
     before = _drawn(ax)
     if not before:
         _prepare(ax, curve)
-    look = theme.line_look(before) | style.look(curve) | cbook.normalize_kwargs(line, Line2D)
+    look = theme.line_look(before) | style.look(curve) | cbook.normalize_kwargs(line, lines.Line2D)
     (artist,) = ax.plot(*outline(curve, scale=style.scale), gid=theme.CURVE, zorder=3, **look)
     if band is not None:
         fill = {"color": artist.get_color(), "alpha": 0.16, "linewidth": 0, "zorder": 2}

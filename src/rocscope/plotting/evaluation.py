@@ -14,8 +14,7 @@ from matplotlib.ticker import FixedLocator, NullLocator
 from rocscope._base.contract import contract
 from rocscope.evaluation.comparison import RankComparison
 from rocscope.evaluation.learning import LearningCurve
-from rocscope.outcomes.experiments import UpliftCurve
-from rocscope.outcomes.time_to_event import OverTime
+from rocscope.outcomes import OverTime, UpliftCurve
 from rocscope.plotting import theme
 from rocscope.plotting.curves import place_legend
 

@@ -14,8 +14,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
-from matplotlib import collections, colors, font_manager, layout_engine, rc_context, rcParams, ticker, transforms
-from matplotlib.axes import Axes
+from matplotlib import axes, collections, colors, font_manager, layout_engine, rc_context, rcParams, ticker, transforms
 from matplotlib.figure import FigureBase
 
 from rocscope._base import validation as check
@@ -210,7 +209,7 @@ def svg(figure: Any, *, title: str = "", prefix: str | None = None) -> str:
     >>> picture[:4], "<title>a &lt; b</title>" in picture
     ('<svg', True)
     """
-    require("figure", figure, FigureBase, Axes, made_by="pass what a plot_… function returned")
+    require("figure", figure, FigureBase, axes.Axes, made_by="pass what a plot_… function returned")
     check.check_text("title", title)
     stream = io.StringIO()
     with rc_context(_AS_TEXT):
