@@ -13,7 +13,16 @@ from typing import Any, Literal, NoReturn
 
 import lazy_loader
 
-Above = Literal["plotting", "segments", "areas", "choices", "device", "applying", "calibration", "verification"]
+Above = Literal[
+    "plotting",
+    "calibration",
+    "auc_intervals",
+    "choosing",
+    "plan_application",
+    "plan_verification",
+    "gpu_ranking",
+    "by_segment",
+]
 
 _loaders: dict[Above, Callable[[], Any]] = {}
 

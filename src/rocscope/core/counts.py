@@ -394,7 +394,7 @@ class ThresholdCounts(CumulativeCounts):
         O(n log n): one sort of a packed integer for each row.
         """
         there = pos_label is None and sample_weight is None and ranks_there(y_score)
-        if there and (ranked := reach("device").rank(y_true, y_score)) is not None:
+        if there and (ranked := reach("gpu_ranking").rank(y_true, y_score)) is not None:
             return cls.from_ranking(ranked)
         check.check_same_index(y_true=y_true, y_score=y_score, sample_weight=sample_weight)
         positive = check.check_labels(y_true, pos_label)

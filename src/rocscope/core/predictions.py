@@ -414,7 +414,7 @@ class Predictions(Rows):
             If there is no such model, or several and none was named.
         """
         if by is not None:
-            return reach("segments").count_by(self, self._model(model), by)
+            return reach("by_segment").count_by(self, self._model(model), by)
         return ThresholdCounts.from_checked(self.y_true, self.scores[self._model(model)], self.sample_weight)
 
     def point(self, model: str | None = None, *, threshold: float | None = None) -> OperatingPoint:

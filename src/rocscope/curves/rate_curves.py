@@ -166,7 +166,7 @@ class RocCurve(CountCurve):
     def _headline(self) -> str:
         try:
             with heard():
-                area = reach("areas").auc_interval(self.counts)
+                area = reach("auc_intervals").auc_interval(self.counts)
             return f"AUC {area.value:.4f}, {100 * area.level:g} % interval {area.low:.3f} to {area.high:.3f}"
         except RocscopeError:  # counts that tell an area and no interval, or neither
             return ""

@@ -351,7 +351,7 @@ class Plan(Result):
         """
         layout |= {"scores": scores, "segment": segment, "keep": keep, "where": where, "random_state": random_state}
         layout |= {"every_row": every_row, "label": label, "pos_label": pos_label}
-        return reach("applying").apply_plan(self, source, ids, **layout)
+        return reach("plan_application").apply_plan(self, source, ids, **layout)
 
     def outcomes(
         self,
@@ -400,7 +400,7 @@ class Plan(Result):
         """
         layout |= {"label": label, "acted": acted, "scores": scores, "segment": segment, "where": where}
         layout |= {"pos_label": pos_label, "level": level, "random_state": random_state}
-        return reach("applying").outcomes(self, source, ids, **layout)
+        return reach("plan_application").outcomes(self, source, ids, **layout)
 
     def verify(self, data: Any, **columns: Any) -> Any:
         """Make the plan again from the rows and the question that it stores, and compare every number.
@@ -435,8 +435,8 @@ class Plan(Result):
         >>> choose(counts, Context(cost_fn=2)).verify(counts)
         Verification(7 rows, 27 numbers verified, tied with score at -inf)
         """
-        data = reach("applying").labelled(self, data, **columns) if columns else data
-        return reach("verification").verify(self, data)
+        data = reach("plan_application").labelled(self, data, **columns) if columns else data
+        return reach("plan_verification").verify(self, data)
 
     def save(self, path: str | os.PathLike[str], *, force: bool = True) -> Path:
         """Write the plan as JSON; an existing file is replaced, unless `force` is False."""

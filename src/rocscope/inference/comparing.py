@@ -674,7 +674,7 @@ def drift(first: Any, second: Any) -> Any:
     Drift(ks 0.1, ks_pos 0.4, ks_neg 0.4, auc_difference -0.38)
     """
     if isinstance(first, BySegment) and isinstance(second, BySegment):
-        return reach("segments").drift_by_segment(first, second)
+        return reach("by_segment").drift_by_segment(first, second)
     one = samples_of(first, name="first").one(None).bins
     other = samples_of(second, name="second").one(None).bins
     if one.low.dtype != other.low.dtype:

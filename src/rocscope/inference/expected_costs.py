@@ -203,7 +203,7 @@ def compare_costs(
         thresholds = "cheapest"
     if isinstance(thresholds, str):
         check.check_choice("thresholds", thresholds, ("cheapest",))
-        rows, choose = with_groups(predictions, groups), reach("choices").choose
+        rows, choose = with_groups(predictions, groups), reach("choosing").choose
         decisions = {model: choose(rows.select(models=[model]), context) for model in models}
         thresholds = {model: decision.threshold for model, decision in decisions.items()}
         expected = [
