@@ -17,7 +17,8 @@ import numpy as np
 
 from rocscope import errors
 from rocscope._base import arrays
-from rocscope._base.arrays import Array, Booleans
+from rocscope._base.arrays import Array, Booleans, Indices, as_array, unpacked, zeros_and_ones
+from rocscope.errors import listing, one_of
 
 _MOST_WHOLE = 2**62  # sums of two such fit 64 bits
 _SEED_BITS = 32  # as many as NumPy's RandomState takes
@@ -54,7 +55,7 @@ def _as_array(values: Any, name: str) -> Array:
         masked = int(np.ma.getmaskarray(values).sum())
         raise errors.ShapeError(name, expected="no masked entries", got=str(masked), hint="drop them first")
     try:
-        array = arrays.as_array(values)
+        array = as_array(values)
     except errors.InputError:  # results by segment are not arrays; their `__array__` says what to do
         raise
     except ValueError as error:  # rows of different lengths
@@ -90,7 +91,7 @@ def check_labels(
     positive = equal_to(labels, pos_label)
     others = labels[~positive]
     if others.size and not np.asarray(others == others[0]).all():
-        seen = errors.listing([*distinct(others), *([pos_label] if positive.any() else [])])
+        seen = listing([*distinct(others), *([pos_label] if positive.any() else [])])
         if not positive.any():
             raise errors.LabelError(f"pos_label={shown(pos_label)} is not among the labels", got=seen)
         got = seen + _third(labels, rows)
@@ -128,7 +129,7 @@ def check_label(value: Any, name: str) -> Any:
 def _binary_labels(labels: Array, name: str, rows: Sequence[int] | None) -> Booleans:
     if labels.dtype == np.bool_:
         return labels
-    if labels.dtype.kind in "iu" and (positive := arrays.zeros_and_ones(labels)) is not None:
+    if labels.dtype.kind in "iu" and (positive := zeros_and_ones(labels)) is not None:
         return positive
     if labels.dtype.kind in "iufO":
         positive = np.asarray(labels == 1, dtype=np.bool_)
@@ -141,7 +142,7 @@ def _binary_labels(labels: Array, name: str, rows: Sequence[int] | None) -> Bool
         hint = "labels come first, then scores: (y_true, y_score)"
     else:
         hint = "keep the rows of two classes first"
-    got = errors.listing(seen) + _third(labels, rows)
+    got = listing(seen) + _third(labels, rows)
     raise errors.LabelError(name, expected="labels 0/1, -1/1 or False/True", got=got, hint=hint)
 
 
@@ -215,7 +216,7 @@ def check_scores(y_score: Any, n: int | None = None, name: str = "y_score") -> A
     """Return finite scores in their own type; booleans become 0 and 1."""
     scores = check_column(y_score, name, n)
     if scores.dtype.kind == "O":
-        scores = arrays.unpacked(scores, missing(scores), name, errors.ScoreError)
+        scores = unpacked(scores, missing(scores), name, errors.ScoreError)
     if scores.dtype == np.bool_:
         return scores.view(np.uint8)
     if scores.dtype.kind not in "iuf" or scores.dtype.itemsize > 8:
@@ -233,7 +234,7 @@ def check_weights(sample_weight: Any, n: int) -> Array | None:
         return None
     weight = check_column(sample_weight, "sample_weight", n)
     if weight.dtype.kind == "O":
-        weight = arrays.unpacked(weight, missing(weight), "sample_weight", errors.WeightError)
+        weight = unpacked(weight, missing(weight), "sample_weight", errors.WeightError)
     if weight.dtype.kind not in "biuf":
         raise errors.WeightError("sample_weight", expected="numbers", got=f"values of type {weight.dtype}")
     lowest, highest, total = arrays.ends_and_sum(weight)
@@ -275,7 +276,7 @@ def check_level(level: float) -> float:
 def check_choice(name: str, value: Any, known: Sequence[str]) -> str:
     """Return `value` if it is one of the known names."""
     if not (isinstance(value, str) and value in known):
-        raise errors.InputError(name, expected=errors.one_of(str(value), known), got=shown(value))
+        raise errors.InputError(name, expected=one_of(str(value), known), got=shown(value))
     return value
 
 
@@ -286,7 +287,7 @@ def check_text(name: str, value: Any) -> str:
     return value
 
 
-def check_groups(values: Any, name: str, n: int) -> arrays.Indices:
+def check_groups(values: Any, name: str, n: int) -> Indices:
     """Return the group of each row, such as its patient, as an integer from 0."""
     column = check_column(values, name, n)
     texts = arrays.told_apart(column)
