@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import decision_oracle
 import rocscope as rs
@@ -314,6 +315,49 @@ def test_bounds_with_a_level_are_proved():
     least = rs.choose(PREDS, Context(cost_fp=9), subject_to="tpr >= .5 at 95 %")
     assert least.verify(PREDS).verified and not at(least, 5).verify(PREDS).verified
     assert prove(least, PREDS).proves and not prove(at(least, 5), PREDS).holds
+
+
+@pytest.mark.parametrize(
+    ("context", "options"),
+    [
+        (Context(cost_fn=8), {"subject_to": "cases <= 500", "population": 5000, "randomized": True}),
+        (Context(0.005), {"criterion": "accuracy"}),
+        (Context(cost_fp=0), {}),
+        (Context(cost_fp=0, cost_fn=2), {"subject_to": "cases <= 500"}),
+        (Context(), {"criterion": "fpr"}),
+        (Context(0.02), {"criterion": "tpr", "subject_to": ["cases <= 600", "fpr <= 0.9"]}),
+        *((Context(cost_fp=9), {"subject_to": f"tpr >= {rate} at 95 %"}) for rate in (0.35, 0.88)),
+    ],
+)
+def test_kinds_that_the_search_seldom_draws_are_proved(context, options):
+    decision = rs.choose(PREDS, context, **options)
+    assert prove(decision, PREDS).proves, prove(decision, PREDS)
+    assert decision.verify(PREDS).verified, decision.verify(PREDS)
+
+
+def test_bounds_with_a_level_are_proved_at_their_border():
+    """The limit of each of two models has level 97.5 %: a bound between that and the one of 95 % tells them apart."""
+    n, k = 150, PREDS.counts("a").at(5).tp
+    alone, of_two = (stats.beta.ppf(alpha, k, n - k + 1) for alpha in (0.05, 0.025))
+    for rate, kept in (((alone + of_two) / 2, False), (of_two * 0.999, True)):
+        decision = rs.choose(PREDS, Context(cost_fp=9), subject_to=f"tpr >= {rate:.6f} at 95 %")
+        assert prove(decision, PREDS).proves
+        assert (decision.threshold == 5) == kept
+
+
+def test_the_first_threshold_of_all_false_alarms_is_taken_though_it_is_no_vertex():
+    counts = ThresholdCounts([3, 2, 1], [1, 1, 1], [1, 2, 0])
+    decision = rs.choose(counts, Context(cost_fp=-1, cost_fn=0))
+    assert decision.threshold == 2
+    assert prove(decision, counts).proves
+
+
+def test_reviews_leave_a_tie_between_acting_and_leaving():
+    """One of two cases at the score 2 is looked at; acting on the other would cost as much as leaving it."""
+    counts = ThresholdCounts([3, 2, 1], [2, 1, 0], [0, 1, 2])
+    decision = rs.choose(counts, Context(), review=Review(0.1, 1))
+    assert (decision.point.tp, decision.point.fp) == (2, 0)
+    assert prove(decision, counts).holds
 
 
 def test_a_campaign_is_a_context_too():

@@ -30,6 +30,7 @@ from rocscope.errors import ColumnError
 from rocscope.sample import Models, samples_of
 
 _LOOSELY = 1e-7  # within which a linear program in floats tells no difference
+_CLEARLY = Fraction(1, 10**9)  # by which an exact share is lower than one that was rounded
 _DEFAULT = 0.5
 _FEW, _MOST_TIED = 5, 10_000  # ties that a decision names, and that are compared with them
 _BY_HAND = "chosen by hand"
@@ -120,8 +121,9 @@ class _Claims:
             elif code in ("always_right", "not_admissible") and isinstance(self.context, CostObjective):
                 right = decision.context.always_right
                 found.holds(note, right == note.parameters["action"], "scores matter")
+                found.holds("slope_interval: none", decision.slope_interval is None, "no slope makes scores matter")
             elif code == "no_review":
-                self._no_review(note.parameters["review"].cost)
+                self._no_review(note.parameters["review"])
         if decision.lot is not None or decision.review is not None:
             nothing = {"slope_interval": decision.slope_interval is None, "lot_cost": decision.lot_cost is None}
             nothing["tied"] = not decision.tied or decision.review is not None
@@ -136,12 +138,20 @@ class _Claims:
         """Return the notes that only ends of score ranges were compared."""
         return [note for note in self.decision.notes if getattr(note, "code", "") == "range_ends_compared"]
 
-    def _no_review(self, look: float) -> None:
-        """Check that no review saves anything at its cost, for any capacity."""
-        rules = self.rules.values()
-        least = min(least_with_reviews(of_all(self.context), rule, look, None) for rule in rules)
+    def _no_review(self, review: Any) -> None:
+        """Check that no review saves anything at its cost, within its capacity."""
+        limit, rules = self._limit(review), self.rules.values()
+        most = None if limit is None else float(limit)
+        least = min(least_with_reviews(of_all(self.context), rule, review.cost, most) for rule in rules)
         held = self.decision.expected_cost <= least + 1e-5 * max(1.0, abs(least))
         self.found.holds("no review", held, f"one costs {least:.9g}")
+
+    def _limit(self, review: Any) -> Fraction | None:
+        """Return the share of the cases that can be looked at; None without a capacity."""
+        if review.capacity is None:
+            return None
+        cases = exact(self.decision.population or sum(self.own.totals) / self.own.unit)
+        return min(exact(review.capacity) / cases, Fraction(1))
 
     @cached_property
     def objective(self) -> CostObjective | RowCostObjective | None:
@@ -255,10 +265,19 @@ class _Claims:
         elif decision.criterion != _BY_HAND:
             self._best(allowed)
         if decision.slope_interval is not None:
+            self._is_within(decision.slope_interval)
             ends = zip(("lowest", "highest"), decision.slope_interval, self._slopes(allowed), strict=True)
             for end, said, slope in ends:
                 found.equal(f"slope_interval: {end}", said, slope)
         self._randomized_cost()
+
+    def _is_within(self, slopes: tuple[float, float]) -> None:
+        """Check that the slope of the objective is one of those for which the decision is best."""
+        if isinstance(self.objective, CostObjective) and self.objective.hit > 0:
+            share = self.objective.positives(self.own)
+            slope = float((1 - share) * self.objective.alarm / (share * self.objective.hit))
+            within = slopes[0] * (1 - CLOSE) <= slope <= slopes[1] * (1 + CLOSE)
+            self.found.holds("slope_interval: holds the present slope", within, f"that is {slope:.9g}")
 
     def _randomized_cost(self) -> None:
         """Check the cost of the best randomised rule, if the decision states it."""
@@ -345,6 +364,13 @@ class _Claims:
         best = max(float(np.nanmax(np.append(sign * value, -np.inf))) for value in values)
         held = sign * own >= best - CLOSE * max(1.0, abs(best)) or sign * own == best
         self.found.holds(f"no other threshold is better by {name}", held, f"{sign * best:.9g} instead of {own:.9g}")
+        if math.isfinite(best):
+            depth = self._depth(self.own, self.own.at(self.decision.threshold, self.decision.negated))
+            fewer = False
+            for (rule, mask), value in zip(allowed, values, strict=True):
+                for i in np.flatnonzero(mask)[sign * value >= best][:_FEW].tolist():
+                    fewer |= self._depth(rule, CountsAt(int(rule.tp[i]), int(rule.fp[i]))) < depth * (1 - _CLEARLY)
+            self.found.holds("none that is as good predicts fewer positive", not fewer, "one does")
         self._tied_by_value([rule for rule, _ in allowed], [mask for _, mask in allowed], values, sign, best)
 
     def _tied_by_value(
@@ -424,10 +450,8 @@ class _Claims:
         positives, negatives = share * (looking[0] - acting[0]), (1 - share) * (looking[1] - acting[1])
         cost = self.context.cost(own, *acting) + look * (positives + negatives) - hit * positives
         found.equal("expected_cost", self.decision.expected_cost, float(cost))
-        limit = None
-        if reviewing.review.capacity is not None:
-            cases = exact(self.decision.population or sum(own.totals) / own.unit)
-            limit = min(exact(reviewing.review.capacity) / cases, Fraction(1))
+        limit = self._limit(reviewing.review)
+        if limit is not None:
             found.equal("review: share of the capacity", float(reviewing.share or 0), float(limit))
             found.holds("review: capacity", float(positives + negatives - limit) <= CLOSE, "more are looked at")
         for model, rule in self.rules.items():
