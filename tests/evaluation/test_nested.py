@@ -293,8 +293,8 @@ def test_any_smooth_figure_has_the_values_and_variances_of_its_influences(metric
     for groups, weights in ((None, None), (group, None), (None, weight)):
         of_fold = figure(metric, y, groups, weights)
         seen = (score >= 0.5) * 1.0 if of_fold.of_decisions else score
-        preds = rs.Predictions(y == 1, score, sample_weight=weights, groups=groups)
-        expected = estimate_of(preds, smooth, weights="sampling")
+        preds = rs.Predictions(y == 1, score, sample_weight=weights, weights="sampling", groups=groups)
+        expected = estimate_of(preds, smooth)
         bias = smooth.linearise(preds.counts()).bias / 150
         assert of_fold.value(rows, seen) == pytest.approx(expected.value - bias)
         (variance,) = of_fold.covariance(rows, [seen]).ravel()

@@ -87,9 +87,11 @@ def test_the_engine_finds_the_best_threshold_as_choose_does(sample, context, cri
 @costly
 @given(samples(most=12, weight=whole_weights), decision_contexts, st.sampled_from(CRITERIA))
 def test_replicates_equal_a_slow_choice_on_rows_drawn_alike(sample, context, criterion):
-    preds = rs.Predictions(sample.y, {"a": sample.score, "b": -sample.score}, sample_weight=sample.weight)
+    preds = rs.Predictions(
+        sample.y, {"a": sample.score, "b": -sample.score}, sample_weight=sample.weight, weights="frequency"
+    )
     decision = rs.choose(preds, context, criterion=criterion)
-    design, candidates, found, drawn = resampled(preds, decision, 3, 7, stratified=True, weights="frequency")
+    design, candidates, found, drawn = resampled(preds, decision, 3, 7, stratified=True)
     order = np.argsort(~preds.y_true, kind="stable")  # the units of the design: positives first
     (seed,) = np.random.SeedSequence(7).spawn(1)
     counted = design.draw(np.random.Generator(np.random.SFC64(seed)), 3, False)

@@ -205,8 +205,8 @@ def removed(label, score, weight, index):
 def test_jackknife_of_the_area_is_in_closed_form(case, weighted):
     label, scores, weight = case
     weight = weight if weighted else None
-    preds = rs.Predictions(label, scores, sample_weight=weight)
-    design = design_of(preds, stratified=False, weights="sampling")
+    preds = rs.Predictions(label, scores, sample_weight=weight, weights="sampling")
+    design = design_of(preds, stratified=False)
     order = np.argsort(label == 0, kind="stable")
     expected = [[removed(label, score, weight, i) for score in scores.values()] for i in order]
     (left_out,) = leave_one_out(design, AREAS)
@@ -238,13 +238,14 @@ def test_many_units_are_left_out_in_groups():
 
 def test_frequency_weights_are_repeated_rows():
     weight = np.arange(200) % 3
-    weighted = rs.Predictions(LABEL, SCORES["a"], sample_weight=weight)
+    kinds = ("frequency", "sampling")
+    weighted = {kind: rs.Predictions(LABEL, SCORES["a"], sample_weight=weight, weights=kind) for kind in kinds}
     repeated = rs.Predictions(np.repeat(LABEL, weight), np.repeat(SCORES["a"], weight))
     expected = rs.bootstrap(repeated, rs.auc, replicates=6000)
-    found = rs.bootstrap(weighted, rs.auc, replicates=6000, weights="frequency")
+    found = rs.bootstrap(weighted["frequency"], rs.auc, replicates=6000)
     assert found.n == expected.n
     assert found.standard_error == pytest.approx(expected.standard_error, rel=0.05)
-    heavier = rs.bootstrap(weighted, rs.auc, replicates=6000, weights="sampling")
+    heavier = rs.bootstrap(weighted["sampling"], rs.auc, replicates=6000)
     assert heavier.standard_error > 1.1 * found.standard_error
 
 
@@ -374,7 +375,7 @@ def test_replicates_without_a_number_are_counted_and_reported():
         (lambda: rs.bootstrap(ONE, rs.auc, level=1.0), InputError, "level"),
         (lambda: rs.bootstrap(ONE, rs.auc, method="bcaa"), InputError, "did you mean 'bca'"),
         (lambda: rs.bootstrap(ONE, rs.auc, groups=[1, 2]), InputError, "groups"),
-        (lambda: rs.bootstrap(ONE, rs.auc, weights="none"), InputError, "weights"),
+        (lambda: rs.Predictions([1, 0], [1, 2], weights="none"), InputError, "weights"),
         (lambda: rs.bootstrap(ONE.counts(), rs.auc, groups=LABEL), InputError, "rows"),
         (lambda: rs.bootstrap(LABEL, rs.auc), InputError, "of labels and scores make Predictions"),
         (lambda: rs.bootstrap(ONE, lambda c: np.nan), InputError, "NaN in all 2000"),

@@ -116,7 +116,7 @@ def test_mcnemar_by_class_weight_and_threshold():
         expected = [getattr(PREDS.counts(model).at(thresholds[model]), rate) for model in "ab"]
         assert found.difference.value == pytest.approx(expected[1] - expected[0])
     weight = np.arange(90) % 3
-    weighted = rs.Predictions(LABEL, PREDS.scores, sample_weight=weight)
+    weighted = rs.Predictions(LABEL, PREDS.scores, sample_weight=weight, weights="frequency")
     repeated = rs.Predictions(np.repeat(LABEL, weight), {m: np.repeat(s, weight) for m, s in PREDS.scores.items()})
     assert rs.inference.mcnemar(weighted, 0.5).to_dict() == rs.inference.mcnemar(repeated, 0.5).to_dict()
 
@@ -179,9 +179,9 @@ def test_costs_at_a_target_prevalence_weigh_the_classes():
 def test_costs_of_weighted_and_clustered_rows(prevalence):
     context = rs.Context(target_prevalence=prevalence, cost_fn=3)
     weight = 1 + np.arange(90) % 3
-    weighted = rs.Predictions(LABEL, PREDS.scores, sample_weight=weight)
+    weighted = rs.Predictions(LABEL, PREDS.scores, sample_weight=weight, weights="frequency")
     repeated = rs.Predictions(np.repeat(LABEL, weight), {m: np.repeat(s, weight) for m, s in PREDS.scores.items()})
-    found = rs.inference.compare_costs(weighted, context, thresholds=0.4, weights="frequency")
+    found = rs.inference.compare_costs(weighted, context, thresholds=0.4)
     expected = rs.inference.compare_costs(repeated, context, thresholds=0.4)
     np.testing.assert_allclose(found.covariance, expected.covariance, rtol=1e-12)
     found = rs.inference.compare_costs(weighted, context, thresholds=0.4, groups=np.arange(90))

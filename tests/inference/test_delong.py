@@ -129,7 +129,7 @@ def test_frequency_weights_are_repeated_rows(case):
     assume(all(weight[label == side].sum() > 1 for side in (0, 1)))
     repeated = rs.Predictions(np.repeat(label, weight), {m: np.repeat(s, weight) for m, s in scores.items()})
     for weights in (weight, weight.astype(float)):
-        found = sample_of_rows(rs.Predictions(label, scores, sample_weight=weights), weights="frequency")
+        found = sample_of_rows(rs.Predictions(label, scores, sample_weight=weights, weights="frequency"))
         expected = sample_of_rows(repeated)
         np.testing.assert_allclose(found.auc, expected.auc, rtol=1e-12)
         np.testing.assert_allclose(found.covariance, expected.covariance, rtol=1e-12, atol=1e-15)
@@ -140,7 +140,7 @@ def test_frequency_weights_are_repeated_rows(case):
 def test_scaling_sampling_weights_changes_nothing(case):
     label, scores, weight = case
     found = [
-        sample_of_rows(rs.Predictions(label, scores, sample_weight=weight * scale), weights="sampling")
+        sample_of_rows(rs.Predictions(label, scores, sample_weight=weight * scale, weights="sampling"))
         for scale in (1, 0.37, 2.0**-700, 2.0**700)
     ]
     for other in found[1:]:
@@ -188,11 +188,11 @@ def test_weights_in_clusters_mean_the_same_whichever_kind():
     rng = np.random.default_rng(1)
     label, groups, weight = rng.integers(0, 2, 60), rng.integers(0, 12, 60), rng.integers(0, 4, 60)
     score = label + rng.normal(size=60)
-    preds = rs.Predictions(label, score, sample_weight=weight)
     repeated = rs.Predictions(np.repeat(label, weight), np.repeat(score, weight))
     expected = sample_of_rows(repeated, groups=np.repeat(groups, weight)).covariance
     for kind in ("frequency", "sampling"):
-        found = sample_of_rows(preds, groups=groups, weights=kind).covariance
+        preds = rs.Predictions(label, score, sample_weight=weight, weights=kind)
+        found = sample_of_rows(preds, groups=groups).covariance
         np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
@@ -345,7 +345,7 @@ def test_unpaired_arms_share_no_cluster():
         (lambda p: rs.auc_interval([1, 0], [1, 2], sample_weight=[1, 0]), OneClassError, "no negatives"),
         (lambda p: rs.auc_interval(rs.ThresholdCounts([1, 0], [1.5, 2], [1, 1])), WeightError, "whole"),
         (
-            lambda p: rs.auc_interval([1, 0], [1, 2], sample_weight=[0.5, 1], weights="frequency"),
+            lambda p: rs.Predictions([1, 0], [1, 2], sample_weight=[0.5, 1], weights="frequency"),
             WeightError,
             "whole numbers",
         ),

@@ -104,7 +104,7 @@ def replicates(kind, many):
 
 def check_against_the_bootstrap(kind, many, most, median):
     preds, options = design(kind)
-    options = {"groups": None, "folds": None, "weights": "auto"} | options
+    options = {"groups": None, "folds": None} | options
     errors = np.array([np.sqrt(values_of_rows(preds, each, **options).covariance[0, 0]) for each in STATISTICS])
     spread = replicates(kind, many).std(axis=0, ddof=1)
     off = abs(errors / spread - 1)

@@ -1,12 +1,11 @@
 """What weights mean where nobody says it: one row of a sample, unless they can hardly be anything but counts."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
 import rocscope as rs
-from rocscope.inference.variance import frequencies_of, is_frequency
+from rocscope.core.predictions import is_table
+from rocscope.errors import WeightError
 
 RNG = np.random.default_rng(5)
 TABLE = np.array([1, 0] * 5), np.repeat(np.arange(5.0), 2), np.array([1, 9, 3, 8, 5, 5, 7, 2, 9, 1])
@@ -14,12 +13,12 @@ TABLE = np.array([1, 0] * 5), np.repeat(np.arange(5.0), 2), np.array([1, 9, 3, 8
 
 def test_a_table_of_counts_and_weights_of_zero_and_one_are_numbers_of_rows():
     label, score, weight = TABLE
-    assert is_frequency(weight, "auto", label, score)
-    assert not is_frequency(weight / 2, "auto", label, score)
-    assert is_frequency(weight % 2, "auto", label[::-1] * 0 + np.arange(10) % 2, RNG.random(10))
+    assert is_table(weight, label, score)
+    assert not is_table(weight / 2, label, score)
+    assert is_table(weight % 2, label[::-1] * 0 + np.arange(10) % 2, RNG.random(10))
     twice = np.append(label, 1), np.append(score, 4.0)
-    assert not is_frequency(np.append(weight, 2), "auto", *twice), "two rows alike are cases"
-    assert not is_frequency(weight, "auto", label, RNG.random(10)), "scores of one label each are those of cases"
+    assert not is_table(np.append(weight, 2), *twice), "two rows alike are cases"
+    assert not is_table(weight, label, RNG.random(10)), "scores of one label each are those of cases"
     found = rs.auc_interval(label, score, sample_weight=weight)
     rows = rs.auc_interval(np.repeat(label, weight), np.repeat(score, weight))
     assert (found.low, found.high) == pytest.approx((rows.low, rows.high), rel=1e-12)
@@ -27,19 +26,26 @@ def test_a_table_of_counts_and_weights_of_zero_and_one_are_numbers_of_rows():
 
 def test_the_name_of_the_method_says_what_weights_were_taken_for():
     label, score, weight = TABLE
-    assert "sampling weights" in rs.auc_interval(label, score, sample_weight=weight, weights="sampling").method
+    said = rs.Predictions(label, score, sample_weight=weight, weights="sampling")
+    assert "sampling weights" in rs.auc_interval(said).method
     assert "sampling weights" not in rs.auc_interval(label, score, sample_weight=weight).method
     assert "sampling weights" in rs.auc_interval(label, RNG.random(10), sample_weight=weight).method
 
 
 def test_beside_estimated_weights_the_users_own_count_rows_where_they_are_frequencies():
-    label, score, weight = TABLE
-    own, none = SimpleNamespace(base=weight, index=None), SimpleNamespace(base=None, index=None)
-    last = SimpleNamespace(base=weight, index=np.array([9, 8]))
-    assert frequencies_of(weight / 7, own, "frequency", label, score).tolist() == weight.tolist()
-    assert frequencies_of(weight / 7, last, "frequency", label[-2:], score[-2:]).tolist() == [1, 9]
-    assert frequencies_of(weight / 7, own, "sampling", label, score) is None
-    assert frequencies_of(weight / 7, none, "frequency", label, score) is None
+    _, score, weight = TABLE
+
+    def rows(**weights):
+        time = [1, 1, 3, 3, 2, 3, 1, 3, 2, 3]
+        return rs.outcomes.at_horizon(time, [1, 0] * 5, score, 2.5, **weights)
+
+    counted = rows(sample_weight=weight, weights="frequency")
+    assert counted.frequency.tolist() == weight.tolist() != counted.sample_weight.tolist()
+    assert counted.select(np.arange(10) > 7).frequency.tolist() == [9, 1]
+    assert rows(sample_weight=weight, weights="sampling").frequency is None
+    assert rows(weights="frequency").frequency is None
+    with pytest.raises(WeightError, match="expected whole numbers of equal rows, got fractions"):
+        rows(sample_weight=weight / 2, weights="frequency")
 
 
 def drawn(n):

@@ -227,7 +227,9 @@ def test_the_standard_error_against_leaving_one_row_out(variant):
 def test_weighted_intervals_are_those_of_repeated_rows():
     y, proba = rows_of(n=60)
     weight = np.random.default_rng(0).integers(0, 3, y.size)
-    weighted = rs.multiclass.multiclass_auc(y, proba, sample_weight=weight, weights="frequency").interval()
+    weighted = rs.multiclass.multiclass_auc(
+        rs.multiclass.MulticlassPredictions(y, proba, sample_weight=weight, weights="frequency")
+    ).interval()
     repeated = rs.multiclass.multiclass_auc(np.repeat(y, weight), np.repeat(proba, weight, axis=0)).interval()
     assert (weighted.low, weighted.high, weighted.n) == (
         pytest.approx(repeated.low),

@@ -86,13 +86,13 @@ def test_equal_weights_are_no_weights(name):
 def test_frequencies_are_repeated_rows_only_where_said(name):
     y, proba = rows()
     weight = np.random.default_rng(2).integers(1, 4, N)
-    weighted = predictions(y, proba, sample_weight=weight)
+    weighted = {kind: predictions(y, proba, sample_weight=weight, weights=kind) for kind in ("frequency", "auto")}
     repeated = predictions(np.repeat(y, weight), {m: np.repeat(p, weight, axis=0) for m, p in proba.items()})
     expected = INTERVALS[name](repeated)
-    frequency = INTERVALS[name](weighted, weights="frequency")
+    frequency = INTERVALS[name](weighted["frequency"])
     assert [frequency.value, frequency.low, frequency.high, frequency.standard_error] == numbers(expected)
     assert frequency.n == expected.n
-    sampling = INTERVALS[name](weighted)
+    sampling = INTERVALS[name](weighted["auto"])
     assert sampling.value == pytest.approx(expected.value)
     assert sampling.n == N
     assert sampling.standard_error > 1.2 * expected.standard_error
@@ -101,17 +101,18 @@ def test_frequencies_are_repeated_rows_only_where_said(name):
 
 def test_frequencies_are_the_trials_of_a_bootstrap():
     y, proba = rows()
-    preds = predictions(y, proba, sample_weight=np.full(N, 4))
-    once, often = (costs(preds, weights=kind)["a", "b"].difference for kind in ("sampling", "frequency"))
+    once, often = (
+        costs(predictions(y, proba, sample_weight=np.full(N, 4), weights=kind))["a", "b"].difference
+        for kind in ("sampling", "frequency")
+    )
     assert (once.n, often.n) == (N, 4 * N)
     assert often.standard_error == pytest.approx(once.standard_error / 2, rel=0.2)
 
 
-@pytest.mark.parametrize("name", INTERVALS)
-def test_frequencies_are_whole(name):
+def test_frequencies_are_whole():
     y, proba = rows()
     with pytest.raises(WeightError, match="whole numbers"):
-        INTERVALS[name](predictions(y, proba, sample_weight=np.full(N, 0.5)), weights="frequency")
+        predictions(y, proba, sample_weight=np.full(N, 0.5), weights="frequency")
 
 
 @pytest.mark.parametrize("name", NO_BOOTSTRAP)

@@ -136,10 +136,10 @@ def test_without_censoring_figures_are_the_ordinary_ones_to_the_last_bit():
 def test_numbers_of_rows_as_weights_are_repeated_rows():
     time, event, scores = cohort(8, 80, competing=True, ties=True)
     times = np.random.default_rng(2).integers(1, 4, 80)
-    weighted = at_horizon(time, event, scores, 0.7, sample_weight=times)
+    weighted = at_horizon(time, event, scores, 0.7, sample_weight=times, weights="frequency")
     repeated = at_horizon(*(np.repeat(each, times) for each in (time, event)), np.repeat(scores["a"], times), 0.7)
     for statistic in (statistics.area(), statistics.brier()):
-        one = rs.inference.estimate_of(weighted, statistic, model="a", weights="frequency")
+        one = rs.inference.estimate_of(weighted, statistic, model="a")
         other = rs.inference.estimate_of(repeated, statistic)
         assert (one.value, one.standard_error) == pytest.approx((other.value, other.standard_error), rel=1e-12)
 

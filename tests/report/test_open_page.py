@@ -56,11 +56,11 @@ def test_weights_that_repeat_rows_have_the_interval_of_repeated_rows(page, tmp_p
     columns = {"y": preds.y_true.astype(int), "w": times} | {m: s.tolist() for m, s in preds.scores.items()}
     path = write(tmp_path / "s.csv", columns)
     found = count_in(page.page, path, roles(*preds.models, weight="w"), LAYOUT, intervals=True)["sure"]
-    weighted = rs.Predictions(preds.y_true, preds.scores, sample_weight=times)
+    weighted = rs.Predictions(preds.y_true, preds.scores, sample_weight=times, weights="frequency")
     for model, mine in zip(preds.models, found["auc"], strict=True):
-        own = rs.auc_interval(weighted, model=model, weights="frequency")
+        own = rs.auc_interval(weighted, model=model)
         assert [mine["low"], mine["high"]] == pytest.approx([own.low, own.high], abs=1e-10)
-    own = rs.compare(weighted, weights="frequency")[0]
+    own = rs.compare(weighted)[0]
     assert found["comparisons"]["rows"][0][5] == pytest.approx(own.p_value, abs=1e-10)
 
 

@@ -401,6 +401,7 @@ class WeightedOutcomes(NamedTuple):
     positive: NDArray[np.bool_]
     weight: Array
     group: NDArray[np.intp] | None
+    is_frequency: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -460,12 +461,11 @@ class Evidence:
             else:
                 squares_pos, squares_neg = self.squares
             return float(squares_pos @ of_positive**2 + squares_neg @ of_negative**2)
-        level, positive, weight, group = self.rows
+        level, positive, weight, group, is_frequency = self.rows
         moves = weight * np.where(positive, of_positive[level], of_negative[level])
         if self.weighting is None:
             return variance.stratum_of_moves(moves[:, None], group).covariance.item()
-        is_count = variance.frequencies_of(weight, self.weighting, "auto", positive, level) is not None
-        stratum = variance.stratum_of_sample(self.weighting, moves[:, None], group, is_count, len(moves))
+        stratum = variance.stratum_of_sample(self.weighting, moves[:, None], group, is_frequency, len(moves))
         return stratum.covariance.item()
 
     def counts_at(self, target_prevalence: float | None) -> ThresholdCounts:
@@ -531,7 +531,7 @@ def _evidence_of_rows(rows: Predictions, group: NDArray[np.intp] | None, counts:
 
     # Squared weights: of several equal rows (times), each has the square of its own part.
     squares = None
-    times = variance.frequencies_of(weight, weighting, "auto", rows.y_true, score)
+    times = rows.frequency
     if weight is not None and (times is None or weighting is not None):
         total = weight.sum()
         if not is_moderate(total):
@@ -556,7 +556,9 @@ def _evidence_of_rows(rows: Predictions, group: NDArray[np.intp] | None, counts:
         group, weighting = weighting.units(group), weighting.take(used)
     elif group is not None:
         group = np.unique(group[used], return_inverse=True)[1]
-    return Evidence(counts, squares, WeightedOutcomes(level, rows.y_true[used], amount, group), weighting)
+    return Evidence(
+        counts, squares, WeightedOutcomes(level, rows.y_true[used], amount, group, times is not None), weighting
+    )
 
 
 # Bins

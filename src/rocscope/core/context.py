@@ -562,7 +562,7 @@ class Stakes:
         weight, gain = weight[kept], gain[kept]
         with np.errstate(over="ignore"):
             weight = np.ldexp(weight, -frexp(weight.mean())[1])  # rounds nothing, and leaves some weight below 1
-        columns: dict[str, Any] = rows.row_columns() | {"sample_weight": weight}
+        columns: dict[str, Any] = rows.row_columns() | {"sample_weight": weight, "weights": "money"}
         return Predictions(gain > 0, rows.scores, decisions=rows.decisions, columns=rows.columns, **columns)
 
 

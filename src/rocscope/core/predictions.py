@@ -17,7 +17,7 @@ from rocscope._base.grouping import Parts, parts
 from rocscope._base.public_names import reach
 from rocscope.core.counts import OperatingPoint, ThresholdCounts
 from rocscope.core.result import Result, html_table, number
-from rocscope.errors import ColumnError, InputError, ShapeError, brief, warn
+from rocscope.errors import ColumnError, InputError, ShapeError, WeightError, brief, warn
 
 
 @dataclass(frozen=True, repr=False)
@@ -80,6 +80,37 @@ class CountedModels(dict[Any, Any]):
         self.source = source
 
 
+Weights = Literal["auto", "frequency", "sampling", "money"]
+WEIGHTS = ("auto", "frequency", "sampling", "money")
+
+# Rows of the longest table of counts. More rows are taken for cases, without a sort that would take longer than the
+# intervals themselves.
+_LONGEST_TABLE = 100_000
+
+
+def is_table(weight: Array, positive: Array, *scores: Array) -> bool:
+    """Return whether weighted rows are a table of counts: nothing else is likely.
+
+    Weights are whole, and all 0 or 1, or no two rows are alike and at least half of the scores have both labels.
+    Scores of single cases are hardly ever equal between the classes without being equal within them too.
+    """
+    if weight.dtype.kind == "f" and (weight % 1).any():
+        return False
+    if weight.max() <= 1:
+        return True
+    if positive.size > _LONGEST_TABLE:
+        return False
+    order = np.lexsort((positive, *scores))
+    same_score = np.logical_and.reduce([score[order][1:] == score[order][:-1] for score in scores])
+    same_label = positive[order][1:] == positive[order][:-1]
+    if (same_score & same_label).any():
+        return False
+    # Rows are distinct, so that a score with both labels is one pair of neighbours, and takes two rows.
+    with_both_labels = int(same_score.sum())
+    distinct_scores = positive.size - with_both_labels
+    return 2 * with_both_labels >= distinct_scores
+
+
 class Rows(Result):
     """The columns of rows besides labels and scores, and the subsets that they define.
 
@@ -88,11 +119,14 @@ class Rows(Result):
     sample_weight, fold, repeat, segment, groups, row : array of n entries, or None
         Rows that belong together, such as those of one patient, are of one of the `groups`. `row` is the case that an
         entry is of, such as its place in the data: equal for all entries of one case.
+    weights : {"auto", "frequency", "sampling", "money"}
+        What `sample_weight` was said to stand for; see `Predictions`.
     weighting : EstimatedWeights or None
         How the weights were estimated, if they were.
     source : Provenance or None
     """
 
+    weights: Weights
     sample_weight: Array | None
     fold: Array | None
     repeat: Array | None
@@ -104,11 +138,22 @@ class Rows(Result):
     models: Any
 
     def _keep(
-        self, n: int, sample_weight: Any, source: Provenance | None, weighting: Any = None, **columns: Any
+        self,
+        n: int,
+        sample_weight: Any,
+        weights: Weights,
+        source: Provenance | None,
+        weighting: Any = None,
+        **columns: Any,
     ) -> None:
         """Check and store the columns."""
-        self.weighting = weighting
+        check.check_choice("weights", weights, WEIGHTS)
+        self.weights, self.weighting = weights, weighting
         weight = check.check_weights(sample_weight, n)
+        own = weight if weighting is None else weighting.base
+        if weights == "frequency" and own is not None and own.dtype.kind == "f" and (own % 1).any():
+            hint = "weights='sampling' is for rows that stand for so many of a population"
+            raise WeightError("weights='frequency'", expected="whole numbers of equal rows", got="fractions", hint=hint)
         self.sample_weight = None if weight is None else check.read_only(weight)
         for name, column in columns.items():
             setattr(self, name, None if column is None else check.read_only(check.check_column(column, name, n)))
@@ -120,7 +165,7 @@ class Rows(Result):
         """Return some rows of each column, and the source."""
         columns = {name: take(getattr(self, name), rows) for name in ("sample_weight", *_COLUMNS)}
         weighting = None if self.weighting is None else self.weighting.take(rows)
-        return columns | {"weighting": weighting, "source": self.source}
+        return columns | {"weights": self.weights, "weighting": weighting, "source": self.source}
 
     def __len__(self) -> int:
         raise NotImplementedError
@@ -148,6 +193,14 @@ class Rows(Result):
     def _take(self, rows: Any, models: Sequence[str]) -> Self:
         """Return some rows (by mask, slice or indices) of some models."""
         raise NotImplementedError
+
+    @property
+    def own_weight(self) -> Array | None:
+        """The weights that the user gave; estimated weights are these times the estimated factors."""
+        if self.weighting is None:
+            return self.sample_weight
+        base, index = self.weighting.base, self.weighting.index
+        return base if base is None or index is None else base[index]
 
     @cached_property
     def repeated(self) -> bool:
@@ -277,6 +330,12 @@ class Predictions(Rows):
         The positive one.
     sample_weight : array of n weights, optional
         Non-negative.
+    weights : {"auto", "frequency", "sampling", "money"}
+        What a weight stands for. "frequency": so many equal rows (whole numbers). "sampling": one row, which represents
+        so many of a population; only ratios of weights matter. "money": one row, at which so much is at stake, as
+        `in_money` makes them. Values are the same, intervals and tests are not: sampling weights of 1 to 20 that are
+        taken for frequencies make intervals of 95 % cover 29 to 83 % of the time. "auto" means "sampling", except for
+        weights of 0 and 1 and for a table of counts: whole weights, no two rows alike, most scores with both labels.
     fold, segment : array of n labels, optional
         The cross-validation fold, and the part to be shown by itself, that a row belongs to. Rows without a segment
         are one, called None.
@@ -327,6 +386,7 @@ class Predictions(Rows):
         *,
         pos_label: Any = None,
         sample_weight: Any = None,
+        weights: Weights = "auto",
         fold: Any = None,
         segment: Any = None,
         groups: Any = None,
@@ -366,7 +426,17 @@ class Predictions(Rows):
             self._model(str(name)): check.read_only(_decided(labels, y_true, pos_label, f"decisions[{name!r}]"))
             for name, labels in own.items()
         }
-        self._keep(n, sample_weight, source, weighting, **own_columns)
+        self._keep(n, sample_weight, weights, source, weighting, **own_columns)
+
+    @cached_property
+    def frequency(self) -> Array | None:
+        """The number of equal rows that each row stands for; None if weights stand for something else."""
+        weight = self.own_weight
+        if weight is None or self.weights in ("sampling", "money"):
+            return None
+        if self.weights == "auto" and not is_table(weight, self.y_true, *self.scores.values()):
+            return None
+        return weight
 
     @property
     def models(self) -> list[str]:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -451,7 +521,8 @@ class Predictions(Rows):
 
     def __repr__(self) -> str:
         totals = ", ".join(f"{name}={number(getattr(self, name))}" for name in ("n", "n_pos", "n_neg"))
-        return f"Predictions({totals}, models={self.models})"
+        weights = f", weights={self.weights!r}" if self.weights != "auto" else ""
+        return f"Predictions({totals}, models={self.models}{weights})"
 
     def _repr_html_(self) -> str:
         return html_table(self._facts().items())

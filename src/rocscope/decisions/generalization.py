@@ -38,7 +38,7 @@ from rocscope.inference import resampling
 from rocscope.inference.estimate import Estimate
 from rocscope.inference.expected_costs import FOLD_VARIANCE, MeanSample
 from rocscope.inference.resampling import Design, Tally
-from rocscope.inference.variance import WeightKind, require_whole
+from rocscope.inference.variance import require_whole
 from rocscope.sample import Samples
 
 CostOrCriterion = Literal["cost", "criterion"]
@@ -336,7 +336,7 @@ class Candidates:
 # Resampling units.
 
 
-def design_of_all(samples: Samples, seed: int, *, stratified: bool = False, weights: WeightKind = "auto") -> Design:
+def design_of_all(samples: Samples, seed: int, *, stratified: bool = False) -> Design:
     """Return the design that resamples all models: their common rows, or the rows of each.
 
     A model of more than 2,048 scores is known by as many points of its curve, its vertices among them; of more than
@@ -365,7 +365,7 @@ def design_of_all(samples: Samples, seed: int, *, stratified: bool = False, weig
             score = rising[np.searchsorted(rising, score, side="right") - 1]
         scores[model] = score
     rows = _renamed(rows, scores)
-    design = resampling.design_of_rows(rows, stratified=stratified, groups=None, weights=weights)
+    design = resampling.design_of_rows(rows, stratified=stratified, groups=None)
     return design if design.frequency.size <= MOST_UNITS else _in_blocks(design, np.random.default_rng([seed, 2]))
 
 
@@ -375,7 +375,7 @@ def _is_exchangeable(rows: Predictions) -> bool:
 
 def _renamed(rows: Predictions, scores: Mapping[str, Array]) -> Predictions:
     """Return the rows with other scores, without what resampling does not need."""
-    columns = rows.row_columns() | {"fold": None, "repeat": None, "segment": None}
+    columns: dict[str, Any] = rows.row_columns() | {"fold": None, "repeat": None, "segment": None}
     return Predictions(rows.y_true, dict(scores), **columns)
 
 

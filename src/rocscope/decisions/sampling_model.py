@@ -38,7 +38,6 @@ from rocscope.geometry.hull import Choices, TangentPoint
 from rocscope.inference.estimate import FEW_EVENTS, Comparisons, Estimate, few
 from rocscope.inference.expected_costs import ParetoTail, compare_costs, sample_of_means
 from rocscope.inference.resampling import BootstrapEstimate, Design
-from rocscope.inference.variance import WeightKind
 from rocscope.sample import Samples, rows_of, samples_of
 
 # Found by simulation: with these, 95 % intervals of cost hold the truth in 93 % of samples or more in every design of
@@ -230,7 +229,6 @@ def compare_row_rule(
     threshold: float | None = None,
     level: float = 0.95,
     groups: Any = None,
-    weights: WeightKind = "auto",
 ) -> Comparisons:
     """Compare one threshold for all rows with the rule that uses each row's costs, on the same rows.
 
@@ -243,7 +241,7 @@ def compare_row_rule(
         Which, where there are several.
     threshold : float, optional
         By default the cheapest on these rows, which flatters it.
-    level, groups, weights : see `rocscope.inference.compare_costs`
+    level, groups : see `rocscope.inference.compare_costs`
 
     Returns
     -------
@@ -277,7 +275,7 @@ def compare_row_rule(
     both = Predictions(
         rows.y_true, dict.fromkeys(decided, score), decisions=decided, columns=rows.columns, **rows.row_columns()
     )
-    return compare_costs(both, context, level=level, groups=groups, weights=weights)
+    return compare_costs(both, context, level=level, groups=groups)
 
 
 # The choice on new cases.
@@ -492,9 +490,7 @@ class RowCostModel:
         members = [Candidate(model, model, rule, times=at_stake, fixed=unavoidable + self.fixed) for model in models]
         return Candidates(tuple(members), idle=0.0 if self.only_added else None)
 
-    def draws(
-        self, design: Design, sample: generalization.InSample, stratified: bool, weights: WeightKind
-    ) -> generalization.DrawsOfRows:
+    def draws(self, design: Design, sample: generalization.InSample, stratified: bool) -> generalization.DrawsOfRows:
         """Return draws of the cost of the threshold that is chosen for each candidate."""
 
         def acts_at(points: list[Array]) -> list[Array]:
@@ -505,7 +501,7 @@ class RowCostModel:
             return acts
 
         chosen, acting = acts_at(sample.points), acts_at(sample.acting_points)
-        return self._draws(chosen, acting, sample.number, stratified, weights)
+        return self._draws(chosen, acting, sample.number, stratified)
 
     def _draws(
         self,
@@ -513,7 +509,6 @@ class RowCostModel:
         acting: list[Array],
         number: int,
         stratified: bool = False,
-        weights: WeightKind = "auto",
     ) -> generalization.DrawsOfRows:
         """Return draws of the costs of rules, given the share of each row that each of them acts on.
 
@@ -527,7 +522,7 @@ class RowCostModel:
         rows, share = self.priced.rows, self.priced.context.target_prevalence
         if stratified and share is None:
             share = rows.prevalence
-        means = sample_of_means(rows, values, share, None, weights)
+        means = sample_of_means(rows, values, share, None)
         weight = np.ones(len(rows)) if rows.sample_weight is None else rows.sample_weight
 
         # Large amounts that the sample happens not to hold: a Pareto tail fitted to the amounts of each class adds
@@ -618,7 +613,6 @@ class SamplingModel:
         folds: int = generalization.FOLDS,
         repeats: int = generalization.REPEATS,
         stratified: bool = False,
-        weights: WeightKind = "auto",
         progress: Progress = None,
     ) -> Generalization:
         """Return the choice repeated in folds and replicates."""
@@ -630,12 +624,12 @@ class SamplingModel:
         for name, counts in samples.points().items():
             counts.require_both_classes(f"interval with {name!r}")
         seed = check.seed_of(random_state)
-        design = generalization.design_of_all(samples, seed, stratified=stratified, weights=weights)
+        design = generalization.design_of_all(samples, seed, stratified=stratified)
         sample = generalization.in_sample(design, candidates)
         held_out = generalization.cross_validate(design, candidates, seed, folds, repeats)
         drawn = generalization.bootstrap_choice(design, candidates, sample, replicates, seed, progress)
         if self.row_costs is not None and candidates.criterion.name == "min_cost":
-            cost_draws = self.row_costs.draws(design, sample, stratified, weights)
+            cost_draws = self.row_costs.draws(design, sample, stratified)
         else:
             cost_draws = generalization.DrawsOfCounts(design, candidates, sample, drawn, stratified)
         return Generalization(design, candidates, sample, held_out, drawn, cost_draws, quantity, level, seed)

@@ -16,7 +16,7 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.contract import contract
 from rocscope._base.progress import Progress, reporting
-from rocscope.core import Context, CountedModels, Predictions, Provenance
+from rocscope.core import Context, CountedModels, Predictions, Provenance, Weights
 from rocscope.engines import columns as column_roles
 from rocscope.engines import formats
 from rocscope.engines.opening import open_source
@@ -36,6 +36,7 @@ class _Rows(TypedDict, total=False):
 
     label: str | None
     weight: str | None
+    weights: Weights
     fold: str | None
     segment: str | None
     groups: str | None
@@ -74,6 +75,7 @@ def read(
     label: str | None = None,
     scores: formats.Scores | None = None,
     weight: str | None = None,
+    weights: Weights = "auto",
     fold: str | None = None,
     segment: str | None = None,
     groups: str | None = None,
@@ -108,6 +110,8 @@ def read(
         One column for each model. Higher means more positive.
     weight, fold, segment, groups : str, optional
         Columns; see `Predictions`.
+    weights : {"auto", "frequency", "sampling", "money"}
+        What a weight stands for; see `Predictions`.
     columns : sequence of str, optional
         Further columns of numbers, such as amounts, that a `Context` may name as costs; see `Predictions`.
     where : str, optional
@@ -209,6 +213,7 @@ def read(
             decisions=predicted_of or None,
             classes=classes,
             normalize=normalize,
+            weights=weights,
             **arguments,
         )
     subject = roles[0].subject(opened)
@@ -216,6 +221,7 @@ def read(
         column_roles.positives(labels, pos_label, subject, untyped=bool(opened.decimal)),
         {role.model: column.values for role, column in by_role.items() if role.model is not None},
         columns={role.column: column.values for role, column in by_role.items() if role.argument == "columns"},
+        weights=weights,
         **arguments,
     )
 
@@ -230,6 +236,7 @@ def read_at_horizon(
     scores: formats.Scores | None = None,
     competing: Literal["negative", "exclude"] = "negative",
     weight: str | None = None,
+    weights: Weights = "auto",
     segment: str | None = None,
     groups: str | None = None,
     where: str | None = None,
@@ -245,7 +252,7 @@ def read_at_horizon(
     time, event : str
         Columns of the time, and of 0 (censored), 1 (the event) or 2 and above (competing events).
     horizon, competing : see `rocscope.outcomes.at_horizon`
-    scores, weight, segment, groups, where, missing : see `rocscope.read`
+    scores, weight, weights, segment, groups, where, missing : see `rocscope.read`
     layout : FileLayout, optional
         How a text file is written.
 
@@ -268,7 +275,9 @@ def read_at_horizon(
     numbers = {role.column: column.values for role, column in by_role.items() if role.argument == "columns"}
     models = {role.model: column.values for role, column in by_role.items() if role.model is not None}
     provenance = arguments.pop("source")
-    preds = at_horizon(numbers[time], numbers[event], models, horizon, competing=competing, **arguments)
+    preds = at_horizon(
+        numbers[time], numbers[event], models, horizon, competing=competing, weights=weights, **arguments
+    )
     preds.source = provenance
     return preds
 

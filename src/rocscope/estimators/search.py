@@ -314,7 +314,7 @@ def _by_cost(predictions: Predictions, *, context: Context, options: dict[str, A
     for name, decision in decisions.items():
         positive = predict(predictions.scores[name], decision.threshold)
         costs.append(np.where(positive, cost_if_positive, cost_if_negative))
-    means = sample_of_means(predictions, np.column_stack(costs), context.target_prevalence, None, "auto")
+    means = sample_of_means(predictions, np.column_stack(costs), context.target_prevalence, None)
     moves, frequency = _moves_of_units(means.moves, means.frequency)
     # At a target prevalence each class has a variance of its own: one factor stands for both.
     squares = (moves**2 / frequency[:, None]).sum()
@@ -346,7 +346,7 @@ def _by_threshold(
 
 
 def _values(predictions: Predictions, statistic: Smooth) -> Values:
-    return values_of_rows(predictions, statistic, groups=None, folds=None, weights="auto")
+    return values_of_rows(predictions, statistic, groups=None, folds=None)
 
 
 def _moves_of_units(moves: Array, frequency: Array | None) -> tuple[Array, Array]:

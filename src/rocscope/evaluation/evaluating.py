@@ -17,7 +17,7 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.contract import answering, contract
 from rocscope._base.progress import Progress
-from rocscope.core import Context, Predictions, Result, Rows, html_table
+from rocscope.core import Context, Predictions, Result, Rows, Weights, html_table
 from rocscope.core.predictions import with_groups
 from rocscope.curves.curve import Curve
 from rocscope.decisions import Decision, UncertainContext, choose, generalization
@@ -26,7 +26,6 @@ from rocscope.errors import InputError, ModelError, warn
 from rocscope.evaluation import fitting
 from rocscope.inference.estimate import Estimate
 from rocscope.inference.resampling import BootstrapEstimate
-from rocscope.inference.variance import WeightKind
 from rocscope.sample import rows_of
 
 
@@ -40,6 +39,7 @@ def evaluate(
     repeats: int = 1,
     groups: Any = None,
     sample_weight: Any = None,
+    weights: Weights = "auto",
     pos_label: Any = None,
     segment: Any = None,
     response: fitting.Response | Mapping[str, fitting.Response] = "auto",
@@ -70,6 +70,8 @@ def evaluate(
         last step of a pipeline, and of the estimators of rocscope; with metadata routing, whatever asks for them.
     sample_weight : array of n weights, optional
         Passed to `fit` of each model that takes weights, and kept in the predictions.
+    weights : {"auto", "frequency", "sampling"}
+        What a weight stands for; see `Predictions`.
     pos_label : label, optional
         The positive one of two; see `Predictions`.
     segment : array of n labels, optional
@@ -167,6 +169,7 @@ def evaluate(
         scores=fitting.scores_of(scored, task.scorers, kept),
         losses=tuple(name for name, scorer in task.scorers.items() if scorer.sign < 0),
     )
+    task = replace(task, weights=weights)
     return fitting.assembled(task, splits, scored, kept, segment, groups, source)
 
 
@@ -396,7 +399,6 @@ def optimism(
     replicates: int = 2000,
     stratified: bool = False,
     groups: Any = None,
-    weights: WeightKind = "auto",
     level: float = 0.95,
     random_state: Any = 0,
     progress: Progress = None,
@@ -420,7 +422,7 @@ def optimism(
         Bootstrap replicates.
     stratified : bool
         Whether the class mix is fixed, rather than a chance of the sample.
-    groups, weights : see `rocscope.bootstrap`
+    groups : see `rocscope.bootstrap`
     level : float
         Confidence level.
     random_state, progress : see `rocscope.evaluate`
@@ -493,7 +495,6 @@ def optimism(
         folds=cv if X is None else generalization.FOLDS,
         repeats=repeats,
         stratified=stratified,
-        weights=weights,
         progress=progress,
     )
     if missing := repeated_choice.replicates.left_out:

@@ -27,7 +27,7 @@ import numpy as np
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.progress import Progress, track
-from rocscope.core import Predictions, Provenance, Result
+from rocscope.core import Predictions, Provenance, Result, Weights
 from rocscope.errors import InputError, LabelError, ModelError, ShapeError, warn
 from rocscope.multiclass.confusion import class_index, factorized, label_column
 from rocscope.multiclass.predictions import MulticlassPredictions
@@ -215,6 +215,7 @@ class Task:
     response: str | Mapping[str, str] = "auto"
     seed: int | None = None
     with_labels: bool = True
+    weights: Weights = "auto"
     scorers: Mapping[str, Any] = field(default_factory=dict)
     arguments: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
@@ -889,6 +890,7 @@ def assembled(
         segment = np.concatenate(names)[order]
     columns = {
         "sample_weight": None if task.weight is None else task.weight[row],
+        "weights": task.weights,
         "fold": np.repeat([split.fold for split in splits], sizes)[order],
         "repeat": repeat[order],
         "row": row,

@@ -158,7 +158,7 @@ class FoldFigure:
         """Return the covariance of all models' values over the rows of a fold; NaN for a single row."""
         if self.smooth is not None:
             preds = self._predictions(rows, row_values)
-            return values_of_rows(preds, self.smooth, groups=None, folds=None, weights="sampling").covariance
+            return values_of_rows(preds, self.smooth, groups=None, folds=None).covariance
         weight = self._weight(rows)
         values = np.stack(row_values, axis=1).astype(np.float64)
         if self.metric == "auc":
@@ -198,7 +198,9 @@ class FoldFigure:
         """Return the rows of a fold with each model's scores."""
         group = None if self.group is None else self.group[rows]
         scores = {str(number): score for number, score in enumerate(row_values)}
-        return Predictions(self._positive(rows), scores, sample_weight=self._weight(rows), groups=group)
+        return Predictions(
+            self._positive(rows), scores, sample_weight=self._weight(rows), weights="sampling", groups=group
+        )
 
     def _positive(self, rows: Indices) -> Booleans:
         if self.task.positive is None:

@@ -38,7 +38,6 @@ from rocscope.inference.variance import (
     RowLevels,
     Stratum,
     Units,
-    WeightKind,
     require_whole,
     rows_for,
     units_of,
@@ -304,22 +303,18 @@ def sample_of_counts(counts: ThresholdCounts, model: str = "score", note: str = 
     return AucSample((model,), np.array([auc]), (positives, negatives), n_pos, n_neg, counts.n, note)
 
 
-def auc_sample(
-    sample: Sample, *, groups: Any = None, folds: OverFolds | None = None, weights: WeightKind = "auto"
-) -> AucSample:
+def auc_sample(sample: Sample, *, groups: Any = None, folds: OverFolds | None = None) -> AucSample:
     """Return the AUC of one model and its variance, from rows if available."""
     rows = rows_for(sample, groups, folds)
     if rows is None:
         return sample_of_counts(sample.counts, sample.name)
     with np.errstate(under="ignore"):
-        return sample_of_rows(rows, groups=groups, folds=folds, weights=weights)
+        return sample_of_rows(rows, groups=groups, folds=folds)
 
 
-def sample_of_rows(
-    predictions: Predictions, *, groups: Any = None, folds: OverFolds | None = None, weights: WeightKind = "auto"
-) -> AucSample:
+def sample_of_rows(predictions: Predictions, *, groups: Any = None, folds: OverFolds | None = None) -> AucSample:
     """Return the AUC of each model and their covariance."""
-    units = units_of(predictions, groups=groups, folds=folds, weights=weights)
+    units = units_of(predictions, groups=groups, folds=folds)
     if not units.positive.any() or units.positive.all():
         missing = "negatives" if units.positive.any() else "positives"
         raise OneClassError(
@@ -454,7 +449,6 @@ def auc_interval(
     level: float = 0.95,
     groups: Any = None,
     folds: OverFolds | None = None,
-    weights: WeightKind = "auto",
     pos_label: Any = None,
     sample_weight: Any = None,
 ) -> inference.Estimate:
@@ -477,11 +471,6 @@ def auc_interval(
         groups of the Predictions; False takes every row as independent.
     folds : {"pooled", "mean"}, optional
         One AUC over all rows (the default), or the mean of the AUCs within the folds of the Predictions.
-    weights : {"auto", "frequency", "sampling"}
-        What `sample_weight` means: "frequency" is so many equal rows, "sampling" one row that stands for so many of a
-        population. The AUC is the same, its interval is not. "auto" means "sampling", except for weights of 0 and 1 and
-        for a table of counts: whole weights, no two rows alike, most scores with both labels. With `groups` there is no
-        difference.
 
     Returns
     -------
@@ -546,7 +535,7 @@ def auc_interval(
     level = check.check_level(level)
     check.check_choice("method", method, METHODS)
     data = sample_of(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
-    sample = auc_sample(data, groups=groups, folds=folds, weights=weights)
+    sample = auc_sample(data, groups=groups, folds=folds)
     warn_where_folds_differ(data.rows, sample, folds)
     return estimate_area(sample, 0, method, level)
 

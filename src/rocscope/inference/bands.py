@@ -29,7 +29,7 @@ from rocscope.curves.rate_curves import RocCurve
 from rocscope.errors import InputError, warn
 from rocscope.inference import proportions, resampling
 from rocscope.inference.estimate import Estimate, joined, normal_quantile
-from rocscope.inference.variance import WeightKind, require_whole
+from rocscope.inference.variance import require_whole
 from rocscope.sample import Models, counts_of, samples_of
 
 Method = Literal["bootstrap", "ks", "wilson", "clopper-pearson", "jeffreys", "wald"]
@@ -59,7 +59,6 @@ def band(
     recount: Callable[[ThresholdCounts], Curve] | None = None,
     data: Models | None = None,
     groups: Any = None,
-    weights: WeightKind = "auto",
     stratified: bool = False,
     replicates: int = 2000,
     random_state: Any = 0,
@@ -89,7 +88,7 @@ def band(
         Where on the x axis; 201 points along the curve by default.
     recount : function, optional
         Makes the curve of other counts, for a curve without a record of how it was made.
-    data, groups, weights : data of one model, array, str, optional
+    data, groups : data of one model, array, str, optional
         The rows to draw from, where they are of groups or weighted, for a curve knows counts only; see
         `rocscope.bootstrap`.
     stratified, replicates, random_state, progress : see `rocscope.bootstrap`
@@ -158,7 +157,7 @@ def band(
         raise InputError("method", expected="'bootstrap' for this curve", got=repr(method))
 
     rows = source if data is None else data
-    design = resampling.design_of(rows, model, stratified=stratified, groups=groups, weights=weights)
+    design = resampling.design_of(rows, model, stratified=stratified, groups=groups)
     name_of_model = model_name(list(design.tallies), None)
     statistic = resampling.Statistic(lambda counts: values(counts[name_of_model]), x.size)
     centre = resampling.at_sample(design, statistic)

@@ -31,7 +31,7 @@ from rocscope.inference import areas
 from rocscope.inference import estimate as inference
 from rocscope.inference.influence_estimates import compare_statistics
 from rocscope.inference.resampling import differences, in_chunks
-from rocscope.inference.variance import OverFolds, WeightKind, require_whole
+from rocscope.inference.variance import OverFolds, require_whole
 from rocscope.ranges.binned import BinnedCounts, rounded
 from rocscope.sample import BySegment, Labels, Models, Samples, Scores, sample_of, samples_of, with_scores
 
@@ -51,7 +51,6 @@ def compare(
     adjust: inference.Adjust = "holm",
     groups: Any = None,
     folds: OverFolds | None = None,
-    weights: WeightKind = "auto",
     method: str = "auto",
     statistic: str | Callable[[ThresholdCounts], Any] | None = None,
     **bootstrap: Any,
@@ -81,7 +80,7 @@ def compare(
     groups : array of n labels, or mapping from name to one, optional
         The patient or customer that a row belongs to. By default the groups of the Predictions; False takes every row
         as independent.
-    folds, weights : see `auc_interval`
+    folds : see `auc_interval`
     method : {"auto", "delong"}
         "auto" holds its level in small samples; "delong" is the test of that name, as pROC has it. With a statistic
         that is bootstrapped, the bootstrap's method ("auto" is "percentile").
@@ -148,20 +147,19 @@ def compare(
         figure, by_name = statistic_named(statistic)
         statistic = None if figure.name == "auc" else by_name
     if isinstance(statistic, Smooth):
-        return compare_statistics(arms, statistic, hypothesis, adjust, groups=groups, folds=folds, weights=weights)
+        return compare_statistics(arms, statistic, hypothesis, adjust, groups=groups, folds=folds)
     if statistic is not None:
         if folds == "mean":
             raise InputError("folds='mean'", expected="none with a statistic of your own")
         bootstrap["method"] = "percentile" if method == "auto" else method
-        return differences(arms, statistic, hypothesis, adjust, groups=groups, weights=weights, **bootstrap)
+        return differences(arms, statistic, hypothesis, adjust, groups=groups, **bootstrap)
     if bootstrap:
         raise InputError("options of the bootstrap", expected="a statistic with them", got=", ".join(bootstrap))
     check.check_choice("method", method, areas.DIFFERENCE_METHODS)
-    options = {"folds": folds, "weights": weights}
     if arms.rows is not None:
-        samples = areas.sample_of_rows(arms.rows, groups=groups, **options)
+        samples = areas.sample_of_rows(arms.rows, groups=groups, folds=folds)
     else:
-        samples = {name: areas.auc_sample(arm, groups=groups.get(name), **options) for name, arm in arms.items()}
+        samples = {name: areas.auc_sample(arm, groups=groups.get(name), folds=folds) for name, arm in arms.items()}
     return areas.compare_areas(samples, hypothesis, adjust, method)
 
 

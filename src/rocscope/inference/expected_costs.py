@@ -27,7 +27,7 @@ from rocscope.core.predictions import with_groups
 from rocscope.errors import InputError, OneClassError, warn
 from rocscope.inference import estimate as inference
 from rocscope.inference.proportions import Thresholds, predict
-from rocscope.inference.variance import WeightKind, frequencies_of, moves_of_mean, stratum_of_moves, stratum_of_sample
+from rocscope.inference.variance import moves_of_mean, stratum_of_moves, stratum_of_sample
 from rocscope.sample import rows_of
 
 # Both by simulation (tests/decisions/generalization/generalization_cases.py): with them, intervals of differences of
@@ -88,12 +88,12 @@ class MeanSample:
 
 
 def sample_of_means(
-    predictions: Predictions, values: Array, target_prevalence: float | None, groups: Any, weights: WeightKind
+    predictions: Predictions, values: Array, target_prevalence: float | None, groups: Any
 ) -> MeanSample:
     """Return the means of the columns of `values`, with classes weighted to a target prevalence."""
     positive, weighting = predictions.y_true, predictions.weighting
     weight = np.ones(len(predictions)) if predictions.sample_weight is None else predictions.sample_weight
-    frequency = frequencies_of(weight, weighting, weights, positive, *predictions.scores.values())
+    frequency = predictions.frequency
     if target_prevalence is None:
         strata = [(np.ones(positive.size, bool), 1.0)]
     else:
@@ -141,7 +141,6 @@ def compare_costs(
     level: float = 0.95,
     adjust: inference.Adjust = "holm",
     groups: Any = None,
-    weights: WeightKind = "auto",
 ) -> inference.Comparisons:
     """Compare the expected cost per case of models on the same rows: second − first, negative if cheaper.
 
@@ -154,7 +153,7 @@ def compare_costs(
         "cheapest" is the best threshold of each model; the estimate then allows for its choice. By default the models'
         own decisions if predictions hold the decisions of all models, and else "cheapest".
     alternative, test, margin, level, adjust : see `compare`
-    groups, weights : see `auc_interval`
+    groups : see `auc_interval`
 
     Returns
     -------
@@ -206,17 +205,14 @@ def compare_costs(
         rows, choose = with_groups(predictions, groups), reach("choosing").choose
         decisions = {model: choose(rows.select(models=[model]), context) for model in models}
         thresholds = {model: decision.threshold for model, decision in decisions.items()}
-        expected = [
-            decision.sampling_model.estimate(level=level, weights=weights, progress=False)
-            for decision in decisions.values()
-        ]
+        expected = [decision.sampling_model.estimate(level=level, progress=False) for decision in decisions.values()]
         estimates = dict(zip(models, expected, strict=True))
         optimism = np.array([max(estimate.value - estimate.apparent, 0.0) for estimate in expected])
 
     acted, left = costs_of_rows(predictions.y_true, context, predictions.columns)
     predicted = predict(predictions, thresholds).values()
     cost = np.column_stack([np.where(positive, acted, left) for positive in predicted])
-    sample = sample_of_means(predictions, cost, context.target_prevalence, groups, weights)
+    sample = sample_of_means(predictions, cost, context.target_prevalence, groups)
     if estimates is None:
         extremes = [max(np.max(acted), np.max(left)), min(np.min(acted), np.min(left))]
         estimates = {model: _mean_estimate(sample, i, extremes, hypothesis) for i, model in enumerate(models)}

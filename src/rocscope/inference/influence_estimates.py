@@ -36,7 +36,7 @@ from rocscope.figures.influence import PLAIN, SHARE, Linear, Scale, Smooth, Smoo
 from rocscope.figures.registry import scorer_name, statistic_named
 from rocscope.inference import estimate as inference
 from rocscope.inference.proportions import mover_difference, wilson_interval
-from rocscope.inference.variance import OverFolds, RowLevels, Stratum, Units, WeightKind, rows_for, units_of
+from rocscope.inference.variance import OverFolds, RowLevels, Stratum, Units, rows_for, units_of
 from rocscope.sample import Models, Sample, Samples, sample_of
 
 _ROUNDING = 1e-12  # relative: what rounding leaves of a variance of 0, or of a class without rows
@@ -142,7 +142,7 @@ class Values:
         )
 
 
-def values_of(data: Sample, statistic: Smooth, *, groups: Any, folds: OverFolds | None, weights: WeightKind) -> Values:
+def values_of(data: Sample, statistic: Smooth, *, groups: Any, folds: OverFolds | None) -> Values:
     """Return the values of a statistic with their stratum; with folds, the mean of the folds' own values."""
     rows = rows_for(data, groups, folds)
     if rows is None:
@@ -150,7 +150,7 @@ def values_of(data: Sample, statistic: Smooth, *, groups: Any, folds: OverFolds 
     weighted = rows.sample_weight is not None or rows.weighting is not None
     if folds is None and not weighted and rows.fold is None and independent_units(rows, groups) is None:
         return _values_of_counts(data.counts, statistic)  # which hold all there is to know about equal rows
-    return values_of_rows(rows, statistic, groups=groups, folds=folds, weights=weights)
+    return values_of_rows(rows, statistic, groups=groups, folds=folds)
 
 
 def _values_of_counts(counts: ThresholdCounts, statistic: Smooth) -> Values:
@@ -174,11 +174,9 @@ def _values_of_counts(counts: ThresholdCounts, statistic: Smooth) -> Values:
     return Values(("score",), values, stratum, n, "", (trials,), (linear,), rows_of_class, statistic)
 
 
-def values_of_rows(
-    rows: Predictions, statistic: Smooth, *, groups: Any, folds: OverFolds | None, weights: WeightKind
-) -> Values:
+def values_of_rows(rows: Predictions, statistic: Smooth, *, groups: Any, folds: OverFolds | None) -> Values:
     """Return the values of a statistic for all models on the same rows."""
-    units = units_of(rows, groups=groups, folds=folds, weights=weights)
+    units = units_of(rows, groups=groups, folds=folds)
     trials: list[Trials | None] = []
     linear: list[Linear] = []
     if units.fold is None:
@@ -321,7 +319,6 @@ def estimate_of(
     level: float = 0.95,
     groups: Any = None,
     folds: OverFolds | None = None,
-    weights: WeightKind = "auto",
 ) -> inference.Estimate:
     """Estimate a smooth statistic with a closed-form confidence interval.
 
@@ -333,7 +330,7 @@ def estimate_of(
         Name of a figure such as "brier", or one of `rocscope.inference.statistics`.
     model : str, optional
         Which one of the Predictions.
-    level, groups, folds, weights : see `auc_interval`
+    level, groups, folds : see `auc_interval`
 
     Returns
     -------
@@ -368,7 +365,7 @@ def estimate_of(
     if not isinstance(smooth, Smooth):
         hint = "any other function of counts goes to rocscope.bootstrap"
         raise InputError("statistic", expected="one of rocscope.inference.statistics", got=repr(statistic), hint=hint)
-    sample = values_of(sample_of(data, model=model), smooth, groups=groups, folds=folds, weights=weights)
+    sample = values_of(sample_of(data, model=model), smooth, groups=groups, folds=folds)
     return estimate_value(sample, 0, level, smooth.scale)
 
 
@@ -461,17 +458,13 @@ def compare_statistics(
     *,
     groups: Any,
     folds: OverFolds | None,
-    weights: WeightKind,
 ) -> inference.Comparisons:
     """Compare a smooth statistic between models on the same rows, or between samples."""
     if arms.rows is not None:
-        sample = values_of_rows(arms.rows, statistic, groups=groups, folds=folds, weights=weights)
+        sample = values_of_rows(arms.rows, statistic, groups=groups, folds=folds)
         return compare_values(sample, statistic.name, hypothesis, adjust, statistic.scale)
     of_arm = groups or {}
-    samples = {
-        name: values_of(data, statistic, groups=of_arm.get(name), folds=folds, weights=weights)
-        for name, data in arms.items()
-    }
+    samples = {name: values_of(data, statistic, groups=of_arm.get(name), folds=folds) for name, data in arms.items()}
     covariance = np.diag([sample.covariance[0, 0] for sample in samples.values()])
     estimates = {name: estimate_value(sample, 0, hypothesis.level, statistic.scale) for name, sample in samples.items()}
     unpaired = partial(_compare_unpaired, list(samples.items()), hypothesis)

@@ -383,9 +383,8 @@ def design_of_counts(counts: ThresholdCounts, *, stratified: bool, model: str = 
     return Design(frequency, strata, {model: Tally(counts.threshold)}, counts.n, "stratified" if stratified else "")
 
 
-def design_of_rows(predictions: Predictions, *, stratified: bool, groups: Any, weights: variance.WeightKind) -> Design:
+def design_of_rows(predictions: Predictions, *, stratified: bool, groups: Any) -> Design:
     """Return the design that resamples common rows, or groups of rows."""
-    check.check_choice("weights", weights, variance.WEIGHTS)
     weight, weighting = predictions.sample_weight, predictions.weighting
     unit = independent_units(predictions, groups)
     if unit is not None:
@@ -395,7 +394,7 @@ def design_of_rows(predictions: Predictions, *, stratified: bool, groups: Any, w
         return design_of_counts(predictions.counts(model), stratified=stratified, model=model)
 
     frequency = np.ones(len(predictions), np.int64)
-    counted = variance.frequencies_of(weight, weighting, weights, predictions.y_true, *predictions.scores.values())
+    counted = predictions.frequency
     if counted is not None:
         frequency = counted.astype(np.int64)
         weight = None if weighting is None else weight
@@ -450,22 +449,20 @@ def _strata_of_classes(frequency: Array, positives: int, stratified: bool) -> tu
     return tuple(stratum for stratum in strata if frequency[stratum].any())
 
 
-def design_of(
-    data: Any, model: str | None = None, *, stratified: bool, groups: Any = None, weights: variance.WeightKind = "auto"
-) -> Design:
+def design_of(data: Any, model: str | None = None, *, stratified: bool, groups: Any = None) -> Design:
     """Return the resampling design of any data: common rows of all models if possible."""
     samples = samples_of(data, name="data")
     if samples.rows is not None and model is None:
-        return design_of_rows(samples.rows, stratified=stratified, groups=groups, weights=weights)
-    return design_of_sample(samples.one(model), stratified=stratified, groups=groups, weights=weights)
+        return design_of_rows(samples.rows, stratified=stratified, groups=groups)
+    return design_of_sample(samples.one(model), stratified=stratified, groups=groups)
 
 
-def design_of_sample(sample: Sample, *, stratified: bool, groups: Any, weights: variance.WeightKind) -> Design:
+def design_of_sample(sample: Sample, *, stratified: bool, groups: Any) -> Design:
     """Return the resampling design of one model's data."""
     rows = sample.rows if groups is None or groups is False else sample.require_rows("groups")
     if rows is None:
         return design_of_counts(sample.counts, stratified=stratified)
-    return design_of_rows(rows, stratified=stratified, groups=groups, weights=weights)
+    return design_of_rows(rows, stratified=stratified, groups=groups)
 
 
 # Acceleration
@@ -596,7 +593,6 @@ def bootstrap(
     level: float = 0.95,
     stratified: bool = False,
     groups: Any = None,
-    weights: variance.WeightKind = "auto",
     random_state: Any = 0,
     threads: int | None = None,
     progress: Progress = None,
@@ -623,9 +619,6 @@ def bootstrap(
     groups : array of n labels, optional
         The patient or customer that a row belongs to; whole groups are drawn. By default the groups of the
         Predictions; False draws rows one by one.
-    weights : {"auto", "frequency", "sampling"}
-        Whether a weight is a number of equal rows, each of which may be drawn; or one row, which brings its weight
-        along, which is what "auto" means but for tables of counts; see `rocscope.auc_interval`.
     random_state : int, Generator, RandomState or None
         The same number gives the same replicates, whatever the number of threads.
     threads : int, optional
@@ -693,7 +686,7 @@ def bootstrap(
     check.check_choice("method", method, ("auto", *INTERVALS))
     if method == "auto":
         method = "bca" if by_name or statistic is auc else "percentile"
-    design = design_of(data, model, stratified=stratified, groups=groups, weights=weights)
+    design = design_of(data, model, stratified=stratified, groups=groups)
     if by_name and len(design.tallies) > 1:
         got = f"{len(design.tallies)} models"
         raise InputError("statistic", expected="one model for a figure by its name", got=got, hint="pass model=")
@@ -711,7 +704,7 @@ def bootstrap(
         return estimate
     from rocscope.inference.areas import auc_sample, short_of  # which load SciPy; other statistics need not wait
 
-    size = auc_sample(samples_of(data, name="data").one(model), groups=groups, weights=weights).size(0)
+    size = auc_sample(samples_of(data, name="data").one(model), groups=groups).size(0)
     return replace(estimate, reason=size.reason or short_of(size, (estimate.low, estimate.high), level))
 
 
@@ -785,7 +778,6 @@ def differences(
     adjust: inference.Adjust,
     *,
     groups: Any = None,
-    weights: variance.WeightKind = "auto",
     replicates: int = 2000,
     method: Interval = "percentile",
     stratified: bool = False,
@@ -797,12 +789,9 @@ def differences(
     check.check_choice("method", method, INTERVALS)
     names = list(arms)
     if arms.rows is not None:
-        designs = [design_of_rows(arms.rows, stratified=stratified, groups=groups, weights=weights)]
+        designs = [design_of_rows(arms.rows, stratified=stratified, groups=groups)]
     else:
-        designs = [
-            design_of_sample(arm, stratified=stratified, groups=groups.get(name), weights=weights)
-            for name, arm in arms.items()
-        ]
+        designs = [design_of_sample(arm, stratified=stratified, groups=groups.get(name)) for name, arm in arms.items()]
     seed = check.seed_of(random_state)
     values, drawn, left_out = [], [], []
     for number, design in enumerate(designs):

@@ -25,7 +25,9 @@ with its ratio to u.
 To get the variance of a new kind of mean: compute the moves of its rows, and pass them to `stratum_of_moves`, or, with
 estimated weights, to `stratum_of_sample`. Rows of Predictions with all of this come from `units_of`.
 
-The order of the file: meaning of weights, strata, estimated weights, rows of Predictions, levels of the score.
+What weights stand for is said by the rows (`Predictions.weights`).
+
+The order of the file: strata, estimated weights, rows of Predictions, levels of the score.
 
 References
 ----------
@@ -52,89 +54,9 @@ from rocscope.sample import Sample
 
 RowNumbers = Indices
 Codes = Indices
-WeightKind = Literal["auto", "frequency", "sampling"]
 OverFolds = Literal["pooled", "mean"]
 
-WEIGHTS = ("auto", "frequency", "sampling")
-
-# Rows of the longest table of counts. More rows are taken for cases, without a sort that would take longer than the
-# intervals themselves.
-_LONGEST_TABLE = 100_000
 _ROUNDING = 1e-12  # relative: what rounding leaves of a kurtosis of 1
-
-
-# Meaning of weights
-
-
-def is_frequency(weight: Array, kind: WeightKind, positive: Array, *scores: Array) -> bool:
-    """Return whether weights are frequencies rather than sampling weights.
-
-    Parameters
-    ----------
-    weight : array of n weights
-    kind : {"auto", "frequency", "sampling"}
-        "auto" takes weights for frequencies only where nothing else is likely: where all are 0 or 1, and in a table of
-        counts. Sampling weights that are taken for frequencies make intervals far too narrow: at weights of 1 to 20,
-        those of 95 % cover 29 to 83 % of the time.
-    positive : array of n labels
-    *scores : arrays of n scores
-
-    Returns
-    -------
-    bool
-
-    Raises
-    ------
-    WeightError
-        If frequencies are asked for and weights are not whole.
-    """
-    whole = weight.dtype.kind == "i" or not (weight % 1).any()
-    if kind == "frequency" and not whole:
-        raise WeightError("weights='frequency'", expected="whole numbers", hint="use weights='sampling'")
-    if kind == "auto" and whole:
-        return is_selection(weight) or _is_table(positive, *scores)
-    return kind == "frequency"
-
-
-def is_selection(weight: Array) -> bool:
-    """Return whether weights are 0 or 1 and so only select rows."""
-    return bool(((weight == 0) | (weight == 1)).all())
-
-
-def _is_table(positive: Array, *scores: Array) -> bool:
-    """Return whether rows are a table of counts: all are distinct, and at least half of the scores have both labels.
-
-    Scores of single cases are hardly ever equal between the classes without being equal within them too.
-    """
-    if positive.size > _LONGEST_TABLE:
-        return False
-    order = np.lexsort((positive, *scores))
-    same_score = np.logical_and.reduce([score[order][1:] == score[order][:-1] for score in scores])
-    same_label = positive[order][1:] == positive[order][:-1]
-    if (same_score & same_label).any():
-        return False
-    # Rows are distinct, so that a score with both labels is one pair of neighbours, and takes two rows.
-    with_both_labels = int(same_score.sum())
-    distinct_scores = positive.size - with_both_labels
-    return 2 * with_both_labels >= distinct_scores
-
-
-def frequencies_of(
-    weight: Array | None, weighting: "EstimatedWeights | None", kind: WeightKind, *columns: Array
-) -> Array | None:
-    """Return the frequency of each row, or None if weights are not frequencies.
-
-    With estimated weights it is the user's own weights, by which the estimated ones are multiplied, that may be
-    frequencies. `columns` are the labels and scores, see `is_frequency`.
-    """
-    check.check_choice("weights", kind, WEIGHTS)
-    if weighting is not None:
-        weight = weighting.base
-        if weight is not None and weighting.index is not None:
-            weight = weight[weighting.index]
-    if weight is None:
-        return None
-    return weight if is_frequency(weight, kind, *columns) else None
 
 
 def require_whole(*counts: Array) -> None:
@@ -578,9 +500,7 @@ def rows_for(data: Sample, groups: Any, folds: OverFolds | None) -> Predictions 
     return data.require_rows("folds='mean'") if folds == "mean" else data.rows
 
 
-def units_of(
-    predictions: Predictions, *, groups: Any = None, folds: OverFolds | None = None, weights: WeightKind = "auto"
-) -> Units:
+def units_of(predictions: Predictions, *, groups: Any = None, folds: OverFolds | None = None) -> Units:
     """Return the rows with positive weight, with their weights, groups and folds."""
     if folds is not None:
         check.check_choice("folds", folds, ("pooled", "mean"))
@@ -597,7 +517,7 @@ def units_of(
     weight = None if weight is None else weight[kept]
     positive = predictions.y_true[kept]
     scores = {model: score[kept] for model, score in predictions.scores.items()}
-    frequency = frequencies_of(weight, weighting, weights, positive, *scores.values())
+    frequency = None if predictions.frequency is None else predictions.frequency[kept]
     if weight is not None and frequency is None and not is_moderate(total := weight.sum()):
         # Scale by a power of two, which is exact, so that products of sums of weights stay within floats.
         weight = weight * 2.0 ** min(-frexp(total)[1], 1023)

@@ -27,7 +27,7 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Indices
 from rocscope._base.contract import contract
 from rocscope._base.grouping import sum_by
-from rocscope.core import Result, independent_units, jsonable, refuse_repeats
+from rocscope.core import Result, Weights, independent_units, jsonable, refuse_repeats
 from rocscope.errors import InputError, OneClassError, warn
 from rocscope.inference import estimate as inference
 from rocscope.inference import variance
@@ -66,10 +66,10 @@ class ClassRows:
         return cls(design.rows[order], start, design.take(order))
 
     @classmethod
-    def of_predictions(cls, preds: MulticlassPredictions, groups: Any, weights: variance.WeightKind) -> "ClassRows":
+    def of_predictions(cls, preds: MulticlassPredictions, groups: Any) -> "ClassRows":
         """Sort the rows of predictions by class."""
         unit = independent_units(preds, groups)
-        design = RowDesign.of(len(preds), preds.sample_weight, unit, weights)
+        design = RowDesign.of(len(preds), preds.sample_weight, unit, preds.weights)
         return cls.of(preds.y_true, len(preds.classes), design)
 
     @property
@@ -378,7 +378,6 @@ def multiclass_auc(
     model: str | None = None,
     classes: Any = None,
     groups: Any = None,
-    weights: variance.WeightKind = "auto",
     sample_weight: Any = None,
 ) -> MulticlassAuc:
     """Compute the pairwise AUCs of more than two classes and their usual averages.
@@ -393,9 +392,6 @@ def multiclass_auc(
     groups : array of n labels, optional
         What rows belong together, such as the patient of each: intervals then do not take them as independent. By
         default the groups of the predictions; False takes every row as independent.
-    weights : {"auto", "frequency", "sampling"}
-        Meaning of `sample_weight`: with "frequency", numbers of equal rows; otherwise one row that represents several
-        of a population. The areas are the same, their intervals are not.
 
     Returns
     -------
@@ -422,7 +418,7 @@ def multiclass_auc(
     preds = predictions_of(y_true, proba, name="y_true", classes=classes, sample_weight=sample_weight)
     refuse_repeats(preds, "multi-class AUC with its interval")
     chance = preds.probabilities(model)
-    rows = ClassRows.of_predictions(preds, groups, weights)
+    rows = ClassRows.of_predictions(preds, groups)
     support = rows.support
     pairs = 2 * np.multiply.outer(support, support).astype(np.float64)
     np.fill_diagonal(pairs, 0)
@@ -637,8 +633,8 @@ def vus(
     model: str | None = None,
     classes: Any = None,
     groups: Any = None,
-    weights: variance.WeightKind = "auto",
     sample_weight: Any = None,
+    weights: Weights = "auto",
     level: float = 0.95,
     method: Literal["auto", "exact", "sampled"] = "auto",
     random_state: Any = 0,
@@ -655,7 +651,9 @@ def vus(
     classes : sequence of three labels, optional
         In their order, which matters for one score; sorted when left out.
     sample_weight : array of n weights, optional
-    groups, weights : see `multiclass_auc`
+    weights : {"auto", "frequency", "sampling"}
+        What the weights stand for, by default what the predictions say.
+    groups : see `multiclass_auc`
     level : float
         Confidence level.
     method : {"auto", "exact", "sampled"}
@@ -709,6 +707,7 @@ def vus(
     if score is None:
         preds = predictions_of(y_true, name="y_true", classes=classes, sample_weight=sample_weight)
         names, index, weight = preds.classes, preds.y_true, preds.sample_weight
+        weights = preds.weights if weights == "auto" else weights
         values, unit = preds.probabilities(model), independent_units(preds, groups)
     else:
         check.check_same_index(y_true=y_true, score=score, sample_weight=sample_weight)
@@ -759,7 +758,6 @@ def compare_multiclass_auc(
     variant: Variant = "hand_till",
     *,
     groups: Any = None,
-    weights: variance.WeightKind = "auto",
     alternative: inference.Alternative = "two-sided",
     test: inference.Test = "difference",
     margin: float = 0.0,
@@ -774,7 +772,7 @@ def compare_multiclass_auc(
         Models that predict labels only are omitted.
     variant : {"hand_till", "aunu", "aunp", "au1u", "au1p", "ovo_weighted"}
         Which average; see `MulticlassAuc`.
-    groups, weights : see `multiclass_auc`
+    groups : see `multiclass_auc`
     alternative, test, margin, level, adjust : see `rocscope.compare`
 
     Returns
@@ -808,7 +806,7 @@ def compare_multiclass_auc(
     models = list(predictions.proba)
     if len(models) < 2:
         raise InputError("models with probabilities", expected="two or more", got=f"{len(models)}")
-    rows = ClassRows.of_predictions(predictions, groups, weights)
+    rows = ClassRows.of_predictions(predictions, groups)
     used = coefficients(variant_weights(variant, rows.support), rows.support)
     if not used.any():
         raise OneClassError("comparison", expected="cases of two classes", got="fewer")

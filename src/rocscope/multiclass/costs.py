@@ -24,7 +24,7 @@ from rocscope.curves.curve import Curve
 from rocscope.errors import EngineError, InputError, LabelError, ShapeError, warn
 from rocscope.inference import estimate as inference
 from rocscope.inference.proportions import binomial_limits, normal_quantile
-from rocscope.inference.variance import WeightKind, moves_of_mean
+from rocscope.inference.variance import moves_of_mean
 from rocscope.multiclass.confusion import ConfusionMatrix, RowsAre, check_classes, class_table, resampled, rows_actual
 from rocscope.multiclass.predictions import MulticlassPredictions, RowDesign, predictions_of
 
@@ -441,7 +441,6 @@ def compare_multiclass_costs(
     decide: bool = True,
     reject_cost: float | None = None,
     groups: Any = None,
-    weights: WeightKind = "auto",
     alternative: inference.Alternative = "two-sided",
     level: float = 0.95,
     adjust: inference.PValueAdjust = "holm",
@@ -462,9 +461,6 @@ def compare_multiclass_costs(
     groups : array of n labels, optional
         What rows belong together, such as the patient of each: then groups are drawn. By default the groups of the
         predictions; False takes every row as independent.
-    weights : {"auto", "frequency", "sampling"}
-        Meaning of sample weights: with "frequency", numbers of equal rows; otherwise one row that represents several
-        of a population.
     alternative, level, adjust : see `rocscope.compare`
         "less" is what a cheaper second model would show.
     replicates : int
@@ -509,7 +505,9 @@ def compare_multiclass_costs(
     if reject_cost is not None:
         reject_cost = check_reject_cost(reject_cost)
         possible.append(reject_cost)
-    design = RowDesign.of(len(predictions), predictions.sample_weight, independent_units(predictions, groups), weights)
+    design = RowDesign.of(
+        len(predictions), predictions.sample_weight, independent_units(predictions, groups), predictions.weights
+    )
     columns = []
     for model in models:
         if decide and model in predictions.proba:

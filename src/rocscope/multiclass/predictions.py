@@ -14,7 +14,7 @@ import numpy as np
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Indices
 from rocscope._base.grouping import SEGMENTS
-from rocscope.core import Predictions, Provenance, Rows, html_table, model_name
+from rocscope.core import Predictions, Provenance, Rows, Weights, html_table, model_name
 from rocscope.errors import InputError, LabelError, ScoreError, ShapeError
 from rocscope.inference import variance
 from rocscope.inference.estimate import few_groups
@@ -38,6 +38,8 @@ class MulticlassPredictions(Rows):
         The class of each column, in this order. When left out: the names of a frame's columns; for arrays the
         labels that occur, sorted, as scikit-learn orders them.
     sample_weight : array of n weights, optional
+    weights : {"auto", "frequency", "sampling"}
+        What a weight stands for, see `Predictions`; "auto" means "sampling".
     fold, segment, repeat, row : array of n labels, optional
         See `Predictions`.
     normalize : bool
@@ -72,6 +74,7 @@ class MulticlassPredictions(Rows):
         decisions: Any = None,
         classes: Any = None,
         sample_weight: Any = None,
+        weights: Weights = "auto",
         fold: Any = None,
         segment: Any = None,
         groups: Any = None,
@@ -104,7 +107,7 @@ class MulticlassPredictions(Rows):
             index = confusion.class_index(confusion.label_column(values, name, n), self.classes, name)
             self.decisions[model] = check.read_only(index)
         self.models = list(self.proba | self.decisions)
-        self._keep(n, sample_weight, source, **own_columns)
+        self._keep(n, sample_weight, weights, source, **own_columns)
 
     @property
     def support(self) -> Array:
@@ -323,16 +326,13 @@ class RowDesign:
         n: int,
         weight: Array | None = None,
         unit: Indices | None = None,
-        weights: variance.WeightKind = "auto",
+        weights: Weights = "auto",
     ) -> "RowDesign":
         """Return the design of n rows, given their weights and groups, and the meaning of weights."""
-        check.check_choice("weights", weights, variance.WEIGHTS)
         rows = np.arange(n)
         if weight is None:
             return cls(rows, group=unit)
-        # Raises for frequencies that are not whole.
-        is_frequency = weights == "frequency" and variance.is_frequency(weight, weights, rows)
-        return cls(rows, weight, is_frequency, unit).take(np.flatnonzero(weight))
+        return cls(rows, weight, weights == "frequency", unit).take(np.flatnonzero(weight))
 
     def take(self, places: Any) -> "RowDesign":
         """Return the design of some of the rows."""

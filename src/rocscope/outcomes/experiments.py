@@ -344,13 +344,14 @@ class Experiment(Result):
         [19.0, -1.0, -21.0, -1.0]
         """
         gain, weighting = self._gain(benefit, cost)
-        # Scaled by a power of two to about 1, which is exact and does not look like numbers of rows.
+        # Scaled by a power of two to about 1, which is exact.
         exponent = frexp(np.abs(gain).mean())[1]
         weight = np.ldexp(np.abs(gain), -exponent)
         return Predictions(
             gain > 0,
             self.scores,
             sample_weight=weight,
+            weights="money",
             weighting=weighting if self.share is None else None,
             groups=self.groups,
             segment=self.segment,
@@ -384,8 +385,10 @@ class Experiment(Result):
         context = Context(cost_tp="loss", cost_fp="loss", cost_fn=0, cost_tn=0)
         columns = {"gain": gain, "loss": -gain}
         source = Provenance(("experiment",), self.n, doubt=self._shortage)
-        labels = {"groups": self.groups, "segment": self.segment}
-        return Predictions(gain > 0, self.scores, **labels, columns=columns, source=source), context
+        rows = Predictions(
+            gain > 0, self.scores, groups=self.groups, segment=self.segment, columns=columns, source=source
+        )
+        return rows, context
 
     def _gain(self, benefit: float | None, cost: float | None) -> tuple[Array, ShareWeights]:
         """Return the gain of contacting each row, and its dependence on the share treated."""

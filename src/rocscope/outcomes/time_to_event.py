@@ -22,12 +22,12 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Booleans, Indices, in_threads, pieces_of
 from rocscope._base.contract import contract
 from rocscope._base.public_names import reach
-from rocscope.core import Predictions, Result, independent_units, model_name
+from rocscope.core import Predictions, Result, Weights, independent_units, model_name
 from rocscope.errors import InputError, warn
 from rocscope.figures.influence import Smooth, area
 from rocscope.inference.estimate import Adjust, Comparisons, Estimate, Hypothesis
 from rocscope.inference.influence_estimates import Values, compare_values, values_of_rows
-from rocscope.inference.variance import EstimatedWeights, Stratum, frequencies_of, stratum_of_moves
+from rocscope.inference.variance import EstimatedWeights, Stratum, stratum_of_moves
 from rocscope.kernels import SMALL
 from rocscope.kernels.samples import find_places
 
@@ -244,6 +244,7 @@ def at_horizon(
     strata: Any = None,
     max_weight: float | None = None,
     sample_weight: Any = None,
+    weights: Weights = "auto",
     groups: Any = None,
     segment: Any = None,
     columns: Any = None,
@@ -267,7 +268,7 @@ def at_horizon(
         Parts of the rows in which censoring may differ; it is estimated in each of them.
     max_weight : float, optional
         Cut larger weights to this one, which biases figures but lowers their variance. Results and a warning say so.
-    sample_weight, groups, segment, columns : see `rocscope.Predictions`
+    sample_weight, weights, groups, segment, columns : see `rocscope.Predictions`
         Weights are multiplied by those for censoring.
 
     Returns
@@ -326,7 +327,7 @@ def at_horizon(
     for curve, part in zip(curves, parts, strict=True):
         _require_follow_up(times if part is None else times[part], curve, horizons[-1])
     competitors = np.flatnonzero(kinds > 1) if competing == "exclude" else None
-    labels = {"groups": groups, "segment": segment, "columns": columns}
+    labels = {"weights": weights, "groups": groups, "segment": segment, "columns": columns}
     by_horizon = {}
     for column, until in enumerate(horizons):
         after = times > until
@@ -498,7 +499,7 @@ def over_time(
         The AUC by default; ``statistics.brier()``, ``observed_to_expected()``, ``net_benefit_at(0.2)`` and all others.
     level, adjust : see `rocscope.compare`
     **options
-        Of `at_horizon`: competing, strata, max_weight, sample_weight, groups.
+        Of `at_horizon`: competing, strata, max_weight, sample_weight, weights, groups.
 
     Returns
     -------
@@ -527,7 +528,7 @@ def over_time(
     at: dict[float, Comparisons] = {}
     values = []
     for t, preds in rows.items():
-        at_t = values_of_rows(preds, statistic, groups=None, folds=None, weights="auto")
+        at_t = values_of_rows(preds, statistic, groups=None, folds=None)
         at[t] = compare_values(at_t, f"{statistic.name} at {t:g}", hypothesis, adjust, statistic.scale)
         values.append(at_t)
     # Trapezoidal rule: half of each step belongs to the horizons at its two ends.
@@ -560,8 +561,8 @@ def concordance(
         Events up to this time count.
     level, adjust : see `rocscope.compare`
     **options
-        Of `at_horizon`: competing, strata, max_weight, sample_weight, groups. With ``competing="exclude"`` rows with a
-        competing event count until it only.
+        Of `at_horizon`: competing, strata, max_weight, sample_weight, weights, groups. With ``competing="exclude"``
+        rows with a competing event count until it only.
 
     Returns
     -------
@@ -613,7 +614,7 @@ def concordance(
         value, moves[:, column], by_weight[:, column] = _concordance_and_moves(score, pairs)
         values.append(value)
     group, weighting = independent_units(preds), preds.weighting
-    frequency = frequencies_of(sample_weight, None, "auto", preds.y_true, *preds.scores.values())
+    frequency = None if preds.frequency is None else sample_weight
     note = "sampling weights" if frequency is None else ""
     if weighting is not None:
         group, note = weighting.units(group), weighting.note

@@ -123,11 +123,11 @@ def test_frequencies_are_rows_and_groups_of_equal_rows_are_not():
     weight = 1 + np.arange(150) % 3
     many = np.repeat(np.arange(150), weight)
     repeated = rs.Predictions(preds.y_true[many], preds.scores["a"][many])
-    weighted = rs.Predictions(preds.y_true, preds.scores["a"], sample_weight=weight)
+    weighted = rs.Predictions(preds.y_true, preds.scores["a"], sample_weight=weight, weights="frequency")
     grouped = rs.Predictions(preds.y_true[many], preds.scores["a"][many], groups=many)
     width = {}
     for name, data in {"weighted": weighted, "repeated": repeated, "grouped": grouped, "alone": preds}.items():
-        interval = rs.evaluation.optimism(data, rs.Context(cost_fn=2), weights="frequency", **QUICK).estimate
+        interval = rs.evaluation.optimism(data, rs.Context(cost_fn=2), **QUICK).estimate
         width[name] = interval.high - interval.low
     assert width["weighted"] == pytest.approx(width["repeated"], rel=0.2)
     assert width["grouped"] > 1.15 * width["repeated"]
