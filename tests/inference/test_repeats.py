@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import rocscope as rs
-from rocscope.core.predictions import independent_units, require_distinct
+from rocscope.core.kinds import require_kinds
+from rocscope.core.predictions import independent_units
 from rocscope.errors import InputError
 
 CASES, TIMES = 200, 5
@@ -163,10 +164,9 @@ def test_a_case_is_repeated_where_its_row_is():
     once, many = predictions(1), predictions(2)
     assert (once.repeated, many.repeated) == (False, True)
     assert not rs.Predictions([1, 0], [2, 1]).repeated
-    require_distinct(once, "a test")
-    require_distinct([1, 0], "a test")
-    with pytest.raises(InputError, match="a test: expected each case once, got several entries of a case"):
-        require_distinct(many, "a test")
+    require_kinds("McNemar's test", once, [1, 0])
+    with pytest.raises(InputError, match="McNemar's test: expected each case once, got several entries of a case"):
+        require_kinds("McNemar's test", many)
 
 
 def test_units_are_cases_where_they_repeat_and_else_the_groups_given():

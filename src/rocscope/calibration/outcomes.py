@@ -25,7 +25,7 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.exact_sums import is_moderate
 from rocscope.core import Predictions, ThresholdCounts, independent_units, number
-from rocscope.core.predictions import require_distinct
+from rocscope.core.kinds import require_kinds
 from rocscope.errors import InputError, OneClassError, ScoreError, WeightError
 from rocscope.geometry.hull import pool
 from rocscope.inference import variance
@@ -213,7 +213,7 @@ def outcomes(
         return y_true
     data = sample_of(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
     if inference:
-        require_distinct(data.rows, inference)
+        require_kinds(inference, data.rows)
     counts = data.counts
     counts.require_probabilities("scores")
     return Outcomes.of(counts)

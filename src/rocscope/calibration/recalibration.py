@@ -31,7 +31,7 @@ from rocscope._base.contract import contract, held_to_contract
 from rocscope._base.json_format import Fields, Format
 from rocscope.calibration.outcomes import Outcomes, binned, outcomes, pav_blocks
 from rocscope.calibration.regression import fit_logistic, log_likelihood
-from rocscope.core import Predictions, Result, ThresholdCounts, independent_units, number, refuse_repeats
+from rocscope.core import Predictions, Result, ThresholdCounts, independent_units, number, require_kinds
 from rocscope.errors import InputError
 from rocscope.protocols.splitters import Split, SplitRows, splits_testing_once
 from rocscope.sample import rows_of
@@ -639,7 +639,7 @@ def recalibrate(
     array([0.26])
     """
     predictions = rows_of(predictions)
-    refuse_repeats(predictions, "recalibration")
+    require_kinds("recalibration", predictions)
     unfitted = {model: recalibrator(method, **parameters) for model in predictions.models}
     rows = SplitRows(None, predictions.y_true.astype(np.intp), (False, True), independent_units(predictions))
     splits = None if cv is None else splits_testing_once(cv, rows, predictions.fold, check.seed_of(random_state))

@@ -20,7 +20,7 @@ from rocscope._base.contract import contract
 from rocscope.calibration import intervals, scores
 from rocscope.calibration.outcomes import Evidence, Outcomes, Shift, binned, evidence
 from rocscope.calibration.regression import CoxCalibration, cox_calibration
-from rocscope.core import Result, ThresholdCounts, html_table, number, refuse_repeats
+from rocscope.core import Result, ThresholdCounts, html_table, number, require_kinds
 from rocscope.curves.rate_curves import auc
 from rocscope.errors import ColumnError
 from rocscope.inference.estimate import FEW_ROWS, Estimate, few
@@ -127,7 +127,7 @@ def calibration_report(
     >>> 1 in report["slope"], 0 in report["ici"], report.tests["miscalibration"].p_value > 0.05
     (True, True, True)
     """
-    refuse_repeats(y_true, "calibration report")
+    require_kinds("calibration report", y_true)
     data = evidence(y_true, y_score, model=model, groups=groups, pos_label=pos_label, sample_weight=sample_weight)
     shift = Shift.of(data.outcomes, target_prevalence)
     forms = intervals.ClosedForms(data, shift, check.check_level(level))
@@ -385,7 +385,7 @@ def val_prob(
     >>> round(statistics.c, 4), round(statistics.brier, 4)
     (0.8889, 0.1667)
     """
-    refuse_repeats(y_true, "val.prob")
+    require_kinds("val.prob", y_true)
     data = evidence(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
     sample, area = Outcomes.of(data.counts), auc(data.counts)
     cox = cox_calibration(sample)

@@ -27,7 +27,7 @@ from rocscope.calibration import outcomes as levels
 from rocscope.calibration.intervals import Direction, Inverted, invert
 from rocscope.calibration.outcomes import Evidence, Outcomes, Shift, Strategy, binned, evidence, outcomes
 from rocscope.calibration.regression import DEFAULT_SPAN, Degree, LoessFit, loess_fit
-from rocscope.core import Band, Campaign, Context, Result, ThresholdCounts, number, refuse_repeats
+from rocscope.core import Band, Campaign, Context, Result, ThresholdCounts, number, require_kinds
 from rocscope.curves.curve import Curve
 from rocscope.errors import InputError
 from rocscope.inference.estimate import Estimate
@@ -996,7 +996,7 @@ def spiegelhalter_test(
     >>> round(spiegelhalter_test([1, 0, 0, 0, 0], [0.2, 0.2, 0.2, 0.2, 0.2]).statistic, 6)
     0.0
     """
-    refuse_repeats(y_true, "Spiegelhalter's test")
+    require_kinds("Spiegelhalter's test", y_true)
     sample = _outcomes_as_weighted(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
     score, tilt = sample.score, 1 - 2 * sample.score
     # With p(1 − p) the variance of a label; Σ w² in place of Σ w for weights.
@@ -1061,7 +1061,7 @@ def hosmer_lemeshow_test(
     >>> hosmer_lemeshow_test([0, 1, 0, 1], [0.25, 0.25, 0.5, 0.5], bins=2)
     CalibrationTest(statistic=0.666667, p_value=0.7165, Hosmer–Lemeshow, 2 bins)
     """
-    refuse_repeats(y_true, "Hosmer–Lemeshow test")
+    require_kinds("Hosmer–Lemeshow test", y_true)
     sample = _outcomes_as_weighted(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
     cells = binned(sample, bins=bins, strategy="quantile")
     total, mean_score, share = cells.filled()
@@ -1130,7 +1130,7 @@ def miscalibration_test(
     >>> miscalibration_test([0, 1] * 50, [0.1, 0.2] * 50).p_value
     0.001
     """
-    refuse_repeats(y_true, "the test of calibration")
+    require_kinds("the test of calibration", y_true)
     data = evidence(y_true, y_score, model=model, groups=groups, pos_label=pos_label, sample_weight=sample_weight)
     sample = grouped(data.outcomes)
     rng = check.check_random_state(random_state)

@@ -2,6 +2,7 @@
 
 from rocscope.core.context import CELLS, Campaign, Context, decimal
 from rocscope.core.counts import CumulativeCounts, OperatingPoint, ThresholdCounts
+from rocscope.core.kinds import require_kinds
 from rocscope.core.predictions import (
     CountedModels,
     Predictions,
@@ -10,7 +11,6 @@ from rocscope.core.predictions import (
     Weights,
     independent_units,
     model_name,
-    refuse_repeats,
 )
 from rocscope.core.ranking import Levels
 from rocscope.core.result import Band, Result, html_table, jsonable, number
@@ -36,5 +36,5 @@ __all__ = [
     "jsonable",
     "model_name",
     "number",
-    "refuse_repeats",
+    "require_kinds",
 ]

@@ -176,8 +176,11 @@ class CumulativeCounts(Result):
         The thresholds as if they were all levels: every point is one of the exact curve.
     best_case : ThresholdCounts
         Counts above whose hull the exact curve never exceeds.
+    weights : str
+        What the counts are sums of, a kind of `core.kinds`; "cases" where they are numbers of them.
     """
 
+    weights: str = "cases"
     threshold: Array
     cumulative: tuple[Array, Array]
     holds_levels: bool
@@ -264,6 +267,18 @@ class CumulativeCounts(Result):
         if not (self.n_pos and self.n_neg):
             missing = "negatives" if self.n_pos else "positives"
             raise OneClassError(what, expected="both classes", got=f"no {missing} among {number(self.n)} rows")
+
+    def require_cases(self) -> None:
+        """Raise unless these are numbers of cases: whole, and neither sums of sampling weights nor of money."""
+        pos, neg = self.cumulative
+        whole = all(counts.dtype.kind != "f" or not (counts % 1).any() for counts in (pos, neg))
+        if self.weights in ("cases", "frequency", "priced") and whole:
+            return
+        raise WeightError(
+            "counts",
+            expected="whole numbers, since counts do not tell how many rows a weight stands for",
+            hint="pass the rows with sample_weight (Predictions)",
+        )
 
     def require_levels(self, what: str) -> "ThresholdCounts":
         """Return the counts of every distinct score, or raise InexactCountsError."""
@@ -581,12 +596,15 @@ class ThresholdCounts(CumulativeCounts):
         if self._ranking.weighted or other._ranking.weighted:
             columns = zip(self._ranking.rows(), other._ranking.rows(), strict=True)
             score, signed = (np.concatenate(column) for column in columns)
-            return ThresholdCounts.from_ranking(rank(signed > 0, score.astype(kind), np.abs(signed)))
-        score = np.concatenate([self.threshold, other.threshold], dtype=kind)
-        order = np.argsort(score, kind="stable")[::-1]
-        pos = np.concatenate([self.pos, other.pos])[order]
-        neg = np.concatenate([self.neg, other.neg])[order]
-        return ThresholdCounts.from_ranking(collapse(score[order], pos, neg))
+            merged = ThresholdCounts.from_ranking(rank(signed > 0, score.astype(kind), np.abs(signed)))
+        else:
+            score = np.concatenate([self.threshold, other.threshold], dtype=kind)
+            order = np.argsort(score, kind="stable")[::-1]
+            pos = np.concatenate([self.pos, other.pos])[order]
+            neg = np.concatenate([self.neg, other.neg])[order]
+            merged = ThresholdCounts.from_ranking(collapse(score[order], pos, neg))
+        merged.weights = other.weights if self.weights == "cases" else self.weights
+        return merged
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, type(self)):

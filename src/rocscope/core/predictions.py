@@ -7,7 +7,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, Self, cast, overload
+from typing import Any, Literal, Self, overload
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from rocscope._base.grouping import Parts, parts
 from rocscope._base.public_names import reach
 from rocscope.core.counts import OperatingPoint, ThresholdCounts
 from rocscope.core.result import Result, html_table, number
-from rocscope.errors import ColumnError, InputError, ShapeError, WeightError, brief, warn
+from rocscope.errors import ColumnError, InputError, ShapeError, WeightError, brief
 
 
 @dataclass(frozen=True, repr=False)
@@ -202,6 +202,22 @@ class Rows(Result):
         base, index = self.weighting.base, self.weighting.index
         return base if base is None or index is None else base[index]
 
+    @property
+    def weight_kind(self) -> str:
+        """What rows stand for, as `core.kinds` names it; "cases" where each is one."""
+        if self.weights == "money":
+            return "priced" if self.sample_weight is None else "money"
+        if self.weighting is not None:
+            return "estimated"
+        if self.sample_weight is None:
+            return "cases"
+        return "sampling" if self.frequency is None else "frequency"
+
+    @property
+    def frequency(self) -> Array | None:
+        """The number of equal rows that each row stands for; None if weights stand for something else."""
+        return self.own_weight if self.weights == "frequency" else None
+
     @cached_property
     def repeated(self) -> bool:
         """Whether a case has several entries, as after repeated cross-validation; these are not independent."""
@@ -265,29 +281,6 @@ def independent_units(rows: Rows, groups: Any = None) -> Indices | None:
             got = check.count_and_first(parted, "entries in another one than their case")
             raise InputError("groups", expected="all entries of a case in one group", got=got)
     return unit
-
-
-def refuse_repeats(rows: Any, what: str) -> None:
-    """Raise if a case has several entries, whether for one model or several."""
-    if any(one.repeated for one in _containers(rows)):
-        raise InputError(
-            what,
-            expected="each case once",
-            got="several entries of a case, from repeats",
-            hint="take one repeat: predictions.by_repeat()[0]",
-        )
-
-
-def require_distinct(rows: Any, what: str) -> None:
-    """Raise if a case has several entries, for inference that assumes independence; warn of groups."""
-    refuse_repeats(rows, what)
-    if any(one.grouped for one in _containers(rows)):
-        warn(f"{what} takes rows to be independent and knows no groups: its result looks surer than it is")
-
-
-def _containers(rows: Any) -> list[Rows]:
-    containers = list(cast(Mapping[str, Any], rows).values()) if isinstance(rows, Mapping) else [rows]
-    return [container for container in containers if isinstance(container, Rows)]
 
 
 def model_name(models: Sequence[str], model: Any) -> str:
@@ -429,7 +422,7 @@ class Predictions(Rows):
         self._keep(n, sample_weight, weights, source, weighting, **own_columns)
 
     @cached_property
-    def frequency(self) -> Array | None:
+    def frequency(self) -> Array | None:  # pyright: ignore[reportIncompatibleVariableOverride]
         """The number of equal rows that each row stands for; None if weights stand for something else."""
         weight = self.own_weight
         if weight is None or self.weights in ("sampling", "money"):
@@ -485,7 +478,9 @@ class Predictions(Rows):
         """
         if by is not None:
             return reach("by_segment").count_by(self, self._model(model), by)
-        return ThresholdCounts.from_checked(self.y_true, self.scores[self._model(model)], self.sample_weight)
+        counts = ThresholdCounts.from_checked(self.y_true, self.scores[self._model(model)], self.sample_weight)
+        counts.weights = self.weight_kind
+        return counts
 
     def point(self, model: str | None = None, *, threshold: float | None = None) -> OperatingPoint:
         """Return the confusion matrix of a model: of its own decisions, or at a threshold.

@@ -26,6 +26,7 @@ from rocscope.core import (
     ThresholdCounts,
     decimal,
     jsonable,
+    require_kinds,
 )
 from rocscope.core.context import PARTS, class_weights, column_of, in_parts
 from rocscope.curves.curve import Curve, cumulative, of_one_or_several
@@ -331,6 +332,7 @@ def profit(
     if not isinstance(campaign, Campaign):
         raise InputError("campaign", expected="a Campaign", got=repr(campaign), hint="profit(counts, Campaign(…))")
     campaign.require_one_benefit()
+    require_kinds("profit", y_true)
     how = {"model": model, "pos_label": pos_label, "sample_weight": sample_weight}
     return of_one_or_several(lambda _, counts: ProfitCurve(counts, campaign), y_true, y_score, **how)
 

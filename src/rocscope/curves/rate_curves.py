@@ -16,7 +16,7 @@ from rocscope._base.arrays import Array, Ties, after_infinity, dot, in_threads
 from rocscope._base.contract import answering
 from rocscope._base.formatting import direction
 from rocscope._base.public_names import reach
-from rocscope.core import Band, Campaign, Context, CumulativeCounts, OperatingPoint, number
+from rocscope.core import Band, Campaign, Context, CumulativeCounts, OperatingPoint, number, require_kinds
 from rocscope.curves.curve import Curve, cumulative, interpolate, scalar
 from rocscope.errors import InputError, OneClassError, RocscopeError, heard
 from rocscope.geometry.hull import Line, best_point, pool
@@ -707,6 +707,7 @@ def gain(
     >>> gain([1, 1, 0, 0, 1, 0], [0.9, 0.6, 0.5, 0.4, 0.4, 0.2]).at(1 / 3)
     0.6666666666666666
     """
+    require_kinds("gain", y_true)
     return GainCurve(points_of(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight))
 
 
@@ -739,4 +740,5 @@ def lift(
     >>> lift([1, 1, 0, 0, 1, 0], [0.9, 0.6, 0.5, 0.4, 0.4, 0.2]).at(1 / 3)
     2.0
     """
+    require_kinds("lift", y_true)
     return LiftCurve(points_of(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight))

@@ -22,7 +22,7 @@ from rocscope._base.arrays import Array, Indices
 from rocscope._base.contract import answering
 from rocscope._base.grouping import listed
 from rocscope._base.json_format import Format
-from rocscope.core import Campaign, Context, Predictions, jsonable, number
+from rocscope.core import Campaign, Context, Predictions, jsonable, number, require_kinds
 from rocscope.core.context import nearest
 from rocscope.decisions import allocation, apportionment, segment_costs
 from rocscope.decisions.allocation import Allocation, AllocationSource, ListedCases
@@ -369,6 +369,7 @@ def allocate(
         raise InputError("actions", expected="none beside context", got="both")
     if population is not None:
         check.check_number(population, "population", "a number of cases above 0", above=0)
+    require_kinds("allocate", segments)
     limits = AllocationLimits(capacity, budget, max_difference, subject_to)
 
     def allocated(data: Any) -> tuple[Allocation | ActionAllocation, float]:

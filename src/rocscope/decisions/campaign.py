@@ -25,7 +25,7 @@ from rocscope._base.formatting import about
 from rocscope._base.json_format import Fields, Format
 from rocscope._base.progress import Progress
 from rocscope._base.public_names import reach
-from rocscope.core import Campaign, OperatingPoint, Result, jsonable
+from rocscope.core import Campaign, OperatingPoint, Result, jsonable, require_kinds
 from rocscope.core.context import column_of
 from rocscope.core.counts import RATES
 from rocscope.curves.profit_curve import CampaignRow, ProfitCurve, RowProfitCurve
@@ -344,6 +344,7 @@ def plan_campaign(
     if not named or not all(isinstance(campaign, Campaign) for campaign in named.values()):
         raise InputError("campaigns", expected="a Campaign or a mapping of them by name", got=repr(campaigns))
     level = check.check_level(level)
+    require_kinds("plan_campaign", models)
     samples = samples_of(models)
     curves = {}
     for model, sample in samples.items():

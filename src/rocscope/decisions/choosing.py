@@ -29,7 +29,7 @@ import numpy as np
 
 from rocscope._base import validation as check
 from rocscope._base.contract import answering
-from rocscope.core import CELLS, Campaign, Context, CumulativeCounts, OperatingPoint, decimal
+from rocscope.core import CELLS, Campaign, Context, CumulativeCounts, OperatingPoint, decimal, require_kinds
 from rocscope.decisions import sampling_model as sampling
 from rocscope.decisions.constraints import Constraint, Criterion, Function, at_mix, constraints_of, criterion_of
 from rocscope.decisions.decision import Decision, Question
@@ -190,6 +190,8 @@ def problem_of(data: Hull | Samples | Models, question: Question) -> ChoiceProbl
         constraints = constraints_of(subject_to, certain)
     if campaign is not None and campaign.capacity is not None:
         constraints = (*constraints, Constraint.capacity(campaign.capacity))
+    if any(constraint.figure.unit == "cases" or constraint.figure.name == "depth" for constraint in constraints):
+        require_kinds("cases and depth", hull.samples.rows, *hull.counts.values())
     if any(constraint.level is not None for constraint in constraints):
         _require_independent_rows(hull)
     return ChoiceProblem(question, hull, certain, rule, constraints, population, priced, randomized, notes)

@@ -38,7 +38,6 @@ from rocscope.inference import resampling
 from rocscope.inference.estimate import Estimate
 from rocscope.inference.expected_costs import FOLD_VARIANCE, MeanSample
 from rocscope.inference.resampling import Design, Tally
-from rocscope.inference.variance import require_whole
 from rocscope.sample import Samples
 
 CostOrCriterion = Literal["cost", "criterion"]
@@ -386,7 +385,7 @@ def _design_of_separate_models(counts: Mapping[str, ThresholdCounts], stratified
         return resampling.design_of_counts(only, stratified=stratified, model=model)
     frequency, strata, tallies, start = [], [], {}, 0
     for model, of_model in counts.items():
-        require_whole(of_model.pos, of_model.neg)
+        of_model.require_cases()
         # Two units for each score of the model: its positives and its negatives.
         width = 2 * len(of_model)
         unit = start + np.arange(width)

@@ -27,7 +27,7 @@ from rocscope.calibration.intervals import ONE_CLASS, ClosedForms, logarithmic, 
 from rocscope.calibration.outcomes import Evidence, Shift, evidence
 from rocscope.calibration.report import distance_estimates
 from rocscope.calibration.scores import miscalibration_cost_at
-from rocscope.core import Campaign, Context, Predictions, Result, ThresholdCounts, html_table, number, refuse_repeats
+from rocscope.core import Campaign, Context, Predictions, Result, ThresholdCounts, html_table, number, require_kinds
 from rocscope.curves.rate_curves import auc
 from rocscope.decisions.choosing import choose
 from rocscope.decisions.constraints import predict
@@ -714,7 +714,7 @@ def summary(
     predictions, context = with_context(predictions, y_score, context, pos_label=pos_label, sample_weight=sample_weight)
     segments = counted_by_segment(predictions)
     pooled: Any = {model: counts.pooled() for model, counts in segments.items()}
-    refuse_repeats(pooled or predictions, "summary")
+    require_kinds("summary", pooled or predictions)
     level = check.check_level(level)
     seed = check.seed_of(random_state)
     samples = samples_of(pooled or predictions, name="predictions")

@@ -38,7 +38,6 @@ from rocscope.inference.variance import (
     RowLevels,
     Stratum,
     Units,
-    require_whole,
     rows_for,
     units_of,
 )
@@ -292,7 +291,7 @@ def sample_of_counts(counts: ThresholdCounts, model: str = "score", note: str = 
     """Return the AUC of counts and its variance; counts are frequencies."""
     counts.require_both_classes("AUC interval")
     pos, neg = counts.pos, counts.neg
-    require_whole(pos, neg)
+    counts.require_cases()
     n_pos, n_neg = counts.n_pos, counts.n_neg
     auc = counts.pairs().auc()
     # Placements by level: the negatives below a positive, and the positives above a negative; ties count one half.

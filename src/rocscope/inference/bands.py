@@ -29,7 +29,6 @@ from rocscope.curves.rate_curves import RocCurve
 from rocscope.errors import InputError, warn
 from rocscope.inference import proportions, resampling
 from rocscope.inference.estimate import Estimate, joined, normal_quantile
-from rocscope.inference.variance import require_whole
 from rocscope.sample import Models, counts_of, samples_of
 
 Method = Literal["bootstrap", "ks", "wilson", "clopper-pearson", "jeffreys", "wald"]
@@ -551,7 +550,7 @@ class SmoothRoc(Curve):
         with areas of 0.6 to 0.9 and 50 or 500 of each class. Otherwise the percentile bootstrap.
         """
         level = check.check_level(level)
-        require_whole(self.counts.pos, self.counts.neg)
+        self.counts.require_cases()
         if self.method != "binormal, ml" or self.binormal is None:
             options: dict[str, Any] = {"level": level, "replicates": replicates, "random_state": random_state}
             return resampling.bootstrap(

@@ -23,15 +23,15 @@ from rocscope._base.progress import Progress
 from rocscope._base.public_names import reach
 from rocscope._base.radix import encode
 from rocscope.core import Predictions, Result, ThresholdCounts, html_table
-from rocscope.core.predictions import require_distinct
-from rocscope.errors import InputError, PairingError, ScoreError, WeightError
+from rocscope.core.kinds import require_kinds
+from rocscope.errors import InputError, PairingError, ScoreError
 from rocscope.figures.influence import Smooth
 from rocscope.figures.registry import scorer_name, statistic_named
 from rocscope.inference import areas
 from rocscope.inference import estimate as inference
 from rocscope.inference.influence_estimates import compare_statistics
 from rocscope.inference.resampling import differences, in_chunks
-from rocscope.inference.variance import OverFolds, require_whole
+from rocscope.inference.variance import OverFolds
 from rocscope.ranges.binned import BinnedCounts, rounded
 from rocscope.sample import BySegment, Labels, Models, Samples, Scores, sample_of, samples_of, with_scores
 
@@ -303,10 +303,10 @@ def mann_whitney(
     check.check_choice("alternative", alternative, inference.ALTERNATIVES)
     check.check_choice("method", method, ("auto", "exact", "asymptotic"))
     data = sample_of(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
-    require_distinct(data.rows, "Wilcoxon–Mann–Whitney test")
+    require_kinds("Wilcoxon–Mann–Whitney test", data.rows)
     counts = data.counts
     counts.require_both_classes("Wilcoxon–Mann–Whitney test")
-    require_whole(counts.pos, counts.neg)
+    counts.require_cases()
     difference = areas.auc_interval(counts, level=level)
     statistic = counts.pairs().auc() * counts.n_pos * counts.n_neg
     if method == "auto":
@@ -465,7 +465,7 @@ class _Paired:
 
     @classmethod
     def of(cls, predictions: Predictions) -> "_Paired":
-        _refuse_weights(predictions)
+        require_kinds("the permutation test", predictions)
         first, second = predictions.scores.values()
         return cls(predictions.y_true, _dense(first), _dense(second))
 
@@ -498,8 +498,7 @@ class _Unpaired:
 
     @classmethod
     def of(cls, first: Predictions, second: Predictions) -> "_Unpaired":
-        _refuse_weights(first)
-        _refuse_weights(second)
+        require_kinds("the permutation test", first, second)
         a, b = first.y_true, second.y_true
         share = (a.sum() + b.sum()) / (a.size + b.size)
         ranks = _dense(first.scores[first.models[0]]), _dense(second.scores[second.models[0]])
@@ -576,12 +575,6 @@ def _break_ties(rank: Array, rng: np.random.Generator, size: int) -> Array:
     ranks = np.empty(keys.shape)
     np.put_along_axis(ranks, np.argsort(keys, axis=1), np.broadcast_to(np.arange(keys.shape[1]), keys.shape), axis=1)
     return ranks
-
-
-def _refuse_weights(predictions: Predictions) -> None:
-    require_distinct(predictions, "the permutation test")
-    if predictions.sample_weight is not None:
-        raise WeightError("the permutation test", expected="no weights", got="rows that do not count alike")
 
 
 # Drift

@@ -25,7 +25,7 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Booleans
 from rocscope._base.contract import answering, contract
 from rocscope.core import OperatingPoint, Predictions, Result, html_table, jsonable
-from rocscope.core.predictions import require_distinct
+from rocscope.core.kinds import require_kinds
 from rocscope.core.ranking import count_at_least
 from rocscope.errors import ColumnError, InputError, WeightError
 from rocscope.inference.estimate import (
@@ -38,7 +38,6 @@ from rocscope.inference.estimate import (
     few,
     normal_quantile,
 )
-from rocscope.inference.variance import require_whole
 from rocscope.sample import counts_of, point_of, rows_of
 
 ShareMethod = Literal["wilson", "clopper-pearson", "jeffreys", "wald"]
@@ -494,7 +493,7 @@ def mcnemar(
     if len(predictions.models) != 2:
         hint = "choose them: predictions.select(models=[first, second])"
         raise InputError("models to compare", expected="two", got=f"{len(predictions.models)}", hint=hint)
-    require_distinct(predictions, "McNemar's test")
+    require_kinds("McNemar's test", predictions)
     positive, weight = predictions.y_true, predictions.sample_weight
     if weight is None:
         weight = np.ones(len(predictions), np.int64)
@@ -710,10 +709,10 @@ def threshold_table(
     >>> table.columns["tpr"].round(3), table.columns["tpr_low"].round(3)
     (array([0.667, 1.   ]), array([0.208, 0.439]))
     """
-    require_distinct(y_true, "a table of thresholds")
+    require_kinds("a table of thresholds", y_true)
     counts = counts_of(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
     counts.require_both_classes("a table of thresholds")
-    require_whole(counts.pos, counts.neg)
+    counts.require_cases()
     level = check.check_level(level)
     if thresholds is None:
         threshold = counts.threshold

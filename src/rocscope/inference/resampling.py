@@ -377,7 +377,7 @@ def tally_all(design: Design, drawn: Array) -> dict[str, tuple[Array, Array]]:
 
 def design_of_counts(counts: ThresholdCounts, *, stratified: bool, model: str = "score") -> Design:
     """Return the design that resamples rows of one model, given as counts by level."""
-    variance.require_whole(counts.pos, counts.neg)
+    counts.require_cases()
     frequency = np.concatenate([counts.pos, counts.neg]).astype(np.int64)
     strata = _strata_of_classes(frequency, len(counts), stratified)
     return Design(frequency, strata, {model: Tally(counts.threshold)}, counts.n, "stratified" if stratified else "")

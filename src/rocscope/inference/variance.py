@@ -49,7 +49,7 @@ from rocscope._base.exact_sums import is_moderate
 from rocscope._base.grouping import sum_by
 from rocscope._base.radix import levels_of_rows
 from rocscope.core import Predictions, independent_units
-from rocscope.errors import InputError, OneClassError, WeightError
+from rocscope.errors import InputError, OneClassError
 from rocscope.sample import Sample
 
 RowNumbers = Indices
@@ -57,17 +57,6 @@ Codes = Indices
 OverFolds = Literal["pooled", "mean"]
 
 _ROUNDING = 1e-12  # relative: what rounding leaves of a kurtosis of 1
-
-
-def require_whole(*counts: Array) -> None:
-    """Raise unless counts are whole, as numbers of rows are."""
-    for values in counts:
-        if values.dtype.kind == "f" and (values % 1 != 0).any():
-            raise WeightError(
-                "counts",
-                expected="whole numbers, since counts do not tell how many rows a weight stands for",
-                hint="pass the rows with sample_weight (Predictions)",
-            )
 
 
 # Strata of independent units

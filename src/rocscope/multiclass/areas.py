@@ -27,7 +27,7 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Indices
 from rocscope._base.contract import contract
 from rocscope._base.grouping import sum_by
-from rocscope.core import Result, Weights, independent_units, jsonable, refuse_repeats
+from rocscope.core import Result, Weights, independent_units, jsonable, require_kinds
 from rocscope.errors import InputError, OneClassError, warn
 from rocscope.inference import estimate as inference
 from rocscope.inference import variance
@@ -416,7 +416,7 @@ def multiclass_auc(
     (Average(0.958333 over 3), Average(0.944444 over 3))
     """
     preds = predictions_of(y_true, proba, name="y_true", classes=classes, sample_weight=sample_weight)
-    refuse_repeats(preds, "multi-class AUC with its interval")
+    require_kinds("multi-class AUC with its interval", preds)
     chance = preds.probabilities(model)
     rows = ClassRows.of_predictions(preds, groups)
     support = rows.support
@@ -701,7 +701,7 @@ def vus(
     """
     level = check.check_level(level)
     check.check_choice("method", method, ("auto", "exact", "sampled"))
-    refuse_repeats(y_true, "volume under the surface")
+    require_kinds("volume under the surface", y_true)
 
     # Labels and values: three probabilities a row, or one score.
     if score is None:
@@ -802,7 +802,7 @@ def compare_multiclass_auc(
     hypothesis = inference.Hypothesis(alternative, test, margin, level)
     check.check_choice("adjust", adjust, inference.OF_ESTIMATES)
     predictions = predictions_of(predictions)
-    refuse_repeats(predictions, "comparison of multi-class AUCs")
+    require_kinds("comparison of multi-class AUCs", predictions)
     models = list(predictions.proba)
     if len(models) < 2:
         raise InputError("models with probabilities", expected="two or more", got=f"{len(models)}")

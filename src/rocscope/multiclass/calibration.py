@@ -25,7 +25,7 @@ from rocscope._base.json_format import Format
 from rocscope.calibration.curve import CalibrationCurve, calibration_curve
 from rocscope.calibration.outcomes import Outcomes, pav_values
 from rocscope.calibration.scores import Decomposition, calibration_error, decompose
-from rocscope.core import Predictions, Result, independent_units, refuse_repeats
+from rocscope.core import Predictions, Result, independent_units, require_kinds
 from rocscope.errors import InputError
 from rocscope.multiclass.confusion import check_classes, check_probabilities
 from rocscope.multiclass.predictions import MulticlassPredictions, predictions_of
@@ -439,7 +439,7 @@ def recalibrate_classes(
     (RecalibratedClasses(temperature, out of sample, n=2000), array([0.5, 0.5, 0.5]))
     """
     preds = predictions_of(y_true, proba, classes=classes, sample_weight=sample_weight)
-    refuse_repeats(preds, "recalibration")
+    require_kinds("recalibration", preds)
     check.check_choice("method", method, METHODS)
     if strength is not None:
         check.check_number(strength, "strength", "a finite number of at least 0", least=0)

@@ -19,7 +19,7 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Indices
 from rocscope._base.contract import contract
 from rocscope._base.grouping import sum_by
-from rocscope.core import Result, independent_units, jsonable, refuse_repeats
+from rocscope.core import Result, independent_units, jsonable, require_kinds
 from rocscope.curves.curve import Curve
 from rocscope.errors import EngineError, InputError, LabelError, ShapeError, warn
 from rocscope.inference import estimate as inference
@@ -496,7 +496,7 @@ def compare_multiclass_costs(
     0.16666666666666666
     """
     predictions = predictions_of(predictions)
-    refuse_repeats(predictions, "comparison of multi-class costs")
+    require_kinds("comparison of multi-class costs", predictions)
     models = predictions.models
     if len(models) < 2:
         raise InputError("models to compare", expected="two or more", got=f"{len(models)}")

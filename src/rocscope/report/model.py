@@ -40,7 +40,7 @@ from rocscope.core import (
     Predictions,
     Result,
     ThresholdCounts,
-    refuse_repeats,
+    require_kinds,
 )
 from rocscope.core.ranking import Block
 from rocscope.curves.rate_curves import det, lift_chart, roc
@@ -931,7 +931,7 @@ def report_data(
     summary = None
     if detailed:
         if not by_model:
-            refuse_repeats(predictions, "report")
+            require_kinds("report", predictions)
         areas = area_estimates(data)
         parts = by_model if by else {}
         summary = summarised(data, given_context, parts, by=by, threshold=threshold, areas=areas.estimates)

@@ -19,7 +19,7 @@ from scipy import optimize, special
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.contract import contract
-from rocscope.core import Result
+from rocscope.core import Result, require_kinds
 from rocscope.errors import InputError
 from rocscope.inference.areas import sample_of_rows
 from rocscope.inference.estimate import normal_quantile, satterthwaite, t_quantile
@@ -569,6 +569,7 @@ class Pilot:
     def of(cls, predictions: Any) -> "Pilot":
         """Estimate the variances of two models from rows, by DeLong's method."""
         rows = rows_of(predictions)
+        require_kinds("pilot", rows)
         if len(rows.models) != 2:
             raise InputError("models of a pilot", expected="two", got=f"{len(rows.models)}")
         sample = sample_of_rows(rows, groups=False)
