@@ -40,6 +40,7 @@ _TRIAL = "plan from the experiment: trial.plan(campaign)"
 _CASES = {"money": _PRICED}
 _CAMPAIGN = {"money": _TRIAL, "priced": _TRIAL}
 _ONE_ROW_A_CASE = {"repeats": _ONE_REPEAT}
+_INDEPENDENT = dict.fromkeys(("repeats", "groups"), "leave the level out, or the groups if each row stands for itself")
 _EXCHANGED = dict.fromkeys(
     ("frequency", "sampling", "estimated", "money"),
     "rows are exchanged, which weights forbid: rs.compare allows for them",
@@ -69,6 +70,7 @@ REFUSED: dict[str, dict[str, str]] = {
     "profit": _CAMPAIGN,
     "cases and depth": _CASES,
     "pilot": _CASES,
+    "a constraint with a level": _INDEPENDENT | _CASES,
 }
 """By function, the kinds that it refuses, and the call that answers."""
 

@@ -190,10 +190,7 @@ def problem_of(data: Hull | Samples | Models, question: Question) -> ChoiceProbl
         constraints = constraints_of(subject_to, certain)
     if campaign is not None and campaign.capacity is not None:
         constraints = (*constraints, Constraint.capacity(campaign.capacity))
-    if any(constraint.figure.unit == "cases" or constraint.figure.name == "depth" for constraint in constraints):
-        require_kinds("cases and depth", hull.samples.rows, *hull.counts.values())
-    if any(constraint.level is not None for constraint in constraints):
-        _require_independent_rows(hull)
+    _require_rows_for(constraints, hull)
     return ChoiceProblem(question, hull, certain, rule, constraints, population, priced, randomized, notes)
 
 
@@ -223,13 +220,13 @@ def _priced_rows(samples: Samples | None, context: Context, asked: dict[str, boo
     return sampling.PricedRows(rows, context)
 
 
-def _require_independent_rows(hull: Hull) -> None:
-    """Raise for rows in groups: the exact binomial limits of constraints with a level hold for independent rows."""
-    tables = [hull.samples.rows, *(sample.rows for sample in hull.samples.values())]
-    for rows in tables:
-        if rows is not None and (rows.grouped or rows.repeated):
-            hint = "leave the level out, or the groups if each row stands for itself"
-            raise InputError("constraint with a level", expected="independent rows", got="rows in groups", hint=hint)
+def _require_rows_for(constraints: tuple[Constraint, ...], hull: Hull) -> None:
+    """Raise where constraints need rows of another kind: cases, or independent ones for exact binomial limits."""
+    rows = [hull.samples.rows, *(sample.rows for sample in hull.samples.values()), *hull.counts.values()]
+    if any(constraint.figure.unit == "cases" or constraint.figure.name == "depth" for constraint in constraints):
+        require_kinds("cases and depth", *rows)
+    if any(constraint.level is not None for constraint in constraints):
+        require_kinds("a constraint with a level", *rows)
 
 
 def _certain_context(context: Context | UncertainContext | None, hull: Hull) -> tuple[Context, tuple[Note, ...]]:

@@ -11,7 +11,7 @@ Order of the file: the estimate of G in one stratum; the weights; `at_horizon`, 
 `over_time`, any figure at several horizons and its time average; `concordance`, Uno's index.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
@@ -230,6 +230,7 @@ class CensoringWeights(EstimatedWeights):
 Competing = Literal["negative", "exclude"]
 
 _NOTE = "weighted for censoring"
+_SAY_EVENT_CODES = "say which value is which: event_codes=[1, 2] for 1 censored and 2 the event, as in R"
 _EXTREME = 20.0  # above this weight fewer than 5 % remain under observation, and a few of their rows decide
 
 
@@ -240,6 +241,7 @@ def at_horizon(
     scores: Any,
     horizon: Any,
     *,
+    event_codes: Sequence[Any] | None = None,
     competing: Competing = "negative",
     strata: Any = None,
     max_weight: float | None = None,
@@ -247,6 +249,7 @@ def at_horizon(
     weights: Weights = "auto",
     groups: Any = None,
     segment: Any = None,
+    fold: Any = None,
     columns: Any = None,
 ) -> Any:
     """Return rows with the outcome "event by the horizon", weighted for censoring.
@@ -255,8 +258,11 @@ def at_horizon(
     ----------
     time : array of n times
         Until the event or the end of observation, from 0.
-    event : array of n whole numbers
+    event : array of n whole numbers, or of booleans
         0 censored, 1 the event of interest, 2 and above competing events.
+    event_codes : sequence, optional
+        Other values of `event`: that of censored rows, of the event, and of each competing event, such as ``[1, 2]`` as
+        in R or ``["alive", "dead"]``.
     scores : array of n, or mapping from model name to array
         Risk by the horizon, or any score that is higher where the event comes earlier. With several horizons an array
         may have a column for each of them.
@@ -268,7 +274,7 @@ def at_horizon(
         Parts of the rows in which censoring may differ; it is estimated in each of them.
     max_weight : float, optional
         Cut larger weights to this one, which biases figures but lowers their variance. Results and a warning say so.
-    sample_weight, weights, groups, segment, columns : see `rocscope.Predictions`
+    sample_weight, weights, groups, segment, fold, columns : see `rocscope.Predictions`
         Weights are multiplied by those for censoring.
 
     Returns
@@ -312,10 +318,31 @@ def at_horizon(
     >>> preds.prevalence
     0.466...
     """
-    times, kinds = follow_up_of(time, event)
+    follow_up = follow_up_of(time, event, event_codes)
+    labels = {"groups": groups, "segment": segment, "fold": fold, "columns": columns}
+    by_horizon = _rows_at(
+        horizons_of(horizon), follow_up, scores, competing, strata, max_weight, sample_weight, weights, labels
+    )
+    return by_horizon if np.ndim(horizon) else next(iter(by_horizon.values()))
+
+
+def _rows_at(
+    horizons: list[float],
+    follow_up: tuple[Array, Array],
+    scores: Any,
+    competing: Competing,
+    strata: Any,
+    max_weight: float | None,
+    sample_weight: Any,
+    weights: Weights,
+    labels: dict[str, Any],
+    *,
+    of_events_only: bool = False,
+) -> dict[float, Predictions]:
+    """Return the rows at each horizon; `of_events_only` where rows that are free of the event need no weight."""
+    times, kinds = follow_up
     n = times.size
     check.check_choice("competing", competing, ("negative", "exclude"))
-    horizons = horizons_of(horizon)
     base = check.check_weights(sample_weight, n)
     code = None if strata is None else check.check_groups(strata, "strata", n)
     if max_weight is not None and not (check.is_number(max_weight) and max_weight >= 1):
@@ -324,10 +351,10 @@ def at_horizon(
     if code is not None:
         parts = [code == number for number in range(int(code.max()) + 1)]
     curves = tuple(CensoringCurve.of(times, kinds, horizons[-1], part) for part in parts)
-    for curve, part in zip(curves, parts, strict=True):
-        _require_follow_up(times if part is None else times[part], curve, horizons[-1])
+    if not of_events_only:
+        for curve, part in zip(curves, parts, strict=True):
+            _require_follow_up(times if part is None else times[part], curve, horizons[-1])
     competitors = np.flatnonzero(kinds > 1) if competing == "exclude" else None
-    labels = {"weights": weights, "groups": groups, "segment": segment, "columns": columns}
     by_horizon = {}
     for column, until in enumerate(horizons):
         after = times > until
@@ -338,8 +365,10 @@ def at_horizon(
         weight, weighting = _weights(weighting, max_weight)
         event_by_then = ~after & (kinds == 1)
         scores_then = _scores_at(scores, column, len(horizons))
-        by_horizon[until] = Predictions(event_by_then, scores_then, sample_weight=weight, weighting=weighting, **labels)
-    return by_horizon if np.ndim(horizon) else by_horizon[horizons[0]]
+        by_horizon[until] = Predictions(
+            event_by_then, scores_then, sample_weight=weight, weights=weights, weighting=weighting, **labels
+        )
+    return by_horizon
 
 
 def horizons_of(horizon: Any) -> list[float]:
@@ -350,27 +379,64 @@ def horizons_of(horizon: Any) -> list[float]:
     return given.tolist()
 
 
-def follow_up_of(time: Any, event: Any) -> tuple[Array, Array]:
-    """Return times and kinds of event."""
-    times, kinds = check.check_column(time, "time"), check.check_column(event, "event")
+def follow_up_of(time: Any, event: Any, event_codes: Sequence[Any] | None = None) -> tuple[Array, Array]:
+    """Return times, and kinds of event: 0 censored, 1 the event, 2 and above competing events.
+
+    Examples
+    --------
+    >>> follow_up_of([3, 5, 4], ["alive", "dead", "dead"], ["alive", "dead"])[1].tolist()
+    [0, 1, 1]
+    """
+    times = check.check_column(time, "time")
+    if times.dtype.kind == "m":
+        hint = "choose a unit: time / numpy.timedelta64(1, 'D')"
+        raise InputError("time", expected="numbers", got="time differences", hint=hint)
     if times.dtype != np.float64:
         times = check.check_numbers(times, "time")
-    if kinds.dtype == np.bool_:
-        kinds = kinds.astype(np.int8)
-    kinds = check.check_column(kinds, "event", times.size)
     if times.size and not (times.min() >= 0 and times.max() < np.inf):  # a missing time fails both comparisons
         raise InputError("time", expected="finite times from 0", got=check.count_and_first(~(times >= 0), "others"))
+    kinds = check.check_column(event, "event", times.size)
+    if event_codes is not None:
+        return times, _decoded_events(kinds, event_codes)
+    if kinds.dtype == np.bool_:
+        return times, kinds.astype(np.int8)
     numbers = kinds.dtype.kind in "iuf" and bool((kinds >= 0).all())
+    codes = check.distinct(kinds)
     if not numbers or (kinds.dtype.kind == "f" and (kinds % 1 != 0).any()):
         expected = "0 (censored), 1 (the event), or 2 and above (competing events)"
-        raise InputError("event", expected=expected, got=check.shown(event))
+        raise InputError("event", expected=expected, got=check.listing(codes), hint=_SAY_EVENT_CODES)
+    if 1 not in codes or (0 not in codes and len(codes) > 1):
+        # R codes 1 for censored and 2 for the event; taken for an event and a competing one, all would seem observed.
+        raise InputError(
+            "event",
+            expected="0 (censored) and 1 (the event) among its values",
+            got=check.listing(codes),
+            hint=_SAY_EVENT_CODES,
+        )
     return times, kinds
 
 
+def _decoded_events(event: Array, event_codes: Sequence[Any]) -> Array:
+    """Return the place of each row's value in the codes: 0 for censored, 1 for the event, and so on."""
+    codes = check.check_column(event_codes, "event_codes")
+    if codes.size < 2 or len(check.distinct(codes)) < codes.size:
+        expected = "two or more values: of censored rows, of the event, and of each competing event"
+        raise InputError("event_codes", expected=expected, got=check.listing(codes.tolist()))
+    kinds = np.full(event.size, -1)
+    for kind, code in enumerate(codes):
+        kinds[np.asarray(event == code)] = kind
+    if (unknown := kinds < 0).any():
+        got = check.listing(check.distinct(event[unknown]))
+        raise InputError(
+            "event", expected=f"values among event_codes {check.listing(codes.tolist())}", got=f"also {got}"
+        )
+    return kinds
+
+
 def _require_follow_up(time: Array, curve: CensoringCurve, horizon: float) -> None:
-    """Raise if all rows of a stratum were censored before the horizon."""
+    """Raise if the last rows of a stratum were censored before the horizon: no row then stands for them."""
     end = time.max()
-    if not curve.time.size or end > horizon:
+    if not curve.time.size or end > horizon or curve.time[-1] < end:
         return
     earlier = time[time < end]
     hint = f"the last usable one is horizon={earlier.max():g}" if earlier.size else "all rows end at that time"
@@ -499,7 +565,7 @@ def over_time(
         The AUC by default; ``statistics.brier()``, ``observed_to_expected()``, ``net_benefit_at(0.2)`` and all others.
     level, adjust : see `rocscope.compare`
     **options
-        Of `at_horizon`: competing, strata, max_weight, sample_weight, weights, groups.
+        Of `at_horizon`: event_codes, competing, strata, max_weight, sample_weight, weights, groups.
 
     Returns
     -------
@@ -550,7 +616,20 @@ def over_time(
 
 @contract
 def concordance(
-    time: Any, event: Any, scores: Any, horizon: float, *, level: float = 0.95, adjust: Adjust = "holm", **options: Any
+    time: Any,
+    event: Any,
+    scores: Any,
+    horizon: float,
+    *,
+    event_codes: Sequence[Any] | None = None,
+    competing: Competing = "negative",
+    strata: Any = None,
+    max_weight: float | None = None,
+    sample_weight: Any = None,
+    weights: Weights = "auto",
+    groups: Any = None,
+    level: float = 0.95,
+    adjust: Adjust = "holm",
 ) -> Comparisons:
     """Compute Uno's concordance index of each model up to a horizon, with intervals and paired tests.
 
@@ -560,9 +639,8 @@ def concordance(
     horizon : float
         Events up to this time count.
     level, adjust : see `rocscope.compare`
-    **options
-        Of `at_horizon`: competing, strata, max_weight, sample_weight, weights, groups. With ``competing="exclude"``
-        rows with a competing event count until it only.
+    event_codes, competing, strata, max_weight, sample_weight, weights, groups : see `at_horizon`
+        With ``competing="exclude"`` rows with a competing event count until it only.
 
     Returns
     -------
@@ -571,8 +649,8 @@ def concordance(
     Notes
     -----
     The share of pairs that the scores rank right, a tie counting half: of a row i with the event at Tᵢ ≤ t and a row j
-    with Tⱼ > Tᵢ, weighted by 1/G(Tᵢ−)²; and, with competing="negative", of i and a row j with a competing event at
-    Tⱼ ≤ Tᵢ, weighted by 1/(G(Tᵢ−)·G(Tⱼ−)). O(n log² n).
+    with Tⱼ > Tᵢ, or censored at Tᵢ, weighted by 1/G(Tᵢ−)²; and, with competing="negative", of i and a row j with a
+    competing event at Tⱼ ≤ Tᵢ, weighted by 1/(G(Tᵢ−)·G(Tⱼ−)). O(n log² n).
 
     References
     ----------
@@ -587,26 +665,28 @@ def concordance(
     >>> round(index.estimates["score"].value, 4)
     0.5714
     """
-    preds = at_horizon(time, event, scores, horizon, **options)
-    if isinstance(preds, dict):
-        raise InputError("horizon", expected="one time", got=f"{len(preds)} of them")
-    times, kinds = follow_up_of(time, event)
+    if np.ndim(horizon):
+        raise InputError("horizon", expected="one time", got=f"{len(horizon)} of them")
+    follow_up = times, kinds = follow_up_of(time, event, event_codes)
+    how = (competing, strata, max_weight, sample_weight, weights, {"groups": groups})
+    (preds,) = _rows_at(horizons_of(horizon), follow_up, scores, *how, of_events_only=True).values()
     if not preds.y_true.any():
         raise InputError("horizon", expected="events by then", got="none")
+    own_weight = np.ones(times.size) if sample_weight is None else np.asarray(sample_weight, float)
+    weight = own_weight if preds.sample_weight is None else preds.sample_weight
+    inverse = np.divide(weight, own_weight, out=np.zeros(times.size), where=own_weight > 0)
+    case = own_weight * inverse * preds.y_true
     rank = np.unique(times, return_inverse=True)[1]
-    sample_weight = np.ones(times.size)
-    if options.get("sample_weight") is not None:
-        sample_weight = np.asarray(options["sample_weight"], float)
-    weight = sample_weight if preds.sample_weight is None else preds.sample_weight
-    inverse = np.divide(weight, sample_weight, out=np.zeros(times.size), where=sample_weight > 0)
-    case = sample_weight * inverse * preds.y_true
-    # An event at Tᵢ and a row with Tⱼ > Tᵢ weigh 1/G(Tᵢ−)², both through the weight of the event.
-    pairs = [_Pairs(case * inverse, sample_weight, rank, 2, 0)]
-    competing = (kinds > 1) & (times <= horizon)
-    if competing.any() and options.get("competing", "negative") == "negative":
+    competitor = (kinds > 1) & (times <= horizon)
+    as_negatives = competing == "negative"
+    # An event at Tᵢ and a row with Tⱼ > Tᵢ weigh 1/G(Tᵢ−)², both through the weight of the event. Events come before
+    # what else happens at the same time: a row censored at Tᵢ is known to be free of the event at Tᵢ.
+    free_at_event = kinds == 0 if as_negatives else kinds != 1
+    pairs = [_Pairs(case * inverse, own_weight, 2 * rank + free_at_event, 2, 0)]
+    if competitor.any() and as_negatives:
         # The event and a competing one at Tⱼ ≤ Tᵢ weigh 1/(G(Tᵢ−)·G(Tⱼ−)). The key is −2·rank, and one more for
         # competing events, so that it is larger than that of an event exactly if Tⱼ ≤ Tᵢ.
-        pairs.append(_Pairs(case, sample_weight * inverse * competing, competing - 2 * rank, 1, 1))
+        pairs.append(_Pairs(case, own_weight * inverse * competitor, competitor - 2 * rank, 1, 1))
     values = []
     moves = np.empty((times.size, len(preds.models)))
     by_weight = np.empty_like(moves)
@@ -614,11 +694,11 @@ def concordance(
         value, moves[:, column], by_weight[:, column] = _concordance_and_moves(score, pairs)
         values.append(value)
     group, weighting = independent_units(preds), preds.weighting
-    frequency = None if preds.frequency is None else sample_weight
+    frequency = None if preds.frequency is None else own_weight
     note = "sampling weights" if frequency is None else ""
     if weighting is not None:
         group, note = weighting.units(group), weighting.note
-        moves = moves + sample_weight[:, None] * weighting.through_weights(by_weight)
+        moves = moves + own_weight[:, None] * weighting.through_weights(by_weight)
     stratum = stratum_of_moves(moves, group, frequency, times.size)
     sample = Values(tuple(preds.models), np.array(values), stratum, stratum.units, note)
     return compare_values(sample, f"concordance up to {horizon:g}", Hypothesis(level=level), adjust)
@@ -645,6 +725,9 @@ def _concordance_and_moves(score: Array, kinds: list[_Pairs]) -> tuple[float, Ar
         # With equal scores all pairs are tied, and each counts half.
         half_of_all.append(_concordant_weight(np.zeros(score.size), pairs))
     total = 2 * sum(float(as_first.sum()) for as_first, _ in half_of_all)
+    if not total:
+        got = "none: every event comes last"
+        raise InputError("horizon", expected="a pair of an event and a row that is free of it for longer", got=got)
     value = sum(float(as_first.sum()) for as_first, _ in concordant) / total
     moves, by_weight = np.zeros(score.size), np.zeros(score.size)
     # The value is a ratio C/T, whose derivative is (dC − value·dT)/T.
