@@ -588,12 +588,7 @@ def recalibrator(method: Method, **parameters: Any) -> Recalibrator:
 
 @contract
 def recalibrate(
-    predictions: Predictions,
-    method: Method = "beta",
-    *,
-    cv: Any = 10,
-    random_state: Any = 0,
-    **parameters: Any,
+    predictions: Predictions, method: Method = "beta", *, cv: Any = 10, random_state: Any = 0, **parameters: Any
 ) -> Recalibrated:
     """Recalibrate each model out of fold, using only its scores.
 

@@ -114,9 +114,7 @@ File = Annotated[
 SavedDecision = Annotated[
     str,
     Parameter(
-        allow_leading_hyphen=True,
-        validator=_refuse_option,
-        help="File that 'rocscope choose -o' or the report wrote.",
+        allow_leading_hyphen=True, validator=_refuse_option, help="File that 'rocscope choose -o' or the report wrote."
     ),
 ]
 Column = Annotated[str | None, Parameter(group=COLUMNS)]

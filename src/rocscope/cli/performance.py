@@ -389,11 +389,7 @@ def _ends(estimate: "Estimate") -> str:
 
 
 @opt.for_two_classes(
-    "--score",
-    "--pos-label",
-    "--review-cost",
-    "--review-capacity",
-    instead="the page shows each class against the rest",
+    "--score", "--pos-label", "--review-cost", "--review-capacity", instead="the page shows each class against the rest"
 )
 def report(
     file: opt.File,
@@ -532,10 +528,7 @@ _PUBLISHED = {("tic_tac_toe", "naive Bayes"): "69.5%, 75.2%, 0.403"}
 
 
 def demo(
-    *,
-    folder: Annotated[Path, Parameter(alias="-o")] = Path("demo"),
-    random_state: int = 0,
-    force: opt.Force = False,
+    *, folder: Annotated[Path, Parameter(alias="-o")] = Path("demo"), random_state: int = 0, force: opt.Force = False
 ) -> None:
     """Cross-validate naive Bayes and a decision tree on tic-tac-toe and wdbc, and write the report.
 

@@ -16,7 +16,6 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.contract import answering
 from rocscope.core import (
-    CELLS,
     Campaign,
     Context,
     CumulativeCounts,
@@ -24,11 +23,10 @@ from rocscope.core import (
     Predictions,
     Result,
     ThresholdCounts,
-    decimal,
     jsonable,
-    require_kinds,
 )
-from rocscope.core.context import PARTS, class_weights, column_of, in_parts
+from rocscope.core.context import CELLS, PARTS, class_weights, column_of, decimal, in_parts
+from rocscope.core.kinds import require_kinds
 from rocscope.curves.curve import Curve, cumulative, of_one_or_several
 from rocscope.curves.rate_curves import CountCurve
 from rocscope.errors import InputError

@@ -504,11 +504,7 @@ class RowCostModel:
         return self._draws(chosen, acting, sample.number, stratified)
 
     def _draws(
-        self,
-        chosen: list[Array],
-        acting: list[Array],
-        number: int,
-        stratified: bool = False,
+        self, chosen: list[Array], acting: list[Array], number: int, stratified: bool = False
     ) -> generalization.DrawsOfRows:
         """Return draws of the costs of rules, given the share of each row that each of them acts on.
 

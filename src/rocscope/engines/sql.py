@@ -402,10 +402,7 @@ def _prepared(table: _Table) -> LazyRows:
     if weight is not None:
         _check_weights(table, complete, weight)
         one, none = nw.col(weight.column).cast(nw.Float64), nw.lit(0.0)
-    selected = {
-        "pos": nw.when(is_pos).then(one).otherwise(none),
-        "neg": nw.when(is_pos).then(none).otherwise(one),
-    }
+    selected = {"pos": nw.when(is_pos).then(one).otherwise(none), "neg": nw.when(is_pos).then(none).otherwise(one)}
     if table.request.context is not None:
         selected = _in_money(table, complete, selected, table.request.context)
     for name, role in table.scores:

@@ -667,10 +667,7 @@ def read_sketch(
     layout = formats.FileLayout(format, decimal, delimiter, encoding, table)
     request = CountRequest(label, scores, weight, where, segment, pos_label, missing, layout)
     by_segment: dict[Hashable, list[sketches.CountsSketch]] = {}
-    with (
-        reporting(progress, progress_title(source), "rows") as report,
-        open_source(source, layout) as opened,
-    ):
+    with reporting(progress, progress_title(source), "rows") as report, open_source(source, layout) as opened:
         reader, stream = _reader_of(opened, request)
         tally = BatchTally(reader)
         with closing(in_order(stream.pieces, partial(_take_and_sort, reader))) as batches:

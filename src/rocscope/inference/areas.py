@@ -33,14 +33,7 @@ from rocscope.core import Predictions, ThresholdCounts
 from rocscope.errors import InputError, OneClassError, warn
 from rocscope.inference import estimate as inference
 from rocscope.inference.proportions import logit, wilson_interval
-from rocscope.inference.variance import (
-    OverFolds,
-    RowLevels,
-    Stratum,
-    Units,
-    rows_for,
-    units_of,
-)
+from rocscope.inference.variance import OverFolds, RowLevels, Stratum, Units, rows_for, units_of
 from rocscope.sample import Sample, sample_of
 
 # Weight of the prior for the variance of placements, in rows: always, and in addition where no row tells anything. Both

@@ -28,16 +28,8 @@ from rocscope.core import OperatingPoint, Predictions, Result, html_table, jsona
 from rocscope.core.kinds import require_kinds
 from rocscope.core.ranking import count_at_least
 from rocscope.errors import ColumnError, InputError, WeightError
-from rocscope.inference.estimate import (
-    FEW_ROWS,
-    Alternative,
-    Comparison,
-    Estimate,
-    Hypothesis,
-    Test,
-    few,
-    normal_quantile,
-)
+from rocscope.inference import estimate as inference
+from rocscope.inference.estimate import FEW_ROWS, Comparison, Estimate, Hypothesis, few, normal_quantile
 from rocscope.sample import counts_of, point_of, rows_of
 
 ShareMethod = Literal["wilson", "clopper-pearson", "jeffreys", "wald"]
@@ -436,7 +428,7 @@ def mcnemar(
     *,
     among: Literal["all", "positives", "negatives"] = "all",
     method: McNemar = "mid-p",
-    alternative: Alternative = "two-sided",
+    alternative: inference.Alternative = "two-sided",
     level: float = 0.95,
 ) -> Comparison:
     """Test whether the second of two classifiers is correct more often than the first on the same rows (McNemar).
@@ -572,8 +564,8 @@ def compare_errors(
     first: OperatingPoint,
     second: OperatingPoint,
     *,
-    alternative: Alternative = "two-sided",
-    test: Test = "difference",
+    alternative: inference.Alternative = "two-sided",
+    test: inference.Test = "difference",
     margin: float = 0.0,
     level: float = 0.95,
 ) -> Comparison:

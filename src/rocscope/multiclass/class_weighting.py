@@ -349,10 +349,7 @@ def greedy(problem: Problem) -> Array:
         gain = None if full.gain is None else full.gain[np.ix_(known, known)]
         objective = replace(full, gain=gain, support=full.support[known], least_hits=full.least_hits[known])
         part = replace(
-            part,
-            y=np.searchsorted(known, part.y),
-            proba=part.proba.take(known, axis=1),
-            objective=objective,
+            part, y=np.searchsorted(known, part.y), proba=part.proba.take(known, axis=1), objective=objective
         )
         weight[known] = line_search(part, weight[known], cls)
     return weight

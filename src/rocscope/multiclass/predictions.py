@@ -322,11 +322,7 @@ class RowDesign:
 
     @classmethod
     def of(
-        cls,
-        n: int,
-        weight: Array | None = None,
-        unit: Indices | None = None,
-        weights: Weights = "auto",
+        cls, n: int, weight: Array | None = None, unit: Indices | None = None, weights: Weights = "auto"
     ) -> "RowDesign":
         """Return the design of n rows, given their weights and groups, and the meaning of weights."""
         rows = np.arange(n)

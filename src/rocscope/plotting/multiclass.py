@@ -106,11 +106,7 @@ def plot_confusion(matrix: ConfusionMatrix, *, shares: Shares = "row", ax: Any =
     """
     theme.require("matrix", matrix, ConfusionMatrix, made_by="predictions.confusion() makes one")
     check.check_choice("shares", shares, ("row", "column", "none"))
-    shade = {
-        "row": matrix.row_shares,
-        "column": matrix.column_shares,
-        "none": matrix.counts / matrix.n,
-    }[shares]
+    shade = {"row": matrix.row_shares, "column": matrix.column_shares, "none": matrix.counts / matrix.n}[shares]
     texts = [[f"{count:,.6g}" for count in row] for row in matrix.counts.tolist()]
     return _heat_map(ax, shade, texts, matrix.classes, ("Predicted class", "Actual class"), (0.0, 1.0))
 

@@ -34,7 +34,6 @@ from rocscope.calibration.scores import miscalibration_test
 from rocscope.core import (
     Campaign,
     Context,
-    CountedModels,
     CumulativeCounts,
     OperatingPoint,
     Predictions,
@@ -42,6 +41,7 @@ from rocscope.core import (
     ThresholdCounts,
     require_kinds,
 )
+from rocscope.core.predictions import CountedModels
 from rocscope.core.ranking import Block
 from rocscope.curves.rate_curves import det, lift_chart, roc
 from rocscope.decisions.choosing import DEFAULT_THRESHOLD, Decision, choose
