@@ -53,6 +53,7 @@ REFUSED: dict[str, dict[str, str]] = {
     "val.prob": _ONE_ROW_A_CASE | _CASES,
     "Spiegelhalter's test": _ONE_ROW_A_CASE | _CASES,
     "Hosmer–Lemeshow test": _ONE_ROW_A_CASE | _CASES,
+    "Cox calibration": _ONE_ROW_A_CASE | _CASES,
     "the test of calibration": _ONE_ROW_A_CASE | _CASES,
     "recalibration": _ONE_ROW_A_CASE,
     "multi-class AUC with its interval": _ONE_ROW_A_CASE,
@@ -74,7 +75,13 @@ REFUSED: dict[str, dict[str, str]] = {
 }
 """By function, the kinds that it refuses, and the call that answers."""
 
-KNOWS_NO_GROUPS = ("Wilcoxon–Mann–Whitney test", "the permutation test", "McNemar's test", "a table of thresholds")
+KNOWS_NO_GROUPS = (
+    "Cox calibration",
+    "Wilcoxon–Mann–Whitney test",
+    "the permutation test",
+    "McNemar's test",
+    "a table of thresholds",
+)
 """Functions that take rows of a group to be independent, and warn of it."""
 
 
