@@ -81,7 +81,10 @@ def concordance_by_hand(time, event, score, horizon):
         if ei != 1 or ti > horizon:
             continue
         for tj, ej, sj in zip(time, event, score, strict=True):
-            weight = 1 / uncensored(ti) ** 2 if tj > ti else 1 / (uncensored(ti) * uncensored(tj)) if ej == 2 else 0
+            free_for_longer = tj > ti or (tj == ti and ej == 0)  # events come before censorings
+            weight = 1 / uncensored(ti) ** 2 if free_for_longer else 0
+            if not free_for_longer and ej == 2:
+                weight = 1 / (uncensored(ti) * uncensored(tj))
             total += weight
             right += weight * ((si > sj) + Fraction(si == sj, 2))
     return right / total
@@ -94,6 +97,25 @@ def test_concordance_with_ties_and_competing_risks_equals_all_pairs_in_fractions
     time[0], event[1], time[1] = 9, 1, 2
     expected = concordance_by_hand(time.tolist(), event.tolist(), score.tolist(), 6)
     assert concordance(time, event, score, 6).estimates["score"].value == pytest.approx(float(expected), rel=1e-13)
+
+
+def test_a_row_censored_at_the_time_of_an_event_is_free_of_it():
+    """Of four equally weighted pairs (the event at 1 with all others, that at 2 with the last) three are right."""
+    found = concordance([1, 1, 2, 3], [1, 0, 1, 0], [0.9, 0.4, 0.5, 0.6], 2.5).estimates["score"].value
+    # One of three rows that outlive 1 was censored there: the pair of the event at 2 counts (3/2)² = 2.25.
+    assert found == pytest.approx(3 / (3 + 2.25))
+
+
+def test_a_pair_is_needed_and_codes_of_events_are_said():
+    with pytest.raises(InputError, match="expected a pair of an event and a row that is free of it for longer"):
+        concordance([1, 1], [1, 1], [0.9, 0.4], 2)
+    for codes in ([2, 1, 2], ["alive", "dead", "alive"]):
+        with pytest.raises(InputError, match=r"event_codes=\[1, 2\] for 1 censored and 2 the event"):
+            at_horizon([1, 2, 3], codes, [0.9, 0.4, 0.1], 2)
+    plain = at_horizon([1, 2, 3], [0, 1, 0], [0.9, 0.4, 0.1], 2)
+    for codes, event in (([1, 2], [1, 2, 1]), (["alive", "dead"], ["alive", "dead", "alive"])):
+        coded = at_horizon([1, 2, 3], event, [0.9, 0.4, 0.1], 2, event_codes=codes)
+        assert (coded.y_true == plain.y_true).all() and (coded.sample_weight == plain.sample_weight).all()
 
 
 def test_without_censoring_concordance_is_harrells():

@@ -308,7 +308,7 @@ class Fields:
         Of an object named in `optional`, the fields listed may be missing: they are computed from the others, and
         earlier versions did not write all of them.
         """
-        difference = _difference(made, _without_header(self.content), "", optional)
+        difference = _differing(made, _without_header(self.content), "", optional)
         if difference is not None:
             name, expected, got = difference
             self.refuse(name, expected, got)
@@ -327,9 +327,7 @@ def _in_range(low: float, high: float) -> str:
     return f" from {low:g} to {high:g}"
 
 
-def _difference(
-    made: Any, kept: Any, path: str, optional: Mapping[str, Collection[str]]
-) -> tuple[str, str, str] | None:
+def _differing(made: Any, kept: Any, path: str, optional: Mapping[str, Collection[str]]) -> tuple[str, str, str] | None:
     """Return the place of the first difference, the expected value and the value of the file."""
     if isinstance(made, dict) and isinstance(kept, dict):
         for name in dict.fromkeys([*made, *kept]):
@@ -340,7 +338,7 @@ def _difference(
                 if name in optional.get(path.rpartition(".")[2], ()):  # by the object's own name, wherever it is
                     continue
                 return place, "this field", "none"
-            difference = _difference(made[name], kept[name], place, optional)
+            difference = _differing(made[name], kept[name], place, optional)
             if difference is not None:
                 return difference
         return None
@@ -348,7 +346,7 @@ def _difference(
         if len(made) != len(kept):
             return path, f"{len(made)} entries", str(len(kept))
         for index, (made_entry, kept_entry) in enumerate(zip(made, kept, strict=True)):
-            difference = _difference(made_entry, kept_entry, f"{path}[{index}]", optional)
+            difference = _differing(made_entry, kept_entry, f"{path}[{index}]", optional)
             if difference is not None:
                 return difference
         return None

@@ -246,10 +246,8 @@ def _draw_roc(predictions: Any, decision: "rs.Decision", ax: Any) -> None:
     if context and decision.criterion == "min_cost" and not decision.subject_to:
         rs.plotting.plot_roc(predictions, context=context, legend="below", ax=ax)
         return
-    marked = [decision.threshold] if math.isfinite(decision.threshold) else []
-    rs.plotting.plot_roc(
-        predictions, models=[decision.model], context=context, thresholds=marked, legend="below", ax=ax
-    )
+    marks = [decision.threshold] if math.isfinite(decision.threshold) else []
+    rs.plotting.plot_roc(predictions, models=[decision.model], context=context, thresholds=marks, legend="below", ax=ax)
 
 
 def _choose_weights(

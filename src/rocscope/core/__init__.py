@@ -1,40 +1,9 @@
+# pyright: reportUnusedImport=false
 """The exact statistic and what belongs to it: predictions, counts, their ranking, contexts, and results."""
 
 from rocscope.core.context import CELLS, Campaign, Context, decimal
 from rocscope.core.counts import CumulativeCounts, OperatingPoint, ThresholdCounts
 from rocscope.core.kinds import require_kinds
-from rocscope.core.predictions import (
-    CountedModels,
-    Predictions,
-    Provenance,
-    Rows,
-    Weights,
-    independent_units,
-    model_name,
-)
+from rocscope.core.predictions import CountedModels, Predictions, Provenance, Weights, independent_units, model_name
 from rocscope.core.ranking import Levels
 from rocscope.core.result import Band, Result, html_table, jsonable, number
-
-__all__ = [
-    "CELLS",
-    "Band",
-    "Campaign",
-    "Context",
-    "CountedModels",
-    "CumulativeCounts",
-    "Levels",
-    "OperatingPoint",
-    "Predictions",
-    "Provenance",
-    "Result",
-    "Rows",
-    "ThresholdCounts",
-    "Weights",
-    "decimal",
-    "html_table",
-    "independent_units",
-    "jsonable",
-    "model_name",
-    "number",
-    "require_kinds",
-]

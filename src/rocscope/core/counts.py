@@ -17,16 +17,7 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Booleans, ranks_there
 from rocscope._base.exact_sums import UNIT, Sums, is_moderate, scale_of
 from rocscope._base.public_names import reach
-from rocscope.core.ranking import (
-    Levels,
-    Pairs,
-    Ranking,
-    collapse,
-    count_at_least,
-    rank,
-    running_sums,
-    without_signed_zeros,
-)
+from rocscope.core.ranking import Levels, Pairs, Ranking, collapse, count_at_least, rank, running_sums, unsigned_zeros
 from rocscope.core.result import ComparedByValue, Result, html_table, jsonable, number
 from rocscope.errors import InputError, OneClassError, ScoreError, ShapeError, WeightError
 
@@ -373,7 +364,7 @@ class ThresholdCounts(CumulativeCounts):
         used = (counts[0] > 0) | (counts[1] > 0)
         if not used.any():
             raise ShapeError("pos and neg", expected="a count above 0", got="only zeros")
-        self._ranking: Ranking = Levels(without_signed_zeros(scores)[used], counts[0][used], counts[1][used])
+        self._ranking: Ranking = Levels(unsigned_zeros(scores)[used], counts[0][used], counts[1][used])
 
     @classmethod
     def from_ranking(cls, ranking: Ranking) -> "ThresholdCounts":

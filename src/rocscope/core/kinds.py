@@ -36,52 +36,25 @@ EXPECTED = {
 
 _ONE_REPEAT = "take one repeat: predictions.by_repeat()[0]"
 _PRICED = "let a column say what rows bring: rs.choose(*trial.priced()), or Context(cost_fn='amount')"
-_TRIAL = "plan from the experiment: trial.plan(campaign)"
+_TRIAL = "choose among cases with their gain in a column: rs.choose(*trial.priced(), subject_to='cases <= 200')"
 _CASES = {"money": _PRICED}
 _CAMPAIGN = {"money": _TRIAL, "priced": _TRIAL}
 _ONE_ROW_A_CASE = {"repeats": _ONE_REPEAT}
 _INDEPENDENT = dict.fromkeys(("repeats", "groups"), "leave the level out, or the groups if each row stands for itself")
-_EXCHANGED = dict.fromkeys(
-    ("frequency", "sampling", "estimated", "money"),
-    "rows are exchanged, which weights forbid: rs.compare allows for them",
-)
+_EXCHANGED = dict.fromkeys(("frequency", "sampling", "estimated", "money"), "rs.compare allows for weights")
 
 REFUSED: dict[str, dict[str, str]] = {
-    "summary": _ONE_ROW_A_CASE | _CASES,
-    "report": _ONE_ROW_A_CASE,
-    "calibration report": _ONE_ROW_A_CASE | _CASES,
-    "val.prob": _ONE_ROW_A_CASE | _CASES,
-    "Spiegelhalter's test": _ONE_ROW_A_CASE | _CASES,
-    "Hosmer–Lemeshow test": _ONE_ROW_A_CASE | _CASES,
-    "Cox calibration": _ONE_ROW_A_CASE | _CASES,
-    "the test of calibration": _ONE_ROW_A_CASE | _CASES,
-    "recalibration": _ONE_ROW_A_CASE,
-    "multi-class AUC with its interval": _ONE_ROW_A_CASE,
-    "volume under the surface": _ONE_ROW_A_CASE,
-    "comparison of multi-class AUCs": _ONE_ROW_A_CASE,
-    "comparison of multi-class costs": _ONE_ROW_A_CASE,
-    "Wilcoxon–Mann–Whitney test": _ONE_ROW_A_CASE,
+    **dict.fromkeys(("summary", "a table of thresholds"), _ONE_ROW_A_CASE | _CASES),
+    **dict.fromkeys(("gain", "lift", "cases and depth", "pilot"), _CASES),
+    **dict.fromkeys(("plan_campaign", "allocate", "profit"), _CAMPAIGN),
     "the permutation test": _ONE_ROW_A_CASE | _EXCHANGED,
-    "McNemar's test": _ONE_ROW_A_CASE,
-    "a table of thresholds": _ONE_ROW_A_CASE | _CASES,
-    "plan_campaign": _CAMPAIGN,
-    "allocate": _CAMPAIGN,
-    "gain": _CASES,
-    "lift": _CASES,
-    "profit": _CAMPAIGN,
-    "cases and depth": _CASES,
-    "pilot": _CASES,
     "a constraint with a level": _INDEPENDENT | _CASES,
 }
-"""By function, the kinds that it refuses, and the call that answers."""
+"""By function, the kinds that it refuses, and the call that answers; others that ask refuse repeats only."""
 
-KNOWS_NO_GROUPS = (
-    "Cox calibration",
-    "Wilcoxon–Mann–Whitney test",
-    "the permutation test",
-    "McNemar's test",
-    "a table of thresholds",
-)
+KNOWS_NO_GROUPS = {"Cox calibration", "Wilcoxon–Mann–Whitney test", "the permutation test", "McNemar's test"} | {
+    "a table of thresholds"
+}
 """Functions that take rows of a group to be independent, and warn of it."""
 
 
@@ -118,7 +91,7 @@ def require_kinds(function: str, *data: Any) -> None:
         With the call that answers.
     """
     kinds = set[str]().union(*map(kinds_of, data))
-    for kind, answer in REFUSED[function].items():
+    for kind, answer in REFUSED.get(function, _ONE_ROW_A_CASE).items():
         if kind in kinds:
             expected, got = EXPECTED[kind]
             raise InputError(function, expected=expected, got=got, hint=answer)

@@ -213,10 +213,16 @@ class Rows(Result):
             return "cases"
         return "sampling" if self.frequency is None else "frequency"
 
-    @property
+    @cached_property
     def frequency(self) -> Array | None:
         """The number of equal rows that each row stands for; None if weights stand for something else."""
-        return self.own_weight if self.weights == "frequency" else None
+        weight = self.own_weight
+        return weight if self.weights == "frequency" or (self.weights == "auto" and self._is_table) else None
+
+    @property
+    def _is_table(self) -> bool:
+        """Whether the weights can hardly be anything but those of a table of counts."""
+        return False
 
     @cached_property
     def repeated(self) -> bool:
@@ -421,15 +427,10 @@ class Predictions(Rows):
         }
         self._keep(n, sample_weight, weights, source, weighting, **own_columns)
 
-    @cached_property
-    def frequency(self) -> Array | None:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """The number of equal rows that each row stands for; None if weights stand for something else."""
+    @property
+    def _is_table(self) -> bool:
         weight = self.own_weight
-        if weight is None or self.weights in ("sampling", "money"):
-            return None
-        if self.weights == "auto" and not is_table(weight, self.y_true, *self.scores.values()):
-            return None
-        return weight
+        return weight is not None and is_table(weight, self.y_true, *self.scores.values())
 
     @property
     def models(self) -> list[str]:  # pyright: ignore[reportIncompatibleVariableOverride]

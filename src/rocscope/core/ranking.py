@@ -210,7 +210,7 @@ def running_sums(counts: Array) -> Array:
     return sums
 
 
-def without_signed_zeros(scores: Array) -> Array:
+def unsigned_zeros(scores: Array) -> Array:
     """Return scores with -0.0 replaced by 0.0."""
     return scores + scores.dtype.type(0) if scores.dtype.kind == "f" else scores
 
@@ -661,7 +661,7 @@ def _rank_few(positive: Booleans, scores: Array, weight: Array | None) -> Levels
         neg = (keys & 1).astype(np.int64)
         np.invert(keys, out=keys)
         return collapse((keys >> 1).view(scores.dtype), 1 - neg, neg)
-    scores = without_signed_zeros(scores)
+    scores = unsigned_zeros(scores)
     order = np.argsort(scores)[::-1]
     if weight is None:
         pos = positive[order].astype(np.int64)

@@ -286,14 +286,10 @@ def _final_boards() -> tuple[set[str], set[str], set[str]]:
         for board in open_boards:
             blank = [place for place, cell in enumerate(board) if cell == "b"]
             boards |= {board[:place] + player + board[place + 1 :] for place in blank}
-        ended = {board for board in boards if _has_line(board, player)}
+        ended = {board for board in boards if (any(all(board[place] == player for place in line) for line in _LINES))}
         won[player] |= ended
         open_boards = boards - ended
     return won["x"], won["o"], open_boards
-
-
-def _has_line(board: str, player: str) -> bool:
-    return any(all(board[place] == player for place in line) for line in _LINES)
 
 
 # Status, age, sex; how many survived, how many died.

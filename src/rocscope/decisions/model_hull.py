@@ -242,7 +242,7 @@ def _mean(value: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class Weights:
+class RateWeights:
     """Weights of both error rates as linear functions of one uncertain number u: constant + rate · u."""
 
     miss: tuple[float, float]
@@ -269,7 +269,7 @@ class Envelope:
         rates = np.array([(vertex.point.fnr, vertex.point.fpr) for vertex in slope_ranges.vertices])
         return cls(rates[:, 0], rates[:, 1], np.array([float(border) for border in slope_ranges.borders]))
 
-    def integrate(self, distribution: Distribution, weights: Weights) -> float:
+    def integrate(self, distribution: Distribution, weights: RateWeights) -> float:
         """Integrate the cost of the best vertex over one uncertain number u, exactly.
 
         Notes
@@ -303,7 +303,7 @@ def adaptive_cost(envelope: Envelope, context: UncertainContext, sample_prevalen
     if not isinstance(prevalence, Distribution):
         return _cost_at_prevalence(envelope, ratio, prevalence)
     if not isinstance(ratio, Distribution):
-        return envelope.integrate(prevalence, Weights(miss=(0, 1), false_alarm=(ratio, -ratio)))
+        return envelope.integrate(prevalence, RateWeights(miss=(0, 1), false_alarm=(ratio, -ratio)))
 
     from scipy import integrate
 
@@ -316,7 +316,7 @@ def adaptive_cost(envelope: Envelope, context: UncertainContext, sample_prevalen
 
 def _cost_at_prevalence(envelope: Envelope, ratio: float | Distribution, prevalence: float) -> float:
     if isinstance(ratio, Distribution):
-        return envelope.integrate(ratio, Weights(miss=(prevalence, 0), false_alarm=(0, 1 - prevalence)))
+        return envelope.integrate(ratio, RateWeights(miss=(prevalence, 0), false_alarm=(0, 1 - prevalence)))
     return float((prevalence * envelope.fnr + (1 - prevalence) * ratio * envelope.fpr).min())
 
 
@@ -873,7 +873,7 @@ def h_measure(
     share = counts.prevalence
     distribution = _cost_distribution(share, costs, severity_ratio)
     # A false alarm costs u and a miss 1 − u, weighted by the shares of the classes.
-    weights = Weights(miss=(share, -share), false_alarm=(0, 1 - share))
+    weights = RateWeights(miss=(share, -share), false_alarm=(0, 1 - share))
     return 1 - envelope.integrate(distribution, weights) / TRIVIAL.integrate(distribution, weights)
 
 

@@ -14,7 +14,7 @@ from rocscope import kernels
 from rocscope._base.arrays import NUMBERS, Array, ranks_there, type_of, widened
 from rocscope._base.radix import encode
 from rocscope.core import Levels
-from rocscope.core.ranking import Ranking, without_signed_zeros
+from rocscope.core.ranking import Ranking, unsigned_zeros
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +50,7 @@ class DeviceScores(Ranking):
     @cached_property
     def _on_host(self) -> Levels:
         values = self.library.unique(self.library.concatenate([self.pos, self.neg]))
-        threshold = without_signed_zeros(_host(values)[::-1].astype(self.dtype))
+        threshold = unsigned_zeros(_host(values)[::-1].astype(self.dtype))
         return Levels(threshold, self._rows_at(self.pos, values), self._rows_at(self.neg, values))
 
     def _rows_at(self, scores: Any, values: Any) -> Array:
@@ -87,17 +87,13 @@ def rank(y_true: Any, y_score: Any) -> DeviceScores | None:
     if not any((positive | (labels == negative)).all() for negative in (0, -1)):
         return None
     # Not every library sorts or searches float16; float32 holds each of its values.
-    wide = _as_float32(scores) if name == "float16" else scores
+    wide = (scores.float() if hasattr(scores, "float") else scores.astype("float32")) if name == "float16" else scores
     return DeviceScores(library, _sorted(library, wide[positive]), _sorted(library, wide[~positive]), np.dtype(name))
 
 
 def _sorted(library: Any, values: Any) -> Any:
     result = library.sort(values)
     return result[0] if isinstance(result, tuple) else result  # torch also returns the order
-
-
-def _as_float32(tensor: Any) -> Any:
-    return tensor.float() if hasattr(tensor, "float") else tensor.astype("float32")
 
 
 def _host(tensor: Any) -> Array:

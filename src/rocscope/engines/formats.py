@@ -127,12 +127,7 @@ def encoding_of(start: bytes) -> str:
 # ---- How a file is written ----
 
 # Arguments that only some formats have.
-_FORMATS_WITH = {
-    "decimal": ("csv", "tsv"),
-    "delimiter": ("csv",),
-    "encoding": ("csv", "tsv", "jsonl"),
-    "table": _DATABASES,
-}
+_TAKEN_BY = {"decimal": ("csv", "tsv"), "delimiter": ("csv",), "encoding": ("csv", "tsv", "jsonl"), "table": _DATABASES}
 _TAB = ("\\t", "tab")  # ways to type it on a command line
 
 
@@ -176,7 +171,7 @@ class FileLayout:
             return ",;\t|".replace(self.decimal_mark, "")
         return "\t" if self.delimiter in _TAB else self.delimiter
 
-    def refuse(self, kind: str, names: Iterable[str] = ("format", *_FORMATS_WITH)) -> None:
+    def refuse(self, kind: str, names: Iterable[str] = ("format", *_TAKEN_BY)) -> None:
         """Raise InputError for arguments that do not apply to a kind of source."""
         for name in names:
             value = getattr(self, name)
@@ -185,7 +180,7 @@ class FileLayout:
 
     def require_meaning(self, format: str) -> None:
         """Raise InputError for arguments that do not apply to a format."""
-        names = [name for name, formats in _FORMATS_WITH.items() if format not in formats]
+        names = [name for name, formats in _TAKEN_BY.items() if format not in formats]
         self.refuse(f"{format} files", names)
 
 

@@ -275,11 +275,9 @@ def read_at_horizon(
     numbers = {role.column: column.values for role, column in by_role.items() if role.argument == "columns"}
     models = {role.model: column.values for role, column in by_role.items() if role.model is not None}
     provenance = arguments.pop("source")
-    preds = at_horizon(
-        numbers[time], numbers[event], models, horizon, competing=competing, weights=weights, **arguments
-    )
-    preds.source = provenance
-    return preds
+    rows = at_horizon(numbers[time], numbers[event], models, horizon, competing=competing, weights=weights, **arguments)
+    rows.source = provenance
+    return rows
 
 
 def _roles_of_classes(

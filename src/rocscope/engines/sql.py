@@ -27,7 +27,7 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Booleans
 from rocscope.core import CountedModels, Provenance, ThresholdCounts
 from rocscope.core import context as contexts
-from rocscope.core.ranking import collapse, without_signed_zeros
+from rocscope.core.ranking import collapse, unsigned_zeros
 from rocscope.engines import columns, formats, streaming
 from rocscope.engines.columns import CountRequest, Role
 from rocscope.engines.opening import open_source
@@ -226,7 +226,7 @@ _WIDEST = 2**62  # larger differences do not fit 64 bits in every database
 
 def scores_of(column: pa.ChunkedArray, subject: str) -> Array:
     """Return scores in their own type."""
-    return without_signed_zeros(columns.numbers(column, subject, ScoreError).values)
+    return unsigned_zeros(columns.numbers(column, subject, ScoreError).values)
 
 
 def totals_by(rows: LazyRows, *keys: str) -> LazyRows:
@@ -575,7 +575,7 @@ def _aggregated(source: Any, request: CountRequest) -> CountedModels | Segmented
         positive = columns.positives(by_role[label], request.pos_label, label.subject(opened))
     request.progress(rows, rows)
     provenance = Provenance(opened.origin, rows, rows - int(size.sum()), request.where)
-    values = without_signed_zeros(by_role[score].as_scores())
+    values = unsigned_zeros(by_role[score].as_scores())
     pos = np.where(positive, size, 0)
     neg = np.where(positive, 0, size)
     if segments:

@@ -670,7 +670,7 @@ def read_sketch(
     with reporting(progress, progress_title(source), "rows") as report, open_source(source, layout) as opened:
         reader, stream = _reader_of(opened, request)
         tally = BatchTally(reader)
-        with closing(in_order(stream.pieces, partial(_take_and_sort, reader))) as batches:
+        with closing(in_order(stream.pieces, partial(_take_sorted, reader))) as batches:
             for batch, rows_by_segment in batches:
                 tally.add(batch)
                 if not tally.failed:
@@ -689,9 +689,7 @@ def read_sketch(
     return counted[None] if segment is None else CountedModels(counted, provenance)
 
 
-def _take_and_sort(
-    reader: Reader, table: pa.Table
-) -> tuple[Batch, Mapping[Hashable, Sequence[row_buffers.PackedRows]]]:
+def _take_sorted(reader: Reader, table: pa.Table) -> tuple[Batch, Mapping[Hashable, Sequence[row_buffers.PackedRows]]]:
     """Check a batch and sort its keys, in any thread; levels are made later because they take more memory."""
     batch = reader.take(table)
     by_segment = batch.by_segment()

@@ -611,9 +611,7 @@ class HullClassifier(wrapping.TwoClasses, wrapping.FoldedClassifier, metaestimat
             if (self.context, self.criterion, constraints_of(self.subject_to)) != (None, None, ()):
                 raise InputError("mixture", expected="no context, criterion or constraint beside it", got="both")
             self.mixture_ = self.hull_.mixture(**self.mixture)
-        self.decision_: Decision = choose(
-            self.hull_, self.context, criterion=self.criterion, subject_to=self.subject_to
-        )
+        self.decision_ = choose(self.hull_, self.context, criterion=self.criterion, subject_to=self.subject_to)
 
     def _models(self) -> dict[str, Any]:
         pairs = list(self.estimators)

@@ -32,7 +32,8 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.contract import contract
 from rocscope._base.grouping import Parts
-from rocscope.core import Result, Rows, html_table, number
+from rocscope.core import Result, html_table, number
+from rocscope.core.predictions import Rows
 from rocscope.errors import InputError, PairingError, ScoreError, ShapeError
 from rocscope.evaluation.fitting import AnyPredictions
 from rocscope.evaluation.measures import Metric, measure_of

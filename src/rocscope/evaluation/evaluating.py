@@ -17,8 +17,8 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.contract import answering, contract
 from rocscope._base.progress import Progress
-from rocscope.core import Context, Predictions, Result, Rows, Weights, html_table
-from rocscope.core.predictions import with_groups
+from rocscope.core import Context, Predictions, Result, Weights, html_table
+from rocscope.core.predictions import Rows, with_groups
 from rocscope.curves.curve import Curve
 from rocscope.decisions import Decision, UncertainContext, choose, generalization
 from rocscope.decisions.constraints import Function

@@ -22,12 +22,7 @@ from rocscope.errors import InputError
 
 Sign = Literal[">=", "<=", ">", "<"]
 
-RELATIONS: dict[str, Callable[[Any, Any], Any]] = {
-    ">=": operator.ge,
-    "<=": operator.le,
-    ">": operator.gt,
-    "<": operator.lt,
-}
+RELATIONS: dict[str, Callable[..., Any]] = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
 _WRITTEN = {"≥": ">=", "≤": "<="}
 _TURNED = {">=": "<=", "<=": ">=", ">": "<", "<": ">"}
 _SLACK = 1e-12

@@ -909,9 +909,7 @@ def _compare_unpaired(
     variances = [float(sample.covariance[0, 0]) for sample in (first_sample, second_sample)]
     difference = AreaDifference(first_sample.size(0), second_sample.size(0), 0.0, sum(variances), df)
     # Of DeLong's test, as pROC has it: from the numbers of rows.
-    df = inference.satterthwaite(
-        variances, [sample.n_pos + sample.n_neg - 1 for sample in (first_sample, second_sample)]
-    )
+    df = inference.satterthwaite(variances, [arm.n_pos + arm.n_neg - 1 for arm in (first_sample, second_sample)])
     design, n = inference.joined("unpaired", first_sample.note), first_sample.n + second_sample.n
     return _compare_pair(difference, (first, second), hypothesis, method, n, design, df)
 

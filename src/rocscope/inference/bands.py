@@ -553,9 +553,7 @@ class SmoothRoc(Curve):
         self.counts.require_cases()
         if self.method != "binormal, ml" or self.binormal is None:
             options: dict[str, Any] = {"level": level, "replicates": replicates, "random_state": random_state}
-            return resampling.bootstrap(
-                self.counts, lambda counts: self.recount(counts).auc, stratified=True, **options
-            )
+            return resampling.bootstrap(self.counts, lambda drawn: self.recount(drawn).auc, stratified=True, **options)
         fit = self.binormal
         reach = normal_quantile(level) * fit.deviate_error
         low = float(special.ndtr(fit.deviate - reach))

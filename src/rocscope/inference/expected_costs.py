@@ -93,7 +93,7 @@ def sample_of_means(
     """Return the means of the columns of `values`, with classes weighted to a target prevalence."""
     positive, weighting = predictions.y_true, predictions.weighting
     weight = np.ones(len(predictions)) if predictions.sample_weight is None else predictions.sample_weight
-    frequency = predictions.frequency
+    frequency = weight if predictions.sample_weight is None else predictions.frequency
     if target_prevalence is None:
         strata = [(np.ones(positive.size, bool), 1.0)]
     else:

@@ -14,7 +14,8 @@ import numpy as np
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Indices
 from rocscope._base.grouping import SEGMENTS
-from rocscope.core import Predictions, Provenance, Rows, Weights, html_table, model_name
+from rocscope.core import Predictions, Provenance, Weights, html_table, model_name
+from rocscope.core.predictions import Rows
 from rocscope.errors import InputError, LabelError, ScoreError, ShapeError
 from rocscope.inference import variance
 from rocscope.inference.estimate import few_groups

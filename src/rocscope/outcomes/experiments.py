@@ -385,10 +385,8 @@ class Experiment(Result):
         context = Context(cost_tp="loss", cost_fp="loss", cost_fn=0, cost_tn=0)
         columns = {"gain": gain, "loss": -gain}
         source = Provenance(("experiment",), self.n, doubt=self._shortage)
-        rows = Predictions(
-            gain > 0, self.scores, groups=self.groups, segment=self.segment, columns=columns, source=source
-        )
-        return rows, context
+        labels: dict[str, Any] = {"groups": self.groups, "segment": self.segment, "columns": columns}
+        return Predictions(gain > 0, self.scores, weights="money", source=source, **labels), context
 
     def _gain(self, benefit: float | None, cost: float | None) -> tuple[Array, ShareWeights]:
         """Return the gain of contacting each row, and its dependence on the share treated."""

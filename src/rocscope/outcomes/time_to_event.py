@@ -318,29 +318,8 @@ def at_horizon(
     >>> preds.prevalence
     0.466...
     """
-    follow_up = follow_up_of(time, event, event_codes)
-    labels = {"groups": groups, "segment": segment, "fold": fold, "columns": columns}
-    by_horizon = _rows_at(
-        horizons_of(horizon), follow_up, scores, competing, strata, max_weight, sample_weight, weights, labels
-    )
-    return by_horizon if np.ndim(horizon) else next(iter(by_horizon.values()))
-
-
-def _rows_at(
-    horizons: list[float],
-    follow_up: tuple[Array, Array],
-    scores: Any,
-    competing: Competing,
-    strata: Any,
-    max_weight: float | None,
-    sample_weight: Any,
-    weights: Weights,
-    labels: dict[str, Any],
-    *,
-    of_events_only: bool = False,
-) -> dict[float, Predictions]:
-    """Return the rows at each horizon; `of_events_only` where rows that are free of the event need no weight."""
-    times, kinds = follow_up
+    times, kinds = follow_up_of(time, event, event_codes)
+    horizons = horizons_of(horizon)
     n = times.size
     check.check_choice("competing", competing, ("negative", "exclude"))
     base = check.check_weights(sample_weight, n)
@@ -351,10 +330,10 @@ def _rows_at(
     if code is not None:
         parts = [code == number for number in range(int(code.max()) + 1)]
     curves = tuple(CensoringCurve.of(times, kinds, horizons[-1], part) for part in parts)
-    if not of_events_only:
-        for curve, part in zip(curves, parts, strict=True):
-            _require_follow_up(times if part is None else times[part], curve, horizons[-1])
+    for curve, part in zip(curves, parts, strict=True):
+        _require_follow_up(times if part is None else times[part], curve, horizons[-1])
     competitors = np.flatnonzero(kinds > 1) if competing == "exclude" else None
+    labels = {"weights": weights, "groups": groups, "segment": segment, "fold": fold, "columns": columns}
     by_horizon = {}
     for column, until in enumerate(horizons):
         after = times > until
@@ -365,10 +344,8 @@ def _rows_at(
         weight, weighting = _weights(weighting, max_weight)
         event_by_then = ~after & (kinds == 1)
         scores_then = _scores_at(scores, column, len(horizons))
-        by_horizon[until] = Predictions(
-            event_by_then, scores_then, sample_weight=weight, weights=weights, weighting=weighting, **labels
-        )
-    return by_horizon
+        by_horizon[until] = Predictions(event_by_then, scores_then, sample_weight=weight, weighting=weighting, **labels)
+    return by_horizon if np.ndim(horizon) else by_horizon[horizons[0]]
 
 
 def horizons_of(horizon: Any) -> list[float]:
@@ -616,20 +593,7 @@ def over_time(
 
 @contract
 def concordance(
-    time: Any,
-    event: Any,
-    scores: Any,
-    horizon: float,
-    *,
-    event_codes: Sequence[Any] | None = None,
-    competing: Competing = "negative",
-    strata: Any = None,
-    max_weight: float | None = None,
-    sample_weight: Any = None,
-    weights: Weights = "auto",
-    groups: Any = None,
-    level: float = 0.95,
-    adjust: Adjust = "holm",
+    time: Any, event: Any, scores: Any, horizon: float, *, level: float = 0.95, adjust: Adjust = "holm", **options: Any
 ) -> Comparisons:
     """Compute Uno's concordance index of each model up to a horizon, with intervals and paired tests.
 
@@ -639,8 +603,9 @@ def concordance(
     horizon : float
         Events up to this time count.
     level, adjust : see `rocscope.compare`
-    event_codes, competing, strata, max_weight, sample_weight, weights, groups : see `at_horizon`
-        With ``competing="exclude"`` rows with a competing event count until it only.
+    **options
+        Of `at_horizon`: event_codes, competing, strata, max_weight, sample_weight, weights, groups. With
+        ``competing="exclude"`` rows with a competing event count until it only.
 
     Returns
     -------
@@ -665,20 +630,19 @@ def concordance(
     >>> round(index.estimates["score"].value, 4)
     0.5714
     """
-    if np.ndim(horizon):
-        raise InputError("horizon", expected="one time", got=f"{len(horizon)} of them")
-    follow_up = times, kinds = follow_up_of(time, event, event_codes)
-    how = (competing, strata, max_weight, sample_weight, weights, {"groups": groups})
-    (preds,) = _rows_at(horizons_of(horizon), follow_up, scores, *how, of_events_only=True).values()
+    preds = at_horizon(time, event, scores, horizon, **options)
+    if isinstance(preds, dict):
+        raise InputError("horizon", expected="one time", got=f"{len(preds)} of them")
+    times, kinds = follow_up_of(time, event, options.get("event_codes"))
     if not preds.y_true.any():
         raise InputError("horizon", expected="events by then", got="none")
-    own_weight = np.ones(times.size) if sample_weight is None else np.asarray(sample_weight, float)
+    own_weight = np.ones(times.size) if preds.own_weight is None else preds.own_weight.astype(np.float64)
     weight = own_weight if preds.sample_weight is None else preds.sample_weight
     inverse = np.divide(weight, own_weight, out=np.zeros(times.size), where=own_weight > 0)
     case = own_weight * inverse * preds.y_true
     rank = np.unique(times, return_inverse=True)[1]
     competitor = (kinds > 1) & (times <= horizon)
-    as_negatives = competing == "negative"
+    as_negatives = options.get("competing", "negative") == "negative"
     # An event at Tᵢ and a row with Tⱼ > Tᵢ weigh 1/G(Tᵢ−)², both through the weight of the event. Events come before
     # what else happens at the same time: a row censored at Tᵢ is known to be free of the event at Tᵢ.
     free_at_event = kinds == 0 if as_negatives else kinds != 1

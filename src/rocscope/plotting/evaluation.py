@@ -201,9 +201,7 @@ def plot_critical_difference(result: RankComparison, ax: Any = None) -> Any:
     ['Mean rank over 4 data sets (1 is best)', 'critical difference 1.66', 'a  1.00', '2.25  b', '2.75  c']
     """
     theme.require("result", result, RankComparison, made_by="rocscope.evaluation.friedman makes one")
-    best_first = sorted(
-        zip(result.mean_rank.values(), theme.names(result.models), strict=True), key=lambda pair: pair[0]
-    )
+    best_first = sorted(zip(result.mean_rank.values(), theme.names(result.models), strict=True), key=lambda p: p[0])
     m, groups = len(best_first), result.groups
     first_row = 0.8 + _BAR * len(groups)
     bottom = first_row + ceil(m / 2)

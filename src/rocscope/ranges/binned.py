@@ -18,7 +18,7 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Ties, dot
 from rocscope._base.formatting import direction
 from rocscope.core import Band, CumulativeCounts, Levels, ThresholdCounts, jsonable, number
-from rocscope.core.ranking import Pairs, count_at_least, without_signed_zeros
+from rocscope.core.ranking import Pairs, count_at_least, unsigned_zeros
 from rocscope.errors import InexactCountsError, InputError, ScoreError, ShapeError, WeightError
 
 _INT64_MAX = 2**63 - 1  # beyond it products and sums are made of Python's integers
@@ -281,7 +281,7 @@ class BinnedCounts(CumulativeCounts):
         if not used.any():
             raise ShapeError("pos and neg", expected="a count above 0", got="only zeros")
         wins = wins_within(self.wins, low, high, pos, neg)
-        columns = {"low": without_signed_zeros(low), "high": without_signed_zeros(high), "pos": pos, "neg": neg}
+        columns = {"low": unsigned_zeros(low), "high": unsigned_zeros(high), "pos": pos, "neg": neg}
         check.settle(self, **{name: check.read_only(column[used]) for name, column in columns.items()})
         check.settle(self, wins=tuple(check.read_only(bound[used]) for bound in wins))
 

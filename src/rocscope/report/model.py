@@ -31,16 +31,8 @@ from rocscope.calibration.curve import BinnedCalibrationCurve, calibration_curve
 from rocscope.calibration.outcomes import are_probabilities
 from rocscope.calibration.report import PLOTTED_NUMBERS, plotted_numbers
 from rocscope.calibration.scores import miscalibration_test
-from rocscope.core import (
-    Campaign,
-    Context,
-    CumulativeCounts,
-    OperatingPoint,
-    Predictions,
-    Result,
-    ThresholdCounts,
-    require_kinds,
-)
+from rocscope.core import Campaign, Context, CumulativeCounts, OperatingPoint, Predictions, Result, ThresholdCounts
+from rocscope.core.kinds import require_kinds
 from rocscope.core.predictions import CountedModels
 from rocscope.core.ranking import Block
 from rocscope.curves.rate_curves import det, lift_chart, roc

@@ -86,9 +86,7 @@ def _all_at_once(rows: SegmentRows, context: Context) -> dict[str, Array]:
     return {"threshold": np.select(ends, [inf, -inf], _unrounded(threshold)), **cells, "cost": cost}
 
 
-def _best_levels(
-    levels: SegmentLevels, *, hit: int, alarm: int, by_share: bool, kind: Any
-) -> tuple[Array, Array, Array]:
+def _best_levels(levels: SegmentLevels, *, hit: int, alarm: int, by_share: bool, kind: Any) -> tuple[Array, ...]:
     """Return the first of the cheapest levels of each segment, and its counts; 0 if nobody is cheaper."""
     tp, fp = levels.tp.astype(kind), levels.fp.astype(kind)
     if by_share:

@@ -135,9 +135,7 @@ def roc_band(session: Session, selection: RowSelection, token: CancelToken, *, m
     return columns | {"model": model, "method": limits.method}
 
 
-def tests(
-    session: Session, selection: RowSelection, token: CancelToken, *, context: rs.Context
-) -> list[dict[str, Any]]:
+def tests(session: Session, selection: RowSelection, token: CancelToken, *, context: rs.Context) -> list[Any]:
     """Return the tests of areas and costs, for any number of rows."""
     areas = _areas(session, selection, token)
     names = list(session.counts(selection, token))
