@@ -122,12 +122,12 @@ def test_standard_errors_are_those_of_the_derivative_by_the_weight_of_each_row(d
 def test_without_censoring_figures_are_the_ordinary_ones_to_the_last_bit():
     time, event, scores = cohort(3, 200, competing=True)
     event[event == 0] = 1
-    preds = at_horizon(time, event, scores, 0.7)
+    preds = at_horizon(time, event, scores, 0.7, event_codes=[0, 1, 2])
     plain = rs.Predictions((time <= 0.7) & (event == 1), scores)
     assert preds.sample_weight is None and preds.weighting is None
     assert repr(rs.compare(preds)) == repr(rs.compare(plain))
     assert rs.auc_interval(preds, model="a") == rs.auc_interval(plain, model="a")
-    left_out = at_horizon(time, event, scores, 0.7, competing="exclude")
+    left_out = at_horizon(time, event, scores, 0.7, event_codes=[0, 1, 2], competing="exclude")
     kept = (event == 1) | (time > 0.7)
     found, expected = (rs.auc_interval(each, model="a") for each in (left_out, plain.select(kept)))
     assert (found.value, found.low, found.high, found.n) == (expected.value, expected.low, expected.high, expected.n)

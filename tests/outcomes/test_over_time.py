@@ -100,7 +100,7 @@ def test_concordance_with_ties_and_competing_risks_equals_all_pairs_in_fractions
 
 
 def test_a_row_censored_at_the_time_of_an_event_is_free_of_it():
-    """Of four equally weighted pairs (the event at 1 with all others, that at 2 with the last) three are right."""
+    """The event at 1 is ranked right with all three others, that at 2 wrong with the last."""
     found = concordance([1, 1, 2, 3], [1, 0, 1, 0], [0.9, 0.4, 0.5, 0.6], 2.5).estimates["score"].value
     # One of three rows that outlive 1 was censored there: the pair of the event at 2 counts (3/2)² = 2.25.
     assert found == pytest.approx(3 / (3 + 2.25))
