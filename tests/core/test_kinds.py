@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import rocscope as rs
-from rocscope.core.kinds import EXPECTED, KNOWS_NO_GROUPS, REFUSED, kinds_of
+from rocscope.core.predictions import EXPECTED, KNOWS_NO_GROUPS, REFUSED, kinds_of
 from rocscope.errors import InputError, WeightError
 
 RNG = np.random.default_rng(3)

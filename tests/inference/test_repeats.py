@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 import rocscope as rs
-from rocscope.core.kinds import require_kinds
-from rocscope.core.predictions import independent_units
+from rocscope.core.predictions import independent_units, require_kinds
 from rocscope.errors import InputError
 
 CASES, TIMES = 200, 5

@@ -25,7 +25,7 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.exact_sums import is_moderate
 from rocscope.core import Predictions, ThresholdCounts, independent_units, number
-from rocscope.core.kinds import require_kinds
+from rocscope.core.predictions import require_kinds
 from rocscope.errors import InputError, OneClassError, ScoreError, WeightError
 from rocscope.geometry.hull import pool
 from rocscope.inference import variance

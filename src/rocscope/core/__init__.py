@@ -3,7 +3,14 @@
 
 from rocscope.core.context import CELLS, Campaign, Context, decimal
 from rocscope.core.counts import CumulativeCounts, OperatingPoint, ThresholdCounts
-from rocscope.core.kinds import require_kinds
-from rocscope.core.predictions import CountedModels, Predictions, Provenance, Weights, independent_units, model_name
+from rocscope.core.predictions import (
+    CountedModels,
+    Predictions,
+    Provenance,
+    Weights,
+    independent_units,
+    model_name,
+    require_kinds,
+)
 from rocscope.core.ranking import Levels
 from rocscope.core.result import Band, Result, html_table, jsonable, number

@@ -168,7 +168,7 @@ class CumulativeCounts(Result):
     best_case : ThresholdCounts
         Counts above whose hull the exact curve never exceeds.
     weights : str
-        What the counts are sums of, a kind of `core.kinds`; "cases" where they are numbers of them.
+        What the counts are sums of, a kind of `core.predictions`; "cases" where they are numbers of them.
     """
 
     weights: str = "cases"

@@ -17,7 +17,7 @@ from rocscope._base.arrays import Array
 from rocscope._base.contract import answering
 from rocscope.core import Campaign, Context, CumulativeCounts, OperatingPoint, Predictions, Result, ThresholdCounts
 from rocscope.core.context import CELLS, PARTS, class_weights, column_of, decimal, in_parts
-from rocscope.core.kinds import require_kinds
+from rocscope.core.predictions import require_kinds
 from rocscope.core.result import jsonable
 from rocscope.curves.curve import Curve, cumulative, of_one_or_several
 from rocscope.curves.rate_curves import CountCurve

@@ -165,7 +165,8 @@ def problem_of(data: Hull | Samples | Models, question: Question) -> ChoiceProbl
     context, criterion, subject_to = question.context, question.criterion, question.subject_to
 
     # A campaign is a context with a population, a capacity (a constraint on it) and a fixed cost.
-    campaign, randomized = question.campaign, question.randomized
+    campaign = question.context if isinstance(question.context, Campaign) else None
+    randomized = question.randomized
     if campaign is not None:
         context = campaign.context
         randomized = randomized or (campaign.capacity is not None and criterion is None and not subject_to)
@@ -285,8 +286,8 @@ class ChoiceProblem:
             return self.decision(self.best_with_review(review), self.notes)
         choice = self.best_randomized() if self.randomized else self.best_threshold()
         decision = self.decision(choice, (*self.notes, *self.notes_on_bins()))
-        campaign = self.question.campaign
-        return decision if campaign is None else self._unless_too_costly(decision, campaign)
+        campaign = self.question.context
+        return self._unless_too_costly(decision, campaign) if isinstance(campaign, Campaign) else decision
 
     def _unless_too_costly(self, decision: Decision, campaign: Campaign) -> Decision:
         """Return the decision if it gains more than its campaign's fixed cost; otherwise acting on nobody."""

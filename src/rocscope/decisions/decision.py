@@ -47,11 +47,6 @@ class Question:
     randomized: bool = False
     review: Review | None = None
 
-    @property
-    def campaign(self) -> Campaign | None:
-        """The campaign that stands for the context, if it is one."""
-        return self.context if isinstance(self.context, Campaign) else None
-
 
 @dataclass(frozen=True, repr=False)
 class Decision(Plan):

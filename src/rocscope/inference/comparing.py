@@ -23,7 +23,7 @@ from rocscope._base.progress import Progress
 from rocscope._base.public_names import reach
 from rocscope._base.radix import encode
 from rocscope.core import Predictions, Result, ThresholdCounts, html_table
-from rocscope.core.kinds import require_kinds
+from rocscope.core.predictions import require_kinds
 from rocscope.errors import InputError, PairingError, ScoreError
 from rocscope.figures.influence import Smooth
 from rocscope.figures.registry import scorer_name, statistic_named

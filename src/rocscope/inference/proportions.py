@@ -25,7 +25,7 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Booleans
 from rocscope._base.contract import answering, contract
 from rocscope.core import OperatingPoint, Predictions, Result, html_table, jsonable
-from rocscope.core.kinds import require_kinds
+from rocscope.core.predictions import require_kinds
 from rocscope.core.ranking import count_at_least
 from rocscope.errors import ColumnError, InputError, WeightError
 from rocscope.inference import estimate as inference

@@ -32,8 +32,7 @@ from rocscope.calibration.outcomes import are_probabilities
 from rocscope.calibration.report import PLOTTED_NUMBERS, plotted_numbers
 from rocscope.calibration.scores import miscalibration_test
 from rocscope.core import Campaign, Context, CumulativeCounts, OperatingPoint, Predictions, Result, ThresholdCounts
-from rocscope.core.kinds import require_kinds
-from rocscope.core.predictions import CountedModels
+from rocscope.core.predictions import CountedModels, require_kinds
 from rocscope.core.ranking import Block
 from rocscope.curves.rate_curves import det, lift_chart, roc
 from rocscope.decisions.choosing import DEFAULT_THRESHOLD, Decision, choose
