@@ -111,7 +111,7 @@ def test_code_lines_are_lines_with_code(tmp_path):
 
 def test_imports_are_a_small_part_of_the_code():
     """The aim is 6%, which neighbours of this size reach; this limit may only get smaller."""
-    assert TOTAL.imports <= 0.062 * TOTAL.code
+    assert TOTAL.imports <= 0.06 * TOTAL.code
 
 
 def test_names_say_what_they_hold():
