@@ -229,6 +229,7 @@ def _load_or_begin(state: str, chosen: "rs.Decision", options: dict[str, Any]) -
     return saved
 
 
+_LEVEL = 0.95  # of the intervals of the report, and of a gate that states none
 _DRAWS = 199  # a fifth of the default, for time: the table has no intervals, only the JSON output and gates do
 
 # Measures of the table, by their headings.
@@ -313,9 +314,10 @@ def calibrate(
         reports["as they are"] = rs.calibration.calibration_report(predictions, **options)
     except ScoreError:
         console.note("The scores are no probabilities: there is nothing to compare with.")
-    reports["recalibrated, out of sample"] = rs.calibration.calibration_report(recalibrated, **options)
+    report = rs.calibration.calibration_report(recalibrated, level=_LEVEL, **options)
+    reports["recalibrated, out of sample"] = report
     judge = gating.Judge(recalibrated)
-    estimate = judge.estimate if target_prevalence is None else partial(_estimate_at, judge, options)
+    estimate = judge.estimate if target_prevalence is None else partial(_estimate_at, judge, report, options)
     judged = gating.judge_gates(gates, judge.models, estimate)
     path = recalibrator.save(output, force=force)
     if json:
@@ -343,12 +345,13 @@ def _adjusted(predictions: "rs.Predictions", target_prevalence: float) -> "rs.Pr
     return rs.Predictions(predictions.y_true, scores, **predictions.row_columns())
 
 
-def _estimate_at(judge: "gating.Judge", options: dict[str, Any], condition: "Condition") -> "Estimate":
+def _estimate_at(judge: "gating.Judge", report: Any, options: dict[str, Any], condition: "Condition") -> "Estimate":
     """Return a figure at a target prevalence, as the calibration report has it; the AUC is the same at any."""
     name = gating.figure_of(condition).name
     if name == "auc" or {condition.model, condition.minus} - {None, *judge.models}:
         return judge.estimate(condition)
-    report = rs.calibration.calibration_report(judge.data, level=condition.level or 0.95, **options)
+    if condition.level not in (None, _LEVEL):
+        report = rs.calibration.calibration_report(judge.data, level=condition.level, **options)
     if name not in report.estimates:
         expected = "with --target-prevalence the AUC or a figure of calibration_report"
         raise InputError("--fail-if", expected=expected, got=name)

@@ -19,7 +19,7 @@ frequency  A row stands for so many equal rows, as its weight says.
 ========== ============================================================================================
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, Self, cast, overload
@@ -114,6 +114,11 @@ def is_table(weight: Array, positive: Array, *scores: Array) -> bool:
     if weight.max() <= 1:
         return True
     if positive.size > _LONGEST_TABLE:
+        return False
+    # Rows that share a score in all models share it in the first. Half of the scores with both labels are a third of
+    # the rows, so that with fewer ties the sort by all columns, which takes several times as long, is not needed.
+    first = np.sort(scores[0])
+    if 3 * np.count_nonzero(first[1:] == first[:-1]) < positive.size:
         return False
     order = np.lexsort((positive, *scores))
     same_score = np.logical_and.reduce([score[order][1:] == score[order][:-1] for score in scores])
@@ -595,12 +600,10 @@ EXPECTED = {
 }
 """What a function that refuses a kind expects, and what it got, in words."""
 
-_ONE_REPEAT = "take one repeat: predictions.by_repeat()[0]"
-_PRICED = "let a column say what rows bring: rs.choose(*trial.priced()), or Context(cost_fn='amount')"
 _TRIAL = "choose among cases with their gain in a column: rs.choose(*trial.priced(), subject_to='cases <= 200')"
-_CASES = {"money": _PRICED}
+_CASES = {"money": "let a column say what rows bring: rs.choose(*trial.priced()), or Context(cost_fn='amount')"}
 _CAMPAIGN = {"money": _TRIAL, "priced": _TRIAL}
-_ONE_ROW_A_CASE = {"repeats": _ONE_REPEAT}
+_ONE_ROW_A_CASE = {"repeats": "take one repeat: predictions.by_repeat()[0]"}
 _INDEPENDENT = dict.fromkeys(("repeats", "groups"), "leave the level out, or the groups if each row stands for itself")
 _EXCHANGED = dict.fromkeys(("frequency", "sampling", "estimated", "money"), "rs.compare allows for weights")
 
@@ -613,14 +616,16 @@ REFUSED: dict[str, dict[str, str]] = {
 }
 """By function, the kinds that it refuses, and the call that answers; others that ask refuse repeats only."""
 
-KNOWS_NO_GROUPS = {"Cox calibration", "Wilcoxon–Mann–Whitney test", "the permutation test", "McNemar's test"} | {
-    "a table of thresholds"
-}
+KNOWS_NO_GROUPS = frozenset(
+    ("Cox calibration", "Wilcoxon–Mann–Whitney test", "the permutation test", "McNemar's test", "a table of thresholds")
+)
 """Functions that take rows of a group to be independent, and warn of it."""
 
 
-def kinds_of(data: Any) -> set[str]:
+def kinds_of(data: Any, asked: Iterable[str] = tuple(EXPECTED)) -> set[str]:
     """Return the kinds of rows, of counts that were made of rows, or of a mapping of these by name.
+
+    Only of those that are asked for: to look for repeats and groups takes a sort of the rows.
 
     Examples
     --------
@@ -630,17 +635,20 @@ def kinds_of(data: Any) -> set[str]:
     (['groups', 'sampling'], ['sampling'])
     """
     if isinstance(data, Mapping) and not isinstance(data, Rows | CumulativeCounts):
-        return set[str]().union(*map(kinds_of, cast(Mapping[Any, Any], data).values()))
+        return set[str]().union(*(kinds_of(part, asked) for part in cast(Mapping[Any, Any], data).values()))
     if isinstance(data, CumulativeCounts):
-        return {data.weights} - {"cases"}
+        return {data.weights}.intersection(asked)
     if not isinstance(data, Rows):
         return set()
-    kinds = {data.weight_kind} - {"cases"}
-    if data.repeated:
-        kinds.add("repeats")
-    if data.grouped:
-        kinds.add("groups")
-    return kinds
+    return {kind for kind in asked if _are_of_kind(data, kind)}
+
+
+def _are_of_kind(rows: Rows, kind: str) -> bool:
+    if kind == "repeats":
+        return rows.repeated
+    if kind == "groups":
+        return rows.grouped
+    return rows.weight_kind == kind
 
 
 def require_kinds(function: str, *data: Any) -> None:
@@ -651,8 +659,10 @@ def require_kinds(function: str, *data: Any) -> None:
     InputError
         With the call that answers.
     """
-    kinds = set[str]().union(*map(kinds_of, data))
-    for kind, answer in REFUSED.get(function, _ONE_ROW_A_CASE).items():
+    refused = REFUSED.get(function, _ONE_ROW_A_CASE)
+    asked = [*refused, "groups"] if function in KNOWS_NO_GROUPS else refused
+    kinds = set[str]().union(*(kinds_of(part, asked) for part in data))
+    for kind, answer in refused.items():
         if kind in kinds:
             expected, got = EXPECTED[kind]
             raise InputError(function, expected=expected, got=got, hint=answer)

@@ -223,6 +223,8 @@ def _priced_rows(samples: Samples | None, context: Context, asked: dict[str, boo
 
 def _require_rows_for(constraints: tuple[Constraint, ...], hull: Hull) -> None:
     """Raise where constraints need rows of another kind: cases, or independent ones for exact binomial limits."""
+    if not constraints:
+        return
     rows = [hull.samples.rows, *(sample.rows for sample in hull.samples.values()), *hull.counts.values()]
     if any(constraint.figure.unit == "cases" or constraint.figure.name == "depth" for constraint in constraints):
         require_kinds("cases and depth", *rows)

@@ -378,35 +378,30 @@ def follow_up_of(time: Any, event: Any, event_codes: Sequence[Any] | None = None
     if kinds.dtype == np.bool_:
         return times, kinds.astype(np.int8)
     numbers = kinds.dtype.kind in "iuf" and bool((kinds >= 0).all())
-    codes = check.distinct(kinds)
+    is_event = kinds == 1
     if not numbers or (kinds.dtype.kind == "f" and (kinds % 1 != 0).any()):
         expected = "0 (censored), 1 (the event), or 2 and above (competing events)"
-        raise InputError("event", expected=expected, got=check.listing(codes), hint=_SAY_EVENT_CODES)
-    if 1 not in codes or (0 not in codes and len(codes) > 1):
+    elif not is_event.any() or not ((kinds == 0).any() or is_event.all()):
         # R codes 1 for censored and 2 for the event; taken for an event and a competing one, all would seem observed.
-        raise InputError(
-            "event",
-            expected="0 (censored) and 1 (the event) among its values",
-            got=check.listing(codes),
-            hint=_SAY_EVENT_CODES,
-        )
-    return times, kinds
+        expected = "0 (censored) and 1 (the event) among its values"
+    else:
+        return times, kinds
+    raise InputError("event", expected=expected, got=check.listing(check.distinct(kinds)), hint=_SAY_EVENT_CODES)
 
 
 def _decoded_events(event: Array, event_codes: Sequence[Any]) -> Array:
     """Return the place of each row's value in the codes: 0 for censored, 1 for the event, and so on."""
     codes = check.check_column(event_codes, "event_codes")
+    known = check.listing(codes.tolist())
     if codes.size < 2 or len(check.distinct(codes)) < codes.size:
         expected = "two or more values: of censored rows, of the event, and of each competing event"
-        raise InputError("event_codes", expected=expected, got=check.listing(codes.tolist()))
+        raise InputError("event_codes", expected=expected, got=known)
     kinds = np.full(event.size, -1)
     for kind, code in enumerate(codes):
         kinds[np.asarray(event == code)] = kind
     if (unknown := kinds < 0).any():
         got = check.listing(check.distinct(event[unknown]))
-        raise InputError(
-            "event", expected=f"values among event_codes {check.listing(codes.tolist())}", got=f"also {got}"
-        )
+        raise InputError("event", expected=f"values among event_codes {known}", got=f"also {got}")
     return kinds
 
 
