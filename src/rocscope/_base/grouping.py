@@ -5,6 +5,7 @@ from functools import cached_property
 from typing import Any, Generic, TypeVar, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rocscope import kernels
 from rocscope._base import validation as check
@@ -131,7 +132,7 @@ def masks_of(name: str, column: Array | None) -> Parts[Booleans]:
     return parts(name, column, mask)
 
 
-def numbered(name: str, column: Array | None) -> tuple[Array, np.typing.NDArray[np.signedinteger[Any]]]:
+def numbered(name: str, column: Array | None) -> tuple[Array, NDArray[np.signedinteger[Any]]]:
     """Return the sorted distinct values of a fold, repeat or segment column, and the index of each row's value.
 
     Rows without a segment are one: it is called None, and comes last.
@@ -159,7 +160,7 @@ def numbered(name: str, column: Array | None) -> tuple[Array, np.typing.NDArray[
     return np.fromiter([*listed(names), None], object, names.size + 1), code
 
 
-def _ordered(column: Array) -> tuple[Array, np.typing.NDArray[np.signedinteger[Any]]]:
+def _ordered(column: Array) -> tuple[Array, NDArray[np.signedinteger[Any]]]:
     try:
         names, places = number([column])
         return names, places(column)
@@ -212,7 +213,7 @@ def _looked_up(chunks: Sequence[Array], low: int, spread: int) -> tuple[Array, C
     return names, lambda chunk: place[above(chunk)]
 
 
-def deal(slot: Array, values: Array, slots: int) -> tuple[Array, np.typing.NDArray[np.int64]]:
+def deal(slot: Array, values: Array, slots: int) -> tuple[Array, NDArray[np.int64]]:
     """Sort values by slot, keeping their order within each, and return the start of every slot and the end of the last.
 
     Examples

@@ -14,6 +14,7 @@ from numbers import Real
 from typing import Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rocscope import errors
 from rocscope._base import arrays
@@ -349,7 +350,7 @@ def check_whole(value: Any, name: str, least: int = 1) -> int:
     return int(value)
 
 
-def check_numbers(values: Any, name: str, n: int | None = None) -> np.typing.NDArray[np.float64]:
+def check_numbers(values: Any, name: str, n: int | None = None) -> NDArray[np.float64]:
     """Return a column of finite numbers, `n` of them when `n` is given, as float64; booleans count as 0 and 1."""
     numbers = check_column(values, name, n)
     if numbers.dtype.kind not in "biuf" or not np.isfinite(numbers).all():

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rocscope._base.arrays import Array
 from rocscope._base.contract import held_to_contract
@@ -134,7 +135,7 @@ def _combinations(levels: Mapping[str, Sequence[Any]]) -> tuple[Columns, Columns
     return {name: np.asarray(levels[name])[positions[name]] for name in levels}, positions
 
 
-def _table(*pages: str) -> np.typing.NDArray[np.int64]:
+def _table(*pages: str) -> NDArray[np.int64]:
     """Parse one-digit numbers; blanks separate rows, and several pages add a first axis.
 
     Examples

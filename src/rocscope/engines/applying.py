@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Booleans
@@ -255,7 +256,7 @@ def _actions(column: Array) -> Array:
     return np.array(["" if text.casefold() in _ABSENT else text for text in texts])
 
 
-def _amounts(column: Array, name: str, needed: Booleans) -> np.typing.NDArray[np.float64]:
+def _amounts(column: Array, name: str, needed: Booleans) -> NDArray[np.float64]:
     """Return a column of amounts, which may be missing where none is needed."""
     amounts = np.array([np.nan if _text_of(value) in _ABSENT else float(value) for value in column.tolist()])
     if np.isnan(amounts[needed]).any():

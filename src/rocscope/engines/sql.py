@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 import narwhals as nw
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Booleans
@@ -585,6 +586,6 @@ def _aggregated(source: Any, request: CountRequest) -> CountedModels | Segmented
     return CountedModels({str(score.model): counts}, provenance)
 
 
-def _rows_of(table: pa.Table) -> np.typing.NDArray[np.int64]:
+def _rows_of(table: pa.Table) -> NDArray[np.int64]:
     """Return the number of rows that each distinct row stands for."""
     return table.column(table.num_columns - 1).to_numpy()

@@ -21,6 +21,7 @@ from math import inf, isinf, isnan, nan
 from typing import Any, ClassVar, Literal, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rocscope._base import special
 from rocscope._base import validation as check
@@ -387,7 +388,7 @@ _DRAWS = 100_000  # of the maximum of several normal statistics; an adjusted p o
 
 
 @contract
-def adjust_p_values(p_values: Any, method: PValueAdjust = "holm") -> np.typing.NDArray[np.float64]:
+def adjust_p_values(p_values: Any, method: PValueAdjust = "holm") -> NDArray[np.float64]:
     """Adjust p-values for multiple comparisons.
 
     Parameters

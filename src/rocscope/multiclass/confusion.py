@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rocscope import metrics
 from rocscope._base import validation as check
@@ -75,7 +76,7 @@ def class_index(labels: Array, classes: Sequence[Hashable], name: str) -> Indice
     return np.array([place[label] for label in seen], np.intp)[inverse]
 
 
-def factorized(labels: Array) -> tuple[list[Any], np.typing.NDArray[np.signedinteger[Any]]]:
+def factorized(labels: Array) -> tuple[list[Any], NDArray[np.signedinteger[Any]]]:
     """Return the distinct labels, sorted if they can be, and the index of each row's label."""
     texts = told_apart(labels)  # None unless it is a long column of texts
     if texts is not None:
@@ -453,7 +454,7 @@ def resampled(
     return Estimate(observed, float(low), float(high), level, name, n, float(defined.std(ddof=1)))
 
 
-def whole_counts(counts: Array, name: str) -> np.typing.NDArray[np.int64]:
+def whole_counts(counts: Array, name: str) -> NDArray[np.int64]:
     """Return counts of rows; raise for weights that are not whole."""
     if (counts % 1 != 0).any():
         raise InputError(
