@@ -17,7 +17,7 @@ from rocscope._base.contract import contract
 from rocscope._base.formatting import about
 from rocscope.core import Band, CumulativeCounts, ThresholdCounts
 from rocscope.curves.curve import Curve, cumulative
-from rocscope.curves.rate_curves import CountCurve, DetCurve
+from rocscope.curves.rate_curves import CountCurve, DetCurve, RocCurve
 from rocscope.figures.registry import FIGURES
 from rocscope.geometry import hull, thinning
 from rocscope.plotting import theme
@@ -65,12 +65,12 @@ def outline(curve: Curve, *, most: int = MOST, scale: Transform | None = None) -
     >>> outline(precision_recall([1, 1], [2, 1]))
     Outline(x=array([0. , 0.5, 1. ]), y=array([1., 1., 1.]))
     """
+    scale = scale or np.asarray
     if isinstance(curve, CountCurve):
-        return _of_counts(curve, most, scale or _as_it_is)
+        return _of_counts(curve, most, scale)
     x, y = map(np.asarray, curve.drawn())
     if x.size <= most or not np.isfinite(y).all():
         return Outline(x, y)
-    scale = scale or _as_it_is
     shown = thinning.simplify(scale(x), scale(y), most=most, tolerance=_UNSEEN).index
     return Outline(x[shown], y[shown])
 
@@ -124,10 +124,6 @@ def _from_limit(x: Array, y: Array) -> Outline:
     return Outline(x, y)
 
 
-def _as_it_is(values: Array) -> Array:
-    return values
-
-
 FOLD = "rocscope-fold"
 _CROSSES = 9  # with intervals both ways: more cover each other
 _BESIDE = 1.02  # of an axis, so that lines on its ends are seen whole
@@ -135,43 +131,34 @@ _BESIDE = 1.02  # of an axis, so that lines on its ends are seen whole
 
 def average_look(curve: Any) -> dict[str, Any]:
     """Return label and line width of an average."""
-    folds = len(curve.folds)
-    areas = "" if curve.areas is None else f"\n{_areas(curve)}"
-    return {"label": f"{theme.plain(curve.model)}: {curve.method}, {folds} folds{areas}", "linewidth": 2.2}
-
-
-def _areas(curve: Any) -> str:
-    areas = curve.areas
-    return f"{areas.name}: mean of folds {theme.number(areas.mean.value)}, pooled {theme.number(areas.pooled.value)}"
+    label, areas = f"{theme.plain(curve.model)}: {curve.method}, {len(curve.folds)} folds", curve.areas
+    if areas is not None:
+        of_folds, pooled = theme.number(areas.mean.value), theme.number(areas.pooled.value)
+        label += f"\n{areas.name}: mean of folds {of_folds}, pooled {pooled}"
+    return {"label": label, "linewidth": 2.2}
 
 
 def draw_folds(ax: Any, curve: Any, colour: Any) -> None:
-    """Draw the curve of each fold, and the crosses of a threshold average."""
+    """Draw the curve of each fold, the crosses of a threshold average, and what is drawn with the pooled curve."""
     if len(curve.folds) > 1:
         strength = max(0.12, min(0.4, 4 / len(curve.folds)))
         look = {"color": colour, "alpha": strength, "linewidth": 0.9, "zorder": 2.5, "gid": FOLD}
         for fold in curve.folds.values():
             ax.plot(*outline(fold), label="_fold", **look)
     if curve.x_band is not None:
-        _draw_crosses(ax, curve)
-    _make_room(ax, curve)
-
-
-def _draw_crosses(ax: Any, curve: Any) -> None:
-    """Show the variation of the folds in both directions at a few thresholds."""
-    shown = slice(None, None, max(1, curve.x.size // _CROSSES))
-    x, y = curve.x[shown], curve.y[shown]
-    look = {"color": theme.palette().ink, "linewidth": 1.1, "zorder": 4}
-    ax.hlines(y, curve.x_band.low[shown], curve.x_band.high[shown], label="intervals at some thresholds", **look)
-    ax.vlines(x, curve.band.low[shown], curve.band.high[shown], **look)
-
-
-def _make_room(ax: Any, curve: Any) -> None:
-    """Extend the axes of counts and of lift, which have no natural limit, to show all folds."""
+        shown = slice(None, None, max(1, curve.x.size // _CROSSES))
+        x, y = curve.x[shown], curve.y[shown]
+        look = {"color": theme.palette().ink, "linewidth": 1.1, "zorder": 4}
+        ax.hlines(y, curve.x_band.low[shown], curve.x_band.high[shown], label="intervals at some thresholds", **look)
+        ax.vlines(x, curve.band.low[shown], curve.band.high[shown], **look)
+    # Counts and lift have no natural limit: their axes show all folds.
     for name, set_limit in ((curve.x_name, ax.set_xlim), (curve.y_name, ax.set_ylim)):
         if name in ("fp", "tp", "lift"):
             side = ax.dataLim.intervalx if name == curve.x_name else ax.dataLim.intervaly
             set_limit(-(_BESIDE - 1) * side[1], _BESIDE * side[1])
+    decorate_pooled = style_of(curve.pooled).decorate
+    if decorate_pooled is not None:
+        decorate_pooled(ax, curve.pooled, colour)
 
 
 _EDGE = 1e-9  # a rate's distance from 0 and 1, where the normal deviate is infinite
@@ -246,8 +233,6 @@ _EDGE_OF_TEXT = 0.15  # to the left of which a text has no room above the hull; 
 
 def draw_owners(ax: Any, hull: Any, _colour: Any) -> None:
     """Draw the curve of each model below their hull, its vertices in the colour of their owner, and thresholds."""
-    from rocscope.curves.rate_curves import RocCurve
-
     colours = {}
     for number, (model, counts) in enumerate(hull.counts.items()):
         look = theme.line_look(number) | {"linewidth": 1.1, "zorder": 2.5}
@@ -431,15 +416,8 @@ def _of_pooled(curve: Any) -> list[Guide]:
     return [] if curve.x_name == "fp" else style_of(curve.pooled).guides(curve.pooled)
 
 
-def _with_folds(ax: Any, curve: Any, colour: Any) -> None:
-    draw_folds(ax, curve, colour)
-    pooled = style_of(curve.pooled)
-    if pooled.decorate is not None:
-        pooled.decorate(ax, curve.pooled, colour)
-
-
 STYLES = {
-    "AverageCurve": Style(_of_pooled, look=average_look, decorate=_with_folds),
+    "AverageCurve": Style(_of_pooled, look=average_look, decorate=draw_folds),
     "RocCurve": Style(lambda _: _diagonal("chance"), label=_auc),
     "Hull": Style(lambda _: _diagonal("chance"), label=_of_models, look=_in_ink, decorate=draw_owners),
     "LiftChart": Style(_found),
@@ -451,7 +429,7 @@ STYLES = {
         lambda _: _diagonal("perfect", dotted=True),
         label=_calibrated,
         look=_dots,
-        decorate=theme.draw_calibrated,
+        decorate=theme.draw_rug,
         band=True,
     ),
     "ProfitCurve": Style(_profits, label=_contacts, decorate=draw_best),
@@ -500,7 +478,7 @@ def place_legend(ax: Any, **where: Any) -> None:
     """Place the legend where it covers least, never over a rug, unless a position is given."""
     if not where:
         where = {"loc": "best"}
-        if theme.has_rug(ax):
+        if theme.rugs(ax):
             low, high = ax.get_yticks()[[0, -1]]  # the plot's own square, between the rug of either class
             where |= {"bbox_to_anchor": (low, low, high - low, high - low), "bbox_transform": ax.transData}
     labels, artists = zip(*_entries(ax), strict=True)
@@ -608,7 +586,16 @@ def draw(curve: Curve, ax: Any, *, band: Band | None = None, decorated: bool = T
     style = style_of(curve)
     before = _drawn(ax)
     if not before:
-        _prepare(ax, curve)
+        theme.dress(ax)
+        ax.set_box_aspect(1)
+        ax.set_xlabel(quantity(curve.x_name).label)
+        ax.set_ylabel(quantity(curve.y_name).label)
+        if style.prepare is not None:
+            style.prepare(ax, curve)
+        for guide in style.guides(curve):
+            dashes = (0, (1, 1.6)) if guide.dotted else (0, (4, 3))
+            look = {"color": theme.palette().muted, "linewidth": 1.1, "linestyle": dashes, "zorder": 1}
+            ax.plot(guide.x, guide.y, gid=GUIDE, label=guide.label, **look)
     look = theme.line_look(before) | style.look(curve) | cbook.normalize_kwargs(line, lines.Line2D)
     (artist,) = ax.plot(*outline(curve, scale=style.scale), gid=theme.CURVE, zorder=3, **look)
     if band is not None:
@@ -620,20 +607,6 @@ def draw(curve: Curve, ax: Any, *, band: Band | None = None, decorated: bool = T
     if decorated and style.decorate is not None:
         style.decorate(ax, curve, artist.get_color())
     return artist
-
-
-def _prepare(ax: Any, curve: Curve) -> None:
-    style = style_of(curve)
-    theme.dress(ax)
-    ax.set_box_aspect(1)
-    ax.set_xlabel(quantity(curve.x_name).label)
-    ax.set_ylabel(quantity(curve.y_name).label)
-    if style.prepare is not None:
-        style.prepare(ax, curve)
-    for guide in style.guides(curve):
-        dashes = (0, (1, 1.6)) if guide.dotted else (0, (4, 3))
-        look = {"color": theme.palette().muted, "linewidth": 1.1, "linestyle": dashes, "zorder": 1}
-        ax.plot(guide.x, guide.y, gid=GUIDE, label=guide.label, **look)
 
 
 def _fit(ax: Any, x: Quantity, y: Quantity) -> None:

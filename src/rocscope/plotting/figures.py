@@ -21,7 +21,6 @@ from rocscope.curves.curve import Curve
 from rocscope.curves.rate_curves import LiftChart, RocCurve, lift_chart, roc
 from rocscope.decisions.choosing import DEFAULT_THRESHOLD, Decision, choose
 from rocscope.errors import ColumnError, InputError
-from rocscope.geometry.hull import Line
 from rocscope.plotting import theme
 from rocscope.plotting.curves import BESIDE, draw, legend_below, make_room, place_legend, shared_legend
 from rocscope.sample import Labels, Models, Scores, samples_of, with_scores
@@ -52,27 +51,11 @@ def draw_mark(ax: Any, mark: Mark) -> None:
     ax.plot([mark.x], [mark.y], label=label, zorder=zorder, clip_on=False, **_look(mark.colour, mark.best))
 
 
-def name_marks(ax: Any, label: str) -> None:
-    """Add one legend entry for the open circles of all models."""
-    ax.plot([], [], label=label, **_look(theme.palette().muted, best=False))
-
-
 def _look(colour: Any, best: bool) -> dict[str, Any]:
-    look = {"linestyle": "none", "markeredgewidth": 1.4}
+    look, palette = {"linestyle": "none", "markeredgewidth": 1.4}, theme.palette()
     if best:
-        return look | {
-            "marker": "D",
-            "markersize": 6,
-            "markerfacecolor": theme.palette().ink,
-            "markeredgecolor": theme.palette().paper,
-        }
-    return look | {"marker": "o", "markersize": 8, "markerfacecolor": theme.palette().paper, "markeredgecolor": colour}
-
-
-def draw_line(ax: Any, line: Line, label: str) -> None:
-    """Draw an iso-performance line across the plot."""
-    if line.slope == line.slope:
-        ax.axline((line.x, line.y), slope=line.slope, color=theme.palette().ink, linewidth=0.9, label=label, zorder=2.5)
+        return look | {"marker": "D", "markersize": 6, "markerfacecolor": palette.ink, "markeredgecolor": palette.paper}
+    return look | {"marker": "o", "markersize": 8, "markerfacecolor": palette.paper, "markeredgecolor": colour}
 
 
 def label_marks(ax: Any, marks: Sequence[Mark]) -> None:
@@ -153,24 +136,30 @@ def draw_counts(
     decision = choose({name: curve.counts for name, curve in curves.items()}, what.context)
     if what.hull:
         outlined = curves if len(curves) <= _MOST_HULLS else {decision.model: curves[decision.model]}
-        _draw_hulls(ax, outlined, colours)
-    best = _draw_best(ax, curves, decision, what)
-    others = _draw_thresholds(ax, curves, colours, what)
-    return [best, *others]
-
-
-def _draw_hulls(ax: Any, curves: Mapping[str, RocCurve | LiftChart], colours: Mapping[str, Any]) -> None:
+        for name, curve in outlined.items():
+            hull = curve.hull()
+            look = {"color": colours[name], "linewidth": 0.9, "alpha": 0.6, "zorder": 2}
+            ax.plot(hull.x, hull.y, label="_hull", gid=HULL, **look)
+        ax.plot([], [], color=theme.palette().muted, linewidth=0.9, label="convex hull")
+    marks = [_draw_best(ax, curves, decision, what)]
     for name, curve in curves.items():
-        hull = curve.hull()
-        look = {"color": colours[name], "linewidth": 0.9, "alpha": 0.6, "zorder": 2}
-        ax.plot(hull.x, hull.y, label="_hull", gid=HULL, **look)
-    ax.plot([], [], color=theme.palette().muted, linewidth=0.9, label="convex hull")
+        for threshold in _thresholds(curve.counts, what.thresholds):
+            text = f"{threshold:.3g}" if what.thresholds is not None and len(curves) <= _MOST_LABELLED else ""
+            marks.append(Mark(*position(curve, curve.counts.at(threshold)), colours[name], text))
+            draw_mark(ax, marks[-1])
+    if len(marks) > 1:  # one legend entry for the open circles of all models
+        label = "given thresholds" if what.thresholds is not None else f"threshold {DEFAULT_THRESHOLD}"
+        ax.plot([], [], label=label, **_look(theme.palette().muted, best=False))
+    return marks
 
 
 def _draw_best(ax: Any, curves: Mapping[str, RocCurve | LiftChart], decision: Decision, what: Marking) -> Mark:
     curve, point = curves[decision.model], decision.point
     if isinstance(curve, RocCurve) or decision.context.target_prevalence is None:
-        draw_line(ax, curve.iso_performance_line(what.context), "iso-performance line")
+        line = curve.iso_performance_line(what.context)
+        if line.slope == line.slope:
+            look = {"color": theme.palette().ink, "linewidth": 0.9, "zorder": 2.5}
+            ax.axline((line.x, line.y), slope=line.slope, label="iso-performance line", **look)
     goal = "best accuracy" if what.context is None else "lowest cost"
     model = f"{theme.plain(decision.model)}, " if len(curves) > 1 else ""
     everybody_or_nobody = "nobody positive" if point.threshold > 0 else "everybody positive"
@@ -178,20 +167,6 @@ def _draw_best(ax: Any, curves: Mapping[str, RocCurve | LiftChart], decision: De
     mark = Mark(*position(curve, point), theme.palette().ink, cut, f"{goal}: {model}{cut}", best=True)
     draw_mark(ax, mark)
     return mark
-
-
-def _draw_thresholds(
-    ax: Any, curves: Mapping[str, RocCurve | LiftChart], colours: Mapping[str, Any], what: Marking
-) -> list[Mark]:
-    marks: list[Mark] = []
-    for name, curve in curves.items():
-        for threshold in _thresholds(curve.counts, what.thresholds):
-            text = f"{threshold:.3g}" if what.thresholds is not None and len(curves) <= _MOST_LABELLED else ""
-            marks.append(Mark(*position(curve, curve.counts.at(threshold)), colours[name], text))
-            draw_mark(ax, marks[-1])
-    if marks:
-        name_marks(ax, "given thresholds" if what.thresholds is not None else f"threshold {DEFAULT_THRESHOLD}")
-    return marks
 
 
 def _thresholds(counts: CumulativeCounts, wanted: Sequence[float] | None) -> Sequence[float]:
@@ -576,7 +551,7 @@ def _on_axes(ax: Any, draw: Callable[[Any], list[Mark] | None], legend: Legend |
     ax = theme.new_axes() if ax is None else ax
     marks = draw(ax)
     if legend == "beside":
-        below_rug = 0.88 if theme.has_rug(ax) else 1.0
+        below_rug = 0.88 if theme.rugs(ax) else 1.0
         place_legend(ax, **BESIDE | {"bbox_to_anchor": (1.03, below_rug)})
         make_room(ax)
     elif legend == "below":

@@ -262,13 +262,8 @@ def plot_class_calibrations(
         curve = curves[cls]
         draw_calibration(ax, [curve], [name], [curve.confidence_band()])
         counts = curve.counts
-        expected = float((counts.pos + counts.neg) @ counts.threshold)
-        ax.set_title(
-            f"{name}: O/E {theme.number(counts.n_pos / expected)}",
-            fontsize="small",
-            loc="left",
-            color=theme.palette().ink,
-        )
+        ratio = counts.n_pos / float((counts.pos + counts.neg) @ counts.threshold)
+        ax.set_title(f"{name}: O/E {theme.number(ratio)}", fontsize="small", loc="left", color=theme.palette().ink)
 
     axes = ("Predicted probability", "Observed share")
     return _class_panels(predictions, panel, columns, figure, axes, more=[TOP_LABEL])
@@ -300,7 +295,10 @@ def _class_panels(
     for ax in panels[len(shown) :]:
         ax.remove()
     lowest = panels[len(shown) - columns : len(shown)].tolist()  # of each column, also above an empty place
-    _label_outer(figure.axes, lowest, labels)
+    for ax in figure.axes:
+        ax.set_xlabel(labels[0] if ax in lowest else "", fontsize="small")
+        ax.tick_params(labelbottom=ax in lowest)
+        ax.set_ylabel(labels[1] if ax.get_subplotspec().is_first_col() else "", fontsize="small")
     if missing:
         figure.supxlabel(f"No cases, or no others: {', '.join(missing)}", fontsize="small", color=theme.palette().ink)
     return figure
@@ -310,14 +308,6 @@ def _columns_of(panels: int) -> int:
     """Return the number of columns of panels that leaves the fewest empty places."""
     most = range(min(ceil(panels**0.5), _MOST_COLUMNS), _MOST_COLUMNS + 1)
     return min(most, key=lambda columns: -panels % columns)
-
-
-def _label_outer(panels: Sequence[Any], lowest: Sequence[Any], labels: tuple[str, str]) -> None:
-    """Keep only the labels of outer axes, shortened."""
-    for ax in panels:
-        ax.set_xlabel(labels[0] if ax in lowest else "", fontsize="small")
-        ax.tick_params(labelbottom=ax in lowest)
-        ax.set_ylabel(labels[1] if ax.get_subplotspec().is_first_col() else "", fontsize="small")
 
 
 @contract

@@ -217,7 +217,13 @@ def svg(figure: Any, *, title: str = "", prefix: str | None = None) -> str:
     drawing = stream.getvalue()
     root = ElementTree.fromstring(drawing)
     _clean(root, prefix or f"r{hashlib.sha256(drawing.encode()).hexdigest()[:10]}-")
-    _share_font(root)
+    # The first text's fonts are declared once, for the whole picture.
+    texts = [element.attrib for element in root.iter() if "font-family" in element.attrib]
+    if texts:
+        root.attrib["font-family"] = texts[0]["font-family"]
+    for attributes in texts:
+        if attributes["font-family"] == root.attrib["font-family"]:
+            del attributes["font-family"]
     root.attrib |= {"xmlns": _SVG, "role": "img", "stroke-linejoin": "round", "stroke-linecap": "butt"}
     if title:
         name = ElementTree.Element("title")
@@ -252,16 +258,6 @@ def _target(name: str, value: str) -> str:
     if name == "href" and value.startswith("#"):
         return value[1:]
     return value[5:-1] if value.startswith("url(#") else ""
-
-
-def _share_font(root: ElementTree.Element) -> None:
-    """Declare the first text's fonts once for the whole picture."""
-    texts = [element.attrib for element in root.iter() if "font-family" in element.attrib]
-    if texts:
-        root.attrib["font-family"] = texts[0]["font-family"]
-    for attributes in texts:
-        if attributes["font-family"] == root.attrib["font-family"]:
-            del attributes["font-family"]
 
 
 def _plain_style(style: str) -> dict[str, str]:
@@ -304,48 +300,46 @@ def occurring(ax: Any, curve: Any) -> Limits:
 def show_limits(ax: Any, limits: Limits) -> None:
     """Set both axes to a part of them, between rugs where there are any."""
     low, high = limits
-    scale, lanes = high - low, len(_rugs(ax)) // 2
+    scale, lanes = high - low, len(rugs(ax)) // 2
     edge = _GAP + lanes * _LANE + 0.01 if lanes else 0.02
     ax.set_xlim(low - 0.02 * scale, high + 0.02 * scale)
     ax.set_ylim(low - edge * scale, high + edge * scale)
     step = next((width for width in _STEPS if scale <= (_MOST_TICKS - 0.5) * width), 1.0)
     even = np.isclose(scale / step, round(scale / step))
     ax.set_yticks(np.linspace(low, high, round(scale / step) + 1 if even else _MOST_TICKS))
-    for collection in _rugs(ax):
+    for collection in rugs(ax):
         collection.set_transform(transforms.Affine2D().scale(1, scale).translate(0, low) + ax.transData)
     if lanes:
-        _name_sides(ax, limits)
+        for text in [text for text in ax.texts if text.get_gid() == _SIDE]:
+            text.remove()
+        gap = _GAP * scale
+        for name, y, side in (("positives", high + gap, "bottom"), ("negatives", low - gap, "top")):
+            beside = {"xycoords": ax.get_yaxis_transform(), "xytext": (3, 0), "textcoords": "offset points"}
+            ax.annotate(name, (1, y), va=side, fontsize="x-small", color=palette().muted, gid=_SIDE, **beside)
 
 
-def has_rug(ax: Any) -> bool:
-    """Whether a rug occupies the space above and below the plot."""
-    return bool(_rugs(ax))
-
-
-def _rugs(ax: Any) -> list[Any]:
+def rugs(ax: Any) -> list[Any]:
+    """Return the rugs above and below the plot, two for each sample."""
     return [artist for artist in ax.collections if artist.get_gid() == RUG]
 
 
-def draw_rug(ax: Any, curve: Any, colour: Any, within: Limits = (0, 1)) -> None:
+def draw_rug(ax: Any, curve: Any, colour: Any, within: Limits | None = None) -> None:
     """Draw a tick in each cell of a calibration plot's rug that holds a row, longer for more rows.
 
+    Without limits, both axes show the part in which the risks drawn so far occur.
     Lengths go with the square root of the count, relative to the fullest cell of the same class, and never below a
     visible minimum: a single row among millions shows, and so does the shape of millions.
     """
+    within = within or occurring(ax, curve)
     number = round(_CELLS / (within[1] - within[0]))
     cells = rug(curve.counts, number)
-    start = _GAP + len(_rugs(ax)) // 2 * _LANE
+    start = _GAP + len(rugs(ax)) // 2 * _LANE
     for count, foot, direction in ((cells.pos, 1 + start, 1), (cells.neg, -start, -1)):
         used = count > 0
         ticks = _ticks(cells.x[used], count[used], foot, direction, 1 / number)
         look = {"facecolor": colour, "edgecolor": colour, "linewidth": 0.4}
         ax.add_collection(collections.PolyCollection(list(ticks), gid=RUG, **look), autolim=False)
     show_limits(ax, within)
-
-
-def draw_calibrated(ax: Any, curve: Any, colour: Any) -> None:
-    """Add the rug of a curve, and show the part of the axes in which its risks and those drawn before occur."""
-    draw_rug(ax, curve, colour, occurring(ax, curve))
 
 
 def _ticks(x: Array, count: Array, foot: float, direction: float, width: float) -> Array:
@@ -355,13 +349,3 @@ def _ticks(x: Array, count: Array, foot: float, direction: float, width: float) 
     left, right = x - width / 2, x + width / 2
     base = np.full_like(x, foot)
     return np.stack([left, base, right, base, right, tip, left, tip], axis=1).reshape(-1, 4, 2)
-
-
-def _name_sides(ax: Any, within: Limits) -> None:
-    for text in [text for text in ax.texts if text.get_gid() == _SIDE]:
-        text.remove()
-    low, high = within
-    gap = _GAP * (high - low)
-    for name, y, side in (("positives", high + gap, "bottom"), ("negatives", low - gap, "top")):
-        beside = {"xycoords": ax.get_yaxis_transform(), "xytext": (3, 0), "textcoords": "offset points"}
-        ax.annotate(name, (1, y), va=side, fontsize="x-small", color=palette().muted, gid=_SIDE, **beside)
