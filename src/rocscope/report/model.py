@@ -426,9 +426,7 @@ class Slices:
         first = next(iter(counts.values()))
         if not self.shows(kind, name, first.n_pos, first.n_neg):
             return
-        areas = AreaEstimates({}, {})
-        if detailed:
-            areas = area_estimates(samples, compared=compared)
+        areas = area_estimates(samples, compared=compared) if detailed else AreaEstimates({}, {})
         models = []
         for model, sample in samples.items():
             summary = summarise(

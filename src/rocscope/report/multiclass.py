@@ -108,9 +108,8 @@ class MulticlassData(Result):
     @property
     def verdict(self) -> str:
         """One sentence: which model has the highest accuracy."""
-        return (
-            f"Most accurate: {self.best.name}, {self.best.statistics['accuracy']:.2%} of {self.predictions.n:,g} cases."
-        )
+        best = self.best
+        return f"Most accurate: {best.name}, {best.statistics['accuracy']:.2%} of {self.predictions.n:,g} cases."
 
     def to_dict(self) -> dict[str, Any]:
         """Return all facts, safe for JSON."""

@@ -39,11 +39,6 @@ PackedColumn = dict[str, Any]
 _EXACT = 2**53
 
 
-def page_json(data: ReportData | MulticlassData) -> str:
-    """Return the report's data as JSON for a script element."""
-    return in_script(as_json(payload(data)))
-
-
 def as_json(content: Any) -> str:
     """Return JSON with NaN and infinity as null."""
     return json.dumps(jsonable(content), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
@@ -232,7 +227,7 @@ def render(data: ReportData | MulticlassData) -> str:
     several_classes = isinstance(data, MulticlassData)
     tables = _tables_of_classes(data) if several_classes else _tables(data)
     decided = None if several_classes else data.decided
-    page = _page(data=data, payload=raw(page_json(data)), tables=tables, decided=decided)
+    page = _page(data=data, payload=raw(in_script(as_json(payload(data)))), tables=tables, decided=decided)
     size = len(page.encode())
     if size > MOST_BYTES:
         hint = "leave out models (Predictions.select(models=[…]))"
@@ -242,12 +237,8 @@ def render(data: ReportData | MulticlassData) -> str:
         elif kinds:
             hint = f"leave out the {kinds} column, or models (Predictions.select(models=[…]))"
         parts = f"{len(data.slices)} {'classes' if several_classes else 'segments or folds'}"
-        raise InputError(
-            "report",
-            expected=f"at most {MOST_BYTES / 1e6:g} MB",
-            got=f"{size / 1e6:.1f} MB from {len(data.models)} models and {parts}",
-            hint=hint,
-        )
+        got = f"{size / 1e6:.1f} MB from {len(data.models)} models and {parts}"
+        raise InputError("report", expected=f"at most {MOST_BYTES / 1e6:g} MB", got=got, hint=hint)
     return page
 
 
@@ -259,17 +250,8 @@ def shell() -> str:
 
 
 def _page(**contents: Any) -> str:
-    script = client("report.js")
-    style = client("report.css")
-    defaults = {
-        "script": raw(script),
-        "style": raw(style),
-        "script_hash": digest(script),
-        "style_hash": digest(style),
-        "models": "",
-        "decided": None,
-        "notices": raw(client("THIRD_PARTY.txt")),
-    }
+    defaults = {"models": "", "decided": None, "notices": raw(client("THIRD_PARTY.txt"))}
+    defaults |= assets(script="report.js", style="report.css")
     return template("report.html.j2").render(defaults | contents)
 
 
@@ -318,6 +300,13 @@ def digest(content: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
 
 
+def assets(**names: str) -> dict[str, Any]:
+    """Return scripts and styles by name in a template, and the hashes by which the security policy allows them."""
+    contents = {name: client(file) for name, file in names.items()}
+    hashes = {f"{name}_hash": digest(content) for name, content in contents.items()}
+    return {name: raw(content) for name, content in contents.items()} | hashes
+
+
 def raw(content: str) -> Any:
     """Mark markup as already escaped."""
     from markupsafe import Markup
@@ -349,20 +338,11 @@ def open_page() -> str:
     (True, True)
     """
     facts = json.dumps({"version": __version__, "conventions": CONVENTIONS, "shell": shell()})
-    # Scripts and styles of the page; the security policy allows each by its hash.
-    parts = {
-        "report": client("report.js"),
-        "open": client("open.js"),
-        "style": client("report.css"),
-        "open_style": client("open.css"),
-    }
-    hashes = {f"{name}_hash": digest(content) for name, content in parts.items()}
     return template("open.html.j2").render(
         facts=raw(in_script(facts)),
         worker=raw(client("worker.js")),
         notices=raw(client("THIRD_PARTY.txt")),
-        **{name: raw(content) for name, content in parts.items()},
-        **hashes,
+        **assets(report="report.js", open="open.js", style="report.css", open_style="open.css"),
     )
 
 

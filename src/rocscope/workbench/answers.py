@@ -233,22 +233,15 @@ def list_rows(
 
 def live_page(facts: dict[str, Any], *, widget: bool = False) -> str:
     """Return the page, which may query only the address that served it, or the frame around it."""
-    parts = {
-        "report_script": pages.client("report.js"),
-        "live_script": pages.client("live.js"),
-        "report_style": pages.client("report.css"),
-        "live_style": pages.client("live.css"),
-    }
-    # The security policy allows each script and style by its hash.
-    hashes = {f"{name}_hash": pages.digest(content) for name, content in parts.items()}
+    scripts = pages.assets(report_script="report.js", live_script="live.js")
+    styles = pages.assets(report_style="report.css", live_style="live.css")
     return pages.template("live.html.j2").render(
         title=facts["title"],
         home="widget" if widget else "server",
         connect=pages.raw("'none'" if widget else "'self'"),
         facts=pages.raw(pages.in_script(pages.as_json(facts))),
         notices=pages.raw(pages.client("THIRD_PARTY.txt")),
-        **{name: pages.raw(content) for name, content in parts.items()},
-        **hashes,
+        **scripts | styles,
     )
 
 
@@ -282,7 +275,10 @@ def answer(session: Session, question: dict[str, Any], token: CancelToken) -> An
         raise InputError("what", expected=f"one of {', '.join(QUESTIONS)}", got=check.shown(what))
     if what == "facts":
         return facts(session, _text(question, "by"), token)
-    selection = _selection(question)
+    where = (_text(question, "where") or "").strip() or None
+    kind = _text(question, "kind") or ALL[0]
+    name = _text(question, "name") or ALL[1]
+    selection = RowSelection(where, _text(question, "by"), kind, name)
     if what == "counts":
         return pages.packed_part(selection.kind, selection.name, session.outlines(selection, token))
     if what == "intervals":
@@ -332,13 +328,6 @@ def facts(session: Session, by: str | None, token: CancelToken) -> dict[str, Any
         "seconds": session.seconds,
         "lists": all(source.held for source in session.sources),
     }
-
-
-def _selection(question: dict[str, Any]) -> RowSelection:
-    where = (_text(question, "where") or "").strip() or None
-    kind = _text(question, "kind") or ALL[0]
-    name = _text(question, "name") or ALL[1]
-    return RowSelection(where, _text(question, "by"), kind, name)
 
 
 def _text(question: dict[str, Any], name: str) -> str | None:

@@ -287,11 +287,6 @@ class RowSelection:
         """Kind and name of the selected part."""
         return self.kind, self.name
 
-    @property
-    def has_all_parts(self) -> bool:
-        """Whether all parts are selected."""
-        return self.kind == ALL[0]
-
 
 class FilteredRows:
     """Rows or counts of one source for one filter, and their parts.
@@ -382,7 +377,7 @@ class Session:
         """Return the models as the page first shows them."""
 
         def compute() -> list[ModelOutline]:
-            most = report.MOST_POINTS if selection.has_all_parts else report.POINTS
+            most = report.MOST_POINTS if selection.part == ALL else report.POINTS
             samples = self._samples(selection, token)
 
             def draw(model: str) -> ModelOutline:
