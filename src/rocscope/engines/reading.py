@@ -190,7 +190,13 @@ def read(
                 if value is not None:
                     expected = "none with proba= or predicted=, which are for any number of classes"
                     raise InputError(name, expected=expected)
-            roles += _roles_of_classes(opened, proba, predicted, taken=(label, *others.values()))
+            if proba is not None:
+                taken = (label, *others.values())
+                for model, by_class in column_roles.probability_columns(list(opened.columns), proba, taken).items():
+                    roles += [column_roles.Role("proba", column, model, cls) for cls, column in by_class.items()]
+            if predicted is not None:
+                predicted_columns = formats.models_of(opened, "predicted", predicted)
+                roles += [column_roles.Role("predicted", column, model) for model, column in predicted_columns.items()]
         else:
             roles += column_roles.roles_of_scores(opened, scores) + column_roles.roles_of_numbers(columns)
         by_role, arguments = _fetch(opened, roles, where, missing)
@@ -278,24 +284,6 @@ def read_at_horizon(
     rows = at_horizon(numbers[time], numbers[event], models, horizon, competing=competing, weights=weights, **arguments)
     rows.source = provenance
     return rows
-
-
-def _roles_of_classes(
-    source: formats.Source,
-    proba: column_roles.Proba | None,
-    predicted: formats.Scores | None,
-    *,
-    taken: Sequence[str | None],
-) -> list[column_roles.Role]:
-    """Return the columns of class probabilities and of predicted classes."""
-    roles = []
-    if proba is not None:
-        for model, by_class in column_roles.probability_columns(list(source.columns), proba, taken).items():
-            roles += [column_roles.Role("proba", column, model, cls) for cls, column in by_class.items()]
-    if predicted is not None:
-        models = formats.models_of(source, "predicted", predicted)
-        roles += [column_roles.Role("predicted", column, model) for model, column in models.items()]
-    return roles
 
 
 def _in_order(by_class: Mapping[str, Array], order: Sequence[str]) -> pa.Table:

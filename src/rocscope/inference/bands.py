@@ -141,9 +141,15 @@ def band(
         counts = samples_of(source, name="curve").one(model).counts
         check.check_choice("over", over, ("threshold", "depth"))
         x = _grid_of_metric(counts, over) if x is None else x
+        name = getattr(metric, "__name__", "")
         if method in proportions.METHODS:
-            return _proportion_band(counts, metric, over, x, method, level)
-        values, name = _metric_values(metric, over, x), getattr(metric, "__name__", "")
+            if over != "threshold" or name not in proportions.SHARES:
+                expected = f"'bootstrap', or one of {', '.join(proportions.SHARES)} over thresholds"
+                raise InputError("method", expected=expected, got=repr(method))
+            count, n = proportions.share_of(name, *_cells_at_threshold(counts, x))
+            low, high = proportions.proportion_interval(count, n, method=method, level=level)
+            return Band(x, low, high, level, method.title().replace("-P", "–P"))
+        values = _metric_values(metric, over, x)
     else:
         if not (isinstance(curve, Curve) and isinstance(source, CumulativeCounts)):
             hint = "pass metric= with counts, or a curve such as rocscope.roc(...)"
@@ -227,18 +233,6 @@ def _cells_at_depth(counts: ThresholdCounts, depth: Array) -> tuple[Array, Array
     chosen = depth * counts.n
     hits = np.interp(chosen, tp + fp, tp)
     return hits, chosen - hits, counts.n_pos - hits, counts.n_neg - (chosen - hits)
-
-
-def _proportion_band(
-    counts: ThresholdCounts, metric: Callable[..., Any], over: Over, x: Array, method: Any, level: float
-) -> Band:
-    name = getattr(metric, "__name__", "")
-    if over != "threshold" or name not in proportions.SHARES:
-        known = ", ".join(proportions.SHARES)
-        raise InputError("method", expected=f"'bootstrap', or one of {known} over thresholds", got=repr(method))
-    count, n = proportions.share_of(name, *_cells_at_threshold(counts, x))
-    low, high = proportions.proportion_interval(count, n, method=method, level=level)
-    return Band(x, low, high, level, method.title().replace("-P", "–P"))
 
 
 def _pointwise(drawn: Array, centre: Array, level: float, *, widen: bool) -> tuple[Array, Array]:
@@ -343,12 +337,9 @@ def inner_points(counts: ThresholdCounts) -> tuple[Array, Array]:
     inside = (fpr > 0) & (fpr < 1) & (tpr > 0) & (tpr < 1)
     points = np.unique(np.column_stack([fpr, tpr])[inside], axis=0)
     if len(points) < 2 or np.ptp(points[:, 0]) == 0 or np.ptp(points[:, 1]) == 0:
-        raise InputError(
-            "binormal curve",
-            expected="classes that overlap: two points off the sides of ROC space that differ in both rates",
-            got=f"{len(points)}",
-            hint="use method='kernel', or the empirical curve",
-        )
+        expected = "classes that overlap: two points off the sides of ROC space that differ in both rates"
+        hint = "use method='kernel', or the empirical curve"
+        raise InputError("binormal curve", expected=expected, got=f"{len(points)}", hint=hint)
     return points[:, 0], points[:, 1]
 
 
@@ -383,9 +374,8 @@ def fit_maximum_likelihood(counts: ThresholdCounts) -> Binormal:
         if gained < _TOLERANCE * abs(likelihood):
             break
     else:
-        raise InputError(
-            "binormal fit", expected="a maximum of the likelihood", got="none in 200 steps", hint="fit='ls'"
-        )
+        hint = "fit='ls'"
+        raise InputError("binormal fit", expected="a maximum of the likelihood", got="none in 200 steps", hint=hint)
     covariance = np.linalg.inv(_score_and_information(theta, pos, neg)[1])[-2:, -2:]
     return Binormal(float(theta[-2]), float(theta[-1]), covariance)
 

@@ -180,7 +180,9 @@ def drift_by_segment(first: SegmentedCounts, second: SegmentedCounts) -> Segment
     in_first, in_second = np.array(common).T
     if first.sorted_rows and second.sorted_rows:
         rows = [first.sorted_rows.take(in_first), second.sorted_rows.take(in_second)]
-        ks, ks_pos, ks_neg = _distances(rows)
+        if rows[0].dtype != rows[1].dtype:
+            raise ScoreError("samples", expected="scores of one type", got=f"{rows[0].dtype} and {rows[1].dtype}")
+        ks, ks_pos, ks_neg = (_distance(rows, kinds) for kinds in ((0, 1), (0,), (1,)))
     else:
         distances = [_distances_of(first[name], second[name]) for name in first if name in place_in_second]
         ks, ks_pos, ks_neg = np.array(distances).T
@@ -199,12 +201,6 @@ def drift_by_segment(first: SegmentedCounts, second: SegmentedCounts) -> Segment
 def _distances_of(first: CumulativeCounts, second: CumulativeCounts) -> list[float]:
     drift = comparing.drift(first, second)
     return [np.nan if bounds is None else bounds.low for bounds in (drift.ks, drift.ks_pos, drift.ks_neg)]
-
-
-def _distances(rows: Sequence[tables.SortedSegments]) -> list[Array]:
-    if rows[0].dtype != rows[1].dtype:
-        raise ScoreError("samples", expected="scores of one type", got=f"{rows[0].dtype} and {rows[1].dtype}")
-    return [_distance(rows, kinds) for kinds in ((0, 1), (0,), (1,))]
 
 
 def _distance(rows: Sequence[tables.SortedSegments], kinds: tuple[int, ...]) -> Array:

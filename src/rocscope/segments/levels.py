@@ -132,12 +132,9 @@ class SegmentLevels:
         outside = (self.threshold < 0) | (self.threshold > 1)
         if outside.any():
             rows = (self.pos + self.neg)[outside].sum()
-            raise ScoreError(
-                "scores",
-                expected="probabilities from 0 to 1",
-                got=f"{number(rows)} outside, such as {self.threshold[outside][0].item()!r}",
-                hint="recalibrate the scores first (rocscope.calibration.recalibrate)",
-            )
+            got = f"{number(rows)} outside, such as {self.threshold[outside][0].item()!r}"
+            hint = "recalibrate the scores first (rocscope.calibration.recalibrate)"
+            raise ScoreError("scores", expected="probabilities from 0 to 1", got=got, hint=hint)
         return self.threshold.astype(np.float64)
 
     def counts(self, segment: int) -> ThresholdCounts:

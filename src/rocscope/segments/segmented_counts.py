@@ -254,8 +254,7 @@ def _variance(area: Array, n_pos: Array, n_neg: Array, sums: Array) -> Array:
         ]
     )
     if not matrix[0, 0] > 0:
-        got = "none"
-        raise InputError("segments to compare", expected="one with two positives and two negatives", got=got)
+        raise InputError("segments to compare", expected="one with two positives and two negatives", got="none")
     scatters = sums[:, :2].sum(axis=0) - of_pairs * np.array([(more_pos / n_neg).sum(), (more_neg / n_pos).sum()])
     components = np.linalg.lstsq(matrix, scatters)[0].clip(0, of_pairs)
     # The variance of one pair is at least the sum of its two components (Hoeffding).
@@ -547,11 +546,8 @@ class SegmentedCounts(BySegment, Result):
         rows = self._rows
         if isinstance(rows, SortedSegments) and rows.codes.size >= kernels.SMALL and self._whole_pairs:
             below, not_above = rows.pairs()
-            return np.where(
-                self._has_both,
-                quotients((2 - credit) * below + credit * not_above, 2 * self.n_pos * self.n_neg),
-                np.nan,
-            )
+            doubled_wins = (2 - credit) * below + credit * not_above
+            return np.where(self._has_both, quotients(doubled_wins, 2 * self.n_pos * self.n_neg), np.nan)
         return self._answer(lambda levels: levels.area(credit), lambda counts: counts.pairs().auc(ties), self._has_both)
 
     def ks(self) -> Array:
