@@ -90,9 +90,8 @@ def _require_within_memory(values: Any) -> None:
     except (TypeError, OverflowError) as error:
         too_long = isinstance(error, OverflowError)
     if too_long:
-        raise InputError(
-            "data", expected="a sequence that memory holds", got=f"a {type(values).__name__} of 2^40 entries or more"
-        )
+        got = f"a {type(values).__name__} of 2^40 entries or more"
+        raise InputError("data", expected="a sequence that memory holds", got=got)
 
 
 RANK_ANYWHERE = False

@@ -62,9 +62,8 @@ def _as_array(values: Any, name: str) -> Array:
     except ValueError as error:  # rows of different lengths
         raise errors.ShapeError(name, expected="a one-dimensional array", got="rows of different lengths") from error
     except Exception as error:  # what an array of another library says of itself
-        raise errors.ShapeError(
-            name, expected="a one-dimensional array", got=f"{type(values).__name__}: {error}"
-        ) from error
+        got = f"{type(values).__name__}: {error}"
+        raise errors.ShapeError(name, expected="a one-dimensional array", got=got) from error
     # NumPy takes large whole numbers in a list for float64, rounded. Those among objects are seen to by `unpacked`.
     if isinstance(values, list | tuple) and array.dtype != object:
         array = arrays.as_written(values, array, name)
@@ -165,12 +164,8 @@ def check_present(column: Array, subject: str, error: type[errors.InputError]) -
         return
     absent = missing(column)
     if absent.any():
-        raise error(
-            subject,
-            expected="a value in every row",
-            got=count_and_first(absent, "missing"),
-            hint="drop those rows first",
-        )
+        hint = "drop those rows first"
+        raise error(subject, expected="a value in every row", got=count_and_first(absent, "missing"), hint=hint)
 
 
 def missing(column: Array) -> Booleans:
@@ -319,12 +314,9 @@ def _check_total(subject: str, total: float, *columns: Array) -> None:
 def check_whole_total(subject: str, total: float) -> None:
     """Raise if a sum of whole weights might overflow 64 bits."""
     if total > _MOST_WHOLE:
-        raise errors.WeightError(
-            subject,
-            expected="whole numbers that sum to at most 2^62",
-            got=f"{total:.6g}",
-            hint="scale them down or pass them as floats",
-        )
+        expected = "whole numbers that sum to at most 2^62"
+        hint = "scale them down or pass them as floats"
+        raise errors.WeightError(subject, expected=expected, got=f"{total:.6g}", hint=hint)
 
 
 def is_number(value: Any) -> bool:

@@ -247,11 +247,8 @@ class ProfitCurve(CountCurve):
         """
         campaign, n = self.campaign, self.counts.n
         if campaign.response_rate is not None or not campaign.require_one_benefit():
-            raise InputError(
-                "iso-profit line",
-                expected="a campaign at the response rate of the sample, with a benefit above 0",
-                got=repr(campaign),
-            )
+            expected = "a campaign at the response rate of the sample, with a benefit above 0"
+            raise InputError("iso-profit line", expected=expected, got=repr(campaign))
         wanted = self.best().profit if profit is None else profit
         height = n * (wanted + campaign.fixed_cost) / (campaign.require_one_benefit() * campaign.population)
         return Line(0.0, height, n * campaign.unit_cost / campaign.require_one_benefit())

@@ -598,12 +598,9 @@ class LiftChart(CountCurve):
 def _at_sample_prevalence(context: Context | Campaign | None) -> Context:
     context = Context.given(context)
     if context.target_prevalence is not None:
-        raise InputError(
-            "lift chart",
-            expected="a context at the prevalence of the sample",
-            got=f"target_prevalence={context.target_prevalence}",
-            hint="use roc(...).best(context), or gain and lift, which do not depend on it in this way",
-        )
+        got = f"target_prevalence={context.target_prevalence}"
+        hint = "use roc(...).best(context), or gain and lift, which do not depend on it in this way"
+        raise InputError("lift chart", expected="a context at the prevalence of the sample", got=got, hint=hint)
     return context
 
 

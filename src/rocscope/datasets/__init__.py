@@ -61,12 +61,8 @@ def load(name: str) -> Dataset:
     """
     if name not in TABLE:
         close = difflib.get_close_matches(str(name), TABLE, n=1, cutoff=0.4)
-        raise InputError(
-            "name",
-            expected=f"one of {', '.join(TABLE)}",
-            got=repr(name),
-            hint=f"did you mean {close[0]!r}?" if close else "",
-        )
+        hint = f"did you mean {close[0]!r}?" if close else ""
+        raise InputError("name", expected=f"one of {', '.join(TABLE)}", got=repr(name), hint=hint)
     facts = TABLE[name]
     columns, label = facts.make()
     dataset = Dataset(

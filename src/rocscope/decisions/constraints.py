@@ -141,12 +141,9 @@ class Criterion:
         """Return the value to maximise at several points; −∞ where it is undefined."""
         value = np.asarray(self.value(*cells), dtype=np.float64)
         if value.shape != cells[0].shape:
-            raise InputError(
-                f"criterion {self.name!r}",
-                expected=f"one value for each of {cells[0].size} points",
-                got=f"shape {value.shape}",
-                hint="it is called with arrays: write it with NumPy functions",
-            )
+            expected = f"one value for each of {cells[0].size} points"
+            hint = "it is called with arrays: write it with NumPy functions"
+            raise InputError(f"criterion {self.name!r}", expected=expected, got=f"shape {value.shape}", hint=hint)
         return np.where(np.isnan(value), -math.inf, self.sign * value)
 
 

@@ -364,9 +364,8 @@ class Decision(Plan):
     @property
     def promise(self) -> Promise:
         if self.review is not None:
-            raise InputError(
-                "outcomes", expected="a plan without reviews, which have outcomes of their own", got=repr(self)
-            )
+            expected = "a plan without reviews, which have outcomes of their own"
+            raise InputError("outcomes", expected=expected, got=repr(self))
         point = self.expected(1)
         depth = point.tp + point.fp
         gain = self.treat_none_cost - self.expected_cost

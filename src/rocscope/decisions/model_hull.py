@@ -569,12 +569,8 @@ class Hull(Curve):
         """
         if context.target_prevalence is None and self.prevalence is None:
             shares = ", ".join(f"{name}: {counts.prevalence:.4g}" for name, counts in self.counts.items())
-            raise PairingError(
-                "models",
-                expected="samples of one prevalence",
-                got=shares,
-                hint="name the one that counts: Context(target_prevalence=…)",
-            )
+            hint = "name the one that counts: Context(target_prevalence=…)"
+            raise PairingError("models", expected="samples of one prevalence", got=shares, hint=hint)
         first = next(iter(self.counts.values()))
         return first.n_pos, first.n_neg
 

@@ -575,9 +575,8 @@ class Monitor:
             raise InputError("monitors to merge", expected="the same rule, limits and level", got="others")
         for look in other._looks:
             if counted_before(self._looks, look.when, look.digest, 0 if look.when is None else 1) is not None:
-                raise InputError(
-                    "monitors to merge", expected="other rows in each", got=f"a batch of both: {look.when}"
-                )
+                got = f"a batch of both: {look.when}"
+                raise InputError("monitors to merge", expected="other rows in each", got=got)
         both = Monitor.from_dict(self.to_dict())
         for number, block in enumerate(other._blocks):
             if number == len(both._blocks):

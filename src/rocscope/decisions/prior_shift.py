@@ -229,12 +229,9 @@ def _by_confusion_matrix(scores: Array, labelled: CumulativeCounts, threshold: f
     point = labelled.at(threshold)
     tpr, fpr = point.tpr, point.fpr
     if tpr <= fpr:
-        raise InputError(
-            f"threshold={threshold:g}",
-            expected="a tpr above the fpr",
-            got=f"{tpr:.4g} and {fpr:.4g}",
-            hint="there the model does not tell the classes apart; use another threshold",
-        )
+        got = f"{tpr:.4g} and {fpr:.4g}"
+        hint = "there the model does not tell the classes apart; use another threshold"
+        raise InputError(f"threshold={threshold:g}", expected="a tpr above the fpr", got=got, hint=hint)
     share = float(predict(scores, threshold).mean())
     value = min(max((share - fpr) / (tpr - fpr), 0.0), 1.0)
     # Delta method for (q − fpr)/(tpr − fpr): the derivatives by q, tpr and fpr are 1, −π and −(1 − π), over tpr − fpr.

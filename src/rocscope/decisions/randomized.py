@@ -629,11 +629,8 @@ def mixture(first: HullVertex, second: HullVertex, **target: Any) -> RandomizedR
 def _between(low: HullVertex, high: HullVertex, aim: _Target) -> RandomizedRule:
     start, end = aim.at(low.point), aim.at(high.point)
     if not start <= aim.value <= end:
-        raise InputError(
-            aim.axis,
-            expected=f"a value that the two classifiers attain, {float(start):.6g} to {float(end):.6g}",
-            got=f"{float(aim.value):.6g}",
-        )
+        expected = f"a value that the two classifiers attain, {float(start):.6g} to {float(end):.6g}"
+        raise InputError(aim.axis, expected=expected, got=f"{float(aim.value):.6g}")
     weight = (aim.value - start) / (end - start) if end > start else Fraction(0)
     return RandomizedRule.between(_with_threshold(low), _with_threshold(high), weight, aim.at_most)
 
@@ -651,12 +648,9 @@ def _require_one_prevalence(vertices: Sequence[HullVertex], aim: _Target) -> Non
         return
     shares = [vertex.point.prevalence for vertex in vertices]
     if max(shares) - min(shares) > SAME_PREVALENCE:
-        raise PairingError(
-            "mixture",
-            expected="classifiers from samples of one prevalence",
-            got=f"{min(shares):.4g} to {max(shares):.4g}",
-            hint="name the one that counts with target_prevalence",
-        )
+        got = f"{min(shares):.4g} to {max(shares):.4g}"
+        hint = "name the one that counts with target_prevalence"
+        raise PairingError("mixture", expected="classifiers from samples of one prevalence", got=got, hint=hint)
 
 
 # Reviews: a third action.

@@ -309,9 +309,8 @@ def sample_of_rows(predictions: Predictions, *, groups: Any = None, folds: OverF
     units = units_of(predictions, groups=groups, folds=folds)
     if not units.positive.any() or units.positive.all():
         missing = "negatives" if units.positive.any() else "positives"
-        raise OneClassError(
-            "AUC interval", expected="both classes", got=f"no {missing} among {units.positive.size} rows"
-        )
+        got = f"no {missing} among {units.positive.size} rows"
+        raise OneClassError("AUC interval", expected="both classes", got=got)
     if units.weight is None and units.group is None and units.fold is None and len(units.scores) == 1:
         model = predictions.models[0]
         return sample_of_counts(predictions.counts(model), model, units.note)

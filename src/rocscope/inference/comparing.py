@@ -206,9 +206,8 @@ def _require_same(what: str, first: Any, second: Any, arms: str) -> None:
     if (first != second).any():
         row = int((first != second).argmax())
         hint = "bring the rows into one order first"
-        raise PairingError(
-            f"{arms} are not paired", expected=f"the same {what}s", got=f"others in row {row}", hint=hint
-        )
+        expected = f"the same {what}s"
+        raise PairingError(f"{arms} are not paired", expected=expected, got=f"others in row {row}", hint=hint)
 
 
 def _by_arm(arms: Samples, groups: Any) -> dict[str, Any]:
@@ -231,12 +230,9 @@ def _groups_of_arms(arms: Samples, groups: Any) -> Mapping[str, Any]:
     for first, second in combinations(grouped, 2):
         shared = np.intersect1d(by_arm[first], by_arm[second])
         if shared.size:
-            raise PairingError(
-                "an unpaired comparison",
-                expected="each group in one arm only",
-                got=f"{shared.size} in both, such as {shared.tolist()[0]!r}",
-                hint="such arms are not independent; keep each group in one of them",
-            )
+            got = f"{shared.size} in both, such as {shared.tolist()[0]!r}"
+            hint = "such arms are not independent; keep each group in one of them"
+            raise PairingError("an unpaired comparison", expected="each group in one arm only", got=got, hint=hint)
     return by_arm
 
 

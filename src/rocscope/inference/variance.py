@@ -414,12 +414,9 @@ class Units:
                 fold=None,
             )
             if not fold.positive.any() or fold.positive.all():
-                raise OneClassError(
-                    "folds='mean'",
-                    expected="both classes in every fold",
-                    got=f"one class in fold number {number + 1}",
-                    hint="stratify the folds, or use folds='pooled'",
-                )
+                got = f"one class in fold number {number + 1}"
+                hint = "stratify the folds, or use folds='pooled'"
+                raise OneClassError("folds='mean'", expected="both classes in every fold", got=got, hint=hint)
             yield mask, fold
 
     def frequency_of(self, rows: Array | slice) -> Array | None:

@@ -793,12 +793,9 @@ def _problem(preds: MulticlassPredictions, model: str | None, objective: Any, mi
 
 def _smooth(problem: Problem, preds: MulticlassPredictions, objective: Name | CostMatrix) -> ClassWeights:
     if problem.objective.gain is None or problem.objective.least_hits.any():
-        raise InputError(
-            "method='smooth'",
-            expected=f"one of {NAMES[:2]} or a cost matrix, and no constraint",
-            got="min_recall" if problem.objective.least_hits.any() else "'macro_f1'",
-            hint="use method='coordinate'",
-        )
+        expected = f"one of {NAMES[:2]} or a cost matrix, and no constraint"
+        got = "min_recall" if problem.objective.least_hits.any() else "'macro_f1'"
+        raise InputError("method='smooth'", expected=expected, got=got, hint="use method='coordinate'")
     fit = fit_recalibration(problem.y, problem.proba, problem.weight)
     if isinstance(objective, CostMatrix):
         counts = problem.table(objective.decide(fit.probabilities(problem.proba)))

@@ -67,12 +67,9 @@ def class_index(labels: Array, classes: Sequence[Hashable], name: str) -> Indice
     place = {label: index for index, label in enumerate(classes)}
     strange = [label for label in seen if label not in place]
     if strange:
-        raise LabelError(
-            name,
-            expected=f"labels among the classes {check.listing(classes)}",
-            got=check.listing(strange),
-            hint="every class needs its column; name all of them with classes=",
-        )
+        expected = f"labels among the classes {check.listing(classes)}"
+        hint = "every class needs its column; name all of them with classes="
+        raise LabelError(name, expected=expected, got=check.listing(strange), hint=hint)
     return np.array([place[label] for label in seen], np.intp)[inverse]
 
 
@@ -111,12 +108,9 @@ def check_probabilities(values: Any, n: int, k: int, name: str, *, normalize: bo
     """
     proba = check.as_array(values)
     if proba.shape != (n, k):
-        raise ShapeError(
-            name,
-            expected=f"one row per label and one column per class, {n} × {k}",
-            got=" × ".join(map(str, proba.shape)) or "a single number",
-            hint="name the classes of the columns with classes=" if proba.shape[:1] == (n,) else "",
-        )
+        got = " × ".join(map(str, proba.shape)) or "a single number"
+        hint = "name the classes of the columns with classes=" if proba.shape[:1] == (n,) else ""
+        raise ShapeError(name, expected=f"one row per label and one column per class, {n} × {k}", got=got, hint=hint)
     if proba.dtype.kind == "O":
         proba = np.column_stack([check.check_scores(column, name=name) for column in proba.T])
     if proba.dtype.kind not in "biuf" or proba.dtype.itemsize > 8:
@@ -137,12 +131,9 @@ def check_probabilities(values: Any, n: int, k: int, name: str, *, normalize: bo
     off = np.abs(total - 1) > SUM_TOLERANCE
     if off.any():
         row = int(off.argmax())
-        raise ScoreError(
-            name,
-            expected=f"rows that sum to 1 within {SUM_TOLERANCE:g}",
-            got=f"{check.count_and_first(off, 'that do not')} ({total[row]:.6g})",
-            hint="normalize=True divides each row by its sum",
-        )
+        got = f"{check.count_and_first(off, 'that do not')} ({total[row]:.6g})"
+        hint = "normalize=True divides each row by its sum"
+        raise ScoreError(name, expected=f"rows that sum to 1 within {SUM_TOLERANCE:g}", got=got, hint=hint)
     return proba
 
 
@@ -161,22 +152,16 @@ def rows_actual(matrix: Any, name: str, rows: RowsAre | None) -> Array:
     """Return a square matrix of finite numbers, with actual classes in rows and predicted ones in columns."""
     array = np.asarray(matrix)
     if array.ndim != 2 or array.shape[0] != array.shape[1] or array.shape[0] < 2:
-        raise ShapeError(
-            name,
-            expected="a square matrix, one row and one column per class",
-            got=" × ".join(map(str, array.shape)) or "a single number",
-        )
+        got = " × ".join(map(str, array.shape)) or "a single number"
+        raise ShapeError(name, expected="a square matrix, one row and one column per class", got=got)
     if array.dtype.kind not in "biuf" or not np.isfinite(array).all():
         raise InputError(name, expected="finite numbers", got=repr(array.tolist()))
     if rows not in ("actual", "predicted", None):
         raise InputError("rows", expected="'actual' or 'predicted'", got=repr(rows))
     if rows is None and not np.array_equal(array, array.T):
-        raise InputError(
-            name,
-            expected="to know what the rows of a matrix are that is not symmetric",
-            got="no rows=",
-            hint="pass rows='actual' (as scikit-learn writes it) or rows='predicted'",
-        )
+        expected = "to know what the rows of a matrix are that is not symmetric"
+        hint = "pass rows='actual' (as scikit-learn writes it) or rows='predicted'"
+        raise InputError(name, expected=expected, got="no rows=", hint=hint)
     oriented = array.T if rows == "predicted" else array
     return np.array(oriented, dtype=np.float64 if array.dtype.kind == "f" else np.int64)
 
@@ -403,12 +388,9 @@ def table_interval(
                 raise InputError(f"interval of {statistic}", expected="cases that it is a share of", got="none")
             return proportion(hits, n, level=level)
     elif averaging is None and statistic not in STATISTICS:
-        raise InputError(
-            "statistic",
-            expected=check.one_of(statistic, list(STATISTICS)),
-            got=repr(statistic),
-            hint=f"a metric of classes needs of= (one of {check.listing(classes)}) or averaging=",
-        )
+        expected = check.one_of(statistic, list(STATISTICS))
+        hint = f"a metric of classes needs of= (one of {check.listing(classes)}) or averaging="
+        raise InputError("statistic", expected=expected, got=repr(statistic), hint=hint)
     elif averaging is None and statistic in ("accuracy", "error"):
         right, n = int(np.trace(cells)), int(cells.sum())
         return proportion(right if statistic == "accuracy" else n - right, n, level=level)
@@ -457,12 +439,9 @@ def resampled(
 def whole_counts(counts: Array, name: str) -> NDArray[np.int64]:
     """Return counts of rows; raise for weights that are not whole."""
     if (counts % 1 != 0).any():
-        raise InputError(
-            f"interval of {name}",
-            expected="whole numbers of cases",
-            got="sums of fractional weights",
-            hint="they do not tell how many rows there are",
-        )
+        got = "sums of fractional weights"
+        hint = "they do not tell how many rows there are"
+        raise InputError(f"interval of {name}", expected="whole numbers of cases", got=got, hint=hint)
     return counts.astype(np.int64)
 
 

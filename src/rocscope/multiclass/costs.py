@@ -181,12 +181,9 @@ class CostMatrix(Result):
     def require_classes(self, classes: tuple[Hashable, ...]) -> None:
         """Raise unless the costs are for these classes in this order."""
         if classes != self.classes:
-            raise LabelError(
-                "cost matrix",
-                expected=f"the classes {check.listing(classes)}",
-                got=check.listing(self.classes),
-                hint="write it for the same classes in the same order",
-            )
+            expected = f"the classes {check.listing(classes)}"
+            hint = "write it for the same classes in the same order"
+            raise LabelError("cost matrix", expected=expected, got=check.listing(self.classes), hint=hint)
 
     def to_dict(self) -> dict[str, Any]:
         """Return classes and costs (rows actual), safe for JSON."""
@@ -206,9 +203,8 @@ def check_prior(prior: Mapping[Any, float], classes: tuple[Hashable, ...]) -> Ar
         raise InputError("target_prior", expected=f"a share for each of {check.listing(classes)}", got=repr(prior))
     shares = np.array([prior[cls] for cls in classes], dtype=np.float64)
     if not (shares >= 0).all() or abs(shares.sum() - 1) > 1e-9:
-        raise InputError(
-            "target_prior", expected="shares of at least 0 that sum to 1", got=f"a sum of {shares.sum():g}"
-        )
+        expected = "shares of at least 0 that sum to 1"
+        raise InputError("target_prior", expected=expected, got=f"a sum of {shares.sum():g}")
     return shares
 
 

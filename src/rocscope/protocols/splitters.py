@@ -114,12 +114,9 @@ def _check_groups(split: Split, groups: Indices, where: str) -> None:
     straddling = np.unique(tested[trained[tested]])
     if straddling.size:
         row = int(np.flatnonzero(groups == straddling[0])[0])
-        raise InputError(
-            f"cv: {where}",
-            expected="each group in training or in test",
-            got=f"{straddling.size} groups in both, such as that of row {row}",
-            hint="give the number of folds, or a splitter for groups such as GroupKFold",
-        )
+        got = f"{straddling.size} groups in both, such as that of row {row}"
+        hint = "give the number of folds, or a splitter for groups such as GroupKFold"
+        raise InputError(f"cv: {where}", expected="each group in training or in test", got=got, hint=hint)
 
 
 def repeats_of(parts: Iterable[TrainTest], n: int) -> Iterator[tuple[int, TrainTest]]:

@@ -59,11 +59,8 @@ def wins_within(wins: Any, low: Array, high: Array, pos: Array, neg: Array) -> t
     wrong |= (given[0] < 0) | (given[1] > 2 * pairs)
     if wrong.any():
         first = int(wrong.argmax())
-        raise WeightError(
-            "wins",
-            expected=f"bounds within {least[first]} to {most[first]} in bin {first}",
-            got=f"{given[0][first]} to {given[1][first]}",
-        )
+        expected = f"bounds within {least[first]} to {most[first]} in bin {first}"
+        raise WeightError("wins", expected=expected, got=f"{given[0][first]} to {given[1][first]}")
     return np.maximum(given[0], least), np.minimum(given[1], most)
 
 
@@ -439,12 +436,9 @@ class BinnedCounts(CumulativeCounts):
         whole, begun = (count_at_least(ends, threshold) for ends in (self.low, self.high))
         if begun > whole:
             above = self.low[whole - 1].item() if whole else inf
-            raise InexactCountsError(
-                f"threshold {threshold!r}",
-                expected="one that splits no bin",
-                got=f"one within the scores from {self.low[whole].item()!r} to {self.high[whole].item()!r}",
-                hint=f"the nearest known ones are {self.low[whole].item()!r} and {above!r}",
-            )
+            got = f"one within the scores from {self.low[whole].item()!r} to {self.high[whole].item()!r}"
+            hint = f"the nearest known ones are {self.low[whole].item()!r} and {above!r}"
+            raise InexactCountsError(f"threshold {threshold!r}", expected="one that splits no bin", got=got, hint=hint)
         tp, fp = (axis[whole].item() for axis in self.cumulative)
         return tp, fp, self.n_pos - tp, self.n_neg - fp
 

@@ -614,9 +614,8 @@ class Pilot:
         """Return the required number of positives, given the ratio of negatives to positives."""
         check.check_share(power, "power")
         if not self._effect(margin) > 0:
-            raise InputError(
-                "what is to be shown", expected="a difference in the pilot", got=f"{self._effect(margin):g}"
-            )
+            got = f"{self._effect(margin):g}"
+            raise InputError("what is to be shown", expected="a difference in the pilot", got=got)
 
         def surplus(n: float) -> float:
             return self.power(n_pos=n, n_neg=n * ratio, margin=margin, alpha=alpha) - power
