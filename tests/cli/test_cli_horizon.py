@@ -2,6 +2,8 @@
 
 import json
 
+import numpy as np
+import pandas as pd
 import pytest
 
 import rocscope as rs
@@ -39,12 +41,43 @@ def test_compare_tests_at_the_horizon(run, table):
     assert code == 0 and pair["p_value"] == pytest.approx(rs.compare(ROWS)["a", "b"].p_value, rel=1e-9)
 
 
+@pytest.mark.parametrize("codes", [(1, 2, 3), ("alive", "dead", "other"), (False, True, None)])
+def test_event_codes_say_which_value_is_which(run, table, codes):
+    """Numbers, texts and booleans, in files and in memory."""
+    competing = codes[2] is not None
+    event = EVENT if competing else np.minimum(EVENT, 1)
+    columns = {"years": TIME, "status": np.array(codes, object if competing else bool)[event], **SCORES}
+    frame = pd.DataFrame(columns)
+    frame["status"] = frame["status"].infer_objects()
+    frame.to_csv(table, index=False)
+    given = [code for code in codes if code is not None]
+    code, out, _ = run("summary", table, *AT, "--json", "--event-codes", ",".join(map(str, given)))
+    expected = rs.auc(rs.outcomes.at_horizon(TIME, event, SCORES, 0.6), model="a")
+    model = next(each for each in json.loads(out)["models"] if each["name"] == "a")
+    assert code == 0 and model["auc"]["half"] == pytest.approx(expected, rel=1e-12)
+    options = {"time": "years", "event": "status", "horizon": 0.6, "scores": ["a", "b"], "event_codes": given}
+    assert rs.auc(rs.engines.read_at_horizon(frame, **options), model="a") == expected
+
+
+def test_folds_of_a_follow_up(run, table):
+    rows = rs.engines.read_at_horizon(
+        {"years": TIME, "status": EVENT, "part": np.arange(500) % 2, **SCORES},
+        time="years",
+        event="status",
+        horizon=0.6,
+        scores=["a", "b"],
+        fold="part",
+    )
+    np.testing.assert_array_equal(rows.fold, np.arange(500) % 2)
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
         (AT[:4], "expected all three, got no --horizon"),
         ((*AT, "--label", "a"), "expected no --label"),
-        ((*AT, "--fold", "b"), "--fold: expected none with --time"),
+        ((*AT, "--event-codes", "1,2"), "values among event_codes 1, 2, got also 0"),
+        (("--label", "status", "--event-codes", "1,2"), "--event-codes: expected none without --event"),
         (("--time", "yeers", *AT[2:]), "years"),
         ((*AT[:4], "--horizon", "99", *AT[6:]), "last usable one"),
     ],

@@ -7,6 +7,7 @@ from math import sqrt
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import special
 
@@ -16,7 +17,7 @@ from rocscope.errors import InputError, RocscopeWarning
 from rocscope.inference import statistics
 from rocscope.inference.expected_costs import compare_costs
 from rocscope.kernels import SMALL
-from rocscope.outcomes import at_horizon
+from rocscope.outcomes import at_horizon, concordance
 from rocscope.outcomes import time_to_event as censoring
 
 REFERENCE = json.loads((Path(__file__).parent.parent / "reference" / "risk_regression.json").read_text())
@@ -205,6 +206,8 @@ def test_what_is_wrong_is_said():
         at_horizon(time, [1, 0, -1, 0], score, 2)
     with pytest.raises(InputError, match="times from 0"):
         at_horizon([-1, 2, 3, 4], event, score, 2)
+    with pytest.raises(InputError, match=r"below 3.*last usable one is horizon=1"):
+        at_horizon([1, 3, 5, 6], [1, 0, 1, 0], score, 9, strata=[0, 0, 1, 1])
     with pytest.raises(InputError, match="column for each of 2"):
         at_horizon(time, event, np.ones((4, 3)), [1, 2])
     with pytest.raises(InputError, match="once and in order"):
@@ -212,6 +215,81 @@ def test_what_is_wrong_is_said():
     with pytest.warns(RocscopeWarning, match="were cut"):
         cut = at_horizon(time, event, score, 3, max_weight=1.2)
     assert cut.sample_weight.max() == 1.2 and "cut to 1.2" in rs.inference.estimate_of(cut, statistics.area()).method
+
+
+EVENTS = np.array([1, 0, 2, 1, 0, 1, 0, 0])
+
+
+@pytest.mark.parametrize(
+    ("event", "codes"),
+    [
+        (EVENTS, [0, 1, 2]),
+        (EVENTS + 1, [1, 2, 3]),
+        (EVENTS + 1.0, [1, 2, 3]),
+        (np.array(["alive", "dead", "other"])[EVENTS], ["alive", "dead", "other"]),
+        (pd.Categorical(np.array(["alive", "dead", "other"])[EVENTS]), ["alive", "dead", "other"]),
+    ],
+    ids=["0 1 2", "1 2 3", "floats", "texts", "categorical"],
+)
+def test_coded_events_are_the_decoded_ones(event, codes):
+    time, score = np.arange(1.0, 9), np.arange(8.0)[::-1]
+    coded = at_horizon(time, event, score, 7, event_codes=codes)
+    plain = at_horizon(time, EVENTS, score, 7)
+    np.testing.assert_array_equal(coded.y_true, plain.y_true)
+    np.testing.assert_array_equal(coded.sample_weight, plain.sample_weight)
+    of_plain = concordance(time, EVENTS, score, 7).estimates["score"]
+    assert concordance(time, event, score, 7, event_codes=codes).estimates["score"] == of_plain
+
+
+@pytest.mark.parametrize("codes", [None, [False, True]])
+def test_booleans_say_whether_the_event_happened(codes):
+    time, score = np.arange(1.0, 9), np.arange(8.0)[::-1]
+    found = at_horizon(time, EVENTS == 1, score, 7, event_codes=codes)
+    expected = at_horizon(time, (EVENTS == 1).astype(int), score, 7)
+    np.testing.assert_array_equal(found.sample_weight, expected.sample_weight)
+
+
+def test_events_without_a_meaning_ask_for_their_codes():
+    """R codes 1 for censored and 2 for the event, which would be the event and a competing one: AUC .334 for .647."""
+    time, score = np.arange(1.0, 9), np.arange(8.0)[::-1]
+    for event in ((EVENTS == 1) + 1, (EVENTS == 1) * 2, np.zeros(8, int), np.where(EVENTS == 1, "dead", "alive")):
+        for function in (at_horizon, concordance):
+            with pytest.raises(InputError, match=r"event: expected 0.*event_codes=\[1, 2\]"):
+                function(time, event, score, 7)
+    with pytest.raises(InputError, match="values among event_codes 0, 1, got also 2"):
+        at_horizon(time, EVENTS, score, 7, event_codes=[0, 1])
+    for codes in ([1], [1, 1]):
+        with pytest.raises(InputError, match="two or more values"):
+            at_horizon(time, EVENTS, score, 7, event_codes=codes)
+
+
+def test_records_and_time_differences_name_the_fix():
+    y = np.array([(True, 1.0), (False, 2.0)], dtype=[("event", bool), ("time", float)])
+    for given in ((y, y["event"]), (y["time"], y)):
+        with pytest.raises(InputError, match=r"pass one of its columns: y\['event'\], y\['time'\]"):
+            at_horizon(*given, [0.2, 0.1], 1)
+    assert at_horizon(y["time"], y["event"], [0.2, 0.1], 1).prevalence == 0.5
+    days = np.array([1, 2], "timedelta64[D]")
+    with pytest.raises(InputError, match=r"time / numpy\.timedelta64\(1, 'D'\)"):
+        at_horizon(days, y["event"], [0.2, 0.1], 1)
+    assert at_horizon(days / np.timedelta64(1, "D"), y["event"], [0.2, 0.1], 1).prevalence == 0.5
+
+
+def test_a_horizon_at_the_end_is_usable_where_the_last_rows_have_the_event():
+    """With the rows censored at 2 and the events at 1 and 3 all rows are positive: (1 + 2)/(1 + 2) rows in weight."""
+    preds = at_horizon([1, 2, 3], [1, 0, 1], [0.9, 0.5, 0.2], 3)
+    assert preds.sample_weight.tolist() == [1, 0, 2] and preds.prevalence == 1
+
+
+def test_folds_are_kept():
+    time, event, scores = cohort(5, 90)
+    fold = np.arange(90) % 3
+    preds = at_horizon(time, event, scores["a"], 0.6, fold=fold)
+    np.testing.assert_array_equal(preds.fold, fold)
+    for name, part in preds.by_fold().items():
+        inside = fold == int(name)
+        plain = rs.Predictions(preds.y_true[inside], scores["a"][inside], sample_weight=preds.sample_weight[inside])
+        assert rs.auc(part) == rs.auc(plain)
 
 
 def test_calibration_allows_for_the_estimation():

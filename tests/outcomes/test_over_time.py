@@ -68,7 +68,7 @@ def test_standard_errors_are_those_of_the_derivative_by_the_weight_of_each_row(c
     np.testing.assert_allclose(found, expected, rtol=1e-4)
 
 
-def concordance_by_hand(time, event, score, horizon):
+def concordance_by_hand(time, event, score, horizon, competing="negative"):
     def uncensored(until):
         g = Fraction(1)
         for u in sorted({t for t, e in zip(time, event, strict=True) if e == 0 and t < until}):
@@ -76,46 +76,57 @@ def concordance_by_hand(time, event, score, horizon):
             g *= 1 - Fraction(ended, ended + sum(t > u for t in time))
         return g
 
+    # Events come before what else happens at a time, so that a row censored then is free of the event for longer.
+    censored_kinds = {"negative": (0,), "exclude": (0, 2)}[competing]
     right = total = Fraction(0)
     for ti, ei, si in zip(time, event, score, strict=True):
         if ei != 1 or ti > horizon:
             continue
         for tj, ej, sj in zip(time, event, score, strict=True):
-            free_for_longer = tj > ti or (tj == ti and ej == 0)  # events come before censorings
-            weight = 1 / uncensored(ti) ** 2 if free_for_longer else 0
-            if not free_for_longer and ej == 2:
+            if tj > ti or (tj == ti and ej in censored_kinds):
+                weight = 1 / uncensored(ti) ** 2
+            elif ej == 2 and competing == "negative":
                 weight = 1 / (uncensored(ti) * uncensored(tj))
+            else:
+                continue
             total += weight
             right += weight * ((si > sj) + Fraction(si == sj, 2))
     return right / total
 
 
+@pytest.mark.parametrize("competing", ["negative", "exclude"])
 @pytest.mark.parametrize("seed", range(15))
-def test_concordance_with_ties_and_competing_risks_equals_all_pairs_in_fractions(seed):
+def test_concordance_with_ties_and_competing_risks_equals_all_pairs_in_fractions(seed, competing):
     rng = np.random.default_rng(seed)
     time, event, score = rng.integers(1, 9, 25), rng.integers(0, 3, 25), rng.integers(0, 6, 25)
     time[0], event[1], time[1] = 9, 1, 2
-    expected = concordance_by_hand(time.tolist(), event.tolist(), score.tolist(), 6)
-    assert concordance(time, event, score, 6).estimates["score"].value == pytest.approx(float(expected), rel=1e-13)
+    expected = concordance_by_hand(time.tolist(), event.tolist(), score.tolist(), 6, competing)
+    found = concordance(time, event, score, 6, competing=competing).estimates["score"].value
+    assert found == pytest.approx(float(expected), rel=1e-13)
 
 
-def test_a_row_censored_at_the_time_of_an_event_is_free_of_it():
-    """The event at 1 is ranked right with all three others, that at 2 wrong with the last."""
-    found = concordance([1, 1, 2, 3], [1, 0, 1, 0], [0.9, 0.4, 0.5, 0.6], 2.5).estimates["score"].value
-    # One of three rows that outlive 1 was censored there: the pair of the event at 2 counts (3/2)² = 2.25.
-    assert found == pytest.approx(3 / (3 + 2.25))
+def test_a_censoring_ranks_after_an_event_of_the_same_time():
+    """The row censored at 1 has the highest score, so that its pair with the event at 1 is ranked wrong."""
+    time, event, score = [1, 1, 2, 3, 4], [1, 0, 1, 0, 0], [4, 5, 3, 2, 1]
+    # G(1−) = 1 and G(2−) = 3/4, so that the two pairs of the event at 2 count 16/9 each: (3 + 32/9)/(4 + 32/9).
+    found = concordance(time, event, score, 4).estimates["score"].value
+    assert found == pytest.approx(float(Fraction(59, 68)), rel=1e-14)
+    # Of two events at 1 and six rows all pairs count once: with the row censored then 6 of 8, without it 5 of 6.
+    found = concordance([1, 1, 1, 2, 3, 4], [1, 1, 0, 0, 0, 0], [6, 3, 5, 4, 2, 1], 3).estimates["score"].value
+    assert found == 6 / 8
 
 
-def test_a_pair_is_needed_and_codes_of_events_are_said():
-    with pytest.raises(InputError, match="expected a pair of an event and a row that is free of it for longer"):
-        concordance([1, 1], [1, 1], [0.9, 0.4], 2)
-    for codes in ([2, 1, 2], ["alive", "dead", "alive"]):
-        with pytest.raises(InputError, match=r"event_codes=\[1, 2\] for 1 censored and 2 the event"):
-            at_horizon([1, 2, 3], codes, [0.9, 0.4, 0.1], 2)
-    plain = at_horizon([1, 2, 3], [0, 1, 0], [0.9, 0.4, 0.1], 2)
-    for codes, event in (([1, 2], [1, 2, 1]), (["alive", "dead"], ["alive", "dead", "alive"])):
-        coded = at_horizon([1, 2, 3], event, [0.9, 0.4, 0.1], 2, event_codes=codes)
-        assert (coded.y_true == plain.y_true).all() and (coded.sample_weight == plain.sample_weight).all()
+# R 4.2.2, survival 3.5-3:
+# concordance(Surv(time, status) ~ score, timewt = "n/G2", reverse = TRUE, ymax = horizon), where
+# i <- 0:199; time <- 1 + (i * 7) %% 5; status <- as.integer((i * 11) %% 10 < 4); score <- (i * 13) %% 17
+OF_R = {2: 0.49979440069991254, 3: 0.49742105651468205, 5: 0.50575607085726282}
+
+
+@pytest.mark.parametrize(("horizon", "expected"), OF_R.items())
+def test_concordance_of_yearly_times_is_that_of_r(horizon, expected):
+    i = np.arange(200)
+    time, status, score = 1 + i * 7 % 5, (i * 11 % 10 < 4).astype(int), i * 13 % 17
+    assert concordance(time, status, score, horizon).estimates["score"].value == pytest.approx(expected, rel=1e-13)
 
 
 def test_without_censoring_concordance_is_harrells():
@@ -142,3 +153,15 @@ def test_what_is_wrong_is_said():
         over_time([1, 2, 3], [1, 0, 1], [3, 2, 1], [1, 2], statistic="auc")
     with pytest.raises(InputError, match="events by then"):
         concordance([1, 2, 3], [0, 0, 1], [3, 2, 1], 2)
+    with pytest.raises(InputError, match="horizon: expected a pair of an event and a row that is free of it"):
+        concordance([1, 2, 3], [0, 0, 1], [3, 2, 1], 3)
+    with pytest.raises(InputError, match=r"horizon 1: .* no positives"):
+        over_time([2, 3, 4, 5], [1, 1, 0, 1], [3, 2, 1, 4], [1, 3])
+    with pytest.raises(InputError, match=r"horizon 5: .* no negatives"):
+        over_time([2, 3, 4, 5], [1, 1, 0, 1], [3, 2, 1, 4], [3, 5])
+
+
+def test_concordance_goes_up_to_the_last_event():
+    """Three pairs: 1 with 2 and 3, and 2 with 3, of which one is ranked wrong; the last event has nobody after it."""
+    found = concordance([1, 2, 3], [1, 1, 1], [2, 3, 1], 3)
+    assert found.estimates["score"].value == pytest.approx(2 / 3, rel=1e-15)

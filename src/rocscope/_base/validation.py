@@ -30,9 +30,14 @@ _MOST_SHOWN = 120  # characters of a value in a message: a choice, about a line 
 def check_column(values: Any, name: str, n: int | None = None) -> Array:
     """Return `values` as a one-dimensional array, of `n` entries when `n` is given."""
     array = values if type(values) is np.ndarray else _as_array(values, name)
-    if array.ndim == 0 or array.dtype.kind == "V":
-        got = type(values).__name__ if array.ndim == 0 else "records of several columns"
-        raise errors.ShapeError(name, expected="a one-dimensional array", got=got)
+    if array.ndim == 0:
+        raise errors.ShapeError(name, expected="a one-dimensional array", got=type(values).__name__)
+    if array.dtype.kind == "V":
+        # Such as the outcomes of scikit-survival, y["event"] and y["time"].
+        fields = ", ".join(f"y[{field!r}]" for field in array.dtype.names or ())
+        hint = f"pass one of its columns: {fields}"
+        got = "records of several columns"
+        raise errors.ShapeError(name, expected="a one-dimensional array", got=got, hint=hint)
     if array.ndim == 2 and 1 in array.shape:
         array = array.reshape(-1)
     if array.ndim != 1:

@@ -219,6 +219,8 @@ class SampleOptions:
     """For censored follow-up, in place of a label: column of the time to the event or to the end of observation."""
     event: str | None = None
     """Column of what happened then: 0 censored, 1 the event, 2 and above competing events."""
+    event_codes: str | None = None
+    """Other values of that column, of censored rows, of the event and of competing events: `1,2` or `alive,dead`."""
     horizon: float | None = None
     """Time by which the event is predicted."""
 
@@ -263,6 +265,8 @@ class SampleOptions:
         follow_up = {"--time": self.time, "--event": self.event, "--horizon": self.horizon}
         missing = [option for option, value in follow_up.items() if value is None]
         if len(missing) == len(follow_up):
+            if self.event_codes is not None:
+                raise InputError("--event-codes", expected="none without --event", got=repr(self.event_codes))
             return False
         if missing:
             raise InputError("--time, --event and --horizon", expected="all three", got=f"no {missing[0]}")
@@ -316,11 +320,11 @@ class SampleOptions:
             with attended(f"Reading {source if isinstance(source, str) else 'columns'}"):
                 predictions = rs.read(source, **options, **columns)
         else:
-            for name in ("fold", "columns"):
-                if columns.pop(name, None):
-                    raise InputError(f"--{name}", expected="none with --time", got="both")
+            if columns.pop("columns", None):
+                raise InputError("--columns", expected="none with --time", got="both")
+            codes = None if self.event_codes is None else self.event_codes.split(",")
             options = {"time": self.time, "event": self.event, "horizon": self.horizon, "scores": self.score}
-            options |= {"weight": self.weight, "missing": self.missing}
+            options |= {"event_codes": codes, "weight": self.weight, "missing": self.missing}
             options |= {"where": self.layout.where, "layout": self.layout.file_layout}
             predictions = rs.engines.read_at_horizon(source, **options, **columns)
         self.note_dropped(predictions)

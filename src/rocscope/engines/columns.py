@@ -416,7 +416,7 @@ class Role:
         """Return the column as NumPy values; see `numbers`."""
         column = table.column(self.column)
         subject = self.subject(source)
-        if self.argument in ("label", "predicted"):
+        if self.argument in ("label", "predicted", "event"):
             return labels(column, subject)
         if self.argument in ("fold", "segment", "groups"):
             return groups(column, subject)

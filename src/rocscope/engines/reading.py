@@ -240,9 +240,11 @@ def read_at_horizon(
     event: str,
     horizon: float,
     scores: formats.Scores | None = None,
+    event_codes: Sequence[Any] | None = None,
     competing: Literal["negative", "exclude"] = "negative",
     weight: str | None = None,
     weights: Weights = "auto",
+    fold: str | None = None,
     segment: str | None = None,
     groups: str | None = None,
     where: str | None = None,
@@ -257,8 +259,9 @@ def read_at_horizon(
         As `rocscope.read` takes them.
     time, event : str
         Columns of the time, and of 0 (censored), 1 (the event) or 2 and above (competing events).
-    horizon, competing : see `rocscope.outcomes.at_horizon`
-    scores, weight, weights, segment, groups, where, missing : see `rocscope.read`
+    horizon, event_codes, competing : see `rocscope.outcomes.at_horizon`
+        Codes of numbers and booleans may be given as text.
+    scores, weight, weights, fold, segment, groups, where, missing : see `rocscope.read`
     layout : FileLayout, optional
         How a text file is written.
 
@@ -274,14 +277,18 @@ def read_at_horizon(
     """
     check.check_choice("missing", missing, _MISSING)
     with open_source(source, layout or formats.FileLayout()) as opened:
-        roles = column_roles.roles_of_numbers([time, event]) + column_roles.roles_of_scores(opened, scores)
-        others = {"weight": weight, "segment": segment, "groups": groups}
+        outcome = {"time": column_roles.Role("time", time), "event": column_roles.Role("event", event)}
+        roles = [*outcome.values(), *column_roles.roles_of_scores(opened, scores)]
+        others = {"weight": weight, "fold": fold, "segment": segment, "groups": groups}
         roles += [column_roles.Role(argument, column) for argument, column in others.items() if column is not None]
         by_role, arguments = _fetch(opened, roles, where, missing)
-    numbers = {role.column: column.values for role, column in by_role.items() if role.argument == "columns"}
+    times, events = (by_role[role].decoded() for role in outcome.values())
+    if event_codes is not None:
+        event_codes = [column_roles.parsed_label(code, events.dtype) for code in event_codes]
     models = {role.model: column.values for role, column in by_role.items() if role.model is not None}
     provenance = arguments.pop("source")
-    rows = at_horizon(numbers[time], numbers[event], models, horizon, competing=competing, weights=weights, **arguments)
+    arguments |= {"event_codes": event_codes, "competing": competing, "weights": weights}
+    rows = at_horizon(times, events, models, horizon, **arguments)
     rows.source = provenance
     return rows
 

@@ -207,7 +207,9 @@ class CensoringWeights(EstimatedWeights):
             # B(u), the moves of the rows that outlived u; weights that are cut do not depend on the hazard.
             uncut = inverse_probability(hazard[:, 0]) < self.max_weight
             moves_of_events = (moves[event_rows] * uncut[before, None]).T
-            outlived = np.column_stack([np.bincount(before, column, last + 1) for column in moves_of_events])
+            outlived = np.zeros((last + 1, m))
+            for column, of_events in enumerate(moves_of_events):
+                outlived[:, column] = np.bincount(before, of_events, last + 1)
             outlived[last] += moves[after].sum(axis=0) * uncut[last]
             scale = (1 - hazard) * at_risk
             step = np.divide(_sum_from_here_on(outlived)[1:], scale, out=np.zeros((last, m)), where=scale > 0)
@@ -259,7 +261,7 @@ def at_horizon(
     time : array of n times
         Until the event or the end of observation, from 0.
     event : array of n whole numbers, or of booleans
-        0 censored, 1 the event of interest, 2 and above competing events.
+        0 censored, 1 the event of interest, 2 and above competing events. If all are 1, all are events.
     event_codes : sequence, optional
         Other values of `event`: that of censored rows, of the event, and of each competing event, such as ``[1, 2]`` as
         in R or ``["alive", "dead"]``.
@@ -330,8 +332,8 @@ def at_horizon(
     if code is not None:
         parts = [code == number for number in range(int(code.max()) + 1)]
     curves = tuple(CensoringCurve.of(times, kinds, horizons[-1], part) for part in parts)
-    for curve, part in zip(curves, parts, strict=True):
-        _require_follow_up(times if part is None else times[part], curve, horizons[-1])
+    of_strata = [times if part is None else times[part] for part in parts]
+    _require_follow_up(of_strata, curves, horizons[-1])
     competitors = np.flatnonzero(kinds > 1) if competing == "exclude" else None
     labels = {"weights": weights, "groups": groups, "segment": segment, "fold": fold, "columns": columns}
     by_horizon = {}
@@ -405,14 +407,18 @@ def _decoded_events(event: Array, event_codes: Sequence[Any]) -> Array:
     return kinds
 
 
-def _require_follow_up(time: Array, curve: CensoringCurve, horizon: float) -> None:
+def _require_follow_up(time_by_stratum: list[Array], curves: Sequence[CensoringCurve], horizon: float) -> None:
     """Raise if the last rows of a stratum were censored before the horizon: no row then stands for them."""
-    end = time.max()
-    if not curve.time.size or end > horizon or curve.time[-1] < end:
+    ends, usable = [], []
+    for time, curve in zip(time_by_stratum, curves, strict=True):
+        end = time.max()
+        if curve.time.size and curve.time[-1] == end <= horizon:
+            ends.append(end)
+            usable.append(time[time < end].max(initial=0))
+    if not ends:
         return
-    earlier = time[time < end]
-    hint = f"the last usable one is horizon={earlier.max():g}" if earlier.size else "all rows end at that time"
-    expected = f"a time at which someone is still observed, in each stratum, so below {end:g}"
+    hint = f"the last usable one is horizon={min(usable):g}" if min(usable) else "all rows end at that time"
+    expected = f"a time at which someone is still observed, in each stratum, so below {min(ends):g}"
     raise InputError("horizon", expected=expected, got=f"{horizon:g}", hint=hint)
 
 
@@ -543,6 +549,11 @@ def over_time(
     -------
     OverTime
 
+    Raises
+    ------
+    InputError
+        If the figure has no value at a horizon, which is named.
+
     Notes
     -----
     The mean over time is Σ_k (θ_k + θ_{k+1})·(t_{k+1} − t_k)/2 divided by t_K − t_1; of the Brier score it is the
@@ -566,7 +577,10 @@ def over_time(
     at: dict[float, Comparisons] = {}
     values = []
     for t, preds in rows.items():
-        at_t = values_of_rows(preds, statistic, groups=None, folds=None)
+        try:
+            at_t = values_of_rows(preds, statistic, groups=None, folds=None)
+        except InputError as error:
+            raise type(error)(f"horizon {t:g}: {error}") from error
         at[t] = compare_values(at_t, f"{statistic.name} at {t:g}", hypothesis, adjust, statistic.scale)
         values.append(at_t)
     # Trapezoidal rule: half of each step belongs to the horizons at its two ends.
@@ -625,10 +639,15 @@ def concordance(
     >>> round(index.estimates["score"].value, 4)
     0.5714
     """
-    preds = at_horizon(time, event, scores, horizon, **options)
-    if isinstance(preds, dict):
-        raise InputError("horizon", expected="one time", got=f"{len(preds)} of them")
+    if np.ndim(horizon):
+        raise InputError("horizon", expected="one time", got=f"{np.size(horizon)} of them")
+    (until,) = horizons_of(horizon)
     times, kinds = follow_up_of(time, event, options.get("event_codes"))
+    # Events need weights, and nobody else does. So rows that are censored at the last event or later may be taken as
+    # observed beyond the horizon, which then need not be below the end of the follow-up.
+    outlived = (kinds == 0) & (times >= times[(kinds > 0) & (times <= until)].max(initial=0))
+    observed = np.where(outlived, np.maximum(times, np.nextafter(until, np.inf)), times)
+    preds = at_horizon(observed, event, scores, until, **options)
     if not preds.y_true.any():
         raise InputError("horizon", expected="events by then", got="none")
     own_weight = np.ones(times.size) if preds.own_weight is None else preds.own_weight.astype(np.float64)
