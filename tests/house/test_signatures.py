@@ -66,6 +66,7 @@ ALSO_REQUIRED = {
     "train_prevalence": "a sample with labels tells it",
     "prevalence": "needed by what is computed at one",
     "what": "the words of a message",
+    "campaign": "an experiment is planned for one; a profit curve takes it second or third",
     "context": "rows are priced in one; what else takes one has accuracy",
     "by": "a table is of all rows unless parts are asked for; a shift is by something",
     "positive": "checked labels, or the class of a matrix",

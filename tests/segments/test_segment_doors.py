@@ -153,6 +153,7 @@ COLUMNS = {
     "learning to draw": rs.plotting.plot_learning_curve,
     "times to draw": rs.plotting.plot_over_time,
     "uplift to draw": rs.plotting.plot_uplift,
+    "uplift by part to draw": rs.plotting.plot_uplift_parts,
     "times to read": lambda data: rs.engines.read_at_horizon(data, time="t", event="e", horizon=1, scores="a"),
     "verified": lambda data: rs.outcomes.from_verified([1, 0, 1], data, [3, 2, 1]),
     "responses": lambda data: rs.outcomes.from_experiment(data, [1, 0, 1], [3, 2, 1]),

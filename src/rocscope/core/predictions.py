@@ -14,7 +14,7 @@ groups     Rows of one group, such as a patient, are not independent.
 sampling   A row represents as many cases of a population as its weight says.
 estimated  Weights were estimated, for censoring, verification or the share treated.
 money      A positive is a row at which acting gains, and its weight is the gain (`in_money`).
-priced     As money, but the gain is in a column and rows count once (`Experiment.priced`).
+priced     As money, but the gain is in a column and rows count as cases (`Experiment.priced`).
 frequency  A row stands for so many equal rows, as its weight says.
 ========== ============================================================================================
 """
@@ -95,8 +95,8 @@ class CountedModels(dict[Any, Any]):
         self.source = source
 
 
-Weights = Literal["auto", "frequency", "sampling", "money"]
-WEIGHTS = ("auto", "frequency", "sampling", "money")
+Weights = Literal["auto", "frequency", "sampling", "money", "priced"]
+WEIGHTS = ("auto", "frequency", "sampling", "money", "priced")
 
 # Rows of the longest table of counts. More rows are taken for cases, without a sort that would take longer than the
 # intervals themselves.
@@ -139,7 +139,7 @@ class Rows(Result):
     sample_weight, fold, repeat, segment, groups, row : array of n entries, or None
         Rows that belong together, such as those of one patient, are of one of the `groups`. `row` is the case that an
         entry is of, such as its place in the data: equal for all entries of one case.
-    weights : {"auto", "frequency", "sampling", "money"}
+    weights : {"auto", "frequency", "sampling", "money", "priced"}
         What `sample_weight` was said to stand for; see `Predictions`.
     weighting : EstimatedWeights or None
         How the weights were estimated, if they were.
@@ -225,8 +225,8 @@ class Rows(Result):
     @property
     def weight_kind(self) -> str:
         """What rows stand for, as the table of kinds names it; "cases" where each is one."""
-        if self.weights == "money":
-            return "priced" if self.sample_weight is None else "money"
+        if self.weights in ("money", "priced"):
+            return "priced" if self.sample_weight is None else self.weights
         if self.weighting is not None:
             return "estimated"
         if self.sample_weight is None:
@@ -349,12 +349,14 @@ class Predictions(Rows):
         The positive one.
     sample_weight : array of n weights, optional
         Non-negative.
-    weights : {"auto", "frequency", "sampling", "money"}
+    weights : {"auto", "frequency", "sampling", "money", "priced"}
         What a weight stands for. "frequency": so many equal rows (whole numbers). "sampling": one row, which represents
         so many of a population; only ratios of weights matter. "money": one row, at which so much is at stake, as
         `in_money` makes them. Values are the same, intervals and tests are not: sampling weights of 1 to 20 that are
-        taken for frequencies make intervals of 95 % cover 29 to 83 % of the time. "auto" means "sampling", except for
-        weights of 0 and 1 and for a table of counts: whole weights, no two rows alike, most scores with both labels.
+        taken for frequencies make intervals of 95 % cover 29 to 83 % of the time. "priced": as "sampling", where labels
+        state whether acting gains and a column has the amount, as `Experiment.priced` makes them. "auto" means
+        "sampling", except for weights of 0 and 1 and for a table of counts: whole weights, no two rows alike, most
+        scores with both labels.
     fold, segment : array of n labels, optional
         The cross-validation fold, and the part to be shown by itself, that a row belongs to. Rows without a segment
         are one, called None.
@@ -600,7 +602,7 @@ EXPECTED = {
 }
 """What a function that refuses a kind expects, and what it got, in words."""
 
-_TRIAL = "choose among cases with their gain in a column: rs.choose(*trial.priced(), subject_to='cases <= 200')"
+_TRIAL = "plan from the experiment: trial.plan(campaign)"
 _CASES = {"money": "let a column say what rows bring: rs.choose(*trial.priced()), or Context(cost_fn='amount')"}
 _CAMPAIGN = {"money": _TRIAL, "priced": _TRIAL}
 _ONE_ROW_A_CASE = {"repeats": "take one repeat: predictions.by_repeat()[0]"}
@@ -610,7 +612,7 @@ _EXCHANGED = dict.fromkeys(("frequency", "sampling", "estimated", "money"), "rs.
 REFUSED: dict[str, dict[str, str]] = {
     **dict.fromkeys(("summary", "a table of thresholds"), _ONE_ROW_A_CASE | _CASES),
     **dict.fromkeys(("gain", "lift", "cases and depth", "pilot"), _CASES),
-    **dict.fromkeys(("plan_campaign", "allocate", "profit"), _CAMPAIGN),
+    **dict.fromkeys(("plan_campaign", "choose for a Campaign", "allocate", "profit"), _CAMPAIGN),
     "the permutation test": _ONE_ROW_A_CASE | _EXCHANGED,
     "a constraint with a level": _INDEPENDENT | _CASES,
 }

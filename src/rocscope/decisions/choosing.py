@@ -29,7 +29,16 @@ import numpy as np
 
 from rocscope._base import validation as check
 from rocscope._base.contract import answering
-from rocscope.core import CELLS, Campaign, Context, CumulativeCounts, OperatingPoint, decimal, require_kinds
+from rocscope.core import (
+    CELLS,
+    Campaign,
+    Context,
+    CumulativeCounts,
+    OperatingPoint,
+    Predictions,
+    decimal,
+    require_kinds,
+)
 from rocscope.decisions import sampling_model as sampling
 from rocscope.decisions.constraints import Constraint, Criterion, Function, at_mix, constraints_of, criterion_of
 from rocscope.decisions.decision import Decision, Question
@@ -172,6 +181,8 @@ def problem_of(data: Hull | Samples | Models, question: Question) -> ChoiceProbl
         randomized = randomized or (campaign.capacity is not None and criterion is None and not subject_to)
     population = _population(campaign, question.population)
     samples = data.samples if isinstance(data, Hull) else samples_of(data)
+    if campaign is not None:
+        require_kinds("choose for a Campaign", *_data_of(samples))
     priced = None
     if context is not None and not isinstance(context, UncertainContext):
         context = Context.given(context)
@@ -225,11 +236,16 @@ def _require_rows_for(constraints: tuple[Constraint, ...], hull: Hull) -> None:
     """Raise where constraints need rows of another kind: cases, or independent ones for exact binomial limits."""
     if not constraints:
         return
-    rows = [hull.samples.rows, *(sample.rows for sample in hull.samples.values()), *hull.counts.values()]
+    data = [*_data_of(hull.samples), *hull.counts.values()]
     if any(constraint.figure.unit == "cases" or constraint.figure.name == "depth" for constraint in constraints):
-        require_kinds("cases and depth", *rows)
+        require_kinds("cases and depth", *data)
     if any(constraint.level is not None for constraint in constraints):
-        require_kinds("a constraint with a level", *rows)
+        require_kinds("a constraint with a level", *data)
+
+
+def _data_of(samples: Samples) -> list[Predictions | CumulativeCounts]:
+    """Return the rows of each model, or its counts where there are none."""
+    return [sample.rows or sample.points for sample in samples.values()]
 
 
 def _certain_context(context: Context | UncertainContext | None, hull: Hull) -> tuple[Context, tuple[Note, ...]]:
@@ -289,9 +305,9 @@ class ChoiceProblem:
         choice = self.best_randomized() if self.randomized else self.best_threshold()
         decision = self.decision(choice, (*self.notes, *self.notes_on_bins()))
         campaign = self.question.context
-        return self._unless_too_costly(decision, campaign) if isinstance(campaign, Campaign) else decision
+        return self.unless_too_costly(decision, campaign) if isinstance(campaign, Campaign) else decision
 
-    def _unless_too_costly(self, decision: Decision, campaign: Campaign) -> Decision:
+    def unless_too_costly(self, decision: Decision, campaign: Campaign) -> Decision:
         """Return the decision if it gains more than its campaign's fixed cost; otherwise acting on nobody."""
         saved = (decision.treat_none_cost - decision.expected_cost) * campaign.population
         if not campaign.fixed_cost or saved > campaign.fixed_cost:

@@ -8,13 +8,15 @@ estimated from groups: among the n_t treated and n_c controls down to a score, w
 
 Areas are taken over the straight line from the origin to the end of the curve, which is contacting at random.
 
-`from_experiment` returns an `Experiment`; its methods give curves, comparisons, a table by deciles, and Predictions
-whose weights are amounts of money, for `rocscope.choose`. Where the treated share is estimated, it influences every
-figure through the weights (`ShareWeights`), and intervals include that.
+`from_experiment` returns an `Experiment`; its methods give curves, comparisons, a table by deciles, the plan of a
+campaign, and Predictions whose weights are amounts of money, for `rocscope.choose`. Where the treated share is
+estimated, it influences every figure through the weights (`ShareWeights`), and intervals include that.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cached_property
 from math import frexp, isnan, nan
 from typing import Any, Literal
 
@@ -24,16 +26,44 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Booleans, Indices
 from rocscope._base.contract import contract
 from rocscope._base.public_names import reach
-from rocscope.core import Context, Predictions, Provenance, Result, model_name, number
-from rocscope.errors import InputError
+from rocscope.core import (
+    Band,
+    Campaign,
+    Context,
+    Predictions,
+    Provenance,
+    Result,
+    Weights,
+    decimal,
+    model_name,
+    number,
+)
+from rocscope.core.predictions import is_table, take
+from rocscope.decisions.choosing import problem_of
+from rocscope.decisions.constraints import Constraint
+from rocscope.decisions.decision import Decision, Question
+from rocscope.errors import InputError, OneClassError
 from rocscope.figures.influence import PLAIN
-from rocscope.inference.estimate import FEW_EVENTS, Adjust, Comparisons, Estimate, Hypothesis, few
+from rocscope.inference.estimate import (
+    FEW_EVENTS,
+    FEW_ROWS,
+    Adjust,
+    Comparisons,
+    Estimate,
+    Hypothesis,
+    few,
+    few_groups,
+    normal_quantile,
+)
 from rocscope.inference.influence_estimates import Values, compare_values, estimate_value
-from rocscope.inference.proportions import mover_difference, proportion
-from rocscope.inference.variance import RowLevels, stratum_of_moves
+from rocscope.inference.proportions import mover_difference, wilson_interval
+from rocscope.inference.variance import RowLevels, leave_one_out_factor, stratum_of_moves
 from rocscope.outcomes.verification import ShareWeights
 
 UpliftKind = Literal["qini", "uplift"]
+
+_BAND_DEPTHS = [step / 50 for step in range(1, 51)]
+"""Depths at which a band is computed; between them it is drawn straight, finer than a plot shows."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -45,7 +75,7 @@ class UpliftCurve(Result):
     kind : {"qini", "uplift"}
     model : str
     contacted : array of k + 1
-        Rows with a score of at least each distinct one; 0 first.
+        Rows (sum of their weights) with a score of at least each distinct one; 0 first.
     gained : array of k + 1
         Responses added among them.
     area : Estimate
@@ -72,6 +102,8 @@ class UpliftCurve(Result):
     (1.0, 0.3333)
     """
 
+    _content = ("kind", "model", "contacted", "gained", "area", "coefficient", "effect")
+
     kind: UpliftKind
     model: str
     contacted: Array
@@ -79,6 +111,7 @@ class UpliftCurve(Result):
     area: Estimate
     coefficient: Estimate
     effect: Estimate
+    _experiment: "Experiment | None" = field(default=None, compare=False)
 
     @property
     def depth(self) -> Array:
@@ -89,9 +122,27 @@ class UpliftCurve(Result):
         """Return the additional responses at a share contacted, by linear interpolation."""
         return float(np.interp(depth, self.depth, self.gained))
 
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the curve and the line of contacting at random; see `plotting.plot_uplift`."""
-        return reach("plotting").plot_uplift(self, ax)
+    def band(self, level: float = 0.95) -> Band:
+        """Return pointwise intervals of the responses gained, at 50 depths.
+
+        Notes
+        -----
+        At each depth, the interval of the uplift among the rows contacted (see `Experiment.uplift_at`), multiplied by
+        their number; by the number of treated ones for a Qini curve.
+
+        Examples
+        --------
+        >>> curve = from_experiment([1, 0, 0, 1] * 9, [1, 1, 0, 0] * 9, range(36)).uplift()
+        >>> curve.band()
+        Band(50 points, 95 % pointwise, Newcombe)
+        """
+        if self._experiment is None:
+            raise InputError("band", expected="a curve with its experiment", hint="Experiment.uplift() makes one")
+        return self._experiment.band_of(self.kind, self.model, check.check_level(level))
+
+    def plot(self, ax: Any = None, *, level: float | None = 0.95) -> Any:
+        """Draw the curve, its band and the line of contacting at random; see `plotting.plot_uplift`."""
+        return reach("plotting").plot_uplift(self, ax, level=level)
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """Return the points as a table."""
@@ -172,15 +223,17 @@ class Trial:
         if kind == "qini":
             return np.where(response, np.where(treated, 1, -1), 0)
         # Treated responders and silent controls first. Of the others, the kind with fewer rows comes last.
-        control_responders = (response & ~treated).sum()
-        treated_silent = (~response & treated).sum()
+        control_responders = self.weight[response & ~treated].sum()
+        treated_silent = self.weight[~response & treated].sum()
         second = response if control_responders > treated_silent else treated
         return 2 * (response == treated) + second
 
 
 @dataclass(frozen=True)
 class UpliftPart(Result):
-    """Responses of control and treated rows in a part of the ranking, and their difference.
+    """Mean responses of control and treated rows in a part of the ranking, and their difference.
+
+    `n` is the number of rows. Means are weighted as in `Experiment.uplift`.
 
     Examples
     --------
@@ -217,6 +270,10 @@ class UpliftTable(Result):
             columns[name] = [getattr(part.uplift, name) for part in self.parts]
         return check.frame_of(columns, backend)
 
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the uplift of each part with its interval; see `plotting.plot_uplift_parts`."""
+        return reach("plotting").plot_uplift_parts(self, ax)
+
     def __repr__(self) -> str:
         shown = ", ".join(f"{part.uplift.value:.3g}" for part in self.parts)
         return f"UpliftTable(uplift from the top: {shown})"
@@ -228,6 +285,8 @@ class Experiment(Result):
 
     Attributes
     ----------
+    n : int
+        Number of rows with a weight above 0; a row with a frequency counts as so many equal rows.
     response : array of n
     treated : array of n
     scores : mapping from model name to array of n
@@ -236,7 +295,7 @@ class Experiment(Result):
     stratum : array of n codes
     benefit, cost : float
         What a response brings and what a contact costs, for `in_money`.
-    groups, segment : array of n, or None
+    groups, segment, sample_weight : array of n, or None
 
     Examples
     --------
@@ -255,6 +314,7 @@ class Experiment(Result):
     cost: float
     groups: Array | None
     segment: Array | None
+    sample_weight: Array | None = None
 
     @property
     def models(self) -> list[str]:
@@ -291,11 +351,10 @@ class Experiment(Result):
         ['b']
         """
         check.check_choice("kind", kind, ("qini", "uplift"))
-        trial = self._trial()
         column = 1 if normalized else 0
         values, moves = [], []
         for score in self.scores.values():
-            figures, moves_of_figures = self._figures(trial, kind, score)
+            figures, moves_of_figures = self._figures(kind, score)
             values.append(figures[column])
             moves.append(moves_of_figures[:, column])
         quantity = f"{kind} {'coefficient' if normalized else 'area over random'}"
@@ -305,16 +364,78 @@ class Experiment(Result):
     def by_decile(self, model: str | None = None, *, parts: int = 10, level: float = 0.95) -> "UpliftTable":
         """Return the responses of both arms and the uplift with its interval, in parts of the ranking from the top.
 
-        Rows of one score stay together. Intervals of responses of 0 and 1 are put together from Wilson's of both arms.
+        Rows of one score stay together. See `uplift_at` for the estimate and its interval.
+
+        Examples
+        --------
+        One in four of stratum "a" is treated and half of "b", and in neither is there an effect. Plain means of both
+        arms would differ by 1/2 − 1/3:
+
+        >>> response, treated = [0, 0, 0, 0, 1, 0, 1, 0], [1, 0, 0, 0, 1, 1, 0, 0]
+        >>> from_experiment(response, treated, [1] * 8, strata=list("aaaabbbb")).by_decile().parts[0].uplift.value
+        0.0
         """
-        score = self.scores[model_name(self.models, model)]
-        tie = np.unique(-score, return_inverse=True)[1]
-        ranked_above = np.concatenate([[0], np.cumsum(np.bincount(tie))])
-        # A tie belongs to the part that its middle rank falls into; parts without rows are skipped.
-        depth = (ranked_above[:-1] + ranked_above[1:])[tie] / (2 * self.n)
+        above, level_weight, tie = self._ranking(model)
+        # A tie belongs to the part that its middle falls into; parts without rows are skipped.
+        depth = (above + level_weight / 2)[tie] / level_weight.sum()
         part = np.unique((depth * check.check_whole(parts, "parts")).astype(int), return_inverse=True)[1]
         level = check.check_level(level)
         return UpliftTable(tuple(self._uplift_part(part == i, level) for i in range(int(part.max()) + 1)))
+
+    def uplift_at(self, k: float, model: str | None = None, *, level: float = 0.95) -> Estimate:
+        """Return the uplift among the best-scored share k of the rows: additional responses per case contacted.
+
+        Parameters
+        ----------
+        k : float
+            Share of the rows (of their weight), above 0 and up to 1. A tie in which it ends counts in part.
+        model, level : see `qini`
+
+        Returns
+        -------
+        Estimate
+
+        Raises
+        ------
+        InputError
+            If k is not a share.
+
+        Notes
+        -----
+        The difference of the mean responses of treated and controls. With sampling weights, or where shares differ
+        between rows, means are weighted by the weight over the share of the arm (Hájek's estimate). Responses of 0
+        and 1 of rows that count alike have Newcombe's interval, which combines Wilson's of both arms. Any other
+        interval follows from the influence of each row, of groups where there are any, also through the observed
+        shares; it is marked where an arm has too few rows, groups or responses.
+
+        References
+        ----------
+        Newcombe 1998, Stat. Med. 17:873–890.
+
+        Examples
+        --------
+        Of the best half both treated responded, and one control of two:
+
+        >>> trial = from_experiment([1, 1, 0, 1, 0, 0, 0, 0], [1, 0, 0, 1, 1, 0, 1, 0], [8, 7, 6, 5, 4, 3, 2, 1])
+        >>> trial.uplift_at(0.5).value
+        0.5
+        """
+        share = check.check_number(k, "k", "a share above 0 and up to 1", above=0)
+        if share > 1:
+            hint = f"write {share:g} % as {share / 100:g}"
+            raise InputError("k", expected="a share above 0 and up to 1", got=f"{share:g}", hint=hint)
+        return self._uplift_part(self._inside(share, model), check.check_level(level)).uplift
+
+    def band_of(self, kind: UpliftKind, model: str, level: float) -> Band:
+        """Return the band of a curve; see `UpliftCurve.band`."""
+        weight = self._trial.weight
+        counted = weight if kind == "uplift" else weight * self.treated
+        insides = [self._inside(share, model) for share in _BAND_DEPTHS]
+        uplifts = [self._uplift_part(inside, level).uplift for inside in insides]
+        contacts = np.array([counted @ inside for inside in insides])
+        depth = np.array([weight @ inside for inside in insides]) / weight.sum()
+        low, high = np.array([(uplift.low, uplift.high) for uplift in uplifts]).T
+        return Band(depth, contacts * low, contacts * high, level, uplifts[-1].method)
 
     def in_money(self, *, benefit: float | None = None, cost: float | None = None) -> Predictions:
         """Return rows in money: positive if contacting gains, weighted by the amount.
@@ -344,9 +465,9 @@ class Experiment(Result):
         [19.0, -1.0, -21.0, -1.0]
         """
         gain, weighting = self._gain(benefit, cost)
+        weight = np.abs(gain) * self._row_weight
         # Scaled by a power of two to about 1, which is exact.
-        exponent = frexp(np.abs(gain).mean())[1]
-        weight = np.ldexp(np.abs(gain), -exponent)
+        weight = np.ldexp(weight, -frexp(weight.mean())[1])
         return Predictions(
             gain > 0,
             self.scores,
@@ -370,7 +491,8 @@ class Experiment(Result):
         Notes
         -----
         Contacting a row costs −gain, see `in_money`; leaving it costs nothing. Intervals take the share treated as
-        known, which makes them slightly too wide where it is observed.
+        known, which makes them slightly too wide where it is observed. Labels state whether acting gains: they are not
+        responses, so that `plan_campaign` and `allocate` refuse these rows. `plan` takes a campaign.
 
         Examples
         --------
@@ -384,51 +506,117 @@ class Experiment(Result):
         gain, _ = self._gain(benefit, cost)
         context = Context(cost_tp="loss", cost_fp="loss", cost_fn=0, cost_tn=0)
         columns = {"gain": gain, "loss": -gain}
-        source = Provenance(("experiment",), self.n, doubt=self._shortage)
+        source = Provenance(("experiment",), self.n, doubt=self._shortage(self._row_weight))
         labels: dict[str, Any] = {"groups": self.groups, "segment": self.segment, "columns": columns}
-        return Predictions(gain > 0, self.scores, weights="money", source=source, **labels), context
+        labels |= {"sample_weight": self.sample_weight, "source": source}
+        return Predictions(gain > 0, self.scores, weights="priced", **labels), context
+
+    def plan(self, campaign: Campaign) -> Decision:
+        """Plan a campaign: the model and threshold of highest profit in its population, within its capacity.
+
+        Parameters
+        ----------
+        campaign : Campaign
+            With its cost of a contact and benefit of a response, which replace those of `from_experiment`.
+
+        Returns
+        -------
+        Decision
+            ``decision.select(customers)`` lists whom to contact. Its profit before the fixed cost is −`total_cost`;
+            ``decision.interval()`` estimates −profit per customer for new customers, as the threshold was chosen on
+            these rows.
+
+        Raises
+        ------
+        InputError
+            If the campaign has a response rate, or a column as its benefit.
+        OneClassError
+            If no response brings more than a contact costs.
+
+        Notes
+        -----
+        Contacting a row gains as in `in_money`, so that a response counts only as far as controls would not have
+        responded. Nobody is contacted unless that brings more than the fixed cost.
+
+        Examples
+        --------
+        The treated row at the top responded and stands for two; it brings 2·10 − 1. The next row loses 1:
+
+        >>> trial = from_experiment([1, 0, 1, 0], [1, 1, 0, 0], [4, 3, 2, 1])
+        >>> decision = trial.plan(Campaign(population=1000, unit_cost=1, unit_benefit=10, capacity=300))
+        >>> decision.threshold, decision.total_cost
+        (4, -4750.0)
+        """
+        if not isinstance(campaign, Campaign):
+            raise InputError("campaign", expected="a Campaign", got=check.shown(campaign))
+        if isinstance(campaign.unit_benefit, str):
+            hint = "make amounts the response: from_experiment(amounts, …), and unit_benefit=1"
+            raise InputError("campaign", expected="one unit_benefit for all", got=repr(campaign), hint=hint)
+        if campaign.response_rate is not None:
+            hint = "leave it out: the experiment shows who responds"
+            raise InputError("campaign", expected="no response_rate", got=repr(campaign), hint=hint)
+        rows, context = self.priced(benefit=campaign.unit_benefit, cost=campaign.unit_cost)
+        if not rows.n_pos:
+            expected = "a response of a treated row that brings more than a contact costs"
+            raise OneClassError("plan", expected=expected, got="none", hint="contact nobody")
+        constraints = () if campaign.capacity is None else (Constraint.capacity(campaign.capacity),)
+        problem = problem_of(rows, Question(context, subject_to=constraints, population=campaign.population))
+        return problem.unless_too_costly(problem.decide(), campaign)
 
     def _gain(self, benefit: float | None, cost: float | None) -> tuple[Array, ShareWeights]:
         """Return the gain of contacting each row, and its dependence on the share treated."""
         benefit = self.benefit if benefit is None else float(check.check_number(benefit, "benefit"))
         cost = self.cost if cost is None else float(check.check_number(cost, "cost"))
         amount = benefit * self.response * np.where(self.treated, 1.0, -1.0)
-        weighting = self._weighting(amount, cost)
-        if self.share is None:
-            gain = weighting.signed(None)
-        else:
-            gain = amount / np.where(self.treated, self.share, 1 - self.share) - cost
+        gain = amount / self._share_of_arm - cost
         if not (gain != 0).any():
             raise InputError("benefit and cost", expected="some gain or loss", got=f"{benefit:g} and {cost:g}")
-        return gain, weighting
+        return gain, self._weighting(amount, cost)
 
     def _weighting(self, amount: Array, cost: float) -> ShareWeights:
         note = "weighted by the share treated"
-        return ShareWeights(self.n, note, member=self.treated, stratum=self.stratum, amount=amount, cost=cost)
+        known = {"base": self.sample_weight, "member": self.treated, "stratum": self.stratum}
+        return ShareWeights(self.n, note, amount=amount, cost=cost, **known)
+
+    @cached_property
+    def _row_weight(self) -> Array:
+        return np.ones(self.n) if self.sample_weight is None else self.sample_weight
+
+    @cached_property
+    def _share_of_arm(self) -> Array:
+        """The probability of each row's own arm: known, or observed in its stratum."""
+        share = self.share
+        if share is None:
+            share = self._weighting(np.ones(self.n), 0.0).share(self.sample_weight)[0][self.stratum]
+        return np.where(self.treated, share, 1 - share)
 
     @property
     def _is_weighted(self) -> bool:
         """Whether shares differ between rows, so that they do not cancel in ratios."""
         return bool(self.stratum.any()) if self.share is None else bool(np.ptp(self.share))
 
+    @cached_property
+    def _group(self) -> Indices | None:
+        return None if self.groups is None else check.check_groups(self.groups, "groups", self.n)
+
+    @cached_property
     def _trial(self) -> Trial:
-        """Return the rows, each arm weighted to the mean share treated where shares differ between rows."""
-        weight = np.ones(self.n)
+        """The rows, each arm weighted to the mean share treated where shares differ between rows."""
+        weight = self._row_weight
         if self._is_weighted:
-            share = self.share
-            if share is None:
-                share = self._weighting(weight, 0.0).share(None)[0][self.stratum]
-            mean = share.mean()
-            weight = np.where(self.treated, mean / share, (1 - mean) / (1 - share))
+            share = self._share_of_arm
+            mean = np.average(np.where(self.treated, share, 1 - share), weights=weight)
+            weight = weight * np.where(self.treated, mean, 1 - mean) / share
         return Trial(self.response, self.treated, weight)
 
-    def _figures(self, trial: Trial, kind: UpliftKind, score: Array) -> tuple[Array, Array]:
+    def _figures(self, kind: UpliftKind, score: Array) -> tuple[Array, Array]:
         """Return area over random, coefficient and effect of a model, with the moves of each row (n × 3)."""
+        trial = self._trial
         (area, end), moves = trial.area_and_moves(score, kind)
         # The line of contacting at random encloses half of the end.
         over_random, moves_over_random = area - end / 2, moves[:, 0] - moves[:, 1] / 2
         coefficient, moves_of_coefficient = nan, np.full(self.n, nan)
-        if np.isin(self.response, (0, 1)).all():
+        if self._is_binary:
             (best, _), moves_of_best = trial.area_and_moves(trial.perfect(kind), kind)
             most = best - end / 2
             moves_of_most = moves_of_best[:, 0] - moves_of_best[:, 1] / 2
@@ -437,56 +625,101 @@ class Experiment(Result):
         values = np.array([over_random, coefficient, end])
         return values, np.column_stack([moves_over_random, moves_of_coefficient, moves[:, 1]])
 
+    @cached_property
+    def _is_binary(self) -> bool:
+        return bool(np.isin(self.response, (0, 1)).all())
+
     def _values(self, names: tuple[str, ...], values: Array, moves: Array) -> Values:
-        note = ""
+        weight, group = self._row_weight, self._group
+        notes = []
+        if group is not None:
+            notes.append(f"{group.max() + 1} groups")
+        elif self.sample_weight is not None:
+            notes.append("sampling weights")
         if self.share is None and self._is_weighted:
             weighting = self._weighting(np.ones(self.n), 0.0)
-            note, moves = weighting.note, weighting.moves(moves)
-        group = None if self.groups is None else check.check_groups(self.groups, "groups", self.n)
-        stratum = stratum_of_moves(moves, group, None, self.n)
-        if group is not None:
-            note = f"{stratum.units:g} groups"
-        grouped = group is not None
-        return Values(names, values, stratum, self.n, note, shortage=self._shortage, grouped=grouped)
+            moves = weighting.moves(moves)
+            notes.append(weighting.note)
+        elif self._is_weighted:
+            notes.append("weighted by known shares")
+        stratum = stratum_of_moves(moves, group, None, _effective(weight))
+        shortage, grouped = self._shortage(weight), group is not None
+        return Values(names, values, stratum, self.n, ", ".join(notes), shortage=shortage, grouped=grouped)
 
-    @property
-    def _shortage(self) -> str:
-        """Whether an arm has too few responses; amounts count as the equal ones that would vary as much."""
-        responses = []
-        for arm in (False, True):
-            response = self.response[self.treated == arm]
-            # Kish's effective number, (Σy)²/Σy²; of responses of 0 and 1 it is their number.
-            responses.append(float(response.sum()) ** 2 / float(response @ response or 1))
+    def _shortage(self, weight: Array) -> str:
+        """Return whether an arm has too few responses; amounts count as the equal ones that would vary as much."""
+        responses = [_effective((weight * self.response)[self.treated == arm]) for arm in (False, True)]
         return few(min(responses), FEW_EVENTS, "responses in an arm")
 
     def _curve(self, kind: UpliftKind, model: str | None, level: float) -> UpliftCurve:
         name = model_name(self.models, model)
-        trial, score = self._trial(), self.scores[name]
-        values, moves = self._figures(trial, kind, score)
+        trial, score = self._trial, self.scores[name]
+        values, moves = self._figures(kind, score)
         contacted, gained, *_ = trial.cumulated(score, kind)
         sample = self._values(("area", "coefficient", "effect"), values, moves)
         area, coefficient, effect = (estimate_value(sample, i, check.check_level(level), PLAIN) for i in range(3))
         if isnan(values[1]):
             coefficient = replace(coefficient, reason="responses other than 0 and 1 have no perfect ranking")
-        return UpliftCurve(kind, name, contacted, gained, area, coefficient, effect)
+        return UpliftCurve(kind, name, contacted, gained, area, coefficient, effect, self)
 
-    def _uplift_part(self, rows: Booleans, level: float) -> UpliftPart:
-        n = int(rows.sum())
-        control = self.response[rows & ~self.treated]
-        treated = self.response[rows & self.treated]
-        mean_control = float(control.mean()) if control.size else nan
-        mean_treated = float(treated.mean()) if treated.size else nan
-        if not (control.size and treated.size):
-            uplift = Estimate(nan, nan, nan, level, "no interval", n, reason="an arm is missing")
-        elif np.isin(self.response[rows], (0, 1)).all():
-            share_of_control = proportion(float(control.sum()), control.size, level=level)
-            share_of_treated = proportion(float(treated.sum()), treated.size, level=level)
-            uplift = mover_difference(share_of_control, share_of_treated, "Newcombe", n)
-        else:
-            error = (control.var(ddof=1) / control.size + treated.var(ddof=1) / treated.size) ** 0.5
-            difference = float(treated.mean() - control.mean())
-            uplift = Hypothesis(level=level).wald(difference, float(error), n, "Wald")
-        return UpliftPart(n, mean_control, mean_treated, uplift)
+    def _ranking(self, model: str | None) -> tuple[Array, Array, Indices]:
+        """Return the weight above each distinct score, from the top, and at it; and which of them each row has."""
+        tie = np.unique(-self.scores[model_name(self.models, model)], return_inverse=True)[1]
+        weight = np.bincount(tie, self._row_weight)
+        return np.cumsum(weight) - weight, weight, tie
+
+    def _inside(self, share: float, model: str | None) -> Array:
+        """Return how much of each row is among a best-scored share: 0, 1, or a part of a tie."""
+        above, weight, tie = self._ranking(model)
+        # The share is taken as the decimal that it is written as: .7 of 10 rows are 7, without rounding.
+        contacted = float(decimal(share) * Fraction(float(weight.sum())))
+        return np.clip((contacted - above) / weight, 0.0, 1.0)[tie]
+
+    def _uplift_part(self, inside: Array, level: float) -> UpliftPart:
+        """Return the uplift in a part of the ranking, given how much of each row is in it; see `uplift_at`.
+
+        Notes
+        -----
+        With shares hᵢ of the weight of its arm in the part, a row moves the mean ȳ of the arm by hᵢ(yᵢ − ȳ). The factor
+        √(u/(u − 1)) for the u units of the arm makes their variance that of a sample, s²/u for equal rows.
+        """
+        n, weight = float(inside.sum()), self._trial.weight * inside
+        arms = [np.flatnonzero((weight > 0) & (self.treated == arm)) for arm in (False, True)]
+        means = [float(np.average(self.response[rows], weights=weight[rows])) if rows.size else nan for rows in arms]
+        control, treated = means
+        part = UpliftPart(int(np.count_nonzero(inside)), control, treated, Estimate(nan, nan, nan, level, "", n))
+        if not all(rows.size for rows in arms):
+            return replace(part, uplift=replace(part.uplift, method="no interval", reason="an arm is missing"))
+
+        is_plain = self._is_binary and self._group is None and self.sample_weight is None and not self._is_weighted
+        if is_plain:
+            # A tie that counts in part makes unequal shares h: a variance of p(1 − p)·Σh², as of 1/Σh² equal rows.
+            rows_of_arm = [_effective(inside[rows]) for rows in arms]
+            z = normal_quantile(level)
+            first, second = (
+                Estimate(mean, *wilson_interval(mean, rows, z), level, "Wilson", rows)
+                for mean, rows in zip(means, rows_of_arm, strict=True)
+            )
+            too_few = few(min(rows_of_arm), FEW_ROWS, "independent rows in an arm")
+            return replace(part, uplift=replace(mover_difference(first, second, "Newcombe", n), reason=too_few))
+
+        moves, units = np.zeros(self.n), []
+        for rows, mean, sign in zip(arms, means, (-1, 1), strict=True):
+            share = weight[rows] / weight[rows].sum()
+            group = None if self._group is None else np.unique(self._group[rows], return_inverse=True)[1]
+            moves[rows] = sign * share * (self.response[rows] - mean)
+            if self.share is not None or not self._is_weighted:
+                # Moves through observed shares are first-order moves, and then so are the others.
+                moves[rows] *= leave_one_out_factor(share, group)
+            share_of_unit = share if group is None else np.bincount(group, share)
+            if share_of_unit.size > 1:
+                moves[rows] *= (share_of_unit.size / (share_of_unit.size - 1)) ** 0.5
+            units.append(_effective(share_of_unit))
+        sample = self._values(("uplift",), np.array([treated - control]), moves[:, None])
+        too_few = few(min(units), FEW_ROWS, "independent rows in an arm") if self._group is None else ""
+        shortage = few_groups(min(units) if sample.grouped else None) or too_few or self._shortage(weight)
+        uplift = estimate_value(replace(sample, n=n, shortage=shortage), 0, level, PLAIN)
+        return replace(part, uplift=uplift)
 
     def __repr__(self) -> str:
         return f"Experiment(n={number(self.n)}, treated={number(self.n_treated)}, models={self.models})"
@@ -505,6 +738,8 @@ def from_experiment(
     cost: float = 0.0,
     groups: Any = None,
     segment: Any = None,
+    sample_weight: Any = None,
+    weights: Weights = "auto",
 ) -> Any:
     """Return an experiment with random treatment, for uplift curves and decisions.
 
@@ -526,6 +761,10 @@ def from_experiment(
         What a response brings, and what a contact costs, for `Experiment.in_money`.
     groups, segment : array of n labels, optional
         Rows that belong together, and parts of the data that decisions treat separately.
+    sample_weight : array of n weights, optional
+        Non-negative; rows of weight 0 are left out.
+    weights : {"auto", "frequency", "sampling"}
+        What a weight stands for; see `rocscope.Predictions`. A row with a frequency becomes so many equal rows.
 
     Returns
     -------
@@ -554,37 +793,60 @@ def from_experiment(
     amounts = check.check_numbers(response, "response")
     n = amounts.size
     arm = check.check_column(treated, "treated", n)
+    check.check_choice("weights", weights, ("auto", "frequency", "sampling"))
     if control is not None:
         if share is not None:
             hint = "shares are then observed, in each stratum"
             raise InputError("share", expected="none with several arms", hint=hint)
-        labels = {"strata": strata, "groups": groups, "segment": segment}
-        return _by_arm(amounts, arm, scores, control, labels, benefit=benefit, cost=cost)
+        labels = {"strata": strata, "groups": groups, "segment": segment, "sample_weight": sample_weight}
+        return _by_arm(amounts, arm, scores, control, labels, benefit=benefit, cost=cost, weights=weights)
+
+    code = np.zeros(n, np.intp) if strata is None else check.check_groups(strata, "strata", n)
+    if share is not None:
+        share = np.full(n, share) if np.ndim(share) == 0 else share
+        share = check.check_numbers(share, "share", n)
+    columns: dict[str, Any] = {"groups": groups, "segment": segment, "sample_weight": sample_weight}
+    rows = Predictions(arm == 1, scores, weights=weights, **columns)  # checks them
+    weight, place = rows.sample_weight, np.arange(n)
+    if weight is not None:
+        if weights == "auto" and is_table(weight, rows.y_true, amounts, *rows.scores.values()):
+            weights = "frequency"
+        place = np.repeat(place, weight.astype(np.intp) if weights == "frequency" else weight > 0)
+        weight = None if weights == "frequency" else weight[place].astype(np.float64)
+    amounts, arm, share = amounts[place], arm[place], take(share, place)
+    code = np.unique(code[place], return_inverse=True)[1]
     if not np.isin(arm, (0, 1)).all() or np.unique(arm).size < 2:
         hint = "name the arm that was left alone: control="
         raise InputError("treated", expected="0 and 1, both of them", got=check.shown(treated), hint=hint)
-    code = np.zeros(n, np.intp) if strata is None else check.check_groups(strata, "strata", n)
     if share is None:
         n_treated = np.bincount(code, arm == 1)
         lacking = (n_treated == 0) | (n_treated == np.bincount(code))
         if lacking.any():
             got = f"{lacking.sum()} without one of them"
             raise InputError("strata", expected="treated and controls in each", got=got)
-    else:
-        if np.ndim(share) == 0:
-            share = np.full(n, check.check_share(share, "share"))
-        else:
-            share = check.check_numbers(share, "share", n)
-        if not ((share > 0) & (share < 1)).all():
-            raise InputError("share", expected="probabilities between 0 and 1", got=check.shown(share))
-    rows = Predictions(arm == 1, scores, groups=groups, segment=segment)  # checks them
-    benefit = check.check_number(benefit, "benefit")
-    cost = check.check_number(cost, "cost")
-    return Experiment(amounts, arm == 1, rows.scores, share, code, benefit, cost, rows.groups, rows.segment)
+    elif not ((share > 0) & (share < 1)).all():
+        raise InputError("share", expected="probabilities between 0 and 1", got=check.shown(share))
+    return Experiment(
+        response=amounts,
+        treated=arm == 1,
+        scores={model: score[place] for model, score in rows.scores.items()},
+        share=share,
+        stratum=code,
+        benefit=check.check_number(benefit, "benefit"),
+        cost=check.check_number(cost, "cost"),
+        groups=take(rows.groups, place),
+        segment=take(rows.segment, place),
+        sample_weight=weight,
+    )
+
+
+def _effective(weight: Array) -> float:
+    """Return Kish's effective number (Σw)²/Σw² of weights: of 0 and 1, the number of those of 1."""
+    return float(weight.sum()) ** 2 / float(weight @ weight or 1)
 
 
 def _by_arm(
-    response: Array, arm: Array, scores: Any, control: Any, labels: Mapping[str, Any], **money: float
+    response: Array, arm: Array, scores: Any, control: Any, labels: Mapping[str, Any], **options: Any
 ) -> dict[Any, Experiment]:
     """Return an experiment of each treatment arm against the control."""
     names = np.unique(arm).tolist()
@@ -602,5 +864,5 @@ def _by_arm(
         kept = np.isin(arm, (name, control))
         of_kept = {key: column[kept] for key, column in columns.items()}
         scores = rows.select(kept).scores
-        experiments[name] = from_experiment(response[kept], arm[kept] == name, scores, **of_kept, **money)
+        experiments[name] = from_experiment(response[kept], arm[kept] == name, scores, **of_kept, **options)
     return experiments

@@ -14,7 +14,7 @@ from matplotlib.ticker import FixedLocator, NullLocator
 from rocscope._base.contract import contract
 from rocscope.evaluation.comparison import RankComparison
 from rocscope.evaluation.learning import LearningCurve
-from rocscope.outcomes import OverTime, UpliftCurve
+from rocscope.outcomes import OverTime, UpliftCurve, UpliftTable
 from rocscope.plotting import theme
 from rocscope.plotting.curves import place_legend
 
@@ -62,14 +62,16 @@ def plot_over_time(found: OverTime, ax: Any = None) -> Any:
     return axes
 
 
-def plot_uplift(curve: UpliftCurve, ax: Any = None) -> Any:
-    """Draw a Qini or uplift curve by share contacted, with the line of random contacts.
+def plot_uplift(curve: UpliftCurve, ax: Any = None, *, level: float | None = 0.95) -> Any:
+    """Draw a Qini or uplift curve by share contacted, with its band and the line of random contacts.
 
     Parameters
     ----------
     curve : UpliftCurve
     ax : Axes, optional
-        Where to draw; a new pyplot figure when left out.
+        Where to draw; a new pyplot figure when left out. A curve that is drawn where others are has the next colour.
+    level : float or None
+        Confidence level of the band at each depth; None for no band.
 
     Returns
     -------
@@ -79,19 +81,69 @@ def plot_uplift(curve: UpliftCurve, ax: Any = None) -> Any:
     --------
     >>> from matplotlib.figure import Figure
     >>> from rocscope.outcomes import from_experiment
-    >>> curve = from_experiment([1, 0, 1, 1], [1, 0, 1, 0], [4, 3, 2, 1]).qini()
-    >>> plot_uplift(curve, Figure().subplots()).lines[0].get_xydata().tolist()
+    >>> trial = from_experiment([1, 0, 1, 1], [1, 0, 1, 0], {"a": [4, 3, 2, 1], "b": [1, 2, 3, 4]})
+    >>> ax = plot_uplift(trial.qini("a"), Figure().subplots())
+    >>> ax.lines[0].get_xydata().tolist()
     [[0.0, 0.0], [0.25, 1.0], [0.5, 1.0], [0.75, 2.0], [1.0, 1.0]]
+    >>> [line.get_label() for line in plot_uplift(trial.qini("b"), ax).lines]
+    ['a', 'at random', 'b']
     """
     theme.require("curve", curve, UpliftCurve, made_by="rocscope.outcomes.from_experiment(…).qini() makes one")
     axes = theme.new_axes(5.6, 4.0) if ax is None else ax
     theme.dress(axes)
-    axes.plot(curve.depth, curve.gained, label=curve.model, zorder=3, **theme.line_look(0))
-    random = {"color": theme.palette().muted, "linestyle": "--", "label": "at random"}
-    axes.plot([0, 1], [0, curve.gained[-1]], zorder=2, **random)
+    drawn = [line for line in axes.lines if line.get_gid() == "uplift"]
+    look = theme.line_look(len(drawn))
+    axes.plot(curve.depth, curve.gained, label=theme.names([curve.model])[0], gid="uplift", zorder=3, **look)
+    if level is not None:
+        band = curve.band(level)
+        fill = {"color": look["color"], "alpha": 0.14, "linewidth": 0, "zorder": 2}
+        axes.fill_between(band.x, band.low, band.high, label=f"_{curve.model}", **fill)
+    # Models of one experiment share the line, as all of them end where everybody is contacted.
+    random = [line for line in axes.lines if line.get_gid() == f"random-{curve.gained[-1]:.9g}"]
+    if not random:
+        dashed = {"color": theme.palette().muted, "linestyle": "--", "label": "at random"}
+        axes.plot([0, 1], [0, curve.gained[-1]], gid=f"random-{curve.gained[-1]:.9g}", zorder=2, **dashed)
     axes.set_xlabel("Share contacted")
     axes.set_ylabel("Responses gained" if curve.kind == "uplift" else "Responses gained among the treated")
     place_legend(axes)
+    return axes
+
+
+def plot_uplift_parts(uplift: UpliftTable, ax: Any = None) -> Any:
+    """Draw the uplift in each part of a ranking, from the top, with its interval.
+
+    Parameters
+    ----------
+    uplift : UpliftTable
+    ax : Axes, optional
+        Where to draw; a new pyplot figure when left out.
+
+    Returns
+    -------
+    Axes
+        Intervals that are not reliable are dotted; a part without an arm is empty.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from rocscope.outcomes import from_experiment
+    >>> table = from_experiment([1, 0, 0, 1] * 9, [1, 1, 0, 0] * 9, range(36)).by_decile(parts=2)
+    >>> [float(bar.get_height()) for bar in plot_uplift_parts(table, Figure().subplots()).patches]
+    [0.0, 0.0]
+    """
+    theme.require("uplift", uplift, UpliftTable, made_by="rocscope.outcomes.from_experiment(…).by_decile() makes one")
+    axes = theme.new_axes(5.6, 4.0) if ax is None else ax
+    theme.dress(axes)
+    estimates = [part.uplift for part in uplift.parts]
+    place = np.arange(1, len(estimates) + 1)
+    axes.bar(place, [estimate.value for estimate in estimates], color=theme.palette().hues[0], alpha=0.5, zorder=2)
+    for x, estimate in zip(place.tolist(), estimates, strict=True):
+        dash = "-" if estimate.reliable else ":"
+        axes.vlines(x, estimate.low, estimate.high, color=theme.palette().ink, linestyle=dash, linewidth=1.4, zorder=3)
+    axes.axhline(0, color=theme.palette().muted, linewidth=0.9, zorder=1)
+    axes.xaxis.set_major_locator(FixedLocator(place.tolist()))
+    axes.set_xlabel("Part of the ranking, from the top")
+    axes.set_ylabel(f"Uplift, {100 * estimates[0].level:g} % intervals")
     return axes
 
 
