@@ -1,10 +1,10 @@
 from .bridge import CalibrationFunction as CalibrationFunction
 from .bridge import ContinuousCalibration as ContinuousCalibration
+from .cox import cox_calibration as cox_calibration
 from .curve import calibration_curve as calibration_curve
 from .recalibration import load_recalibrator as load_recalibrator
 from .recalibration import recalibrate as recalibrate
 from .recalibration import recalibrator as recalibrator
-from .regression import cox_calibration as cox_calibration
 from .report import calibration_report as calibration_report
 from .report import val_prob as val_prob
 from .scores import MiscalibrationCostCurve as MiscalibrationCostCurve

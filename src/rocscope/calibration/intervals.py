@@ -10,7 +10,7 @@ true distances of all curves that a test does not reject, given the distance of 
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf, isfinite, isnan, nan, sqrt
 from typing import Any
@@ -21,11 +21,10 @@ from scipy.special import expit, logit, ndtri
 from rocscope import kernels
 from rocscope._base.arrays import Array
 from rocscope.calibration.outcomes import Evidence, Outcomes, Shift
-from rocscope.calibration.regression import CoxCalibration, cox_calibration
+from rocscope.figures.logistic import ONE_CLASS, CoxCalibration
 from rocscope.inference.estimate import FEW_EVENTS, Estimate, few, few_groups
 from rocscope.inference.proportions import binomial_limits, normal_quantile
 
-ONE_CLASS = "one class only"
 _CERTAIN = "every prediction was certain and right: nothing varies"
 
 
@@ -174,43 +173,47 @@ class ClosedForms:
     def recalibration(self) -> dict[str, Estimate]:
         """Calibration in the large, joint intercept and slope."""
         names = ("in_the_large", "intercept", "slope")
-        sample = self.sample
-        if not 0 < sample.prevalence < 1:
-            return {name: self.without(nan, ONE_CLASS) for name in names}
-        cox = cox_calibration(sample)
-        inside = (sample.score > 0) & (sample.score < 1)
-        log_odds = logit(np.where(inside, sample.score, 0.5))
-        errors = {name: getattr(cox, f"{name}_error") for name in names}
-        if isfinite(cox.in_the_large):
-            chance = expit(cox.in_the_large + log_odds)
-            (errors["in_the_large"],) = self._robust_errors([1.0 * inside], chance, [cox.in_the_large_error])
-        if isfinite(cox.slope) and isfinite(cox.intercept):
-            chance = expit(cox.intercept + cox.slope * log_odds)
-            model_based = [cox.intercept_error, cox.slope_error]
-            robust = self._robust_errors([1.0 * inside, log_odds * inside], chance, model_based)
-            errors["intercept"], errors["slope"] = robust
-
-        estimates = {}
-        for name, error in errors.items():
-            value = getattr(cox, name)
+        cox, estimates = self.recalibrated, {}
+        for name in names:
+            value, error = getattr(cox, name), getattr(cox, f"{name}_error")
             if isfinite(value) and error > 0:
                 reach = normal_quantile(self.level) * error
                 method = "Wald, the larger of two variances"
                 estimates[name] = self.of(value, value - reach, value + reach, method, error)
             else:
-                estimates[name] = self.without(value, _why_no_slope(sample, cox, name))
+                estimates[name] = self.without(value, cox.reason or "nothing varies")
         return estimates
+
+    @cached_property
+    def recalibrated(self) -> CoxCalibration:
+        """The fit of logistic recalibration, with the larger of model-based and sandwich standard errors."""
+        sample = self.sample
+        if not 0 < sample.prevalence < 1:
+            return CoxCalibration(nan, nan, nan, reason=ONE_CLASS)
+        cox = sample.recalibration
+        inside = (sample.score > 0) & (sample.score < 1)
+        log_odds = logit(np.where(inside, sample.score, 0.5))
+        errors = {}
+        if isfinite(cox.in_the_large):
+            chance = expit(cox.in_the_large + log_odds)
+            (errors["in_the_large_error"],) = self._robust_errors([1.0 * inside], chance, [cox.in_the_large_error])
+        if isfinite(cox.slope) and isfinite(cox.intercept):
+            chance = expit(cox.intercept + cox.slope * log_odds)
+            model_based = [cox.intercept_error, cox.slope_error]
+            robust = self._robust_errors([1.0 * inside, log_odds * inside], chance, model_based)
+            errors["intercept_error"], errors["slope_error"] = robust
+        return replace(cox, **errors)
 
     def _robust_errors(self, columns: list[Array], chance: Array, model_based: list[float]) -> list[float]:
         """Return the larger of model-based and sandwich standard errors; the former assume that the model fits.
 
         Sandwich: H⁻¹·Cov(score)·H⁻¹ with the factor n/(n − p) of few rows.
         """
-        sample, effective = self.sample, self.evidence.outcomes.effective.sum()
+        sample, effective = self.sample, self.evidence.outcomes.effective_rows
         weight = sample.total * chance * (1 - chance)
         matrix = np.array(columns)
         inverse = np.linalg.pinv((matrix * weight) @ matrix.T)
-        correction = max(sample.n / max(sample.n - len(columns), 1), 1.0)
+        correction = effective / max(effective - len(columns), 1)
         errors = []
         for row, plain in zip(inverse, model_based, strict=True):
             influence = row @ matrix
@@ -253,19 +256,6 @@ class ClosedForms:
         """Return a value without an interval, and the reason."""
         n = self.evidence.counts.n
         return Estimate(float(value) + 0.0, nan, nan, self.level, f"no interval: {reason}", n, reason=reason)
-
-
-def _why_no_slope(sample: Outcomes, cox: CoxCalibration, name: str) -> str:
-    if sample.score.size == 1 and name != "in_the_large":
-        return "one distinct probability"
-    if np.isinf(cox.slope):
-        return "the probabilities separate the classes"
-    certain = (sample.score <= 0) | (sample.score >= 1)
-    if certain.all():
-        return "every probability is 0 or 1"
-    if np.where(sample.score <= 0, sample.pos, sample.neg)[certain].any():
-        return "something happened that was given the probability 0, or did not that was given 1"
-    return ONE_CLASS
 
 
 # Test inversion

@@ -25,8 +25,8 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.exact_sums import is_moderate
 from rocscope.core import Predictions, ThresholdCounts, independent_units, number
-from rocscope.core.predictions import require_kinds
 from rocscope.errors import InputError, OneClassError, ScoreError, WeightError
+from rocscope.figures.logistic import CoxCalibration, recalibration
 from rocscope.geometry.hull import pool
 from rocscope.inference import variance
 from rocscope.sample import Sample, sample_of
@@ -48,6 +48,8 @@ class Outcomes:
         Type of the original scores: their precision decides which scores equal an edge of a bin.
     squares : array of k, optional
         Sum of the squared weights at each level; None where a weight is a number of rows.
+    is_count : bool
+        Whether totals are numbers of rows; if not, only their ratios mean something.
     design_effect : float
         Variance of sums over rows, relative to independent rows.
     """
@@ -58,6 +60,7 @@ class Outcomes:
     dtype: DTypeLike = field(default=np.float64, repr=False)
     squares: Array | None = field(default=None, repr=False)
     design_effect: float = field(default=1.0, repr=False)
+    is_count: bool = field(default=True, repr=False)
 
     @classmethod
     def of(cls, counts: ThresholdCounts) -> "Outcomes":
@@ -65,7 +68,8 @@ class Outcomes:
         score = counts.threshold[::-1].astype(np.float64)
         pos = counts.pos[::-1].astype(np.float64)
         neg = counts.neg[::-1].astype(np.float64)
-        return cls(score, pos, pos + neg, counts.threshold.dtype)
+        is_count = counts.weights in ("cases", "frequency", "priced")
+        return cls(score, pos, pos + neg, counts.threshold.dtype, is_count=is_count)
 
     @cached_property
     def neg(self) -> Array:
@@ -97,12 +101,23 @@ class Outcomes:
         return float(values @ self.total) / self.n
 
     @cached_property
+    def recalibration(self) -> CoxCalibration:
+        """Intercept and slope of logistic recalibration, with the standard errors of independent rows."""
+        return recalibration(self.score, self.pos, self.total)
+
+    @cached_property
     def effective(self) -> Array:
         """Effective number of rows at each level, which unequal weights and groups reduce."""
         if self.squares is None:
             return self.total / self.design_effect
         kish = np.divide(self.total**2, self.squares, out=np.zeros_like(self.total), where=self.squares > 0)
         return kish / self.design_effect
+
+    @cached_property
+    def effective_rows(self) -> float:
+        """Effective number of all rows: Kish's (Σw)²/Σw², divided by the design effect of groups."""
+        squares = self.n if self.squares is None else float(self.squares.sum())
+        return self.n**2 / squares / self.design_effect
 
     def effective_of(self, total: Array, first: Array) -> Array:
         """Return the effective number of rows of ranges of levels, given their first levels and totals."""
@@ -152,7 +167,7 @@ class Outcomes:
     def at(self, target_prevalence: float | None) -> "Outcomes":
         """Return the outcomes reweighted to a prevalence of `target_prevalence`, keeping the number of rows."""
         pos, total = Shift.of(self, target_prevalence).of_counts(self.pos, self.total)
-        return self if target_prevalence is None else replace(self, pos=pos, total=total)
+        return self if target_prevalence is None else replace(self, pos=pos, total=total, is_count=False)
 
     def pooled(self, most: int, ends: int = 0) -> "Outcomes":
         """Return about `most` groups of neighbouring rows of equal size; `ends` levels on each side stay ungrouped."""
@@ -191,18 +206,13 @@ def outcomes(
     model: str | None = None,
     pos_label: Any = None,
     sample_weight: Any = None,
-    inference: str = "",
 ) -> Outcomes:
     """Return the outcomes of one model's data; outcomes are returned unchanged, and unchecked.
-
-    `inference` names a test or interval that assumes independent rows, for error messages.
 
     Raises
     ------
     ScoreError
         If a score is not a probability.
-    InputError
-        If data are for an `inference`, and a case has several rows.
 
     Examples
     --------
@@ -212,8 +222,6 @@ def outcomes(
     if isinstance(y_true, Outcomes):
         return y_true
     data = sample_of(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
-    if inference:
-        require_kinds(inference, data.rows)
     counts = data.counts
     counts.require_probabilities("scores")
     return Outcomes.of(counts)
@@ -446,6 +454,19 @@ class Evidence:
         effect = grouped / independent if independent else 1.0
         return replace(plain, squares=squares, design_effect=effect if effect > 1 else 1.0)
 
+    def outcomes_at(self, target_prevalence: float | None) -> Outcomes:
+        """Return the outcomes reweighted to a prevalence, with effective numbers of rows."""
+        plain = self.outcomes
+        if target_prevalence is None:
+            return plain
+        # A positive then has the weight target·n/positives; squares of weights have its square.
+        pos, neg = plain.pos, plain.neg
+        if self.squares is not None:
+            pos, neg = self.squares
+        of_pos = (target_prevalence * plain.n / float(plain.pos.sum())) ** 2
+        of_neg = ((1 - target_prevalence) * plain.n / float(plain.neg.sum())) ** 2
+        return replace(plain.at(target_prevalence), squares=of_pos * pos + of_neg * neg)
+
     def variance_of_sum(self, of_positive: Any, of_negative: Any) -> float:
         """Return the variance of a weighted sum of centred terms, given for a positive and a negative at each level.
 
@@ -455,25 +476,37 @@ class Evidence:
         size = len(self.counts)
         of_positive = np.broadcast_to(np.asarray(of_positive, dtype=np.float64), size)
         of_negative = np.broadcast_to(np.asarray(of_negative, dtype=np.float64), size)
+        return self.covariance_of_sums(of_positive[None], of_negative[None])[0].item()
+
+    def covariance_of_sums(self, of_positive: Array, of_negative: Array) -> tuple[Array, float]:
+        """Return the covariance of m weighted sums, given m rows of terms, and the degrees of freedom behind it.
+
+        These are the normal observations that would determine the least certain of the variances as well.
+        """
         if self.rows is None:
             if self.squares is None:  # w = 1, so that counts are sums of w²; they begin with the highest level
                 squares_pos, squares_neg = self.counts.pos[::-1], self.counts.neg[::-1]
             else:
                 squares_pos, squares_neg = self.squares
-            return float(squares_pos @ of_positive**2 + squares_neg @ of_negative**2)
+            of_pos, of_neg = of_positive * squares_pos, of_negative * squares_neg
+            covariance = of_pos @ of_positive.T + of_neg @ of_negative.T
+            return covariance, Outcomes.of(self.counts).n if self.squares is None else self.outcomes.effective_rows
         level, positive, weight, group, is_frequency = self.rows
-        moves = weight * np.where(positive, of_positive[level], of_negative[level])
+        moves = (weight * np.where(positive, of_positive[:, level], of_negative[:, level])).T
         if self.weighting is None:
-            return variance.stratum_of_moves(moves[:, None], group).covariance.item()
-        stratum = variance.stratum_of_sample(self.weighting, moves[:, None], group, is_frequency, len(moves))
-        return stratum.covariance.item()
+            stratum = variance.stratum_of_moves(moves, group)
+        else:
+            stratum = variance.stratum_of_sample(self.weighting, moves, group, is_frequency, len(moves))
+        return stratum.covariance, min(map(stratum.informative_units, stratum.moves.T))
 
     def counts_at(self, target_prevalence: float | None) -> ThresholdCounts:
         """Return the outcomes reweighted to a prevalence of `target_prevalence`, keeping the number of rows."""
         if target_prevalence is None:
             return self.counts
         moved = Outcomes.of(self.counts).at(target_prevalence)
-        return ThresholdCounts(self.counts.threshold, moved.pos[::-1], moved.neg[::-1])
+        counts = ThresholdCounts(self.counts.threshold, moved.pos[::-1], moved.neg[::-1])
+        counts.weights = "sampling"
+        return counts
 
     @cached_property
     def groups(self) -> int | None:

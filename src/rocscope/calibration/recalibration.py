@@ -30,9 +30,9 @@ from rocscope._base.atomic_write import write_file
 from rocscope._base.contract import contract, held_to_contract
 from rocscope._base.json_format import Fields, Format
 from rocscope.calibration.outcomes import Outcomes, binned, outcomes, pav_blocks
-from rocscope.calibration.regression import fit_logistic, log_likelihood
 from rocscope.core import Predictions, Result, ThresholdCounts, independent_units, number, require_kinds
 from rocscope.errors import InputError
+from rocscope.figures.logistic import fit_logistic, log_likelihood
 from rocscope.protocols.splitters import Split, SplitRows, splits_testing_once
 from rocscope.sample import rows_of
 

@@ -1,21 +1,18 @@
-"""Regressions of outcomes on probabilities: LOESS, logistic regression, restricted cubic splines, Cox recalibration.
+"""Regressions of outcomes on probabilities: LOESS and restricted cubic splines.
 
 LOESS is local regression with tricube weights, as in R's ``lowess`` and ``loess``. A fit is linear in the labels, so
 that `LoessFit` is a matrix: other labels of the same rows cost one matrix product.
 
-`fit_logistic` is maximum likelihood by Newton's method for counts at k levels; `fit_many` fits many samples of labels
-at once. Two models use it: `SplineFit`, a smooth calibration curve within 0 and 1, and `cox_calibration`, calibration
-intercept and slope: logit P(y = 1) = a + b·logit(p).
+`SplineFit` is a smooth calibration curve within 0 and 1: logistic regression on a spline of the logit. `fit_many` fits
+many samples of labels at once.
 
-Above a few thousand distinct probabilities, neighbouring rows are grouped for a fit (or for all but its last step);
-the curves then differ by less than a figure shows.
+Above a few thousand distinct probabilities, neighbouring rows are grouped for a fit; the curves then differ by less
+than a figure shows.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import inf, nan
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from scipy.special import expit, logit
@@ -23,10 +20,9 @@ from scipy.special import expit, logit
 from rocscope import kernels
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
-from rocscope._base.contract import contract
-from rocscope.calibration.outcomes import Outcomes, outcomes
-from rocscope.core import Result
+from rocscope.calibration.outcomes import Outcomes
 from rocscope.errors import InputError
+from rocscope.figures.logistic import LogisticFit, fit_logistic
 from rocscope.inference.proportions import normal_quantile
 
 # LOESS
@@ -170,7 +166,9 @@ def _lowess_points(score: Array) -> Array:
 def _cell_borders(sample: Outcomes, span: float) -> Array:
     """Return the vertices of loess's cells, which are halved until each holds at most a fifth of a window."""
     score, cumulative = sample.score, sample.cumulative
-    most = max(np.floor(cumulative[-1] * span * _CELL_SHARE), 1)
+    most = cumulative[-1] * span * _CELL_SHARE
+    if sample.is_count:
+        most = max(np.floor(most), 1)
     # As in R's loess: a margin around the range, also where all scores are equal.
     margin = _MARGIN * max(np.ptp(score), np.abs(score[[0, -1]]).max() * 1e-3 + 1e-30)
     low, high = score[0] - margin, score[-1] + margin
@@ -193,9 +191,11 @@ def _cell_borders(sample: Outcomes, span: float) -> Array:
 def _middle(sample: Outcomes, before: float, end: float) -> int | None:
     """Return the level that halves the rows from `before` to `end` without splitting a tie."""
     cumulative = sample.cumulative
-    middle = np.floor((before + 1 + end) / 2)  # counted from 1, as R does
-    level = int(np.searchsorted(cumulative, middle - 1e-9))
-    if cumulative[level] <= middle + 1e-9:
+    middle, rounding = (before + end) / 2, 1e-12 * cumulative[-1]
+    if sample.is_count:
+        middle, rounding = np.floor((before + 1 + end) / 2), 1e-9  # counted from 1, as R does
+    level = int(np.searchsorted(cumulative, middle - rounding))
+    if cumulative[level] <= middle + rounding:
         return level
     # A tie around the middle goes to one side: to the nearer of its ends, upwards if both are equally near.
     below = cumulative[level] - sample.total[level]
@@ -269,7 +269,7 @@ def _radius(sample: Outcomes, x: Array, span: float, rounding: float) -> Array:
     """Return the distance within which each x has the share `span` of the rows."""
     score, cumulative = sample.score, sample.cumulative
     wanted = span * cumulative[-1]
-    if (sample.total == np.floor(sample.total)).all():
+    if sample.is_count and (sample.total == np.floor(sample.total)).all():
         wanted = max(np.floor(wanted + rounding), 1.0)
     wanted *= 1 - 1e-12  # rows that suffice exactly must not fail by rounding
 
@@ -295,73 +295,9 @@ def _radius(sample: Outcomes, x: Array, span: float, rounding: float) -> Array:
 
 # Logistic regression
 
-_MOST_STEPS = 100  # Newton steps, each of which doubles the correct digits: no fit that exists takes more
 _MOST_STEPS_AT_ONCE = 25  # Newton steps for samples that are fitted together
 _MOST_CHANGE = 4.0  # log-odds in one step: beyond, the quadratic approximation is not valid
 _LAST_GAIN = 1e-11  # gain in likelihood per row of the last step: the next one would gain its square
-_SURE_GAIN = 1e-6  # below, a full step always gains: log-odds change by about a thousandth
-
-
-@dataclass(frozen=True, eq=False)
-class LogisticFit:
-    """Coefficients and their covariance."""
-
-    coefficients: Array
-    covariance: Array
-
-    @property
-    def errors(self) -> list[float]:
-        """Standard errors of the coefficients, if the model holds."""
-        return np.sqrt(np.diag(self.covariance)).tolist()
-
-
-@np.errstate(over="ignore", invalid="ignore")  # a step that overflows is halved
-def fit_logistic(
-    columns: Sequence[Array],
-    pos: Array,
-    total: Array,
-    *,
-    offset: Array | float = 0.0,
-    start: Array | None = None,
-    ridge: float = 0.0,
-) -> LogisticFit:
-    """Fit the log-odds of the positives among `total` rows as a linear function of columns.
-
-    Parameters
-    ----------
-    columns : p arrays of k
-    pos, total : arrays of k counts, whole or not
-    offset : array of k, optional
-        Added to the log-odds.
-    start : array of p, optional
-        Initial coefficients; near the solution one step is taken over all levels.
-    ridge : float
-        Penalty on the squares of the coefficients.
-    """
-    beta = np.zeros(len(columns)) if start is None else start
-    penalty = ridge * np.eye(beta.size)
-    hessian = np.eye(beta.size)
-    rarer = min(pos.sum(), (total - pos).sum())
-    data = (columns, pos, total, offset, ridge)
-    likelihood = None  # of `beta`, where the last step computed it
-    for _ in range(_MOST_STEPS):
-        chance = expit(_linear(beta, columns, offset))
-        gradient, hessian = _derivatives(columns, pos - total * chance, total * chance * (1 - chance))
-        gradient, hessian = gradient - ridge * beta, hessian + penalty
-        step = np.linalg.lstsq(hessian, gradient, rcond=None)[0]
-        gain = gradient @ step
-        if gain <= _LAST_GAIN * rarer:
-            return LogisticFit(beta + step, np.linalg.pinv(hessian))
-        if gain <= _SURE_GAIN * rarer:
-            likelihood = None
-        else:
-            before = log_likelihood(beta, *data) if likelihood is None else likelihood
-            likelihood = log_likelihood(beta + step, *data)
-            while likelihood < before and np.abs(step).max() > 1e-12:
-                step = step / 2
-                likelihood = log_likelihood(beta + step, *data)
-        beta = beta + step
-    return LogisticFit(beta, np.linalg.pinv(hessian))
 
 
 def fit_many(columns: Array, pos: Array, total: Array, *, start: Array, ridge: float) -> Array:
@@ -389,155 +325,6 @@ def fit_many(columns: Array, pos: Array, total: Array, *, start: Array, ridge: f
     for row in open_rows:
         beta[row] = fit_logistic(list(columns), pos[row], total, ridge=ridge).coefficients
     return beta
-
-
-def log_likelihood(
-    beta: Array, columns: Sequence[Array], pos: Array, total: Array, offset: Array | float = 0.0, ridge: float = 0.0
-) -> float:
-    """Return the log-likelihood of coefficients minus the penalty."""
-    linear = _linear(beta, columns, offset)
-    return float(pos @ linear - total @ np.logaddexp(0, linear) - ridge * (beta @ beta) / 2)
-
-
-def _linear(beta: Array, columns: Sequence[Array], offset: Array | float) -> Array:
-    total = np.asarray(offset, dtype=np.float64)
-    for weight, column in zip(beta, columns, strict=True):
-        total = total + weight * column
-    return total
-
-
-def _derivatives(columns: Sequence[Array], residual: Array, weight: Array) -> tuple[Array, Array]:
-    """Return gradient and (negative) Hessian, without stacking copies of all columns."""
-    gradient = np.array([column @ residual for column in columns])
-    hessian = np.empty((len(columns), len(columns)))
-    for i, column in enumerate(columns):
-        weighted = weight * column
-        for j in range(i + 1):
-            hessian[i, j] = hessian[j, i] = weighted @ columns[j]
-    return gradient, hessian
-
-
-# Cox recalibration
-
-_RECALIBRATION_GROUPS = 4096  # groups of neighbouring probabilities: two coefficients need no more
-
-
-@dataclass(frozen=True)
-class CoxCalibration(Result):
-    """Calibration in the large, intercept and slope.
-
-    Attributes
-    ----------
-    in_the_large : float
-        Intercept where the slope is held at 1; 0 when as many events happen as were predicted, above 0 when more do.
-    intercept, slope : float
-        Of the joint fit; 0 and 1 for a calibrated model. A slope below 1 means probabilities that are too extreme.
-    in_the_large_error, intercept_error, slope_error : float
-        Their standard errors.
-    """
-
-    in_the_large: float
-    intercept: float
-    slope: float
-    in_the_large_error: float
-    intercept_error: float
-    slope_error: float
-
-    def interval(self, name: str, level: float = 0.95) -> tuple[float, float]:
-        """Return the Wald interval of "in_the_large", "intercept" or "slope"."""
-        value = getattr(self, name)
-        reach = normal_quantile(level) * getattr(self, f"{name}_error")
-        return value - reach, value + reach
-
-
-@contract
-def cox_calibration(
-    y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
-) -> CoxCalibration:
-    """Compute calibration in the large, calibration intercept and slope, by logistic recalibration.
-
-    Parameters
-    ----------
-    y_true, y_score, model, pos_label, sample_weight : data of one model
-        Labels and scores, Predictions, ThresholdCounts, OperatingPoint, bins or a sketch; see `rocscope.sample`.
-
-    Returns
-    -------
-    CoxCalibration
-        NaN where the fit does not exist: all scores equal (slope), or a score of 0 that happened or of 1 that did
-        not. The slope is infinite where the probabilities separate the classes.
-
-    Raises
-    ------
-    OneClassError
-        If one class is missing.
-    ScoreError
-        If a score is not a probability.
-
-    Notes
-    -----
-    logit P(y = 1) = a + b·logit(p). Scores of 0 and 1 that proved right fit for any a and b > 0 and are left out.
-
-    References
-    ----------
-    Cox 1958, "Two further applications of a model for binary regression", Biometrika 45:562–565. Van Calster et al.
-    2016, "A calibration hierarchy for risk models", J. Clin. Epidemiol. 74:167–176.
-
-    Examples
-    --------
-    Twice the odds that were predicted, at both probabilities:
-
-    >>> from rocscope import ThresholdCounts
-    >>> cox = cox_calibration(ThresholdCounts([0.5, 0.2], [20, 10], [10, 20]))
-    >>> round(cox.slope, 6), round(cox.intercept, 4), round(float(np.exp(cox.intercept)), 3)
-    (1.0, 0.6931, 2.0)
-    """
-    sample = outcomes(
-        y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight, inference="Cox calibration"
-    )
-    sample.require_both_classes("logistic recalibration")
-
-    # Scores of 0 and 1 have infinite logits: if one proved wrong, no fit exists; if all proved right, drop them.
-    uncertain = (sample.score > 0) & (sample.score < 1)
-    wrong = np.where(sample.score <= 0, sample.pos, sample.neg)[~uncertain].any()
-    if wrong or not uncertain.any():
-        return CoxCalibration(nan, nan, nan, nan, nan, nan)
-    kept = sample if uncertain.all() else sample.where(uncertain)
-    if kept.prevalence in (0, 1):
-        shift = inf if kept.prevalence else -inf
-        return CoxCalibration(shift, nan, nan, nan, nan, nan)
-
-    groups = kept.pooled(_RECALIBRATION_GROUPS)
-    large = _fit_recalibration(groups, kept, with_slope=False)
-    slope = _slope_of_separated(kept)
-    if slope is not None:
-        return CoxCalibration(float(large.coefficients[0]), nan, slope, large.errors[0], nan, nan)
-    both = _fit_recalibration(groups, kept, with_slope=True)
-    return CoxCalibration(*large.coefficients.tolist(), *both.coefficients.tolist(), *large.errors, *both.errors)
-
-
-def _fit_recalibration(groups: Outcomes, sample: Outcomes, *, with_slope: bool) -> LogisticFit:
-    """Fit grouped rows first, so that only one Newton step uses all levels."""
-
-    def fit(part: Outcomes, start: Array | None) -> LogisticFit:
-        log_odds, one = logit(part.score), np.ones_like(part.score)
-        if with_slope:
-            return fit_logistic([one, log_odds], part.pos, part.total, start=start)
-        return fit_logistic([one], part.pos, part.total, offset=log_odds, start=start)
-
-    rough = fit(groups, None)
-    return rough if groups is sample else fit(sample, rough.coefficients)
-
-
-def _slope_of_separated(sample: Outcomes) -> float | None:
-    """Return the slope of separated classes: ±infinity, NaN for a single level; None if they overlap."""
-    pos, neg = np.flatnonzero(sample.pos), np.flatnonzero(sample.neg)
-    positives_above, positives_below = pos[0] >= neg[-1], pos[-1] <= neg[0]
-    if positives_above and positives_below:
-        return nan
-    if positives_above:
-        return inf
-    return -inf if positives_below else None
 
 
 # Logistic spline

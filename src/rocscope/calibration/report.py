@@ -18,8 +18,8 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.contract import contract
 from rocscope.calibration import intervals, scores
+from rocscope.calibration.cox import p_value_of_calibration
 from rocscope.calibration.outcomes import Evidence, Outcomes, Shift, binned, evidence
-from rocscope.calibration.regression import CoxCalibration, cox_calibration
 from rocscope.core import Result, ThresholdCounts, html_table, number, require_kinds
 from rocscope.curves.rate_curves import auc
 from rocscope.errors import ColumnError
@@ -175,7 +175,9 @@ def _without_interval(
         "murphy_miscalibration": murphy.miscalibration,
         "murphy_discrimination": murphy.discrimination,
         "murphy_uncertainty": murphy.uncertainty,
-        "ece_debiased": scores.calibration_error(sample, bins=bins, debiased=True),
+        "ece_debiased": scores.calibration_error(
+            forms.evidence.outcomes_at(forms.shift.target), bins=bins, debiased=True
+        ),
         "smooth_ece": scores.smooth_calibration_error(sample),
         "spiegelhalter_z": spiegelhalter.statistic,
     }
@@ -200,9 +202,7 @@ def plotted_numbers(counts: ThresholdCounts, target_prevalence: float | None = N
     """Return the numbers beside a calibration plot, as in the report, without intervals."""
     sample = Outcomes.of(counts).at(target_prevalence)
     expected = sample.mean(sample.score)
-    cox = CoxCalibration(nan, nan, nan, nan, nan, nan)
-    if 0 < sample.prevalence < 1:
-        cox = cox_calibration(sample)
+    cox = sample.recalibration
     return {
         "observed_over_expected": sample.prevalence / expected if expected > 0 else nan,
         "intercept": cox.intercept,
@@ -323,7 +323,8 @@ class ValProb(Result):
         Discrimination of the probabilities as they are and unreliability per row, in likelihood ratio χ², and their
         difference, the quality index.
     u_p : float
-        p-value of the hypothesis that intercept and slope are 0 and 1.
+        p-value of the hypothesis that intercept and slope are 0 and 1: by the likelihood ratio, or with sampling or
+        estimated weights, or groups, by a score test with their variance.
     brier, intercept, slope : float
     emax, e90, eavg : float
         Distances to the LOESS curve: largest, 90th percentile, mean (the ICI).
@@ -388,13 +389,15 @@ def val_prob(
     require_kinds("val.prob", y_true)
     data = evidence(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
     sample, area = Outcomes.of(data.counts), auc(data.counts)
-    cox = cox_calibration(sample)
+    sample.require_both_classes("logistic recalibration")
+    cox = sample.recalibration
     index = scores.calibration_index(sample)
     z = scores.spiegelhalter_test(data.outcomes)
 
     # Deviances (−2 log-likelihood) of the probabilities, of the prevalence for all, and after recalibration. D and U
-    # are likelihood ratio χ² less their degrees of freedom, per row.
-    n = sample.n
+    # are likelihood ratio χ² less their degrees of freedom, per row; weights have the deviance of a mean row, and the
+    # degrees of freedom are those of an effective one.
+    n, rows = sample.n, data.outcomes.effective_rows
     own = _deviance(sample, sample.score)
     null = _deviance(sample, np.full(sample.score.size, sample.prevalence))
     best = nan
@@ -402,7 +405,9 @@ def val_prob(
         with np.errstate(divide="ignore", invalid="ignore"):
             recalibrated = expit(cox.intercept + cox.slope * logit(sample.score))
         best = _deviance(sample, recalibrated)
-    d, u = (null - own - 1) / n, (own - best - 2) / n
+    d, u = (null - own) / n - 1 / rows, (own - best) / n - 2 / rows
+    # Where weights are no numbers of rows there is no likelihood: a score test takes its place.
+    u_p = float(chdtrc(2, own - best)) if data.counted else p_value_of_calibration(data)
     with np.errstate(over="ignore"):  # a probability of 0 of what happened has no bound
         r2 = float(np.expm1((own - null) / n) / np.expm1(-null / n))
     return ValProb(
@@ -412,7 +417,7 @@ def val_prob(
         d=d,
         u=u,
         q=d - u,
-        u_p=float(chdtrc(2, own - best)),
+        u_p=u_p,
         brier=scores.brier(sample),
         intercept=cox.intercept,
         slope=cox.slope,

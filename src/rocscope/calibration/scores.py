@@ -46,6 +46,8 @@ _ENDS = 16
 # Coarse groups are 4 times fewer: limits for 1,000 rows then move about as far as with other draws.
 _COARSE = 4
 
+_ROUNDING = 1e-12  # draws, or sums of weights, that differ by less are equal, whatever the order of their sums
+
 INDEX: dict[str, Degree] = {"ici": 1, "ici_quadratic": 2}
 """Calibration indices by the degree of their LOESS fit."""
 
@@ -76,8 +78,16 @@ def miscalibration(sample: Outcomes, pos: Array, shift: Shift | None = None) -> 
     return (of_score + np.vecdot(fitted, 2 * weighted - rows * fitted)) / sample.n
 
 
-def quantiles(distance: Array, rows: Array, shares: tuple[float, ...]) -> Array:
-    """Return weighted quantiles of distances over rows, interpolated as in R and NumPy (type 7)."""
+def quantiles(distance: Array, rows: Array, shares: tuple[float, ...], *, is_count: bool = True) -> Array:
+    """Return weighted quantiles of distances over rows, interpolated as in R and NumPy (type 7).
+
+    Of weights that are no numbers of rows: the distance that is reached at each share of the weight.
+    """
+    if not is_count:
+        order = np.argsort(distance)
+        cumulative = np.cumsum(rows[order])
+        place = np.searchsorted(cumulative, np.array(shares) * cumulative[-1] * (1 - _ROUNDING))
+        return distance[order][place]
     if distance.ndim == 2 and kernels.compiled_pays(distance.size):
         values = np.empty((len(distance), len(shares)))
         kernels.samples.quantiles(distance, np.broadcast_to(rows, distance.shape), np.array(shares), values)
@@ -287,7 +297,8 @@ def calibration_error(
     -----
     Depends on the bins, and without debiasing is above 0 for a calibrated model: it grows with the number of bins
     and shrinks with that of rows. The debiased square takes ȳ(1 − ȳ)/(n − 1) off each bin; the debiased mean takes
-    off the bias of a normal ȳ. Bins of one row are left as they are.
+    off the bias of a normal ȳ. Bins of one row are left as they are. Weighted rows of a bin count as the independent
+    rows that they are worth, (Σw)²/Σw².
 
     References
     ----------
@@ -302,11 +313,16 @@ def calibration_error(
     >>> round(calibration_error(y, p, bins=2), 3), round(calibration_error(y, p, bins=2, norm="max"), 3)
     (0.3, 0.3)
     """
-    sample = outcomes(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
-    sample = sample.at(target_prevalence)
-    total, mean_score, share = binned(sample, bins=bins, strategy=strategy).filled()
+    if debiased and not isinstance(y_true, Outcomes):
+        data = evidence(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
+        sample = data.outcomes_at(target_prevalence)
+    else:
+        sample = outcomes(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
+        sample = sample.at(target_prevalence)
+    cells = binned(sample, bins=bins, strategy=strategy)
+    total, mean_score, share = cells.filled()
     weight, distance = total / sample.n, np.abs(mean_score - share)
-    noise = share * (1 - share) / np.maximum(total - 1, 1)
+    noise = share * (1 - share) / np.maximum(cells.effective[cells.total > 0] - 1, 1)
     if check.check_text("norm", norm) == "l1":
         bias = _absolute_normal(distance, np.sqrt(noise)) - distance
         return max(float(weight @ (distance - bias if debiased else distance)), 0.0)
@@ -472,7 +488,7 @@ def calibration_index(
     sample = outcomes(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
     sample = sample.at(target_prevalence)
     distance = distances(sample, convention, span)
-    e50, e90 = quantiles(distance, sample.total, (0.5, 0.9)).tolist()
+    e50, e90 = quantiles(distance, sample.total, (0.5, 0.9), is_count=sample.is_count).tolist()
     return CalibrationIndex(sample.mean(distance), e50, e90, float(distance.max()), convention)
 
 
@@ -937,8 +953,6 @@ def miscalibration_cost(
 
 
 # Tests of calibration
-
-_ROUNDING = 1e-12  # draws that equal the sample count as equal, whatever the order of their sums
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,8 @@
 A gate is one or several conditions on figures of models, such as ``auc(b) - auc(a) < -0.01 at 95%``. With a level the
 whole confidence interval must lie beyond the bound, otherwise the estimate. The option `--fail-if` fails where its
 conditions hold; a rule of `rocscope gate` is required, so it fails where its conditions do not hold. A figure that is
-undefined, for instance because a class is missing, fails both.
+undefined, for instance because a class is missing, fails both, and so does one that diverges: an infinite slope where 1
+is ideal.
 
 In this file: `Gate` and its judgement; `Judge`, which estimates a figure from data; fitted models in files; the file of
 rules; the command.
@@ -13,7 +14,7 @@ import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from math import isnan, nan
+from math import isfinite, isinf, isnan, nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -85,19 +86,27 @@ class Gate:
     def fails(self, estimates: "Sequence[Estimate]") -> bool:
         """Return whether the gate fails; an undefined estimate that could decide it makes it fail."""
         for condition, estimate in zip(self.conditions, estimates, strict=True):
-            holds = condition.beyond_doubt(estimate)
-            if self.required and not holds:
-                return True
-            if not self.required and not (holds or _is_undefined(condition, estimate)):
-                return False
+            fails = _is_undefined(condition, estimate) or condition.beyond_doubt(estimate) != self.required
+            if fails == self.required:
+                return self.required
         return not self.required
 
 
 def _is_undefined(condition: "Condition", estimate: "Estimate") -> bool:
-    """Return whether the number that is compared with the bound is missing."""
+    """Return whether the number that is compared with the bound is missing, or the figure diverges."""
+    if _diverges(condition, estimate):
+        return True
     if condition.level is None:
         return isnan(estimate.value)
     return isnan(estimate.low if condition.upwards else estimate.high)
+
+
+def _diverges(condition: "Condition", estimate: "Estimate") -> bool:
+    """Return whether a figure is infinite although a finite value is ideal; a likelihood ratio may be infinite."""
+    from rocscope.figures.registry import known
+
+    figure = known(condition.quantity)  # None for figures of one command
+    return isinf(estimate.value) and figure is not None and figure.ideal is not None
 
 
 @dataclass(frozen=True)
@@ -117,9 +126,12 @@ class JudgedGate:
     def result(self) -> str:
         """The estimates as text, without repetition."""
         texts = []
-        for estimate in self.estimates:
-            reason = f" ({estimate.reason})" if isnan(estimate.value) else ""
-            texts.append(estimate.words + reason)
+        for condition, estimate in zip(self.gate.conditions, self.estimates, strict=True):
+            words = estimate.words
+            if _diverges(condition, estimate):
+                words = f"undefined, diverges to {estimate.value}"
+            reason = f" ({estimate.reason})" if not isfinite(estimate.value) and estimate.reason else ""
+            texts.append(words + reason)
         return "; ".join(dict.fromkeys(texts))
 
     @property

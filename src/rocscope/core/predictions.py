@@ -619,7 +619,7 @@ REFUSED: dict[str, dict[str, str]] = {
 """By function, the kinds that it refuses, and the call that answers; others that ask refuse repeats only."""
 
 KNOWS_NO_GROUPS = frozenset(
-    ("Cox calibration", "Wilcoxon–Mann–Whitney test", "the permutation test", "McNemar's test", "a table of thresholds")
+    ("Wilcoxon–Mann–Whitney test", "the permutation test", "McNemar's test", "a table of thresholds")
 )
 """Functions that take rows of a group to be independent, and warn of it."""
 

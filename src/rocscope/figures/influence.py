@@ -12,7 +12,7 @@ average precision and others); statistics of probabilities (Brier score, log los
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from math import exp, inf, log, nan
+from math import exp, inf, log
 from typing import Any, Literal
 
 import numpy as np
@@ -23,6 +23,7 @@ from rocscope._base.arrays import Array
 from rocscope._base.contract import contract
 from rocscope.core import ThresholdCounts
 from rocscope.errors import InputError
+from rocscope.figures.logistic import recalibration
 
 _LARGEST = 700.0  # whose exponential is a float
 SPARE = 0.5
@@ -200,6 +201,8 @@ class Linear:
         What a share of `trials` is divided by, as a gain is by its depth for a lift.
     bias : float
         Expected excess of the value, times the number of rows.
+    reason : str
+        Why the value is undefined or infinite.
     """
 
     value: float
@@ -212,6 +215,7 @@ class Linear:
     fixed: bool = False
     per: float = 1.0
     bias: float = 0.0
+    reason: str = ""
 
 
 @dataclass(frozen=True)
@@ -864,7 +868,7 @@ def calibration_slope() -> Smooth:
     >>> round(calibration_slope()(ThresholdCounts([0.5, 0.2], [20, 10], [10, 20])), 6)
     1.0
     """
-    return Smooth("calibration slope", lambda counts: _cox(counts, 1), PLAIN)
+    return Smooth("calibration slope", lambda counts: _cox(counts, "slope"), PLAIN)
 
 
 def calibration_intercept() -> Smooth:
@@ -880,30 +884,29 @@ def calibration_intercept() -> Smooth:
     >>> round(calibration_intercept()(ThresholdCounts([0.5, 0.2], [20, 10], [10, 20])), 4)
     0.6931
     """
-    return Smooth("calibration intercept", lambda counts: _cox(counts, 0), PLAIN)
+    return Smooth("calibration intercept", lambda counts: _cox(counts, "intercept"), PLAIN)
 
 
-def _cox(counts: ThresholdCounts, which: int) -> Linear:
-    """Return a coefficient of logistic recalibration, by Newton's method; influence H⁻¹x(y − μ)."""
+def _cox(counts: ThresholdCounts, name: Literal["intercept", "slope"]) -> Linear:
+    """Return a coefficient of logistic recalibration; influence H⁻¹x(y − μ)."""
     counts.require_probabilities("logistic recalibration")
     s = CountShares.of(counts)
-    # Probabilities of 0 and 1 have infinite log-odds: right ones fit any line, and if one proved wrong none fits.
-    kept = (counts.threshold > 0) & (counts.threshold < 1)
-    wrong = np.where(counts.threshold <= 0, s.pos, s.neg)[~kept].any()
-    if wrong or not kept.any():
-        return s.linear(nan, 0, 0)
-    x = np.column_stack([np.ones(kept.sum()), special.logit(counts.threshold[kept].astype(np.float64))])
-    pos, both = s.pos[kept], (s.pos + s.neg)[kept]
-    beta, hessian = np.array([0.0, 1.0]), np.eye(2)
-    for _ in range(50):
-        mean = special.expit(x @ beta)
-        hessian = (x.T * (both * mean * (1 - mean))) @ x
-        step = np.linalg.lstsq(hessian, x.T @ (pos - both * mean), rcond=None)[0]
-        beta = beta + step
-        if abs(step).max() < 1e-12:
-            break
-    lever = (x @ np.linalg.pinv(hessian))[:, which]
+    p = counts.threshold.astype(np.float64)
+    pos, neg = counts.pos.astype(np.float64), counts.neg.astype(np.float64)
+    fit = recalibration(p[::-1], pos[::-1], (pos + neg)[::-1])
+    value = getattr(fit, name)
+    if not np.isfinite(value):
+        return replace(s.linear(value, 0, 0), reason=fit.reason)
+    # Certain predictions that proved right have no influence.
+    kept = (p > 0) & (p < 1)
+    log_odds = special.logit(p[kept])
+    mean = special.expit(fit.intercept + fit.slope * log_odds)
+    information = (s.pos + s.neg)[kept] * mean * (1 - mean)
+    centre = float(information @ log_odds / information.sum())
+    offset = log_odds - centre  # around the centre the Hessian is diagonal
+    lever = offset / float(information @ offset**2)
+    if name == "intercept":
+        lever = 1 / information.sum() - centre * lever
     of_pos, of_neg = np.zeros(len(counts)), np.zeros(len(counts))
-    mean = special.expit(x @ beta)
     of_pos[kept], of_neg[kept] = lever * (1 - mean), -lever * mean
-    return s.linear(beta[which], of_pos, of_neg)
+    return s.linear(value, of_pos, of_neg)

@@ -385,7 +385,7 @@ def estimate_value(sample: Values, i: int, level: float, scale: Scale) -> infere
         return _estimate_of_counts(sample, i, value, error if varies else nan, level, scale, linear.smoothed)
     method = inference.joined("influence", scale.name, sample.note)
     if not (varies and inside):
-        reason = "undefined in these rows" if isnan(value) else "nothing varies"
+        reason = linear.reason or ("undefined in these rows" if isnan(value) else "nothing varies")
         return inference.Estimate(value, nan, nan, level, method, sample.n, nan, reason)
 
     bias = linear.bias / (sample.n if sample.grouped else sample.stratum.effective_units)

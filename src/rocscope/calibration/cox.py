@@ -1,0 +1,88 @@
+"""Cox recalibration of weighted rows, and the test of its hypothesis that intercept and slope are 0 and 1.
+
+The fit is that of `rocscope.figures.logistic`. Standard errors and the test are those of the likelihood where rows are
+cases or numbers of equal rows, as R's glm has them. Weights that stand for anything else have no likelihood: then the
+variance is that of sums over independent units (`Evidence.covariance_of_sums`), as for the intervals of a report.
+"""
+
+from math import nan
+from typing import Any
+
+import numpy as np
+from scipy.special import fdtrc, logit
+
+from rocscope._base.contract import contract
+from rocscope.calibration.intervals import ClosedForms
+from rocscope.calibration.outcomes import Evidence, Shift, evidence
+from rocscope.core import require_kinds
+from rocscope.figures.logistic import CoxCalibration
+
+
+@contract
+def cox_calibration(
+    y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
+) -> CoxCalibration:
+    """Compute calibration in the large, calibration intercept and slope, by logistic recalibration.
+
+    Parameters
+    ----------
+    y_true, y_score, model, pos_label, sample_weight : data of one model
+        Labels and scores, Predictions, ThresholdCounts, OperatingPoint, bins or a sketch; see `rocscope.sample`.
+
+    Returns
+    -------
+    CoxCalibration
+        NaN where the fit does not exist: all scores equal (slope), or a score of 0 that happened or of 1 that did
+        not. The slope is infinite where the probabilities separate the classes. `reason` says which of these it is.
+
+    Raises
+    ------
+    OneClassError
+        If one class is missing.
+    ScoreError
+        If a score is not a probability.
+
+    Notes
+    -----
+    logit P(y = 1) = a + b·logit(p). Scores of 0 and 1 that proved right fit for any a and b > 0 and are left out.
+    Standard errors are those of the likelihood, as in R's glm. With sampling or estimated weights, or groups, they are
+    the larger of these for the effective number of rows and the sandwich, as in `calibration_report`.
+
+    References
+    ----------
+    Cox 1958, "Two further applications of a model for binary regression", Biometrika 45:562–565. Van Calster et al.
+    2016, "A calibration hierarchy for risk models", J. Clin. Epidemiol. 74:167–176.
+
+    Examples
+    --------
+    Twice the odds that were predicted, at both probabilities:
+
+    >>> from rocscope import ThresholdCounts
+    >>> cox = cox_calibration(ThresholdCounts([0.5, 0.2], [20, 10], [10, 20]))
+    >>> round(cox.slope, 6), round(cox.intercept, 4), round(float(np.exp(cox.intercept)), 3)
+    (1.0, 0.6931, 2.0)
+    """
+    require_kinds("Cox calibration", y_true)
+    data = evidence(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
+    data.outcomes.require_both_classes("logistic recalibration")
+    return data.outcomes.recalibration if data.counted else ClosedForms(data, Shift(), 0.95).recalibrated
+
+
+def p_value_of_calibration(data: Evidence) -> float:
+    """Return the p-value of the hypothesis that intercept and slope are 0 and 1, by the score test.
+
+    With the score s = Σ w(y − p)·(1, logit p), the statistic is s′V⁻¹s. Its variance V is that of sums over independent
+    units, so that a factor on all weights cancels. As V is estimated, with ν degrees of freedom, (ν − 1)/(2ν) times the
+    statistic is compared with F of 2 and ν − 1 degrees of freedom (Hotelling 1931).
+    """
+    sample = data.outcomes
+    if np.isnan(sample.recalibration.intercept):
+        return nan
+    inside = (sample.score > 0) & (sample.score < 1)
+    log_odds = logit(np.where(inside, sample.score, 0.5))
+    spread = sample.mean(log_odds**2) ** 0.5
+    columns = np.array([1.0 * inside, inside * log_odds / spread])
+    score = columns @ (sample.pos - sample.score * sample.total)
+    variance, freedom = data.covariance_of_sums(columns * (1 - sample.score), -columns * sample.score)
+    statistic = score @ np.linalg.solve(variance, score)
+    return float(fdtrc(2, freedom - 1, statistic * (freedom - 1) / (2 * freedom))) if freedom > 1 else nan

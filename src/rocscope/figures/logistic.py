@@ -1,0 +1,240 @@
+"""Logistic regression of counts, and logistic recalibration: calibration in the large, intercept and slope.
+
+`fit_logistic` is maximum likelihood by Newton's method for positives and rows at k levels. `recalibration` is the only
+place where intercept and slope are computed; summaries, comparisons, gates and plots take them from it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import inf, nan
+
+import numpy as np
+
+from rocscope._base import special
+from rocscope._base.arrays import Array
+from rocscope.core import Result
+
+_MOST_STEPS = 100  # Newton steps, each of which doubles the correct digits: no fit that exists takes more
+_LAST_GAIN = 1e-11  # gain in likelihood per row of the last step: the next one would gain its square
+_SURE_GAIN = 1e-6  # below, a full step always gains: log-odds change by about a thousandth
+
+
+@dataclass(frozen=True, eq=False)
+class LogisticFit:
+    """Coefficients and their covariance; not `converged` where the steps did not end."""
+
+    coefficients: Array
+    covariance: Array
+    converged: bool = True
+
+    @property
+    def errors(self) -> list[float]:
+        """Standard errors of the coefficients, if the model holds."""
+        return np.sqrt(np.diag(self.covariance)).tolist()
+
+
+@np.errstate(over="ignore", invalid="ignore")  # a step that overflows is halved
+def fit_logistic(
+    columns: Sequence[Array],
+    pos: Array,
+    total: Array,
+    *,
+    offset: Array | float = 0.0,
+    start: Array | None = None,
+    ridge: float = 0.0,
+) -> LogisticFit:
+    """Fit the log-odds of the positives among `total` rows as a linear function of columns.
+
+    Parameters
+    ----------
+    columns : p arrays of k
+    pos, total : arrays of k counts, whole or not
+    offset : array of k, optional
+        Added to the log-odds.
+    start : array of p, optional
+        Initial coefficients; near the solution one step is taken over all levels.
+    ridge : float
+        Penalty on the squares of the coefficients.
+    """
+    beta = np.zeros(len(columns)) if start is None else start
+    penalty = ridge * np.eye(beta.size)
+    hessian = np.eye(beta.size)
+    rarer = min(pos.sum(), (total - pos).sum())
+    data = (columns, pos, total, offset, ridge)
+    likelihood = None  # of `beta`, where the last step computed it
+    for _ in range(_MOST_STEPS):
+        chance = special.expit(_linear(beta, columns, offset))
+        gradient, hessian = _derivatives(columns, pos - total * chance, total * chance * (1 - chance))
+        gradient, hessian = gradient - ridge * beta, hessian + penalty
+        step = np.linalg.lstsq(hessian, gradient, rcond=None)[0]
+        gain = gradient @ step
+        if gain <= _LAST_GAIN * rarer:
+            return LogisticFit(beta + step, np.linalg.pinv(hessian))
+        if gain <= _SURE_GAIN * rarer:
+            likelihood = None
+        else:
+            before = log_likelihood(beta, *data) if likelihood is None else likelihood
+            likelihood = log_likelihood(beta + step, *data)
+            while likelihood < before and np.abs(step).max() > 1e-12:
+                step = step / 2
+                likelihood = log_likelihood(beta + step, *data)
+        beta = beta + step
+    return LogisticFit(beta, np.linalg.pinv(hessian), converged=False)
+
+
+def log_likelihood(
+    beta: Array, columns: Sequence[Array], pos: Array, total: Array, offset: Array | float = 0.0, ridge: float = 0.0
+) -> float:
+    """Return the log-likelihood of coefficients minus the penalty."""
+    linear = _linear(beta, columns, offset)
+    return float(pos @ linear - total @ np.logaddexp(0, linear) - ridge * (beta @ beta) / 2)
+
+
+def _linear(beta: Array, columns: Sequence[Array], offset: Array | float) -> Array:
+    total = np.asarray(offset, dtype=np.float64)
+    for weight, column in zip(beta, columns, strict=True):
+        total = total + weight * column
+    return total
+
+
+def _derivatives(columns: Sequence[Array], residual: Array, weight: Array) -> tuple[Array, Array]:
+    """Return gradient and (negative) Hessian, without stacking copies of all columns."""
+    gradient = np.array([column @ residual for column in columns])
+    hessian = np.empty((len(columns), len(columns)))
+    for i, column in enumerate(columns):
+        weighted = weight * column
+        for j in range(i + 1):
+            hessian[i, j] = hessian[j, i] = weighted @ columns[j]
+    return gradient, hessian
+
+
+# Logistic recalibration
+
+_COARSE_LEVELS = 4096  # neighbouring probabilities in the fit that the one of all levels starts from
+_LARGEST_RESIDUAL = 1e-6  # of the score equations per row of the rarer class: a fit that is not a maximum has more
+
+SEPARATED = "the probabilities separate the classes"
+ONE_CLASS = "one class only"
+_CONTRADICTED = "something happened that was given the probability 0, or did not that was given 1"
+
+
+@dataclass(frozen=True)
+class CoxCalibration(Result):
+    """Calibration in the large, intercept and slope.
+
+    Attributes
+    ----------
+    in_the_large : float
+        Intercept where the slope is held at 1; 0 when as many events happen as were predicted, above 0 when more do.
+    intercept, slope : float
+        Of the joint fit; 0 and 1 for a calibrated model. A slope below 1 means probabilities that are too extreme.
+    in_the_large_error, intercept_error, slope_error : float
+        Their standard errors.
+    reason : str
+        Why some of them are undefined or infinite; empty if none is.
+    """
+
+    in_the_large: float
+    intercept: float
+    slope: float
+    in_the_large_error: float = nan
+    intercept_error: float = nan
+    slope_error: float = nan
+    reason: str = ""
+
+    def interval(self, name: str, level: float = 0.95) -> tuple[float, float]:
+        """Return the Wald interval of "in_the_large", "intercept" or "slope"."""
+        value = getattr(self, name)
+        reach = float(special.ndtri((1 + level) / 2)) * getattr(self, f"{name}_error")
+        return value - reach, value + reach
+
+
+def recalibration(score: Array, pos: Array, total: Array) -> CoxCalibration:
+    """Fit logit P(y = 1) = a + b·logit(p), and a with b held at 1, with model-based standard errors.
+
+    Parameters
+    ----------
+    score, pos, total : arrays of k
+        Distinct probabilities in increasing order, with the positives and all rows at each.
+
+    Notes
+    -----
+    Probabilities of 0 and 1 have infinite log-odds. Those that proved right have the likelihood 1 for any a and b > 0
+    and are omitted, as in val.prob of R's rms; if one proved wrong, its likelihood is 0 and no fit exists. Where the
+    others separate the classes, the likelihood grows with the slope without end.
+
+    Examples
+    --------
+    Twice the odds that were predicted, at both probabilities:
+
+    >>> fit = recalibration(np.array([0.2, 0.5]), np.array([10.0, 20.0]), np.array([30.0, 30.0]))
+    >>> round(fit.slope, 6), round(fit.intercept, 4)
+    (1.0, 0.6931)
+    """
+    inside = (score > 0) & (score < 1)
+    if np.where(score <= 0, pos, total - pos)[~inside].any():
+        return CoxCalibration(nan, nan, nan, reason=_CONTRADICTED)
+    if not inside.any():
+        return CoxCalibration(nan, nan, nan, reason="every probability is 0 or 1")
+    log_odds, pos, total = special.logit(score[inside]), pos[inside], total[inside]
+    with_pos, with_neg = np.flatnonzero(pos), np.flatnonzero(total - pos)
+    if not (with_pos.size and with_neg.size):
+        reason = ONE_CLASS if inside.all() else "one class only among probabilities other than 0 and 1"
+        return CoxCalibration(inf if with_pos.size else -inf, nan, nan, reason=reason)
+
+    large = _fit_recalibration(log_odds, pos, total, with_slope=False)
+    if large is None:
+        return CoxCalibration(nan, nan, nan, reason="the fit does not converge")
+    (in_the_large,), (error,) = large
+    if log_odds[0] == log_odds[-1]:
+        return CoxCalibration(in_the_large, nan, nan, error, reason="one distinct probability")
+    if with_pos[0] >= with_neg[-1] or with_pos[-1] <= with_neg[0]:
+        slope = inf if with_pos[0] >= with_neg[-1] else -inf
+        return CoxCalibration(in_the_large, nan, slope, error, reason=SEPARATED)
+    both = _fit_recalibration(log_odds, pos, total, with_slope=True)
+    if both is None:
+        return CoxCalibration(in_the_large, nan, nan, error, reason="the fit does not converge")
+    (intercept, slope), errors = both
+    return CoxCalibration(in_the_large, intercept, slope, error, *errors)
+
+
+def _fit_recalibration(
+    log_odds: Array, pos: Array, total: Array, *, with_slope: bool
+) -> tuple[list[float], list[float]] | None:
+    """Return coefficients and standard errors; None unless the fit is a maximum of the likelihood.
+
+    The log-odds are centred and scaled, so that the Hessian is as well conditioned where they lie between 20 and 20.001
+    as where they reach from −700 to 700.
+    """
+    centre, spread = 0.0, 1.0
+    if with_slope:
+        centre = float(total @ log_odds / total.sum())
+        spread = float(np.sqrt(total @ (log_odds - centre) ** 2 / total.sum())) or 1.0
+
+    def fit(log_odds: Array, pos: Array, total: Array, start: Array | None) -> LogisticFit:
+        one = np.ones_like(log_odds)
+        if with_slope:
+            return fit_logistic([one, (log_odds - centre) / spread], pos, total, start=start)
+        return fit_logistic([one], pos, total, offset=log_odds, start=start)
+
+    start = None
+    if log_odds.size > 2 * _COARSE_LEVELS:
+        # Fit neighbours together first, so that only one or two steps use all levels.
+        first = np.linspace(0, log_odds.size, _COARSE_LEVELS, endpoint=False).astype(int)
+        rows = np.add.reduceat(total, first)
+        coarse = np.add.reduceat(log_odds * total, first) / rows, np.add.reduceat(pos, first), rows
+        start = fit(*coarse, None).coefficients
+    result = fit(log_odds, pos, total, start)
+
+    # The score equations Σ x·(y − n·chance) = 0, which a start far off or a flat likelihood would leave open.
+    columns = np.array([np.ones_like(log_odds), (log_odds - centre) / spread])[: 1 + with_slope]
+    linear = result.coefficients @ columns + (0 if with_slope else log_odds)
+    residual = np.abs(columns @ (pos - total * special.expit(linear))).max()
+    if not (result.converged and residual <= _LARGEST_RESIDUAL * min(pos.sum(), (total - pos).sum())):
+        return None
+    if not with_slope:
+        return result.coefficients.tolist(), result.errors
+    # Back from centred and scaled log-odds: slope/spread, and intercept − centre·slope/spread.
+    back = np.array([[1, -centre / spread], [0, 1 / spread]])
+    errors = np.sqrt(np.diag(back @ result.covariance @ back.T))
+    return (back @ result.coefficients).tolist(), errors.tolist()
