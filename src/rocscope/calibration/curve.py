@@ -50,7 +50,7 @@ class Fit(Protocol):
 # Consistency bands
 
 _LABELS_AT_ONCE = 2_000_000  # labels drawn at once: 16 MB as floats
-_SMALLEST_SPREAD = 1e-9  # so that nothing is divided by a spread of 0
+_SMALLEST_SPREAD = 1e-9  # so that nothing is divided by a spread of 0; what differs by less is equal but for rounding
 
 
 def consistency_band(
@@ -76,9 +76,9 @@ def _pointwise_quantiles(drawn: Array, level: float) -> tuple[Array, Array]:
     tail = (1 - level) / 2
     low = np.quantile(drawn, tail, axis=0, method="lower")
     high = np.quantile(drawn, 1 - tail, axis=0, method="higher")
-    same = np.flatnonzero(low == high)
-    low[same] = np.where(drawn[:, same] < low[same], drawn[:, same], -np.inf).max(axis=0)
-    high[same] = np.where(drawn[:, same] > high[same], drawn[:, same], np.inf).min(axis=0)
+    same = np.flatnonzero(high - low <= _SMALLEST_SPREAD)
+    low[same] = np.where(drawn[:, same] < low[same] - _SMALLEST_SPREAD, drawn[:, same], -np.inf).max(axis=0)
+    high[same] = np.where(drawn[:, same] > high[same] + _SMALLEST_SPREAD, drawn[:, same], np.inf).min(axis=0)
     return np.where(np.isfinite(low), low, drawn.min(axis=0)), np.where(np.isfinite(high), high, drawn.max(axis=0))
 
 

@@ -33,6 +33,7 @@ from rocscope.sample import Sample, sample_of
 
 # Trials that a binomial draw of 64-bit integers takes; draws of more are scaled up, which varies a little more.
 _MAX_TRIALS = 2.0**62
+_WHOLE = 1e-9  # nearer to a whole number than this, a number of rows is one
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,7 +148,8 @@ class Outcomes:
 
     def starts(self, groups: int) -> Array:
         """Return the first levels of at most a given number of groups of similar size; levels are never split."""
-        before = np.arange(1, groups) * self.cumulative[-1] / groups
+        # A group that ends at a level exactly must not miss it by rounding.
+        before = np.arange(1, groups) * self.cumulative[-1] / groups * (1 - 1e-12)
         first = np.searchsorted(self.cumulative, before) + 1
         return np.unique(np.concatenate([[0], first[first < self.score.size]]))
 
@@ -187,13 +189,16 @@ class Outcomes:
 
 def draw_positives(total: Array, chance: Array, draws: int, rng: np.random.Generator) -> Array:
     """Draw the positives among the rows of each level `draws` times; a fractional row is positive or not."""
+    # Effective rows are rounded quotients: whether there is a fraction to draw must not depend on that.
+    nearest = np.rint(total)
+    total = np.where(np.abs(total - nearest) < _WHOLE, nearest, total)
     if (total == 1).all():
         return (rng.random((draws, total.size)) < chance).astype(np.float64)
-    whole_rows = np.floor(total + 1e-9)
+    whole_rows = np.floor(total)
     trials = np.minimum(whole_rows, _MAX_TRIALS)
     pos = rng.binomial(trials.astype(np.int64), chance, (draws, total.size)).astype(np.float64)
     pos *= np.maximum(whole_rows / _MAX_TRIALS, 1)
-    fraction = np.maximum(total - whole_rows, 0)
+    fraction = total - whole_rows
     if fraction.any():
         pos += fraction * (rng.random(pos.shape) < chance)
     return pos

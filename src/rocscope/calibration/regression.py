@@ -373,6 +373,7 @@ class SplineFit:
         information = sample.total * chance * (1 - chance)
         inverse = np.linalg.inv((self.columns * information) @ self.columns.T + penalty)
         noise = information * sample.total / np.maximum(sample.effective, 1e-300)
+        penalty = penalty * sample.n / sample.effective_rows  # of squared weights, as the noise
         covariance = inverse @ ((self.columns * noise) @ self.columns.T + penalty) @ inverse
         error = np.sqrt(np.einsum("ij,ik,kj->j", self.columns_at_x, covariance, self.columns_at_x).clip(0))
         centre = beta @ self.columns_at_x

@@ -133,8 +133,7 @@ def calibration_report(
     forms = intervals.ClosedForms(data, shift, check.check_level(level))
     check.check_whole(draws, "draws", least=0)
 
-    # Outcomes at another prevalence do not hold the effective rows of weights and groups.
-    spiegelhalter = scores.spiegelhalter_test(data.outcomes if shift.target is None else forms.sample)
+    spiegelhalter = scores.spiegelhalter_test(data.outcomes_at(shift.target))
     estimates = _in_closed_form(forms) | _without_interval(forms, bins, spiegelhalter)
     distances, p_value = distance_estimates(data, forms, bins=bins, draws=draws, random_state=random_state)
     tests = {"spiegelhalter": spiegelhalter}
@@ -261,7 +260,7 @@ def distance_estimates(
         key = name.removeprefix("brier_")
         low, high = min(float(limits.low[key]), value), max(float(limits.high[key]), value)
         if name == "e50":
-            low = min(low, _lower_median_distance(sample, level))
+            low = min(low, _lower_median_distance(data.outcomes_at(forms.shift.target), level))
         if high - low < _NO_WIDTH:
             low, high = low * (1 - unseen), min(high + unseen, farthest)
         estimates[name] = forms.of(value, low, high, method, nan)
@@ -287,7 +286,7 @@ def _lower_median_distance(sample: Outcomes, level: float) -> float:
     trials = np.maximum(bins.effective[bins.total > 0], 1)
     least = np.abs(share - x) - normal_quantile(level) * np.sqrt(share * (1 - share) / trials)
     order = np.argsort(-least)
-    half = np.searchsorted(np.cumsum(rows[order]), sample.n / 2)
+    half = np.searchsorted(np.cumsum(rows[order]), sample.n / 2 * (1 - 1e-12))  # sums of weights are rounded
     return max(float(least[order][min(half, order.size - 1)]), 0.0)
 
 

@@ -83,12 +83,7 @@ def quantiles(distance: Array, rows: Array, shares: tuple[float, ...], *, is_cou
 
     Of weights that are no numbers of rows: the distance that is reached at each share of the weight.
     """
-    if not is_count:
-        order = np.argsort(distance)
-        cumulative = np.cumsum(rows[order])
-        place = np.searchsorted(cumulative, np.array(shares) * cumulative[-1] * (1 - _ROUNDING))
-        return distance[order][place]
-    if distance.ndim == 2 and kernels.compiled_pays(distance.size):
+    if is_count and distance.ndim == 2 and kernels.compiled_pays(distance.size):
         values = np.empty((len(distance), len(shares)))
         kernels.samples.quantiles(distance, np.broadcast_to(rows, distance.shape), np.array(shares), values)
         return values
@@ -97,6 +92,10 @@ def quantiles(distance: Array, rows: Array, shares: tuple[float, ...], *, is_cou
     cumulative = np.cumsum(np.take_along_axis(np.broadcast_to(rows, distance.shape), order, axis=-1), axis=-1)
     columns = []
     for share in shares:
+        if not is_count:
+            reached = cumulative >= share * cumulative[..., -1:] * (1 - _ROUNDING)
+            columns.append(np.take_along_axis(distance, reached.argmax(axis=-1)[..., None], axis=-1)[..., 0])
+            continue
         # Type 7: row 1 + share·(n − 1), between its two neighbours; sums of weights may be off by rounding.
         place = share * np.maximum(cumulative[..., -1:] - 1, 0)
         below = np.floor(place + 1e-9)
@@ -171,7 +170,8 @@ class Distances:
         distance = np.abs(chance - self.sample.score)
         values = {name: np.vecdot(distance, rows) / rows.sum(axis=-1)}
         if name == "ici":
-            middle = quantiles(distance, rows, (0.5, 0.9))
+            is_count = self.sample.is_count and self.shift.target is None
+            middle = quantiles(distance, rows, (0.5, 0.9), is_count=is_count)
             values |= {"e50": middle[..., 0], "e90": middle[..., 1]}
         if name == "ici" and not self.common:
             values["emax"] = distance.max(axis=-1)
@@ -223,11 +223,15 @@ class Distances:
         """
         sample = self.sample
         cells = binned(sample, bins=_CELLS_OF_TEST, strategy="quantile")
+        # The variance of the sum of a level is p(1 − p) times this: its number of rows, or Σw² for weights.
+        scale = np.divide(
+            sample.total**2, sample.effective, out=np.zeros_like(sample.total), where=sample.effective > 0
+        )
 
         # Does LOESS fit in the cells? Chi-squared with one degree less than ten cells. Ties leave fewer cells, and then
         # this rejects less often; but LOESS nearly interpolates so few levels.
         expected = levels.sums_by_bin(sample.total * smooth, cells.first)
-        variance = levels.sums_by_bin(sample.total * smooth * (1 - smooth) * sample.design_effect, cells.first)
+        variance = levels.sums_by_bin(scale * smooth * (1 - smooth), cells.first)
         squares = np.divide((cells.pos - expected) ** 2, variance, out=np.zeros_like(variance), where=variance > 0)
         if special.chdtrc(_CELLS_OF_TEST - 1, squares.sum()) > _LEVEL_OF_TEST:
             return None
@@ -235,8 +239,8 @@ class Distances:
         # Move the cells that are off to their share; all others stay calibrated.
         chance = self.shift.in_sample(sample.score)
         excess = cells.pos - levels.sums_by_bin(sample.total * chance, cells.first)
-        variance = levels.sums_by_bin(sample.total * chance * (1 - chance), cells.first)
-        is_off = np.abs(excess) > _OFF * np.sqrt(variance * sample.design_effect)
+        variance = levels.sums_by_bin(scale * chance * (1 - chance), cells.first)
+        is_off = np.abs(excess) > _OFF * np.sqrt(variance)
         moved = np.divide(excess, cells.total, out=np.zeros_like(excess), where=is_off & (cells.total > 0))
         size = np.diff(cells.first, append=sample.score.size)
         return np.clip(chance + np.repeat(moved, size), 0, 1)
@@ -842,7 +846,7 @@ def _cost_limits(
     along = min(draws, DRAWS_ALONG)
     limits = invert(sample, shift, [direction], level=level, draws=draws, draws_along=along, rng=rng)
     # One more row may be wrong, also where no draw of labels changes the cost.
-    one_row = 2 * np.maximum(at, 1 - at) / sample.n
+    one_row = 2 * np.maximum(at, 1 - at) / sample.effective_rows
     return limits.low["cost"], np.maximum(limits.high["cost"], cost + one_row)
 
 
