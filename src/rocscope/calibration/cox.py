@@ -33,7 +33,7 @@ def cox_calibration(
     -------
     CoxCalibration
         NaN where the fit does not exist: all scores equal (slope), or a score of 0 that happened or of 1 that did
-        not. The slope is infinite where the probabilities separate the classes. `reason` says which of these it is.
+        not. The slope is infinite where the probabilities separate the classes. `reason` is which of these it is.
 
     Raises
     ------

@@ -775,8 +775,12 @@ def _mean_of_rows(
     def linearise(counts: ThresholdCounts) -> Linear:
         counts.require_probabilities(name)
         n, p = float(counts.n), counts.threshold.astype(np.float64)
-        pos, neg = np.where(counts.pos > 0, of_pos(p), 0.0), np.where(counts.neg > 0, of_neg(p), 0.0)
+        with np.errstate(divide="ignore"):  # a logarithm of 0 counts where a row has it
+            pos, neg = np.where(counts.pos > 0, of_pos(p), 0.0), np.where(counts.neg > 0, of_neg(p), 0.0)
         value = float(counts.pos @ pos + counts.neg @ neg) / n
+        if value == inf:
+            nothing, reason = np.zeros(len(counts)), "infinite: something happened that was given the probability 0"
+            return Linear(value, nothing, nothing, reason=reason)
         return Linear(value, pos - value, neg - value)
 
     return Smooth(name, linearise, scale)

@@ -27,11 +27,6 @@ class LogisticFit:
     covariance: Array
     converged: bool = True
 
-    @property
-    def errors(self) -> list[float]:
-        """Standard errors of the coefficients, if the model holds."""
-        return np.sqrt(np.diag(self.covariance)).tolist()
-
 
 @np.errstate(over="ignore", invalid="ignore")  # a step that overflows is halved
 def fit_logistic(
@@ -194,8 +189,8 @@ def recalibration(score: Array, pos: Array, total: Array) -> CoxCalibration:
     both = _fit_recalibration(log_odds, pos, total, with_slope=True)
     if both is None:
         return CoxCalibration(in_the_large, nan, nan, error, reason="the fit does not converge")
-    (intercept, slope), errors = both
-    return CoxCalibration(in_the_large, intercept, slope, error, *errors)
+    (intercept, slope), (intercept_error, slope_error) = both
+    return CoxCalibration(in_the_large, intercept, slope, error, intercept_error, slope_error)
 
 
 def _fit_recalibration(
@@ -229,12 +224,12 @@ def _fit_recalibration(
     # The score equations Σ x·(y − n·chance) = 0, which a start far off or a flat likelihood would leave open.
     columns = np.array([np.ones_like(log_odds), (log_odds - centre) / spread])[: 1 + with_slope]
     linear = result.coefficients @ columns + (0 if with_slope else log_odds)
-    residual = np.abs(columns @ (pos - total * special.expit(linear))).max()
+    chance = special.expit(linear)
+    residual = np.abs(columns @ (pos - total * chance)).max()
     if not (result.converged and residual <= _LARGEST_RESIDUAL * min(pos.sum(), (total - pos).sum())):
         return None
-    if not with_slope:
-        return result.coefficients.tolist(), result.errors
     # Back from centred and scaled log-odds: slope/spread, and intercept − centre·slope/spread.
-    back = np.array([[1, -centre / spread], [0, 1 / spread]])
-    errors = np.sqrt(np.diag(back @ result.covariance @ back.T))
+    back = np.array([[1, -centre / spread], [0, 1 / spread]]) if with_slope else np.eye(1)
+    covariance = np.linalg.pinv(columns * (total * chance * (1 - chance)) @ columns.T)
+    errors = np.sqrt(np.diag(back @ covariance @ back.T))
     return (back @ result.coefficients).tolist(), errors.tolist()

@@ -21,7 +21,7 @@ The order of the file: values and their variance, `estimate_of` with the interva
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from math import hypot, inf, isnan, nan, sqrt
+from math import hypot, inf, isfinite, isnan, nan, sqrt
 from typing import Any
 
 import numpy as np
@@ -486,7 +486,7 @@ def compare_values(
 
 def _compare_paired(sample: Values, hypothesis: inference.Hypothesis, i: int, j: int) -> inference.Comparison:
     names = sample.models[i], sample.models[j]
-    value = float(sample.values[j] - sample.values[i])
+    value = float(sample.values[j]) - float(sample.values[i])
     variance = sample.stratum.variance_of_difference(i, j)
     total = float(sample.covariance[i, i] + sample.covariance[j, j])
     error = sqrt(variance) if variance > _ROUNDING * total else 0.0
@@ -520,7 +520,7 @@ def _compare_unpaired(
     df = inference.satterthwaite(variances, [one.stratum.effective_df, other.stratum.effective_df])
     informative = min(sample.stratum.informative_units(sample.stratum.moves[:, 0]) for sample in (one, other))
     method = inference.joined("influence, unpaired", one.note)
-    value = float(other.values[0] - one.values[0])
+    value = float(other.values[0]) - float(one.values[0])
     return _test_difference((first, second), value, sqrt(sum(variances)), df, n, informative, hypothesis, method)
 
 
@@ -534,7 +534,8 @@ def _test_difference(
     hypothesis: inference.Hypothesis,
     method: str,
 ) -> inference.Comparison:
-    """Test with Student's t; a difference without variation is exact."""
+    """Test with Student's t; a difference without variation is exact, and one of infinite values undefined."""
+    value = value if isfinite(value) else nan
     if error == 0 or isnan(error) or isnan(value):
         reason = "undefined for one of the two" if isnan(value) else "nothing varies"
         if value == 0:
