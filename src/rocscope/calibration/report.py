@@ -6,7 +6,7 @@ with R or with published validations. `plotted_numbers` are the few numbers besi
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from html import escape
 from math import isnan, nan
 from typing import Any
@@ -19,15 +19,11 @@ from rocscope._base.arrays import Array
 from rocscope._base.contract import contract
 from rocscope.calibration import intervals, scores
 from rocscope.calibration.cox import p_value_of_calibration
-from rocscope.calibration.outcomes import Evidence, Outcomes, Shift, binned, evidence
+from rocscope.calibration.outcomes import Outcomes, Shift, evidence
 from rocscope.core import Result, ThresholdCounts, html_table, number, require_kinds
 from rocscope.curves.rate_curves import auc
 from rocscope.errors import ColumnError
-from rocscope.inference.estimate import FEW_ROWS, Estimate, few
-from rocscope.inference.proportions import normal_quantile
-
-_QUANTILES = {"e50": 0.5, "e90": 0.9}
-_NO_WIDTH = 1e-9  # width of an interval below which no drawn label changed the number
+from rocscope.inference.estimate import Estimate
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -135,7 +131,7 @@ def calibration_report(
 
     spiegelhalter = scores.spiegelhalter_test(data.outcomes_at(shift.target))
     estimates = _in_closed_form(forms) | _without_interval(forms, bins, spiegelhalter)
-    distances, p_value = distance_estimates(data, forms, bins=bins, draws=draws, random_state=random_state)
+    distances, p_value = scores.distance_estimates(data, forms, bins=bins, draws=draws, random_state=random_state)
     tests = {"spiegelhalter": spiegelhalter}
     if draws:
         sample = scores.grouped(data.outcomes)
@@ -206,106 +202,10 @@ def plotted_numbers(counts: ThresholdCounts, target_prevalence: float | None = N
         "observed_over_expected": sample.prevalence / expected if expected > 0 else nan,
         "intercept": cox.intercept,
         "slope": cox.slope,
-        "ici": min(sample.mean(scores.distances(sample)), _farthest(sample)),
+        "ici": min(sample.mean(scores.distances(sample)), scores.farthest(sample)),
         "ece": scores.calibration_error(sample),
         "brier": scores.brier(sample),
     }
-
-
-def distance_estimates(
-    data: Evidence,
-    forms: intervals.ClosedForms,
-    *,
-    bins: int = 10,
-    draws: int = scores.DRAWS,
-    draws_along: int = scores.DRAWS_ALONG,
-    common: bool = False,
-    coarse: bool = False,
-    random_state: Any = 0,
-) -> tuple[dict[str, Estimate], float]:
-    """Return distances from calibration with intervals from test inversion, and the p-value of the miscalibration.
-
-    With `common`, the less common ones (see `rocscope.calibration.scores.Distances`) are omitted. With `coarse`, a
-    quarter as many groups of neighbouring rows are drawn from.
-    """
-    sample, level = forms.sample, forms.level
-    index = scores.calibration_index(sample)
-    values = {"brier_miscalibration": scores.decompose(sample).miscalibration}
-    values |= {"ici": index.ici, "e50": index.e50, "e90": index.e90}
-    values["ece"] = scores.calibration_error(sample, bins=bins)
-    if not common:
-        values["emax"] = index.emax
-        values["ici_quadratic"] = scores.calibration_index(sample, convention="austin").ici
-        values["ece_equal_mass"] = scores.calibration_error(sample, bins=bins, strategy="quantile")
-        values["mce"] = scores.calibration_error(sample, bins=bins, norm="max")
-    farthest = _farthest(sample)
-    values = {name: min(value, farthest) for name, value in values.items()}
-    if not draws:
-        return {name: forms.without(value, "no draws asked for") for name, value in values.items()}, nan
-    if not 0 < sample.prevalence < 1:
-        p_value = scores.miscalibration_test(data.counts, draws=draws).p_value
-        return {name: forms.without(value, intervals.ONE_CLASS) for name, value in values.items()}, p_value
-
-    levels = scores.grouped(data.outcomes, coarse=True, bins=bins) if coarse else scores.grouped(data.outcomes)
-    distances = scores.Distances(levels, forms.shift, bins, common)
-    limits = distances.inverted(level=level, draws=draws, draws_along=draws_along, random_state=random_state)
-    # Where all draws agree, the interval allows for a share of unseen cases: one that n cases all miss with the
-    # probability 1 − level.
-    unseen = 1 - (1 - level) ** (1 / data.outcomes.effective.sum())
-    method = f"inverted test, {draws} draws"
-    if data.outcomes.design_effect > 1:
-        method += f", design effect {data.outcomes.design_effect:.3g}"
-    estimates = {}
-    for name, value in values.items():
-        key = name.removeprefix("brier_")
-        low, high = min(float(limits.low[key]), value), max(float(limits.high[key]), value)
-        if name == "e50":
-            low = min(low, _lower_median_distance(data.outcomes_at(forms.shift.target), level))
-        if high - low < _NO_WIDTH:
-            low, high = low * (1 - unseen), min(high + unseen, farthest)
-        estimates[name] = forms.of(value, low, high, method, nan)
-    for name, share in _QUANTILES.items():
-        if estimates[name].reliable:
-            cases = _cases_expected(data, sample, share)
-            what = f"cases expected where {100 * share:.0f} % of the probabilities are"
-            estimates[name] = replace(estimates[name], reason=few(cases, FEW_ROWS, what))
-    return estimates, float(limits.p_value["miscalibration"])
-
-
-_BINS_OF_HALF = 10  # bins of equal size, to see whether half of the rows are off
-
-
-def _lower_median_distance(sample: Outcomes, level: float) -> float:
-    """Return a lower confidence limit of the median distance, seen in bins of equal size.
-
-    LOESS spreads a narrow bump over rows that are calibrated, which the median of its distances then shows and tests
-    along smooth curves do not doubt. Of half of the bins each must be that far off by itself.
-    """
-    bins = binned(sample, bins=_BINS_OF_HALF, strategy="quantile")
-    rows, x, share = bins.filled()
-    trials = np.maximum(bins.effective[bins.total > 0], 1)
-    least = np.abs(share - x) - normal_quantile(level) * np.sqrt(share * (1 - share) / trials)
-    order = np.argsort(-least)
-    half = np.searchsorted(np.cumsum(rows[order]), sample.n / 2 * (1 - 1e-12))  # sums of weights are rounded
-    return max(float(least[order][min(half, order.size - 1)]), 0.0)
-
-
-def _cases_expected(data: Evidence, sample: Outcomes, share: float) -> float:
-    """Return the cases expected among a share of the rows, from the most certain on.
-
-    The quantile of the distances is decided by this share of the rows, and by few outcomes where these are the rows of
-    the smallest variance p(1 − p).
-    """
-    variance = sample.score * (1 - sample.score)
-    order = np.argsort(variance)
-    rows = data.outcomes.effective[order]
-    cases = np.append(0.0, np.cumsum(variance[order] * rows))
-    return float(cases[np.searchsorted(np.cumsum(rows), share * rows.sum(), side="right")])
-
-
-def _farthest(sample: Outcomes) -> float:
-    """Return the largest possible distance between a probability and the truth, which LOESS may exceed."""
-    return float(np.maximum(sample.score, 1 - sample.score).max())
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,12 @@
 - The cost of miscalibration: of acting on the probabilities instead of their PAV values, for every cost ratio.
 - Tests of the hypothesis that a model is calibrated: Spiegelhalter, Hosmer–Lemeshow, CORP miscalibration.
 
-`Distances` computes the distances for many samples of labels at once, for intervals by test inversion
-(`rocscope.calibration.intervals`).
+`Distances` computes the distances for many samples of labels at once; `distance_estimates` gives those of one sample,
+with intervals by test inversion (`rocscope.calibration.intervals`).
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import nan
 from typing import Any, Literal
@@ -24,13 +24,14 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array, one_blas_thread
 from rocscope._base.contract import contract
 from rocscope.calibration import outcomes as levels
-from rocscope.calibration.intervals import Direction, Inverted, invert
+from rocscope.calibration.intervals import ONE_CLASS, ClosedForms, Direction, Inverted, invert
 from rocscope.calibration.outcomes import Evidence, Outcomes, Shift, Strategy, binned, evidence, outcomes
 from rocscope.calibration.regression import DEFAULT_SPAN, Degree, LoessFit, loess_fit
 from rocscope.core import Band, Campaign, Context, Result, ThresholdCounts, number, require_kinds
 from rocscope.curves.curve import Curve
 from rocscope.errors import InputError
-from rocscope.inference.estimate import Estimate
+from rocscope.inference.estimate import FEW_ROWS, Estimate, few
+from rocscope.inference.proportions import normal_quantile
 
 # Distances of many samples of labels
 
@@ -255,6 +256,108 @@ _DEGREES: dict[str, Degree] = {"val.prob": 1, "austin": 2}
 # kernel narrower than four cells is not resolved.
 _CELLS = 8192
 _NARROWEST = 4 / _CELLS
+
+
+# Distances of one sample, with intervals
+
+_QUANTILES = {"e50": 0.5, "e90": 0.9}
+_NO_WIDTH = 1e-9  # width of an interval below which no drawn label changed the number
+
+
+def distance_estimates(
+    data: Evidence,
+    forms: ClosedForms,
+    *,
+    bins: int = 10,
+    draws: int = DRAWS,
+    draws_along: int = DRAWS_ALONG,
+    common: bool = False,
+    coarse: bool = False,
+    random_state: Any = 0,
+) -> tuple[dict[str, Estimate], float]:
+    """Return distances from calibration with intervals from test inversion, and the p-value of the miscalibration.
+
+    With `common`, the less common ones (see `Distances`) are omitted. With `coarse`, a
+    quarter as many groups of neighbouring rows are drawn from.
+    """
+    sample, level = forms.sample, forms.level
+    index = calibration_index(sample)
+    values = {"brier_miscalibration": decompose(sample).miscalibration}
+    values |= {"ici": index.ici, "e50": index.e50, "e90": index.e90}
+    values["ece"] = calibration_error(sample, bins=bins)
+    if not common:
+        values["emax"] = index.emax
+        values["ici_quadratic"] = calibration_index(sample, convention="austin").ici
+        values["ece_equal_mass"] = calibration_error(sample, bins=bins, strategy="quantile")
+        values["mce"] = calibration_error(sample, bins=bins, norm="max")
+    largest = farthest(sample)
+    values = {name: min(value, largest) for name, value in values.items()}
+    if not draws:
+        return {name: forms.without(value, "no draws asked for") for name, value in values.items()}, nan
+    if not 0 < sample.prevalence < 1:
+        p_value = miscalibration_test(data.counts, draws=draws).p_value
+        return {name: forms.without(value, ONE_CLASS) for name, value in values.items()}, p_value
+
+    levels = grouped(data.outcomes, coarse=True, bins=bins) if coarse else grouped(data.outcomes)
+    distances = Distances(levels, forms.shift, bins, common)
+    limits = distances.inverted(level=level, draws=draws, draws_along=draws_along, random_state=random_state)
+    # Where all draws agree, the interval allows for a share of unseen cases: one that n cases all miss with the
+    # probability 1 − level.
+    unseen = 1 - (1 - level) ** (1 / data.outcomes.effective.sum())
+    method = f"inverted test, {draws} draws"
+    if data.outcomes.design_effect > 1:
+        method += f", design effect {data.outcomes.design_effect:.3g}"
+    estimates = {}
+    for name, value in values.items():
+        key = name.removeprefix("brier_")
+        low, high = min(float(limits.low[key]), value), max(float(limits.high[key]), value)
+        if name == "e50":
+            low = min(low, _lower_median_distance(data.outcomes_at(forms.shift.target), level))
+        if high - low < _NO_WIDTH:
+            low, high = low * (1 - unseen), min(high + unseen, largest)
+        estimates[name] = forms.of(value, low, high, method, nan)
+    for name, share in _QUANTILES.items():
+        if estimates[name].reliable:
+            cases = _cases_expected(data, sample, share)
+            what = f"cases expected where {100 * share:.0f} % of the probabilities are"
+            estimates[name] = replace(estimates[name], reason=few(cases, FEW_ROWS, what))
+    return estimates, float(limits.p_value["miscalibration"])
+
+
+_BINS_OF_HALF = 10  # bins of equal size, to see whether half of the rows are off
+
+
+def _lower_median_distance(sample: Outcomes, level: float) -> float:
+    """Return a lower confidence limit of the median distance, seen in bins of equal size.
+
+    LOESS spreads a narrow bump over rows that are calibrated, which the median of its distances then shows and tests
+    along smooth curves do not doubt. Of half of the bins each must be that far off by itself.
+    """
+    bins = binned(sample, bins=_BINS_OF_HALF, strategy="quantile")
+    rows, x, share = bins.filled()
+    trials = np.maximum(bins.effective[bins.total > 0], 1)
+    least = np.abs(share - x) - normal_quantile(level) * np.sqrt(share * (1 - share) / trials)
+    order = np.argsort(-least)
+    half = np.searchsorted(np.cumsum(rows[order]), sample.n / 2 * (1 - 1e-12))  # sums of weights are rounded
+    return max(float(least[order][min(half, order.size - 1)]), 0.0)
+
+
+def _cases_expected(data: Evidence, sample: Outcomes, share: float) -> float:
+    """Return the cases expected among a share of the rows, from the most certain on.
+
+    The quantile of the distances is decided by this share of the rows, and by few outcomes where these are the rows of
+    the smallest variance p(1 − p).
+    """
+    variance = sample.score * (1 - sample.score)
+    order = np.argsort(variance)
+    rows = data.outcomes.effective[order]
+    cases = np.append(0.0, np.cumsum(variance[order] * rows))
+    return float(cases[np.searchsorted(np.cumsum(rows), share * rows.sum(), side="right")])
+
+
+def farthest(sample: Outcomes) -> float:
+    """Return the largest possible distance between a probability and the truth, which LOESS may exceed."""
+    return float(np.maximum(sample.score, 1 - sample.score).max())
 
 
 @contract

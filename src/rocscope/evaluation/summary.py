@@ -25,8 +25,7 @@ from rocscope._base.arrays import Array
 from rocscope._base.contract import answering
 from rocscope.calibration.intervals import ONE_CLASS, ClosedForms, logarithmic, squared
 from rocscope.calibration.outcomes import Evidence, Shift, evidence
-from rocscope.calibration.report import distance_estimates
-from rocscope.calibration.scores import miscalibration_cost_at
+from rocscope.calibration.scores import distance_estimates, miscalibration_cost_at
 from rocscope.core import Campaign, Context, Predictions, Result, ThresholdCounts, html_table, number, require_kinds
 from rocscope.curves.rate_curves import auc
 from rocscope.decisions.choosing import choose
