@@ -16,7 +16,7 @@ included. Smooth curves have narrower pointwise limits: LOESS with its estimated
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import numpy as np
 from scipy.special import betainc, betaincinv
@@ -32,19 +32,8 @@ from rocscope.curves.curve import Curve, interpolate
 from rocscope.errors import InputError
 from rocscope.inference.proportions import binomial_limits, normal_quantile
 
-
-class Fit(Protocol):
-    """A way to fit a calibration curve: its values at `x` for any labels at the probabilities of `outcomes`."""
-
-    @property
-    def outcomes(self) -> Outcomes: ...
-
-    @property
-    def x(self) -> Array: ...
-
-    def values(self, pos: Array) -> Array:
-        """Return the curve at `x` for positives at each level; rows of a matrix are separate samples."""
-        ...
+Fit = levels.Bins | levels.PavFit | regression.LoessFit | regression.SplineFit
+"""A way to fit a calibration curve: `values` gives it at `x` for any labels at the probabilities of `outcomes`."""
 
 
 # Consistency bands

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 from operator import add
-from typing import Any, Literal, Protocol, Self, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -468,36 +468,6 @@ def _runs(sizes: Sequence[int], least: int) -> list[slice]:
     return [slice(begin, end) for begin, end in pairwise([*cuts, len(sizes)])]
 
 
-class SegmentRows(Protocol):
-    """Rows of one model in segments."""
-
-    @property
-    def totals(self) -> tuple[Array, Array]:
-        """Positives and negatives of each segment."""
-        ...
-
-    def counts(self, segment: int) -> CumulativeCounts:
-        """Return the counts of a segment."""
-        ...
-
-    def pooled(self) -> ThresholdCounts:
-        """Return the pooled counts of all segments."""
-        ...
-
-    @property
-    def at_once(self) -> bool:
-        """Whether the levels of many segments are available at once, in integers."""
-        ...
-
-    def take(self, segments: Array) -> Self:
-        """Return some segments, by index."""
-        ...
-
-    def in_pieces(self, function: Callable[[SegmentLevels], Piece]) -> list[Piece]:
-        """Apply a function to the levels of consecutive segments, and return the results in order."""
-        ...
-
-
 @dataclass(frozen=True)
 class SortedSegments:
     """Unweighted rows as ordered bits of scores: a segment's positives, then its negatives, each increasing.
@@ -665,3 +635,12 @@ class CountedSegments:
     def in_pieces(self, function: Callable[[SegmentLevels], Piece]) -> list[Piece]:
         counts = [segment.require_levels("counts by segment") for segment in self.segments]
         return [function(SegmentLevels.of_segments(counts))]
+
+
+SegmentRows = SegmentLevels | SortedSegments | WeightedSegments | CountedSegments
+"""Rows of one model in segments.
+
+Each has `totals` (positives and negatives of each segment), `counts` of a segment by index, `pooled` counts, `take` for
+some segments by index, and `in_pieces` to apply a function to the levels of consecutive segments. With `at_once`, the
+levels of many segments are available at once, in integers.
+"""
