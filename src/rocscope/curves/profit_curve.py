@@ -105,12 +105,15 @@ class ProfitCurve(CountCurve):
     def _exact_depth(self, tp: float, fp: float) -> Fraction:
         return self._share(Fraction(tp) / Fraction(self.counts.n_pos), Fraction(fp) / Fraction(self.counts.n_neg or 1))
 
+    @property
+    def _scale(self) -> Fraction:
+        """Total benefit of contacting everybody."""
+        return decimal(self.campaign.population) * decimal(self.campaign.require_one_benefit()) * self._exact_rate
+
     def _exact_profit(self, depth: Fraction, gain: Fraction) -> Fraction:
         campaign = self.campaign
-        per_head = (
-            decimal(campaign.require_one_benefit()) * self._exact_rate * gain - decimal(campaign.unit_cost) * depth
-        )
-        return decimal(campaign.population) * per_head - decimal(campaign.fixed_cost)
+        cost = decimal(campaign.unit_cost) * decimal(campaign.population) * depth
+        return self._scale * gain - cost - decimal(campaign.fixed_cost)
 
     def best(self) -> CampaignRow:
         """Return the row of highest profit within the capacity.
@@ -143,10 +146,17 @@ class ProfitCurve(CountCurve):
         choices, campaign = [all_choices(self.title, self.counts)], self.campaign
         if campaign.capacity is not None:
             share = decimal(campaign.capacity) / decimal(campaign.population)
-            limit = Bound(self._exact_rate, 1 - self._exact_rate, share)
-            return touching_within(choices, campaign.context, [limit])
-        best = touching(choices, campaign.context)
+            # The depth is linear in tpr and fpr, with these factors.
+            zero, one = Fraction(0), Fraction(1)
+            limit = Bound(self._share(one, zero), self._share(zero, one), share)
+            return touching_within(choices, self._context, [limit])
+        best = touching(choices, self._context)
         return ConvexCombination(best, best)
+
+    @property
+    def _context(self) -> Context:
+        """The costs at which a threshold of the counts is the best."""
+        return self.campaign.context
 
     def end(self, touch: TangentPoint) -> OperatingPoint:
         """Return the counts of the customers at or above a threshold of the rule."""
@@ -376,11 +386,6 @@ class RowProfitCurve(ProfitCurve):
         campaign = self.campaign
         return float(self._scale) * gain - campaign.unit_cost * campaign.population * depth - campaign.fixed_cost
 
-    def _exact_profit(self, depth: Fraction, gain: Fraction) -> Fraction:
-        campaign = self.campaign
-        cost = decimal(campaign.unit_cost) * decimal(campaign.population) * depth
-        return self._scale * gain - cost - decimal(campaign.fixed_cost)
-
     @property
     def response_rate(self) -> float:
         rate = self.campaign.response_rate
@@ -389,15 +394,9 @@ class RowProfitCurve(ProfitCurve):
     def _share(self, tpr: Fraction, fpr: Fraction) -> Fraction:  # noqa: ARG002
         return fpr
 
-    @cached_property
-    def rule(self) -> ConvexCombination:  # pyright: ignore[reportIncompatibleVariableOverride]
-        choices, campaign = [all_choices(self.title, self.counts)], self.campaign
-        context = Context(cost_fp=float(decimal(campaign.unit_cost) * PARTS))
-        if campaign.capacity is None:
-            best = touching(choices, context)
-            return ConvexCombination(best, best)
-        share = decimal(campaign.capacity) / decimal(campaign.population)
-        return touching_within(choices, context, [Bound(Fraction(0), Fraction(1), share)])
+    @property
+    def _context(self) -> Context:
+        return Context(cost_fp=float(decimal(self.campaign.unit_cost) * PARTS))
 
     def end(self, touch: TangentPoint) -> OperatingPoint:
         return self.sample.at(touch.point.threshold)
