@@ -28,12 +28,12 @@ from rocscope.inference.proportions import binomial_limits, normal_quantile
 _CERTAIN = "every prediction was certain and right: nothing varies"
 
 
-def squared(score: Array) -> tuple[Array, Array]:
+def _squared(score: Array) -> tuple[Array, Array]:
     """Return the squared error of a positive and of a negative row."""
     return (1 - score) ** 2, score**2
 
 
-def logarithmic(score: Array) -> tuple[Array, Array]:
+def _logarithmic(score: Array) -> tuple[Array, Array]:
     """Return the log loss of a positive and of a negative row."""
     with np.errstate(divide="ignore"):
         return -np.log(score), -np.log(1 - score)
@@ -114,6 +114,13 @@ class ClosedForms:
         low = float(most * expit(logit(share) - reach))
         high = float(most * expit(logit(share) + reach))
         return self.of(value, low, high, f"{name}, logit scale", error)
+
+    def mean_scores(self) -> dict[str, Estimate]:
+        """Brier score, also scaled, and log loss."""
+        score = self.sample.score
+        brier = self.mean(*_squared(score), most=1.0, name="influence function")
+        log_loss = self.mean(*_logarithmic(score), most=inf, name="influence function")
+        return {"brier": brier, "scaled_brier": self.scaled_brier(brier), "log_loss": log_loss}
 
     def prevalence(self) -> Estimate:
         """Share of positives, with Wilson's interval on the effective number of rows."""

@@ -130,7 +130,8 @@ def calibration_report(
     check.check_whole(draws, "draws", least=0)
 
     spiegelhalter = scores.spiegelhalter_test(data.outcomes_at(shift.target))
-    estimates = _in_closed_form(forms) | _without_interval(forms, bins, spiegelhalter)
+    ratios = {"observed_over_expected": forms.ratio(), "observed_minus_predicted": forms.difference()}
+    estimates = forms.mean_scores() | ratios | forms.recalibration() | _without_interval(forms, bins, spiegelhalter)
     distances, p_value = scores.distance_estimates(data, forms, bins=bins, draws=draws, random_state=random_state)
     tests = {"spiegelhalter": spiegelhalter}
     if draws:
@@ -138,19 +139,6 @@ def calibration_report(
         statistic = float(scores.miscalibration(sample, sample.pos[None], shift)[0])
         tests["miscalibration"] = scores.CalibrationTest(statistic, p_value, f"CORP miscalibration, {draws} draws")
     return CalibrationReport(estimates | distances, tests, _notes(forms, estimates, bins), data.counts.n)
-
-
-def _in_closed_form(forms: intervals.ClosedForms) -> dict[str, Estimate]:
-    """Return the measures that have an interval in closed form."""
-    score = forms.sample.score
-    brier = forms.mean(*intervals.squared(score), most=1.0, name="influence function")
-    return {
-        "brier": brier,
-        "scaled_brier": forms.scaled_brier(brier),
-        "log_loss": forms.mean(*intervals.logarithmic(score), most=float("inf"), name="influence function"),
-        "observed_over_expected": forms.ratio(),
-        "observed_minus_predicted": forms.difference(),
-    } | forms.recalibration()
 
 
 def _without_interval(

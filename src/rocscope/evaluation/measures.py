@@ -276,8 +276,6 @@ def scorers_of(scoring: Any, task: fitting.Task) -> dict[str, Any]:
     >>> list(scorers_of(["roc_auc", Context(cost_fn=5)], task)), list(scorers_of({"area": "roc_auc"}, task))
     (['roc_auc', 'expected cost'], ['area'])
     """
-    if scoring is None:
-        return {}
     pairs: list[tuple[str | None, Any]]
     if isinstance(scoring, Mapping):
         pairs = [(str(name), scorer) for name, scorer in scoring.items()]

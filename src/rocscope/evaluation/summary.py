@@ -23,14 +23,14 @@ from rocscope import __version__
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.contract import answering
-from rocscope.calibration.intervals import ONE_CLASS, ClosedForms, logarithmic, squared
-from rocscope.calibration.outcomes import Evidence, Shift, evidence
+from rocscope.calibration.intervals import ONE_CLASS, ClosedForms
+from rocscope.calibration.outcomes import Evidence, Shift, are_probabilities, evidence
 from rocscope.calibration.scores import distance_estimates, miscalibration_cost_at
 from rocscope.core import Campaign, Context, Predictions, Result, ThresholdCounts, html_table, number, require_kinds
 from rocscope.curves.rate_curves import auc
 from rocscope.decisions.choosing import choose
 from rocscope.decisions.constraints import predict
-from rocscope.errors import ColumnError, InputError, OneClassError, ScoreError, WeightError, heard
+from rocscope.errors import ColumnError, InputError, OneClassError, WeightError, heard
 from rocscope.evaluation.averaging import mean
 from rocscope.figures import registry
 from rocscope.inference import Estimate, auc_interval, estimate_of, rate_intervals
@@ -500,9 +500,7 @@ def measure(
             has_net_benefit = threshold is None or of_scores.counts.threshold[0] <= 1
             odds = at.odds if has_net_benefit else nan
             estimates |= _at_threshold(decided, of_decisions, decision_forms, context, odds, one_class=one_class)
-        try:
-            counts.require_probabilities("scores")
-        except ScoreError:
+        if not are_probabilities(counts):
             estimates |= dict.fromkeys(NEEDS_PROBABILITIES, forms.without(nan, _NO_PROBABILITIES))
         else:
             estimates |= _of_probabilities(of_scores, forms, random_state, many=many)
@@ -537,15 +535,11 @@ def _decided(sample: Sample, threshold: float | None, of_scores: Evidence) -> Pr
 
 
 def _of_probabilities(of_scores: Evidence, forms: ClosedForms, random_state: int, *, many: bool) -> dict[str, Estimate]:
-    score = forms.sample.score
-    brier = forms.mean(*squared(score), most=1.0, name="influence function")
     fewer = {"draws": _DRAWS, "draws_along": _DRAWS, "coarse": True} if many else {}
     distances = distance_estimates(of_scores, forms, common=True, random_state=random_state, **fewer)[0]
     return {
         "observed_over_expected": forms.ratio(),
-        "brier": brier,
-        "scaled_brier": forms.scaled_brier(brier),
-        "log_loss": forms.mean(*logarithmic(score), most=float("inf"), name="influence function"),
+        **forms.mean_scores(),
         **forms.recalibration(),
         **{name: distances[name] for name in ("ici", "e50", "e90", "ece", "brier_miscalibration")},
     }

@@ -38,7 +38,7 @@ from rocscope.curves.rate_curves import det, lift_chart, roc
 from rocscope.decisions.choosing import DEFAULT_THRESHOLD, Decision, choose
 from rocscope.decisions.generalization import ChosenEstimate
 from rocscope.decisions.randomized import Review
-from rocscope.errors import InputError, ScoreError, heard
+from rocscope.errors import InputError, heard
 from rocscope.evaluation.summary import DOMAINS, MOST_PARTS, By, Summary, summarised
 from rocscope.geometry.hull import best_point, needs_every_threshold, pool
 from rocscope.geometry.thinning import thin
@@ -123,9 +123,7 @@ def calibration_block(
 
     Numbers may be known already.
     """
-    try:
-        counts.require_probabilities("scores")
-    except ScoreError:
+    if not are_probabilities(counts):
         return None
     block = {"bins": _bins(counts), "smooth": None, "rug": _rug(counts), "numbers": {}}
     if bins_only:
