@@ -15,7 +15,7 @@ from bench_cases import bench_of, rows
 from rocscope.engines.opening import open_source
 from rocscope.errors import InputError, MissingDependencyError, RocscopeError
 from rocscope.report.model import report_data
-from rocscope.report.page import as_json, packed_slice, payload
+from rocscope.report.page import as_json, payload
 from rocscope.sample import samples_of
 from rocscope.workbench import session as data_source
 from rocscope.workbench.answers import answer, facts
@@ -277,7 +277,7 @@ def test_weights_have_counts_and_no_intervals():
     weighted = rs.Predictions(PREDS.y_true, PREDS.scores, sample_weight=np.linspace(0.5, 2, len(PREDS)))
     bench = Session([DataSource.of("", weighted)])
     found = asked(bench, "counts")
-    expected = packed_slice(report_data(weighted).views[0])
+    expected = payload(report_data(weighted))["slices"][0]
     assert without_calibration(found) | {"comparisons": 0} == without_calibration(expected) | {"comparisons": 0}
     assert asked(bench, "counts", where="age_ > 1" if "age_" in bench.columns else "old > 0.1")["models"]
 

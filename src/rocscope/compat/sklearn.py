@@ -11,7 +11,7 @@ Examples
 """
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any
 
@@ -110,17 +110,18 @@ def _rates(counts: ThresholdCounts) -> tuple[Array, Array, Array]:
     return counts.fp.astype(np.float64), counts.tp.astype(np.float64), counts.threshold.copy()
 
 
-def _kept(*corners: Array) -> Array:
-    inner = np.logical_or(*corners)
-    return np.flatnonzero(np.concatenate([[True], inner, [True]]))
+def _without_flat(chosen: dict[str, Any], columns: Sequence[Array], *bends: Array) -> Sequence[Array]:
+    """Drop intermediate points, if that is chosen: those where no count bends; the first and the last stay."""
+    if not chosen["drop_intermediate"] or columns[0].size <= 2:
+        return columns
+    kept = np.concatenate([[True], np.logical_or(*bends), [True]])
+    return [column[kept] for column in columns]
 
 
 @_takes_over(theirs.roc_curve, drop_intermediate=_is_flag)
 def roc_curve(counts: ThresholdCounts, chosen: dict[str, Any]) -> tuple[Array, Array, Array]:
     fps, tps, threshold = _rates(counts)
-    if chosen["drop_intermediate"] and fps.size > 2:
-        kept = _kept(np.diff(fps, 2), np.diff(tps, 2))
-        fps, tps, threshold = fps[kept], tps[kept], threshold[kept]
+    fps, tps, threshold = _without_flat(chosen, (fps, tps, threshold), np.diff(fps, 2), np.diff(tps, 2))
     fpr, tpr = (np.concatenate([[0.0], values]) / values[-1] for values in (fps, tps))
     # From 1.8 on thresholds are float64; before, float32 stays float32.
     return fpr, tpr, np.concatenate([[np.inf], threshold]) if _FROM_1_8 else np.r_[np.inf, threshold]
@@ -137,9 +138,7 @@ def roc_auc_score(counts: ThresholdCounts, chosen: dict[str, Any]) -> float:
 @_takes_over(theirs.precision_recall_curve, drop_intermediate=_is_flag)
 def precision_recall_curve(counts: ThresholdCounts, chosen: dict[str, Any]) -> tuple[Array, Array, Array]:
     fps, tps, threshold = _rates(counts)
-    if chosen["drop_intermediate"] and fps.size > 2:
-        kept = _kept(np.diff(tps[:-1]), np.diff(tps[1:]))
-        fps, tps, threshold = fps[kept], tps[kept], threshold[kept]
+    fps, tps, threshold = _without_flat(chosen, (fps, tps, threshold), np.diff(tps[:-1]), np.diff(tps[1:]))
     precision, recall = tps / (tps + fps), tps / tps[-1]
     return np.append(precision[::-1], 1.0), np.append(recall[::-1], 0.0), threshold[::-1]
 
@@ -154,9 +153,7 @@ def det_curve(counts: ThresholdCounts, chosen: dict[str, Any]) -> tuple[Array, A
     fps, tps, threshold = _rates(counts)
     fps, tps = np.concatenate([[0.0], fps]), np.concatenate([[0.0], tps])
     threshold = np.concatenate([[np.inf], threshold.astype(np.float64)])
-    if chosen["drop_intermediate"] and fps.size > 2:
-        kept = _kept(np.diff(tps[:-1]), np.diff(tps[1:]))
-        fps, tps, threshold = fps[kept], tps[kept], threshold[kept]
+    fps, tps, threshold = _without_flat(chosen, (fps, tps, threshold), np.diff(tps[:-1]), np.diff(tps[1:]))
     first = np.searchsorted(fps, fps[0], side="right") - 1
     last = np.searchsorted(tps, tps[-1]) + 1
     fpr, fnr = fps / fps[-1], (tps[-1] - tps) / tps[-1]

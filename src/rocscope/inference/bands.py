@@ -614,7 +614,6 @@ def smooth_roc(
     check.check_choice("method", method, ("binormal", "kernel"))
     check.check_choice("fit", fit, ("ml", "ls"))
     counts = counts_of(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
-    counts.require_both_classes("smoothed ROC curve")
     return _smooth(counts, f"binormal, {fit}" if method == "binormal" else "kernel", bandwidth)
 
 

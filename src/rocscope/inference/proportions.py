@@ -294,10 +294,7 @@ def rate_intervals(
         rates[rate] = proportion(count, n, method=method, level=level)
     if target_prevalence is None:
         return rates
-    prevalence = target_prevalence
-    if not (check.is_number(prevalence) and 0 < prevalence < 1):
-        hint = "write 5 % as 0.05"
-        raise InputError("target_prevalence", expected="a share between 0 and 1", got=repr(prevalence), hint=hint)
+    prevalence = check.check_share(target_prevalence, "target_prevalence")
     del rates["prevalence"]
     mirrored = OperatingPoint(point.tn, point.fn, point.fp, point.tp)
     rates["precision"] = _predictive_value(point, prevalence, level)

@@ -81,7 +81,7 @@ def label_marks(ax: Any, marks: Sequence[Mark]) -> None:
         free = [
             offset
             for offset, box in places.items()
-            if _contains(frame, box) and not any(box.overlaps(other) for other in taken)
+            if frame.contains(*box.min) and frame.contains(*box.max) and not any(box.overlaps(other) for other in taken)
         ]
         if free:
             taken.append(_move(text, min(free, key=lambda offset: _cost(offset, places[offset], lines))))
@@ -100,10 +100,6 @@ def _move(text: Any, offset: tuple[float, float]) -> Bbox:
 def _cost(offset: tuple[float, float], box: Bbox, lines: Sequence[Any]) -> float:
     """Return the number of lines that a text would cover, plus one per line of distance."""
     return sum(line.intersects_bbox(box, filled=False) for line in lines) + abs(offset[1]) / 12
-
-
-def _contains(frame: Bbox, box: Bbox) -> bool:
-    return frame.x0 <= box.x0 and box.x1 <= frame.x1 and frame.y0 <= box.y0 and box.y1 <= frame.y1
 
 
 def _around(ax: Any, mark: Mark) -> Bbox:

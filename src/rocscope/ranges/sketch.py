@@ -368,11 +368,9 @@ class CountsSketch(Result):
         sketch = facts.make("memory", cls, facts.whole("memory"), pos_label=label)
         sketch.dtype = _dtype(facts)
         _require_scores(facts, sketch.dtype, *columns[4:])
-        sketch.n_pos, sketch.n_neg, sketch._light = (
-            facts.whole("n_pos"),
-            facts.whole("n_neg"),
-            facts.number("light", 0, _MOST_MASS),
-        )
+        sketch.n_pos = facts.whole("n_pos")
+        sketch.n_neg = facts.whole("n_neg")
+        sketch._light = facts.number("light", 0, _MOST_MASS)
         sketch._placed += (sketch.n_pos, sketch.n_neg)
         sketch._cells = Cells(*columns)
         return sketch

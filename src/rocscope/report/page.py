@@ -29,7 +29,7 @@ from rocscope.decisions.randomized import Review
 from rocscope.errors import InputError
 from rocscope.multiclass.predictions import MulticlassPredictions
 from rocscope.report import multiclass
-from rocscope.report.model import CONVENTIONS, CurvePoints, ModelOutline, ModelSummary, ReportData, Slice, report_data
+from rocscope.report.model import CONVENTIONS, CurvePoints, ModelOutline, ModelSummary, ReportData, report_data
 from rocscope.report.multiclass import MulticlassData
 from rocscope.sample import Labels, Models, Scores, with_context
 
@@ -56,7 +56,7 @@ def payload(data: ReportData | MulticlassData) -> dict[str, Any]:
         "title": data.title,
         "notes": data.notes,
         "context": packed_context(data.context),
-        "slices": [packed_slice(part) for part in data.views],
+        "slices": [packed_part(part.kind, part.name, part.models, part.comparisons) for part in data.views],
         "classes": _classes(data) if isinstance(data, MulticlassData) else None,
         "validation": {} if isinstance(data, MulticlassData) else data.validation,
         "conventions": data.conventions,
@@ -65,15 +65,10 @@ def payload(data: ReportData | MulticlassData) -> dict[str, Any]:
     }
 
 
-def packed_slice(part: Slice) -> dict[str, Any]:
-    """Return the models on some rows, and their comparisons."""
-    return packed_part(part.kind, part.name, part.models, part.comparisons)
-
-
 def packed_part(
     kind: str, name: str, models: Sequence[ModelOutline], comparisons: Sequence[dict[str, Any]] = ()
 ) -> dict[str, Any]:
-    """Return the same for models known only by their outlines."""
+    """Return the models on some rows, and their comparisons."""
     pairs = packed_comparisons([model.name for model in models], comparisons)
     return {"kind": kind, "name": name, "models": [_model(model) for model in models], "comparisons": pairs}
 

@@ -362,16 +362,19 @@ class Session:
 
     def cached(self, what: str, selection: RowSelection, compute: Callable[[], Any]) -> Any:
         """Return a cached answer, or compute it."""
-        key = (what, selection)
+        return self._remembered(self._answers, (what, selection), compute, _CACHED_ANSWERS)
+
+    def _remembered(self, results: dict[Any, Any], key: Any, compute: Callable[[], Any], most: int) -> Any:
+        """Return a result from a cache; or compute it, without the lock, and drop the oldest above a number."""
         with self._lock:
-            answer = self._answers.get(key)
-        if answer is None:
-            answer = compute()
+            result = results.get(key)
+        if result is None:
+            result = compute()
             with self._lock:
-                self._answers[key] = answer
-                while len(self._answers) > _CACHED_ANSWERS:
-                    del self._answers[next(iter(self._answers))]
-        return answer
+                results[key] = result
+                while len(results) > most:
+                    del results[next(iter(results))]
+        return result
 
     def outlines(self, selection: RowSelection, token: CancelToken) -> list[ModelOutline]:
         """Return the models as the page first shows them."""
@@ -456,19 +459,16 @@ class Session:
 
     def _filter(self, source: DataSource, selection: RowSelection, token: CancelToken) -> FilteredRows:
         """Return the rows of a source that satisfy the filter, cached."""
-        key = (source.name, selection.where, selection.by)
-        with self._lock:
-            filtered = self._filtered.get(key)
-        if filtered is None:
+
+        def compute() -> FilteredRows:
             token()
             read_parts = _read_parts if source.held else _count_parts
             filtered = read_parts(source, selection, token)
             token()
-            with self._lock:
-                self._filtered[key] = filtered
-                while len(self._filtered) > _CACHED_FILTERS * len(self.sources):
-                    del self._filtered[next(iter(self._filtered))]
-        return filtered
+            return filtered
+
+        key = (source.name, selection.where, selection.by)
+        return self._remembered(self._filtered, key, compute, _CACHED_FILTERS * len(self.sources))
 
     def _limited(self, selection: RowSelection, token: CancelToken) -> AbstractContextManager[None]:
         """Return a context that stops a condition which takes too long, or whose request is cancelled."""
