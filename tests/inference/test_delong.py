@@ -279,6 +279,21 @@ def test_newcombe_solves_its_equation():
             assert abs(found.value - end) / np.sqrt(variance) == pytest.approx(stats.norm.ppf(0.95), rel=1e-9)
 
 
+def test_hanley_and_mcneil_s_interval_needs_the_area_and_the_numbers_of_rows():
+    """Exponential scores have their variance exactly, so that it meets DeLong's in a large sample."""
+    rng = np.random.default_rng(3)
+    label = np.arange(20_000) % 4 == 0
+    score = rng.exponential(np.where(label, 3.0, 1.0))
+    interval = rs.auc_interval(label, score, method="hanley-mcneil")
+    assert interval.value == pytest.approx(0.75, abs=0.01)
+    assert interval.standard_error == pytest.approx(
+        rs.auc_interval(label, score, method="delong").standard_error, rel=0.02
+    )
+    assert interval.high - interval.value == pytest.approx(stats.norm.ppf(0.975) * interval.standard_error)
+    weighted = rs.auc_interval(label, score, method="hanley-mcneil", sample_weight=rng.random(label.size))
+    assert "takes rows for independent and equal" in weighted.reason
+
+
 def test_two_perfect_models_are_not_certainly_equal():
     label = [1] * 5 + [0] * 10
     with pytest.warns(RocscopeWarning):
@@ -397,7 +412,7 @@ def test_results_are_plain_data_and_one_line():
         ("logit", 15, False, "only 15 rows of a class, fewer than 20"),
         ("delong", 15, False, "only 15 rows of a class, fewer than 20"),
         ("auto", 15, False, ""),
-        ("newcombe", 60, True, "Newcombe's interval takes rows for independent and equal"),
+        ("newcombe", 60, True, "Newcombe's score interval takes rows for independent and equal"),
         ("newcombe", 60, False, ""),
     ],
 )

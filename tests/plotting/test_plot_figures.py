@@ -306,7 +306,7 @@ def test_a_legend_of_another_place_is_refused():
     assert not plt.get_fignums()
 
 
-@pytest.mark.parametrize("name", sorted(set(rs.plotting.__all__)))
+@pytest.mark.parametrize("name", sorted(set(rs.plotting.__all__) - {"plot_isometrics"}))  # draws no data
 def test_what_cannot_be_drawn_is_refused_in_words(name):
     with pytest.raises(InputError, match=r"expected .*, got an int"):
         getattr(rs.plotting, name)(1)
@@ -379,3 +379,26 @@ def test_a_campaign_shows_plan_capacity_and_interval():
     (interval,) = [line for line in ax.lines if line.get_marker() == "_"]
     assert interval.get_xydata().tolist() == [[best.depth, plan.profit.low], [best.depth, plan.profit.high]]
     assert "95 % interval of the plan's profit" in legend_of(ax.get_legend())
+
+
+@pytest.mark.parametrize(
+    ("metric", "value"),
+    [
+        ("accuracy", lambda fpr, tpr, share: share * tpr + (1 - share) * (1 - fpr)),
+        ("precision", lambda fpr, tpr, share: share * tpr / (share * tpr + (1 - share) * fpr)),
+        ("f1", lambda fpr, tpr, share: 2 * share * tpr / (share * tpr + (1 - share) * fpr + share)),
+    ],
+)
+def test_a_metric_is_constant_along_its_isometrics(metric, value):
+    """The lines of these three metrics are straight, so that contours on a grid meet them to its square."""
+    ax = rs.plotting.plot_isometrics(metric, target_prevalence=0.2, lines=[0.3, 0.6, 0.8], ax=Figure().subplots())
+    (lines,) = ax.collections
+    for level, path in zip(lines.levels, lines.get_paths(), strict=True):
+        inside = path.vertices[(path.vertices > 0.02).all(axis=1)]
+        assert len(inside) > 20
+        assert value(*inside.T, 0.2) == pytest.approx(level, abs=2e-3)
+
+
+def test_isometrics_belong_to_a_figure_of_one_threshold():
+    with pytest.raises(rs.errors.InputError, match="a figure of the whole ranking"):
+        rs.plotting.plot_isometrics("auc")

@@ -207,6 +207,7 @@ WITHOUT_DATA = {
     *("calibration.recalibrator", "calibration.load_recalibrator"),
     *(f"plotting.{name}" for name in ("svg", "plot_curve", "plot_learning_curve", "plot_critical_difference")),
     *(f"plotting.{name}" for name in ("plot_regions", "plot_confusion", "plot_pairwise_auc", "plot_over_time")),
+    "plotting.plot_isometrics",
     *("plotting.plot_uplift", "plotting.plot_uplift_parts", "plotting.plot_campaign"),  # draw results
 }
 WITHOUT_FUNCTIONS_OF_DATA = {"metrics", "errors", "datasets", "sample"}

@@ -3,10 +3,6 @@
 A cost may differ by row (the name of a column). Then money is weight: a row on which acting gains g has class sign(g)
 and weight |g|, so that rows in money need no curve, hull or band of their own.
 """
-#
-# So costs that differ from row to row need no curve, hull or band of their own: the rows in money are rows like
-# others.
-# """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -282,7 +278,41 @@ class Context(Result):
 
     def cost(self, point: OperatingPoint) -> float:
         """Return the total cost over the counts of a point, at the class mix of the sample."""
-        return sum(cost * getattr(point, cell) for cell, cost in self.costs.items())
+        return sum(self.cost_by_cell(point).values())
+
+    def cost_by_cell(self, point: OperatingPoint) -> dict[str, float]:
+        """Return the total cost of each of the four kinds of case; their sum is `cost`.
+
+        Examples
+        --------
+        >>> Context(cost_fp=100, cost_fn=2000).cost_by_cell(OperatingPoint(tp=300, fp=500, fn=200, tn=99_000))
+        {'tp': 0, 'fp': 50000, 'fn': 400000, 'tn': 0}
+        """
+        return {cell: cost * getattr(point, cell) for cell, cost in self.costs.items()}
+
+    def normalized_cost(self, point: OperatingPoint) -> float:
+        """Return FNR + slope · FPR: the expected cost in units of what a miss costs among all cases.
+
+        Without gains this is the expected cost per case divided by prevalence · cost_fn; lines of equal cost in the ROC
+        diagram are lines of equal normalised cost.
+
+        Raises
+        ------
+        InputError
+            As `slope`.
+
+        References
+        ----------
+        Hernández-Orallo 2004, skew-sensitive evaluation.
+
+        Examples
+        --------
+        The slope is 0.1, half of the positives are missed and one negative in ten is a false alarm, 0.5 + 0.1 · 0.1:
+
+        >>> round(Context(1 / 3, cost_fp=1, cost_fn=20).normalized_cost(OperatingPoint(tp=5, fp=1, fn=5, tn=9)), 4)
+        0.51
+        """
+        return point.fnr + self.slope(point.n_pos / point.n) * point.fpr
 
     def expected_cost(self, tpr: Any, fpr: Any, prevalence: float) -> Any:
         """Return the expected cost per case for given rates, numbers or arrays.

@@ -568,6 +568,27 @@ class LiftChart(CountCurve):
             return (2 * pairs.concordant + ordered_positives) / (2 * n)
         raise InputError("method", expected="'trapezoid' or 'step'", got=repr(method))
 
+    @property
+    def random(self) -> Curve:
+        """The chart of scores in random order: a straight line with area P/2."""
+        return self._reference([0.0, 1.0], [0.0, 1.0])
+
+    @property
+    def perfect(self) -> Curve:
+        """The chart of a perfect ranking: P at a depth of P/n, area P − P²/(2n), which the paper gives as P.
+
+        Examples
+        --------
+        >>> chart = lift_chart([1, 1, 0, 0, 1, 0], [0.9, 0.6, 0.5, 0.4, 0.4, 0.2])
+        >>> chart.random.area(), chart.area(), chart.perfect.area()
+        (1.5, 2.0, 2.25)
+        """
+        return self._reference([0.0, self.counts.prevalence, 1.0], [0.0, 1.0, 1.0])
+
+    def _reference(self, depth: list[float], share: list[float]) -> Curve:
+        positives = self.counts.n_pos * np.array(share)
+        return Curve(depth, positives, np.full(len(depth), np.nan))
+
     def hull(self) -> "LiftChart":
         """Return the upper convex hull; its points are vertices of this chart."""
         return LiftChart(pool(self.counts))

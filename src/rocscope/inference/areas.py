@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import combinations
 from math import inf, isnan, log, nan, sqrt
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -409,10 +409,16 @@ def warn_where_folds_differ(predictions: Predictions | None, pooled: AucSample, 
 
 # Intervals
 
-Method = Literal["auto", "logit", "delong", "newcombe", "sure"]
+Method = Literal["auto", "logit", "delong", "hanley-mcneil", "newcombe", "sure"]
 
-METHODS = ("auto", "logit", "delong", "newcombe", "sure")
-_NAMES = {"logit": "DeLong on the logit scale", "delong": "DeLong", "newcombe": "Newcombe's score interval"}
+METHODS: tuple[Method, ...] = get_args(Method)
+_NAMES = {
+    "logit": "DeLong on the logit scale",
+    "delong": "DeLong",
+    "hanley-mcneil": "Hanley & McNeil",
+    "newcombe": "Newcombe's score interval",
+}
+_OF_NUMBERS = ("hanley-mcneil", "newcombe")  # methods that need only the area and the numbers of rows
 
 # Share of the width of the interval of "auto" by which another interval may end short of it. By simulation of 13
 # designs: with a twentieth, nine in ten intervals of DeLong are flagged that cover 93 to 95 %; with a seventh, some
@@ -423,14 +429,6 @@ _TINY = 1e-15  # least distance from 0 and 1 at which the bound of "sure" is eva
 
 
 @answering
-def _solve(function: Callable[[float], float], low: float, high: float, **options: Any) -> float:
-    """Return the root of a function between two ends; SciPy's solver is loaded when it is needed."""
-    from scipy import optimize
-
-    root: Any = optimize.brentq(function, low, high, **options)
-    return root
-
-
 def auc_interval(
     y_true: Any,
     y_score: Any = None,
@@ -449,12 +447,13 @@ def auc_interval(
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
         Labels and scores, Predictions, ThresholdCounts, OperatingPoint, bins or a sketch; see `rocscope.sample`.
-    method : {"auto", "logit", "delong", "newcombe", "sure"}
+    method : {"auto", "logit", "delong", "hanley-mcneil", "newcombe", "sure"}
         "auto" is Wilson's interval for as many trials as the rows are worth, which holds in small samples and is
         DeLong's on the logit scale, but for 1 %, where they are not. By name: DeLong's variance on the logit scale;
-        the same on the plain scale (AUC ± z·se, clipped to 0 and 1, as pROC); Newcombe's score interval, which needs no
-        variance. Where one of these is not to be trusted, the result says so. "sure" covers whatever the scores are
-        distributed like, in samples of any size, and is wide: for independent rows only.
+        the same on the plain scale (AUC ± z·se, clipped to 0 and 1, as pROC); Hanley & McNeil's on the plain scale and
+        Newcombe's score interval, which need only the area and the numbers of rows. Where one of these is not to be
+        trusted, the result says so. "sure" covers whatever the scores are distributed like, in samples of any size, and
+        is wide: for independent rows only.
     level : float
         Confidence level.
     groups : array of n labels, optional
@@ -491,6 +490,9 @@ def auc_interval(
     "auto": see `rocscope.inference.areas.effective_size`. Where "logit" or "delong" have no variance (an AUC of 0 or 1,
     one positive, all scores tied) its interval takes their place, and the method says so.
 
+    Hanley & McNeil's variance takes the scores of each class as exponential: V = (A(1 − A) + (P − 1)(A/(2 − A) − A²) +
+    (N − 1)(2A²/(1 + A) − A²))/(P·N).
+
     Newcombe's interval solves (A − θ)² = z²·V(θ), where V(θ) = θ(1−θ)(1 + h·((1−θ)/(2−θ) + θ/(1+θ)))/(P·N) and
     h = (P + N)/2 − 1.
 
@@ -508,7 +510,8 @@ def auc_interval(
 
     References
     ----------
-    DeLong, DeLong & Clarke-Pearson 1988, Biometrics 44:837–845; Sun & Xu 2014, IEEE Signal Process. Lett. 21 (ranks);
+    DeLong, DeLong & Clarke-Pearson 1988, Biometrics 44:837–845; Hanley & McNeil 1982, Radiology 143:29–36; Sun & Xu
+    2014, IEEE Signal Process. Lett. 21 (ranks);
     Obuchowski 1997, Biometrics 53:567–578; Newcombe 2006, Stat. Med. 25:559–573, method 5; Perme & Manevski 2019, Stat.
     Methods Med. Res. 28 (logit scale); Hoeffding 1963, J. Am. Stat. Assoc. 58:13–30, §5b (two-sample U-statistics).
 
@@ -537,7 +540,7 @@ def estimate_area(sample: AucSample, index: int, method: Method, level: float) -
     variance = float(sample.covariance[index, index])
     if auc in (0, 1) and variance > 0:
         variance = 0.0  # but for rounding
-    if not variance > 0 and method not in ("newcombe", "sure"):
+    if not variance > 0 and method not in (*_OF_NUMBERS, "sure"):
         warn(
             f"AUC {auc:g} from {sample.n_pos:g} positives and {sample.n_neg:g} negatives: the DeLong variance is "
             f"{'0' if variance == 0 else 'undefined'}; the interval rests on the numbers of rows alone"
@@ -548,6 +551,9 @@ def estimate_area(sample: AucSample, index: int, method: Method, level: float) -
         ends, name = _sure(auc, pairs, level), f"Chernoff–Hoeffding for {pairs:g} pairs"
     elif method == "newcombe":
         ends, error, name = newcombe(auc, sample.n_pos, sample.n_neg, level), nan, _NAMES[method]
+    elif method == "hanley-mcneil":
+        error, name = sqrt(hanley_mcneil(auc, sample.n_pos, sample.n_neg)), _NAMES[method]
+        ends = _plain(auc, error, level)
     elif method == "auto" or not variance > 0:
         ends = size.interval(level)
         name = f"Wilson for {about(size.trials)} trials, t with {size.df:.0f} df"
@@ -555,8 +561,7 @@ def estimate_area(sample: AucSample, index: int, method: Method, level: float) -
         if method != "auto":
             name += f" ({_NAMES[method]}: no variance)"
     else:
-        reach = inference.normal_quantile(level) * error
-        ends = (max(auc - reach, 0.0), min(auc + reach, 1.0)) if method == "delong" else logit(auc, error, level)
+        ends = _plain(auc, error, level) if method == "delong" else logit(auc, error, level)
         name = _NAMES[method]
     reason = _reason_of_area(method, sample.note, size, ends, level)
     return inference.Estimate(auc, *ends, level, inference.joined(name, sample.note), sample.n, error, reason)
@@ -572,9 +577,15 @@ def _reason_of_area(method: Method, note: str, size: EffectiveSize, ends: tuple[
     reason = "" if size.groups is None else inference.few(size.groups, inference.FEW_FOR_LIMIT, "groups of equal size")
     reason = reason or inference.few(size.smallest, inference.FEW_RESAMPLED, f"{size.units} of a class")
     reason = reason or short_of(size, ends, level)
-    if method == "newcombe" and note and not reason:
-        return "Newcombe's interval takes rows for independent and equal; method='auto' does not"
+    if method in _OF_NUMBERS and note and not reason:
+        return f"{_NAMES[method]} takes rows for independent and equal; method='auto' does not"
     return reason
+
+
+def _plain(auc: float, error: float, level: float) -> tuple[float, float]:
+    """Return the area with a number of standard errors on each side, clipped to 0 and 1."""
+    reach = inference.normal_quantile(level) * error
+    return max(auc - reach, 0.0), min(auc + reach, 1.0)
 
 
 def _independent_pairs(sample: AucSample) -> float:
@@ -614,6 +625,29 @@ def _sure(auc: float, pairs: float, level: float) -> tuple[float, float]:
     if auc < 1 - _TINY and excess(1 - _TINY) > 0:
         high = _solve(excess, auc, 1 - _TINY)
     return low, high
+
+
+def _solve(function: Callable[[float], float], low: float, high: float, **options: Any) -> float:
+    """Return the root of a function between two ends; SciPy's solver is loaded when it is needed."""
+    from scipy import optimize
+
+    root: Any = optimize.brentq(function, low, high, **options)
+    return root
+
+
+def hanley_mcneil(auc: float, n_pos: float, n_neg: float) -> float:
+    """Return Hanley & McNeil's variance of an area, for exponential scores.
+
+    Examples
+    --------
+    At an area of one half it is that of the Mann–Whitney statistic, (P + N + 1)/(12·P·N), here 12/(12·4·7):
+
+    >>> round(1 / hanley_mcneil(0.5, 4, 7), 10)
+    28.0
+    """
+    of_positives = auc / (2 - auc) - auc**2
+    of_negatives = 2 * auc**2 / (1 + auc) - auc**2
+    return (auc * (1 - auc) + (n_pos - 1) * of_positives + (n_neg - 1) * of_negatives) / (n_pos * n_neg)
 
 
 def newcombe(auc: float, n_pos: float, n_neg: float, level: float) -> tuple[float, float]:

@@ -7,6 +7,7 @@ from .evaluation import plot_over_time as plot_over_time
 from .evaluation import plot_uplift as plot_uplift
 from .evaluation import plot_uplift_parts as plot_uplift_parts
 from .figures import plot_calibration as plot_calibration
+from .figures import plot_isometrics as plot_isometrics
 from .figures import plot_lift_chart as plot_lift_chart
 from .figures import plot_roc as plot_roc
 from .figures import plot_three as plot_three

@@ -8,10 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from math import isfinite
 from typing import Any, Literal, NamedTuple, get_args
 
+import numpy as np
 from matplotlib.transforms import Bbox
 
 from rocscope._base import validation as check
-from rocscope._base.contract import answering
+from rocscope._base.contract import answering, contract
 from rocscope.calibration.curve import CalibrationCurve, Method, calibration_curve
 from rocscope.calibration.outcomes import Strategy
 from rocscope.calibration.regression import Degree
@@ -21,8 +22,9 @@ from rocscope.curves.curve import Curve
 from rocscope.curves.rate_curves import LiftChart, RocCurve, lift_chart, roc
 from rocscope.decisions.choosing import DEFAULT_THRESHOLD, Decision, choose
 from rocscope.errors import ColumnError, InputError
+from rocscope.figures import registry
 from rocscope.plotting import theme
-from rocscope.plotting.curves import BESIDE, draw, legend_below, make_room, place_legend, shared_legend
+from rocscope.plotting.curves import BESIDE, draw, legend_below, make_room, place_legend, quantity, shared_legend
 from rocscope.sample import Labels, Models, Scores, samples_of, with_scores
 
 _OFFSETS = tuple((side, height) for height in (-4, 5, -13, 14) for side in (9, -9))
@@ -445,6 +447,69 @@ def _band(curve: CalibrationCurve, kind: str, simultaneous: bool, level: float) 
         return None
     make = curve.consistency_band if kind == "consistency" else curve.confidence_band
     return make(simultaneous=simultaneous, level=level)
+
+
+_GRID = 201  # points of each axis at which isometrics are computed
+
+
+@contract
+def plot_isometrics(
+    metric: str = "accuracy",
+    *,
+    target_prevalence: float | None = None,
+    lines: int | Sequence[float] = 9,
+    ax: Any = None,
+) -> Any:
+    """Draw isometrics of a metric in the ROC diagram: lines through the points where it has the same value.
+
+    Parameters
+    ----------
+    metric : str
+        Any figure of one threshold, such as ``"accuracy"``, ``"precision"`` or ``"f1"``.
+    target_prevalence : float, optional
+        Share of positives among the cases; one half by default.
+    lines : int or sequence of float
+        Number of lines at most, or the values to draw lines for.
+    ax : Axes, optional
+        A ROC diagram to draw on; a new figure if omitted.
+
+    Returns
+    -------
+    Axes
+
+    Raises
+    ------
+    InputError
+        If the metric is unknown or belongs to a whole ranking, or the prevalence is not between 0 and 1.
+
+    References
+    ----------
+    Flach 2003, "The geometry of ROC space", ICML, 194–201.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> ax = plot_isometrics("accuracy", target_prevalence=0.2, lines=[0.5, 0.8], ax=Figure().subplots())
+    >>> ax.get_title()
+    'Isometrics of accuracy, 20% positive'
+    """
+    share = 0.5 if target_prevalence is None else check.check_share(target_prevalence, "target_prevalence")
+    expected = "a figure of one threshold"
+    figure = registry.figure_named(metric, "metric", expected=expected, suits=lambda figure: figure.cells)
+    assert figure.cells is not None
+    axes = theme.new_axes() if ax is None else ax
+    rate = np.linspace(0, 1, _GRID)
+    fpr, tpr = np.meshgrid(rate, rate)
+    value = figure.cells(share * tpr, (1 - share) * fpr, share * (1 - tpr), (1 - share) * (1 - fpr))
+    theme.dress(axes)
+    axes.set_box_aspect(1)
+    palette = theme.palette()
+    value = np.ma.masked_invalid(value)  # undefined in a corner, such as precision where nobody is positive
+    drawn = axes.contour(fpr, tpr, value, lines, colors=[palette.muted], linewidths=0.9, zorder=1.5)
+    axes.clabel(drawn, fontsize="small", colors=[palette.ink])
+    axes.set(xlim=(0, 1), ylim=(0, 1), xlabel=quantity("fpr").label, ylabel=quantity("tpr").label)
+    axes.set_title(f"Isometrics of {figure.title}, {100 * share:g}% positive")
+    return axes
 
 
 @answering
