@@ -9,9 +9,11 @@ The command line prints that line and exits with code 2.
 
 import difflib
 import sys
+import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 _LONGEST = 400  # of what was found: texts that were passed may be of any length
@@ -111,11 +113,20 @@ class RocscopeWarning(UserWarning):
     """A result deviates from the request: its interval is a fallback, or some replicates failed."""
 
 
+_LISTENER: ContextVar[list[str] | None] = ContextVar("listener", default=None)
+_FILTERS = threading.RLock()  # otherwise one thread would restore what another has set for a moment
+
+
 def warn(message: str) -> None:
-    """Warn that a result deviates from the request, at the line of the user's call.
+    """Warn that a result deviates from the request, at the line of the user's call; or tell who listens (`heard`).
 
     That is the innermost one outside of the package, which `skip_file_prefixes` finds from Python 3.12 on.
     """
+    listener = _LISTENER.get()
+    if listener is not None:
+        if message not in listener:
+            listener.append(message)
+        return
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_SKIPPED):
         level, frame = level + 1, frame.f_back
@@ -124,7 +135,7 @@ def warn(message: str) -> None:
 
 @contextmanager
 def heard() -> Iterator[list[str]]:
-    """Collect rocscope's warnings, without repetition, for display elsewhere.
+    """Collect rocscope's warnings, without repetition, for display elsewhere; other threads have their own.
 
     Examples
     --------
@@ -134,10 +145,20 @@ def heard() -> Iterator[list[str]]:
     ['an interval is a fallback']
     """
     said: list[str] = []
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", RocscopeWarning)
+    token = _LISTENER.set(said)
+    try:
         yield said
-    said += dict.fromkeys(str(warning.message) for warning in caught)
+    finally:
+        _LISTENER.reset(token)
+
+
+@contextmanager
+def without_warnings(category: type[Warning], *messages: str) -> Iterator[None]:
+    """Ignore warnings of other libraries that match a pattern, in one thread at a time."""
+    with _FILTERS, warnings.catch_warnings():
+        for message in messages:
+            warnings.filterwarnings("ignore", message, category)
+        yield
 
 
 def listing(values: Sequence[Any], most: int = _MOST_LISTED, shown: Callable[[Any], str] = repr) -> str:

@@ -1,5 +1,11 @@
 """What a monitor counts: ranks at any scores, each batch once, late labels on their day, weights; and why it alarms."""
 
+import pickle
+import sys
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+from copy import copy
+
 import numpy as np
 import pytest
 
@@ -156,3 +162,60 @@ def test_a_fall_of_the_auc_is_found_soon_after_quiet_rows():
 @pytest.mark.slow
 def test_a_fall_of_the_auc_is_found_soon_in_full():
     check_delay(500, (0, 1400, 4000))
+
+
+class Interrupted(BaseException):
+    """What a signal raises, at any line."""
+
+
+def update_until(watch, batch, line):
+    """Update a monitor and interrupt it at a line of the package, counted from the call; return whether it was."""
+    left = line
+
+    def trace(frame, event, _):
+        nonlocal left
+        if "rocscope" not in frame.f_code.co_filename:
+            return None
+        left -= event == "line"
+        if event == "line" and left < 0:
+            raise Interrupted
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        watch.update(*batch, when="Tue")
+    except Interrupted:
+        return True
+    finally:
+        sys.settrace(before)
+    return False
+
+
+@pytest.mark.parametrize("step", [7, pytest.param(1, marks=pytest.mark.slow(reason="every line"))])
+def test_an_interrupted_update_changes_nothing_or_all_and_can_be_repeated(step):
+    rng = np.random.default_rng(4)
+    first, second = stream(rng, 120), stream(rng, 120)
+    start = rs.monitor("auc", fail_if="auc < .6").update(*first, when="Mon")
+    once = copy(start).update(*second, when="Tue").to_dict()
+    seen, line, interrupted = set(), 0, True
+    while interrupted:
+        watch = pickle.loads(pickle.dumps(start))
+        interrupted = update_until(watch, second, line)
+        assert watch.to_dict() in (start.to_dict(), once)
+        seen.add(watch.n)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RocscopeWarning)  # counted before, where the interruption came late
+            assert watch.update(*second, when="Tue").to_dict() == once
+        line += step
+    assert seen == {120, 240}
+    assert line > 200
+
+
+def test_threads_may_update_one_monitor():
+    watch = rs.monitor("calibration")
+    rows = [([1, 0, 1, 0], [0.9, 0.1 + number / 1000, 0.8, 0.3]) for number in range(100)]
+    with ThreadPoolExecutor(100) as pool:
+        list(pool.map(lambda number: watch.update(*rows[number], when=number), range(100)))
+    assert (watch.n, watch.looks) == (400, 100)
+    assert Monitor.from_dict(watch.to_dict()).to_dict() == watch.to_dict()

@@ -206,7 +206,7 @@ def instances():
         rs.multiclass.recalibrate_classes(SEVERAL, cv=2, method="temperature"),
         rs.estimators.ThresholdClassifier(LogisticRegression(), cv=2).fit(X, Y),
         rs.estimators.HullClassifier([("lr", LogisticRegression())], cv=2).fit(X, Y),
-        rs.estimators.ResampledClassifier(DecisionTreeClassifier(max_depth=2)).fit(X, Y),
+        rs.estimators.ResampledClassifier(DecisionTreeClassifier(max_depth=2, random_state=0)).fit(X, Y),
         rs.estimators.AUCTreeClassifier(max_depth=2).fit(X, Y),
         rs.estimators.SmoothedTreeClassifier(max_depth=2).fit(X, Y),
         rs.estimators.ClassWeightClassifier(LogisticRegression(), cv=2).fit(X, CLASSES),

@@ -4,19 +4,15 @@ PyTorch and CuPy are recognised without importing them. Columns are read a stret
 once by all cores; distinct texts are found by hashing, which is ten times as fast as sorting. Whole numbers stay whole,
 and are refused where float64 would round them.
 """
-#
-# Columns are read a stretch at a time, so that memory is read once; hashing is ten times as fast as sorting.
-#
-# Whole numbers: they stay what they are, and are refused where float64 would round them.
-# """
 
 import os
 import sys
+import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
-from functools import cache
+from contextlib import contextmanager
+from contextvars import copy_context
 from operator import mul
 from typing import Any, Literal, TypeVar
 
@@ -139,7 +135,8 @@ def in_threads(function: Callable[[Item], _Result], items: Iterable[Item], threa
             raise
 
     with ThreadPoolExecutor(others, "rocscope") as pool:
-        helpers = [pool.submit(work) for _ in range(others)]
+        # What is set for this context, such as who listens to warnings, holds in the threads too.
+        helpers = [pool.submit(copy_context().run, work) for _ in range(others)]
         work()
     for helper in helpers:
         helper.result()
@@ -165,19 +162,26 @@ def pieces_of(rows: int, size: int) -> list[slice]:
     return [slice(start, min(start + size, rows)) for start in range(0, rows, size)]
 
 
-def one_blas_thread() -> AbstractContextManager[Any]:
+_BLAS = threading.Lock()
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
     """Have products of matrices keep to this core: of many small ones, other threads would wait longer than they work.
 
-    They wait in a loop, which takes as much processor time again.
+    They wait in a loop, which takes as much processor time again. The number of threads belongs to the process. While
+    one thread has set it, others compute with what they find: each would restore what the first has set.
     """
-    return _linear_algebra().limit(limits=1, user_api="blas")
+    from threadpoolctl import threadpool_limits  # comes with scikit-learn
 
-
-@cache
-def _linear_algebra() -> Any:
-    from threadpoolctl import ThreadpoolController  # comes with scikit-learn
-
-    return ThreadpoolController()
+    if not _BLAS.acquire(blocking=False):
+        yield
+        return
+    try:
+        with threadpool_limits(1, user_api="blas"):
+            yield
+    finally:
+        _BLAS.release()
 
 
 _STRETCH = 1 << 16  # rows that one thread looks at in turn: some hundred kB, which a cache holds

@@ -1,12 +1,14 @@
-"""Write files atomically, and overwrite only when told to."""
+"""Write files atomically, overwrite only when told to, and let one process at a time update a file."""
 
 import os
 import secrets
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from rocscope.errors import InputError
 
@@ -14,6 +16,8 @@ _LONGEST_NAME = 255  # bytes of a file's name that the usual file systems take
 _SHOWN = 60  # characters of a path in a message: a choice
 _FORBIDDEN = "\0:" if os.name == "nt" else "\0"  # what follows a colon would be a stream of another file, unseen
 _UNFINISHED: set[Path] = set()
+_LONGEST_WAIT = 30.0  # seconds for other updates: a choice; a script is better told than kept
+_RETRY = 0.02  # seconds between two tries
 
 
 def check_writable(path: str | os.PathLike[str], *, force: bool = False) -> Path:
@@ -94,6 +98,51 @@ def write_file(path: str | os.PathLike[str], content: str | bytes, *, force: boo
     except OSError as error:
         raise InputError(f"{target} could not be written", got=error.strerror or str(error)) from error
     return target
+
+
+@contextmanager
+def updating(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Hold a lock on a file while it is read, changed and written again.
+
+    The lock is that of the system on a file beside it, ``.NAME.lock``. It ends with the process, however that ends.
+
+    Raises
+    ------
+    InputError
+        If other processes hold it for 30 s.
+    """
+    target = Path(path).resolve()
+    lock = target.with_name(f".{target.name[:50]}.lock")
+    end = time.monotonic() + _LONGEST_WAIT
+    while (file := _locked(lock)) is None:
+        if time.monotonic() > end:
+            hint = "try again when it has ended"
+            raise InputError(f"{path}: another process is updating it", hint=hint)
+        time.sleep(_RETRY)
+    # Removed while the lock is still held; whoever waits for it then finds that its file has lost the name.
+    with file, unfinished(lock):
+        yield
+
+
+def _locked(lock: Path) -> BinaryIO | None:
+    """Return the open lock file; None if another process has the lock."""
+    file = lock.open("ab")
+    try:
+        if os.name == "nt":
+            import msvcrt
+
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        # The process that had the lock removes its file; a lock on a file without a name holds off nobody.
+        if os.name == "nt" or os.path.samestat(os.fstat(file.fileno()), lock.stat()):
+            return file
+    except (BlockingIOError, PermissionError, FileNotFoundError):
+        pass
+    file.close()
+    return None
 
 
 def _keep_attributes(old: Path, new: Path) -> None:

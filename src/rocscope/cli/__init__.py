@@ -7,6 +7,7 @@ commands are declared in `app` and loaded when they are typed.
 import os
 import signal
 import sys
+import warnings
 from collections.abc import Sequence
 from contextlib import suppress
 from io import TextIOWrapper
@@ -54,9 +55,10 @@ def run(arguments: Sequence[str]) -> int:
             # It runs until it is stopped: no progress, and warnings as they come.
             code = app(arguments)
         else:
-            with heard() as warnings, attended(" ".join(["rocscope", *arguments[:1]])):
+            step = attended(" ".join(["rocscope", *arguments[:1]]))
+            with warnings.catch_warnings(record=True) as caught, heard() as said, step:
                 code = app(arguments)
-            for warning in warnings:
+            for warning in dict.fromkeys([*said, *(str(warning.message) for warning in caught)]):
                 note(f"Warning: {warning}")
         if sys.stdout is not None:
             sys.stdout.flush()

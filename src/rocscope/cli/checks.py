@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 import rocscope as rs
-from rocscope._base.atomic_write import check_writable, write_file
+from rocscope._base.atomic_write import check_writable, updating, write_file
 from rocscope._base.formatting import alike, known
 from rocscope.cli import console
 from rocscope.cli import gate as gating
@@ -164,7 +164,7 @@ def monitor(
     Parameters
     ----------
     state
-        File that remembers what was seen; begun where it is not there.
+        File that keeps what was counted; created if missing. Processes that update it wait for each other.
     when
         What to call these rows, such as their date. Rows whose labels come late are counted to their own day.
     level
@@ -180,11 +180,13 @@ def monitor(
     check_writable(state, force=True)
     chosen = rs.Decision.load(decision)
     options = {"fail_if": fail_if or [], "level": level, "target_prevalence": target_prevalence}
-    watch = _load_or_begin(state, chosen, options)
+    # Refuses a state of other limits before the rows are read.
+    _load_or_begin(state, chosen, options)
     predictions = replace(rows, score=rows.score or [chosen.model]).read(file)
-    with heard() as warnings:
+    with updating(state), heard() as warnings:
+        watch = _load_or_begin(state, chosen, options)
         watch.update(predictions, when=when, again=again)
-    watch.save(state, force=True)
+        watch.save(state, force=True)
     for text in (*warnings, *watch.notes):
         console.note(f"Note: {text.replace('again=True', '--again')}")
     if json:

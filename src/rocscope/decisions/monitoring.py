@@ -15,7 +15,9 @@ import hashlib
 import math
 import os
 import sys
+import threading
 from collections.abc import Sequence
+from copy import copy, deepcopy
 from dataclasses import dataclass
 from datetime import datetime
 from html import escape
@@ -368,6 +370,13 @@ class Monitor:
         self._blocks: list[sequence.LookBlock] = []
         self._ranking = sequence.RankCounts()
         self._probabilities = True
+        self._lock = threading.RLock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, _lock=threading.RLock())
 
     def _range(self, quantity: str) -> tuple[float, float]:
         """Return between which values a quantity lies."""
@@ -426,6 +435,8 @@ class Monitor:
         Rows come once, in whatever order their labels become known. Which of them come first must not hang on the label
         itself: where frauds are known sooner than other customers, wait until all of a day are known. Batches of fewer
         than 100 rows without `when` may be equal by chance, and are counted each time.
+
+        Threads may update one monitor. A call that fails or is interrupted changes nothing and can be repeated.
         """
         if isinstance(y_true, Predictions):
             positive, y_score, sample_weight = y_true.y_true, y_true.scores, y_true.sample_weight
@@ -438,10 +449,21 @@ class Monitor:
         weight = np.ones(positive.size, np.int64) if weight is None else weight
         when = check_when(when)
         digest = digest_of(positive, score, weight)
-        before = counted_before(self._looks, when, digest, float(weight.sum()))
-        if before is not None and not again:
-            warn(f"these rows were counted at look {before + 1}; they are left out (again=True counts them once more)")
-            return self
+        with self._lock:
+            before = counted_before(self._looks, when, digest, float(weight.sum()))
+            if before is None or again:
+                after = copy(self)
+                after._looks = [*self._looks]
+                after._blocks, after._ranking = deepcopy((self._blocks, self._ranking))
+                after._add(positive, score, weight, when, digest)
+                # One step of the interpreter: an interruption comes before or after it.
+                vars(self).update(after.__getstate__())
+                return self
+        warn(f"these rows were counted at look {before + 1}; they are left out (again=True counts them once more)")
+        return self
+
+    def _add(self, positive: Booleans, score: Array, weight: Array, when: Any, digest: str) -> None:
+        """Count rows in the block of their day, and test the limits."""
         counted = self._count(positive, score, weight)
         block = block_of(self._looks, when)
         if block is None:
@@ -452,7 +474,6 @@ class Monitor:
         self._ranking.add(block, score, weight * positive, weight * ~positive)
         self._looks.append(Look(when, block, digest))
         self._judge(when)
-        return self
 
     def _score(self, y_score: Any, n: int) -> Any:
         if isinstance(y_score, dict) and len(y_score) == 1 and self.rule["model"] is None:

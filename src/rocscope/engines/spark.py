@@ -15,7 +15,6 @@ import pickle
 import re
 import sys
 import threading
-import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -388,21 +387,13 @@ def _named(
 _changing = threading.Lock()  # otherwise one thread would restore what another has set temporarily
 
 
-@contextmanager
-def _without_pandas_warnings() -> Iterator[None]:
-    """Suppress Spark's warnings about pandas, which is not used."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
-        yield
-
-
 def map_arrow(frame: Any, function: Any, columns: Mapping[str, pa.DataType]) -> Any:
     """Return `frame.mapInArrow(function)`."""
     from pyspark.sql.pandas.types import from_arrow_type
     from pyspark.sql.types import StructField, StructType
 
     schema = StructType([StructField(name, from_arrow_type(kind)) for name, kind in columns.items()])
-    with _without_pandas_warnings():
+    with errors.without_warnings(FutureWarning, "PySpark does not yet fully support pandas"):
         return frame.mapInArrow(function, schema)
 
 
@@ -416,7 +407,7 @@ class Fetched(ArrowColumns):
 
 def fetched(data: Input) -> Fetched:
     """Fetch the columns to the driver."""
-    with _without_pandas_warnings():
+    with errors.without_warnings(FutureWarning, "PySpark does not yet fully support pandas"):
         to_arrow = getattr(data.frame, "toArrow", None)  # since Spark 4
         table = to_arrow() if to_arrow else pa.Table.from_batches(data.frame._collect_as_arrow())
     by_column = {column: table.column(name) for name, column in data.columns.items()}

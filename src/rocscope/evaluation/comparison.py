@@ -17,7 +17,6 @@ Every function first turns its input, arrays or Predictions, into a table: `Fold
 `ResultTable` (data sets × models).
 """
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -34,7 +33,7 @@ from rocscope._base.contract import contract
 from rocscope._base.grouping import Parts
 from rocscope.core import Result, html_table, number
 from rocscope.core.predictions import Rows
-from rocscope.errors import InputError, PairingError, ScoreError, ShapeError
+from rocscope.errors import InputError, PairingError, ScoreError, ShapeError, without_warnings
 from rocscope.evaluation.fitting import AnyPredictions
 from rocscope.evaluation.measures import Metric, measure_of
 from rocscope.inference import estimate as inference
@@ -665,8 +664,7 @@ def _signed_ranks(excess: Array, side: str, zeros: Zeros) -> tuple[float, float]
     """Return the statistic and p-value of Wilcoxon's test that differences lie on one side of 0."""
     if not excess.any():  # SciPy has nothing to rank
         return nan, 1.0
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # older SciPy warns when it approximates
+    with without_warnings(UserWarning, ""):  # older SciPy warns when it approximates
         result: Any = stats.wilcoxon(excess, zero_method=_ZERO_METHODS[zeros], alternative=side)
     return float(result.statistic), float(result.pvalue)
 

@@ -6,6 +6,7 @@ A rug shows the scores of each class beside a plot, whose axes end where the sco
 import hashlib
 import io
 import re
+import threading
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -178,6 +179,7 @@ def dress(ax: Any) -> None:
 _SVG = "http://www.w3.org/2000/svg"
 _HREF = "{http://www.w3.org/1999/xlink}href"
 _NO_METADATA = {"Date": None, "Creator": None, "Format": None, "Type": None}
+_SETTINGS = threading.RLock()  # of the process: one thread would restore what another has set for a moment
 _AS_TEXT: dict[Any, str] = {"svg.fonttype": "none", "svg.hashsalt": "rocscope"}
 _FONT_SIZE = re.compile(r"([\d.]+px) ")
 
@@ -212,7 +214,7 @@ def svg(figure: Any, *, title: str = "", prefix: str | None = None) -> str:
     require("figure", figure, FigureBase, axes.Axes, made_by="pass what a plot_… function returned")
     check.check_text("title", title)
     stream = io.StringIO()
-    with rc_context(_AS_TEXT):
+    with _SETTINGS, rc_context(_AS_TEXT):
         figure.get_figure().canvas.figure.savefig(stream, format="svg", metadata=_NO_METADATA)
     drawing = stream.getvalue()
     root = ElementTree.fromstring(drawing)

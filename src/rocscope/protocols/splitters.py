@@ -7,7 +7,6 @@ them, a number of folds, a splitter of scikit-learn, or index arrays.
 # What `cv` may be, and the splits that it stands for.
 # """
 
-import warnings
 from collections.abc import Iterable, Iterator
 from copy import copy
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Indices
 from rocscope._base.contract import held_to_contract
 from rocscope._base.grouping import masks_of
-from rocscope.errors import InputError
+from rocscope.errors import InputError, without_warnings
 
 
 @dataclass(frozen=True)
@@ -168,9 +167,7 @@ def of_splitter(splitter: Any, sample: SplitRows) -> Iterator[TrainTest]:
     """Yield the parts of a scikit-learn splitter; its errors become InputError."""
     attributes = np.zeros((sample.n, 1)) if sample.X is None else sample.X
     try:
-        with warnings.catch_warnings():
-            for message in _ROUGHLY_EVEN, _GROUPS_IGNORED:
-                warnings.filterwarnings("ignore", message=message, category=UserWarning)
+        with without_warnings(UserWarning, _ROUGHLY_EVEN, _GROUPS_IGNORED):
             pairs = list(splitter.split(attributes, sample.y, sample.groups))
     except InputError:
         raise
