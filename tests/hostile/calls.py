@@ -167,7 +167,7 @@ METRIC = {"tp": 3, "fp": 1, "fn": 2, "tn": 4}
 OF_CHECKED = {
     *("from_checked", "from_ranking", "from_index", "whole", "add_levels", "with_probabilities", "of_rows"),
     *("mass_below", "moment_below", "admits", "closest", "straight", "value", "is_closer", "beyond_doubt", "holds"),
-    *("require_levels", "require_both_classes", "require_probabilities", "require_classes", "on_hull"),
+    *("require_levels", "require_both_classes", "require_probabilities", "on_hull"),
     *("exact_cost", "rates_of_exchange", "exact_slope", "shifted", "said", "size", "row_columns"),
 }
 """Methods between parts of the library, whose arguments are checked at another door."""

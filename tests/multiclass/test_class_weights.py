@@ -314,7 +314,11 @@ def test_labels_are_predicted_by_name_and_cases_left_undecided():
         ({"min_recall": 0.5, "method": "smooth"}, InputError, "use method='coordinate'"),
         ({"min_recall": {3: 0.5}}, LabelError, "min_recall"),
         ({"min_recall": 50}, InputError, "shares from 0 to 1"),
-        ({"objective": rs.multiclass.CostMatrix.errors("abc")}, LabelError, "same classes in the same order"),
+        (
+            {"objective": rs.multiclass.CostMatrix.errors("abc")},
+            LabelError,
+            "0, 1, 2, got 'a', 'b', 'c'",
+        ),
     ],
 )
 def test_bad_input_is_named(options, error, message):

@@ -75,7 +75,7 @@ def test_target_prior_weighs_the_classes():
     empty = rs.multiclass.ConfusionMatrix([[9, 1], [0, 0]], classes="ab", rows="actual")
     assert np.isnan(cost.expected(empty, target_prior={"a": 0.5, "b": 0.5}))
     assert cost.expected(empty, target_prior={"a": 1, "b": 0}) == pytest.approx(0.1)
-    with pytest.raises(InputError, match="a share for each of 'a', 'b'"):
+    with pytest.raises(InputError, match="target_prior: expected the classes 'a', 'b', got 'a'"):
         cost.expected(matrix, target_prior={"a": 1})
     with pytest.raises(InputError, match="sum to 1"):
         cost.expected(matrix, target_prior={"a": 0.5, "b": 0.6})
@@ -161,7 +161,7 @@ def test_a_matrix_that_is_written_the_other_way_round_is_noticed():
         (
             lambda: rs.multiclass.CostMatrix.errors("abc").decide([[0.5, 0.5]]),
             ShapeError,
-            r"one column per class \(3\)",
+            r"one column per class, 1 × 3, got 1 × 2",
         ),
         (
             lambda: rs.multiclass.CostMatrix.errors("ab").decide([[0.5, 0.5]], reject_cost=np.nan),
@@ -170,10 +170,10 @@ def test_a_matrix_that_is_written_the_other_way_round_is_noticed():
         ),
         (
             lambda: rs.multiclass.CostMatrix.errors("ab").total(
-                rs.multiclass.ConfusionMatrix([[1, 0], [0, 1]], classes="ba")
+                rs.multiclass.ConfusionMatrix([[1, 0], [0, 1]], classes="bc")
             ),
             LabelError,
-            "same classes in the same order",
+            "cost matrix: expected the classes 'b', 'c', got 'a', 'b'",
         ),
     ],
 )

@@ -131,14 +131,15 @@ def test_a_class_in_y_without_a_column_is_refused():
         rs.multiclass.MulticlassPredictions(Y, PROBA[:, :2])
 
 
-def test_columns_in_another_order_than_the_classes_are_refused():
+def test_columns_of_a_frame_are_matched_by_name():
     frame = pd.DataFrame(PROBA, columns=["c", "b", "a"])
-    with pytest.raises(LabelError, match="the order differs"):
-        rs.multiclass.MulticlassPredictions(Y, frame, classes=["a", "b", "c"])
-    with pytest.raises(LabelError, match="the classes in their order"):
-        rs.multiclass.MulticlassPredictions(Y, {"one": frame, "two": frame[["a", "b", "c"]]})
-    with pytest.raises(LabelError, match="expected the classes"):
-        rs.multiclass.MulticlassPredictions(Y, frame, classes=["a", "b", "d"])
+    preds = rs.multiclass.MulticlassPredictions(Y, frame, classes=["a", "b", "c"])
+    assert preds.probabilities().tolist() == PROBA[:, ::-1].tolist()
+    both = rs.multiclass.MulticlassPredictions(Y, {"one": frame, "two": frame[["a", "b", "c"]]})
+    assert both.classes == ("c", "b", "a")
+    assert both.probabilities("one").tolist() == both.probabilities("two").tolist() == PROBA.tolist()
+    with pytest.raises(LabelError, match=r"columns of proba\['score'\]: expected the classes"):
+        rs.multiclass.MulticlassPredictions(Y, frame, classes=["a", "b", "c", "d"])
 
 
 @pytest.mark.parametrize("classes", [["a", "b", "b"], [1, "1", 2]])

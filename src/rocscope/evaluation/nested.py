@@ -240,8 +240,7 @@ def _losses_of_classes(preds: MulticlassPredictions, metric: Any) -> Array:
             return np.einsum("ij,ij->i", probability, probability) - 2 * of_true_class + 1
     predicted = preds.predicted()
     if isinstance(metric, CostMatrix):
-        metric.require_classes(preds.classes)
-        return metric.of_rows(preds.y_true, predicted)
+        return metric.in_order(preds.classes).of_rows(preds.y_true, predicted)
     return np.asarray((predicted == preds.y_true) == (metric == "accuracy"), np.float64)
 
 

@@ -314,9 +314,8 @@ class ClassRecalibrator(Result):
     intercept: Array
 
     def predict(self, proba: Any) -> Array:
-        """Return recalibrated probabilities (n × k)."""
-        rows = check.as_array(proba).astype(np.float64)
-        checked = check_probabilities(rows, len(rows) if rows.ndim else 1, len(self.classes), "proba")
+        """Return recalibrated probabilities (n × k); columns of a data frame are matched by name."""
+        checked = check_probabilities(proba, None, self.classes, "proba").astype(np.float64)
         if not self.intercept.any() and (self.weight == np.eye(len(self.classes))).all():
             return checked
         return special.softmax(_logarithms(checked) @ self.weight.T + self.intercept, axis=1)

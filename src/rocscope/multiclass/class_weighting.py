@@ -72,7 +72,6 @@ class Objective:
         least = _least_hits(min_recall, support, classes)
         k = support.size
         if isinstance(target, CostMatrix):
-            target.require_classes(classes)
             return cls("cost", -target.cost, support, least)
         check.check_choice("objective", target, NAMES)
         if target == "macro_f1":
@@ -568,8 +567,8 @@ class ClassWeights(Result):
 
         Parameters
         ----------
-        proba : n × k array
-            In the order of `classes`.
+        proba : n × k array or data frame
+            In the order of `classes`, or by name.
         reject_cost : float, optional
             Cost of leaving a case undecided, where decisions are by least expected cost.
         """
@@ -602,8 +601,7 @@ class ClassWeights(Result):
         return names[index] if (index == REJECTED).any() else np.array(self.classes)[index]
 
     def _checked(self, proba: Any) -> Array:
-        rows = check.as_array(proba)
-        return check_probabilities(rows, len(rows) if rows.ndim else 1, len(self.classes), "proba")
+        return check_probabilities(proba, None, self.classes, "proba")
 
     def save(self, path: str | os.PathLike[str], *, force: bool = True) -> Path:
         """Write the decision as JSON; an existing file is replaced, unless `force` is False.
@@ -747,6 +745,8 @@ def class_weights(
     """
     check.check_choice("method", method, METHODS)
     preds = predictions_of(y_true, proba, name="y_true", classes=classes, sample_weight=sample_weight)
+    if isinstance(objective, CostMatrix):
+        objective = objective.in_order(preds.classes)
     models = [model] if model is not None or len(preds.models) == 1 else list(preds.proba)
     seed = check.seed_of(random_state)
     decisions = [_of_model(preds, name, objective, method, min_recall, seed) for name in models]

@@ -7,7 +7,7 @@ one-vs-rest tables added up). Statistics of the whole matrix are accuracy, kappa
 The first part of the file checks class names, labels and probability columns for the whole package.
 """
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
@@ -30,6 +30,8 @@ from rocscope.inference.proportions import binomial_limits, logit, proportion, s
 SUM_TOLERANCE = 1e-5
 """Largest accepted difference from 1 of a row's sum of probabilities."""
 
+SOFTMAX = "convert logits by scipy.special.softmax(logits, axis=1) first"
+
 
 def check_classes(classes: Any, name: str = "classes") -> tuple[Hashable, ...]:
     """Return at least two distinct class names, distinct also as text."""
@@ -47,9 +49,22 @@ def check_classes(classes: Any, name: str = "classes") -> tuple[Hashable, ...]:
 
 def label_column(values: Any, name: str, n: int | None = None) -> Array:
     """Return a column of labels without missing ones."""
+    if getattr(values, "ndim", 1) == 2 and min(values.shape) > 1:
+        got = f"shape {tuple(values.shape)}"
+        hint = "one-hot labels: y.argmax(axis=1); several labels a row: rocscope.Predictions for each column"
+        raise ShapeError(name, expected="one label a row", got=got, hint=hint)
     column = check.check_column(values, name, n)
     check.check_present(column, name, LabelError)
     return column
+
+
+def ordered_categories(*columns: Any) -> list[Any] | None:
+    """Return the categories of the first column that has an order of them (pandas, Polars Enum), in that order."""
+    for values in columns:
+        kind: Any = getattr(values, "dtype", None)
+        if getattr(kind, "ordered", False) or type(kind).__name__ == "Enum":
+            return list(kind.categories)
+    return None
 
 
 def distinct_labels(*columns: Array) -> list[Any]:
@@ -69,8 +84,56 @@ def class_index(labels: Array, classes: Sequence[Hashable], name: str) -> Indice
     if strange:
         expected = f"labels among the classes {check.listing(classes)}"
         hint = "every class needs its column; name all of them with classes="
+        if {str(label) for label in strange} <= {str(cls) for cls in classes}:
+            hint = "text and numbers differ: convert the labels or the classes to one type"
         raise LabelError(name, expected=expected, got=check.listing(strange), hint=hint)
     return np.array([place[label] for label in seen], np.intp)[inverse]
+
+
+def class_order(names: Iterable[Any], classes: Sequence[Hashable], subject: str) -> Indices:
+    """Return the order that sorts names as the classes are; a name is a class, or its text.
+
+    Raises
+    ------
+    LabelError
+        If the names are not the classes.
+    """
+    names = list(names)
+    place = {str(cls): index for index, cls in enumerate(classes)} | {cls: i for i, cls in enumerate(classes)}
+    places = [place.get(name, place.get(str(name), -1)) for name in names]
+    if sorted(places) != list(range(len(classes))):
+        raise LabelError(subject, expected=f"the classes {check.listing(classes)}", got=check.listing(names) or "none")
+    return np.argsort(places)
+
+
+def by_class(values: Any, classes: Sequence[Hashable], subject: str) -> Any:
+    """Return an array with the columns of a data frame, or the numbers of a mapping, in the order of the classes."""
+    if isinstance(values, Mapping):
+        order = class_order(values, classes, subject)
+        return np.array(list(values.values()))[order]
+    if not check.is_frame(values):
+        return check.as_array(values)
+    columns = check.frame_columns(values)
+    order = class_order(columns, classes, f"columns of {subject}")
+    return np.column_stack([*columns.values()])[:, order]
+
+
+def square_by_class(matrix: Any, classes: Any, subject: str) -> tuple[Any, tuple[Hashable, ...] | None]:
+    """Return a square matrix and its classes; rows and columns of a data frame are matched by name."""
+    if not check.is_frame(matrix):
+        return matrix, None if classes is None else check_classes(classes)
+    if not hasattr(matrix, "index"):
+        got, hint = "a data frame without an index", "pass an array in the order of classes="
+        raise LabelError(subject, expected="a name for each row and column", got=got, hint=hint)
+    table = matrix.fillna(0)
+    names = [*dict.fromkeys([*table.index, *table.columns])]
+    if classes is None:  # a class that is never predicted, or does not occur, lacks a column or row of a crosstab
+        classes = ordered_categories(table.index, table.columns) or distinct_labels(np.array(names))
+        table = table.reindex(index=classes, columns=classes, fill_value=0)
+    classes = check_classes(classes)
+    rows = class_order(table.index, classes, f"rows of {subject}")
+    columns = class_order(table.columns, classes, f"columns of {subject}")
+    return table.to_numpy()[np.ix_(rows, columns)], classes
 
 
 def factorized(labels: Array) -> tuple[list[Any], NDArray[np.signedinteger[Any]]]:
@@ -101,16 +164,20 @@ def position(cls: Any, classes: Sequence[Hashable]) -> int:
     return classes.index(cls)
 
 
-def check_probabilities(values: Any, n: int, k: int, name: str, *, normalize: bool = False) -> Array:
+def check_probabilities(
+    values: Any, n: int | None, classes: Sequence[Hashable], name: str, *, normalize: bool = False
+) -> Array:
     """Return n rows of k probabilities that sum to 1, in their own floating-point type.
 
-    With `normalize` any non-negative rows are divided by their sums.
+    Columns of a data frame are matched by name. With `normalize` any non-negative rows are divided by their sums.
     """
-    proba = check.as_array(values)
-    if proba.shape != (n, k):
+    proba = by_class(values, classes, name)
+    n = (len(proba) if proba.ndim else 1) if n is None else n
+    if proba.shape != (n, len(classes)):
         got = " × ".join(map(str, proba.shape)) or "a single number"
         hint = "name the classes of the columns with classes=" if proba.shape[:1] == (n,) else ""
-        raise ShapeError(name, expected=f"one row per label and one column per class, {n} × {k}", got=got, hint=hint)
+        expected = f"one row per label and one column per class, {n} × {len(classes)}"
+        raise ShapeError(name, expected=expected, got=got, hint=hint)
     if proba.dtype.kind == "O":
         proba = np.column_stack([check.check_scores(column, name=name) for column in proba.T])
     if proba.dtype.kind not in "biuf" or proba.dtype.itemsize > 8:
@@ -122,7 +189,8 @@ def check_probabilities(values: Any, n: int, k: int, name: str, *, normalize: bo
     bad = ~(np.isfinite(total) & (proba.min(axis=1) >= 0))
     if bad.any():
         what = check.count_and_first(bad, "rows with an entry negative, missing or infinite")
-        raise ScoreError(name, expected="finite probabilities of at least 0", got=what)
+        hint = "" if not np.isfinite(total).all() else SOFTMAX
+        raise ScoreError(name, expected="finite probabilities of at least 0", got=what, hint=hint)
     if normalize:
         if not total.all():
             without = check.count_and_first(total == 0, "rows without")
@@ -132,7 +200,7 @@ def check_probabilities(values: Any, n: int, k: int, name: str, *, normalize: bo
     if off.any():
         row = int(off.argmax())
         got = f"{check.count_and_first(off, 'that do not')} ({total[row]:.6g})"
-        hint = "normalize=True divides each row by its sum"
+        hint = f"normalize=True divides each row by its sum; {SOFTMAX}"
         raise ScoreError(name, expected=f"rows that sum to 1 within {SUM_TOLERANCE:g}", got=got, hint=hint)
     return proba
 
@@ -478,10 +546,10 @@ class ConfusionMatrix(Result):
 
     Parameters
     ----------
-    counts : k × k array
-        Counts, or sums of weights.
+    counts : k × k array or data frame
+        Counts, or sums of weights. A data frame, such as of `pandas.crosstab`, names its classes.
     classes : sequence of k class names, optional
-        0, 1, … when left out.
+        0, 1, … when left out, or the names in a data frame. Rows and columns of a frame are matched by name.
     rows : {"actual", "predicted"}
         What the rows of `counts` are; may be left out only for a symmetric matrix. They are stored as actual.
 
@@ -515,10 +583,11 @@ class ConfusionMatrix(Result):
     classes: tuple[Hashable, ...]
 
     def __init__(self, counts: Any, *, classes: Any = None, rows: RowsAre | None = None) -> None:
-        matrix = rows_actual(counts, "counts", rows)
+        table, names = square_by_class(counts, classes, "counts")
+        matrix = rows_actual(table, "counts", rows)
         if (matrix < 0).any():
             raise WeightError("counts", expected="counts of at least 0", got=f"{matrix.min():g}")
-        names = check_classes(range(len(matrix)) if classes is None else classes)
+        names = names or check_classes(range(len(matrix)))
         if len(names) != len(matrix):
             raise ShapeError("classes", expected=f"one name per row ({len(matrix)})", got=str(len(names)))
         check.settle(self, counts=check.read_only(matrix), classes=names)
@@ -547,7 +616,7 @@ class ConfusionMatrix(Result):
         actual = label_column(y_true, "y_true")
         predicted = label_column(y_pred, "y_pred", actual.size)
         if classes is None:
-            classes = distinct_labels(actual, predicted)
+            classes = ordered_categories(y_true, y_pred) or distinct_labels(actual, predicted)
         names = check_classes(classes)
         indices = (class_index(actual, names, "y_true"), class_index(predicted, names, "y_pred"))
         return cls.from_index(*indices, names, check.check_weights(sample_weight, actual.size))

@@ -21,11 +21,12 @@ from rocscope._base.contract import contract
 from rocscope._base.grouping import sum_by
 from rocscope.core import Result, independent_units, jsonable, require_kinds
 from rocscope.curves.curve import Curve
-from rocscope.errors import EngineError, InputError, LabelError, ShapeError, warn
+from rocscope.errors import EngineError, InputError, LabelError, ScoreError, ShapeError, warn
 from rocscope.inference import estimate as inference
 from rocscope.inference.proportions import binomial_limits, normal_quantile
 from rocscope.inference.variance import moves_of_mean
-from rocscope.multiclass.confusion import ConfusionMatrix, RowsAre, check_classes, class_table, resampled, rows_actual
+from rocscope.multiclass import confusion
+from rocscope.multiclass.confusion import ConfusionMatrix, RowsAre, by_class, check_classes, check_probabilities
 from rocscope.multiclass.predictions import MulticlassPredictions, RowDesign, predictions_of
 
 # Cost matrices
@@ -40,9 +41,10 @@ class CostMatrix(Result):
 
     Parameters
     ----------
-    cost : k × k array
-        In any unit.
+    cost : k × k array or data frame
+        In any unit. Rows and columns of a data frame with an index are matched by name.
     classes : sequence of k class names
+        May be left out for a data frame.
     rows : {"actual", "predicted"}
         What the rows of `cost` are; may be left out only for a symmetric matrix. They are stored as actual.
     allow_rewarded_errors : bool
@@ -82,10 +84,12 @@ class CostMatrix(Result):
     classes: tuple[Hashable, ...]
 
     def __init__(
-        self, cost: Any, *, classes: Any, rows: RowsAre | None = None, allow_rewarded_errors: bool = False
+        self, cost: Any, *, classes: Any = None, rows: RowsAre | None = None, allow_rewarded_errors: bool = False
     ) -> None:
-        matrix = rows_actual(cost, "cost", rows)
-        names = check_classes(classes)
+        table, names = confusion.square_by_class(cost, classes, "cost")
+        matrix = confusion.rows_actual(table, "cost", rows)
+        if names is None:
+            raise LabelError("classes", expected="a name for each row and column of cost", got="none")
         if len(names) != len(matrix):
             raise ShapeError("cost", expected=f"one row and one column per class ({len(names)})", got=str(len(matrix)))
         if not allow_rewarded_errors:
@@ -111,8 +115,7 @@ class CostMatrix(Result):
 
     def total(self, matrix: ConfusionMatrix) -> float:
         """Return the total cost over a confusion matrix; exact, with costs read as decimals."""
-        self.require_classes(matrix.classes)
-        exact = _exact_total(self.cost, matrix.counts)
+        exact = _exact_total(self.in_order(matrix.classes).cost, matrix.counts)
         return exact.numerator if exact.denominator == 1 else float(exact)
 
     def expected(self, matrix: ConfusionMatrix, *, target_prior: Mapping[Any, float] | None = None) -> float:
@@ -125,25 +128,28 @@ class CostMatrix(Result):
             Class mix where the classifier will be used; that of the counts when left out. NaN if it asks for a class
             without cases.
         """
-        self.require_classes(matrix.classes)
+        cost = self.in_order(matrix.classes).cost
         if target_prior is None:
-            return float(_exact_total(self.cost, matrix.counts) / Fraction(matrix.n))
-        prior = check_prior(target_prior, self.classes)
-        by_class = np.einsum("ij,ij->i", matrix.row_shares, self.cost)
+            return float(_exact_total(cost, matrix.counts) / Fraction(matrix.n))
+        prior = check_prior(target_prior, matrix.classes, "target_prior")
+        by_class = np.einsum("ij,ij->i", matrix.row_shares, cost)
         return float(prior[prior > 0] @ by_class[prior > 0])
 
     def risks(self, proba: Any) -> Array:
-        """Return the expected cost of each prediction (n × k) for cases with these class probabilities."""
-        return self._rows(proba) @ self.cost
+        """Return the expected cost of each prediction (n × k) for cases with these class probabilities.
+
+        The columns of a data frame are matched by name, those of an array are in the order of `classes`.
+        """
+        return check_probabilities(proba, None, self.classes, "proba") @ self.cost
 
     def decide(self, proba: Any, *, reject_cost: float | None = None) -> Indices:
         """Return the index of the class of lowest expected cost; −1 if rejecting the case is cheaper.
 
         Parameters
         ----------
-        proba : n × k array
-            Calibrated probabilities, in the order of the classes. For another class mix than that in which they
-            were learned, convert them by `shift_prior` first.
+        proba : n × k array or data frame
+            Calibrated probabilities, in the order of the classes or by name. For another class mix than that in
+            which they were learned, convert them by `shift_prior` first.
         reject_cost : float, optional
             Cost of leaving one case undecided.
 
@@ -171,19 +177,22 @@ class CostMatrix(Result):
         """Return the cost of each row, given indices of its actual and decided class (−1: rejected)."""
         return np.where(decided == REJECTED, reject_cost or 0.0, self.cost[actual, decided])
 
-    def _rows(self, proba: Any) -> Array:
-        rows = check.as_array(proba)
-        if rows.ndim != 2 or rows.shape[1] != len(self.classes):
-            expected = f"one column per class ({len(self.classes)})"
-            raise ShapeError("proba", expected=expected, got=f"shape {rows.shape}")
-        return rows
+    def in_order(self, classes: Sequence[Hashable]) -> "CostMatrix":
+        """Return the costs of the same classes in another order.
 
-    def require_classes(self, classes: tuple[Hashable, ...]) -> None:
-        """Raise unless the costs are for these classes in this order."""
-        if classes != self.classes:
-            expected = f"the classes {check.listing(classes)}"
-            hint = "write it for the same classes in the same order"
-            raise LabelError("cost matrix", expected=expected, got=check.listing(self.classes), hint=hint)
+        Raises
+        ------
+        LabelError
+            If the costs are for other classes.
+
+        Examples
+        --------
+        >>> CostMatrix([[0, 1], [5, 0]], classes=["a", "b"], rows="actual").in_order(["b", "a"]).cost.tolist()
+        [[0, 5], [1, 0]]
+        """
+        order = confusion.class_order(self.classes, classes, "cost matrix")
+        cost = self.cost[np.ix_(order, order)]
+        return CostMatrix(cost, classes=classes, rows="actual", allow_rewarded_errors=True)
 
     def to_dict(self) -> dict[str, Any]:
         """Return classes and costs (rows actual), safe for JSON."""
@@ -194,34 +203,40 @@ class CostMatrix(Result):
         return f"CostMatrix(classes={list(self.classes)}, rows='actual', from {low:g} to {high:g})"
 
     def _repr_html_(self) -> str:
-        return class_table(self.cost, self.classes, "actual \\ predicted")
+        return confusion.class_table(self.cost, self.classes, "actual \\ predicted")
 
 
-def check_prior(prior: Mapping[Any, float], classes: tuple[Hashable, ...]) -> Array:
-    """Return the prior of each class, from a mapping that names every class."""
-    if set(check.by_name(prior, ())) != set(classes):
-        raise InputError("target_prior", expected=f"a share for each of {check.listing(classes)}", got=repr(prior))
-    shares = np.array([prior[cls] for cls in classes], dtype=np.float64)
-    if not (shares >= 0).all() or abs(shares.sum() - 1) > 1e-9:
-        expected = "shares of at least 0 that sum to 1"
-        raise InputError("target_prior", expected=expected, got=f"a sum of {shares.sum():g}")
+def check_prior(prior: Any, classes: Sequence[Hashable], name: str) -> Array:
+    """Return the share of each class, from a mapping by class or from an array in their order."""
+    shares = np.asarray(by_class(prior, classes, name), dtype=np.float64)
+    if shares.shape != (len(classes),):
+        raise ShapeError(name, expected=f"a share for each of {check.listing(classes)}", got=check.shown(prior))
+    if not (shares >= 0).all() or abs(shares.sum() - 1) > confusion.SUM_TOLERANCE:
+        raise InputError(name, expected="shares of at least 0 that sum to 1", got=check.shown(prior))
     return shares
 
 
 @contract
-def shift_prior(proba: Any, train_prior: Any, target_prior: Any) -> Array:
+def shift_prior(proba: Any, train_prior: Any, target_prior: Any, *, classes: Any = None) -> Array:
     """Return class probabilities (n × k) for class priors other than those of training.
 
     Parameters
     ----------
-    proba : n × k array
-    train_prior, target_prior : arrays of k shares
+    proba : n × k array or data frame
+    train_prior, target_prior : arrays of k shares, or mappings from class to share
         Class mix of the training sample, and where the classifier will be used.
+    classes : sequence of k class names, optional
+        The class of each column, for mappings; the names of the columns of a data frame when left out.
 
     Returns
     -------
     float array of shape (n, k)
         Probabilities at the target shares; each row sums to 1.
+
+    Raises
+    ------
+    ShapeError, ScoreError, LabelError, InputError
+        If rows are not probabilities, or priors are not shares of the classes.
 
     Notes
     -----
@@ -235,16 +250,26 @@ def shift_prior(proba: Any, train_prior: Any, target_prior: Any) -> Array:
     --------
     >>> shift_prior([[0.5, 0.5]], [0.5, 0.5], [0.9, 0.1]).tolist()
     [[0.9, 0.1]]
+    >>> shift_prior([[0.5, 0.5]], {"b": 0.2, "a": 0.8}, {"a": 0.5, "b": 0.5}, classes=["a", "b"]).tolist()
+    [[0.2, 0.8]]
     """
-    train, target = (np.asarray(shares, dtype=np.float64) for shares in (train_prior, target_prior))
-    if (train <= 0).any():
-        raise InputError("train_prior", expected="a share above 0 for each class", got=repr(train.tolist()))
-    rows = check.as_array(proba)
-    if train.shape != target.shape or rows.ndim != 2 or rows.shape[1:] != train.shape:
-        got = f"shape {rows.shape} and shape {train.shape} and shape {target.shape}"
-        raise ShapeError("proba", expected="a column for each class of train_prior and of target_prior", got=got)
-    shifted = rows * (target / train)
-    return shifted / shifted.sum(axis=1, keepdims=True)
+    if classes is None and check.is_frame(proba):
+        classes = list(check.frame_columns(proba))
+    if classes is None:
+        if isinstance(train_prior, Mapping) or isinstance(target_prior, Mapping):
+            raise InputError("classes", expected="the class of each column of proba, for priors by class", got="none")
+        classes = range(len(train_prior))
+    classes = check_classes(classes)
+    train = check_prior(train_prior, classes, "train_prior")
+    target = check_prior(target_prior, classes, "target_prior")
+    if (train == 0).any():
+        raise InputError("train_prior", expected="a share above 0 for each class", got=check.shown(train_prior))
+    shifted = check_probabilities(proba, None, classes, "proba") * (target / train)
+    total = shifted.sum(axis=1, keepdims=True)
+    if not total.all():
+        without = check.count_and_first(total[:, 0] == 0, "rows without")
+        raise ScoreError("proba", expected="a probability above 0 of a class that can occur", got=without)
+    return shifted / total
 
 
 def check_reject_cost(reject_cost: float) -> float:
@@ -404,8 +429,8 @@ def reject_curve(predictions: MulticlassPredictions, cost: CostMatrix, *, model:
     (0.09999999999999999, 0.3333333333333333, 0.3333333333333333)
     """
     predictions = predictions_of(predictions)
-    proba = predictions.probabilities(model)
-    risks = cost.risks(proba)
+    cost = cost.in_order(predictions.classes)
+    risks = cost.risks(predictions.probabilities(model))
     decided = risks.argmin(axis=1)
     risk = risks.min(axis=1)
     weight = predictions.sample_weight
@@ -497,6 +522,7 @@ def compare_multiclass_costs(
     if len(models) < 2:
         raise InputError("models to compare", expected="two or more", got=f"{len(models)}")
     hypothesis = inference.Hypothesis(alternative, level=level)
+    cost = cost.in_order(predictions.classes)
     possible = [*cost.cost.ravel()]
     if reject_cost is not None:
         reject_cost = check_reject_cost(reject_cost)
@@ -550,5 +576,5 @@ def _bootstrap_mean(values: Array, design: RowDesign, **options: Any) -> inferen
     def mean(drawn: Array) -> Array:
         return drawn @ kinds[:, 0] / (drawn @ kinds[:, 1])
 
-    estimate = resampled(units, mean, **options)
+    estimate = confusion.resampled(units, mean, **options)
     return replace(estimate, method=design.named(estimate.method), n=design.n, reason=design.reason)

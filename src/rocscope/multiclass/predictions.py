@@ -36,8 +36,9 @@ class MulticlassPredictions(Rows):
         Labels that models predict themselves: beside their probabilities, or alone. An array alone is of the only
         model with probabilities, or else of one named "label".
     classes : sequence of k labels, optional
-        The class of each column, in this order. When left out: the names of a frame's columns; for arrays the
-        labels that occur, sorted, as scikit-learn orders them.
+        The class of each column, in this order; columns of data frames are matched by name. When left out: the
+        names of a frame's columns; for arrays the
+        labels that occur, sorted, as scikit-learn orders them, or ordered categories of labels (pandas, Polars Enum).
     sample_weight : array of n weights, optional
     weights : {"auto", "frequency", "sampling"}
         What a weight stands for, see `Predictions`; "auto" means "sampling".
@@ -51,8 +52,8 @@ class MulticlassPredictions(Rows):
     Raises
     ------
     ShapeError, LabelError, ScoreError, WeightError
-        If a class has no column, columns stand in another order than `classes`, names repeat, or rows do not sum
-        to 1 within 1e-5.
+        If a class has no column, columns of a data frame are not the classes, names repeat, or rows do not sum to 1
+        within 1e-5.
 
     Examples
     --------
@@ -90,22 +91,19 @@ class MulticlassPredictions(Rows):
         )
         actual = confusion.label_column(y_true, "y_true")
         n = actual.size
-        given, labels = _models(proba, decisions)
-        column_names = {model: names for model, (_, names) in given.items() if names is not None}
-        self.classes = _classes(classes, column_names, actual, [*labels.values()])
-        for model, names in column_names.items():
-            _check_order(names, self.classes, model)
+        given, labels = _models(proba, decisions, actual)
+        predicted = {
+            model: confusion.label_column(values, f"decisions[{model!r}]", n) for model, values in labels.items()
+        }
+        self.classes = _classes(classes, given, labels, y_true, [actual, *predicted.values()])
         self.y_true = check.read_only(confusion.class_index(actual, self.classes, "y_true"))
         self.proba: dict[str, Array] = {}
         self.decisions: dict[str, Array] = {}
-        for model, (values, _) in given.items():
-            matrix = confusion.check_probabilities(
-                values, n, len(self.classes), f"proba[{model!r}]", normalize=normalize
-            )
+        for model, values in given.items():
+            matrix = confusion.check_probabilities(values, n, self.classes, f"proba[{model!r}]", normalize=normalize)
             self.proba[model] = check.read_only(matrix)
-        for model, values in labels.items():
-            name = f"decisions[{model!r}]"
-            index = confusion.class_index(confusion.label_column(values, name, n), self.classes, name)
+        for model, column in predicted.items():
+            index = confusion.class_index(column, self.classes, f"decisions[{model!r}]")
             self.decisions[model] = check.read_only(index)
         self.models = list(self.proba | self.decisions)
         self._keep(n, sample_weight, weights, source, **own_columns)
@@ -206,7 +204,7 @@ class MulticlassPredictions(Rows):
         new = self.select(models=[])
         new.models = list(proba)
         for name, values in proba.items():
-            matrix = confusion.check_probabilities(values, len(self), len(self.classes), name)
+            matrix = confusion.check_probabilities(values, len(self), self.classes, name)
             new.proba[name] = check.read_only(matrix)
         return new
 
@@ -236,25 +234,28 @@ def predictions_of(
     return MulticlassPredictions(y_true, proba, classes=classes, sample_weight=sample_weight)
 
 
-def _models(proba: Any, decisions: Any) -> tuple[dict[str, tuple[Any, list[str] | None]], dict[str, Any]]:
-    """Return probabilities by model with column names (from frames), and predicted labels."""
-    probabilities: dict[str, tuple[Any, list[str] | None]] = {}
+def _models(proba: Any, decisions: Any, actual: Array) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return probabilities by model, as arrays or data frames, and predicted labels."""
+    probabilities: dict[str, Any] = {}
     labels: dict[str, Any] = {}
     for name, given in _by_text("proba", proba, ("score",)).items():
-        values, names = _values(given)
-        if values.ndim == 1:
-            labels[name] = values
-        else:
-            probabilities[name] = values, names
+        values = given if check.is_frame(given) else check.as_array(given)
+        if getattr(values, "ndim", 2) != 1:
+            probabilities[name] = values
+            continue
+        if values.dtype.kind == "f" and not np.isin(values, actual).all() and (values % 1 != 0).any():
+            hint = "one score of two classes: rocscope.Predictions; of several classes, pass a column for each"
+            raise ShapeError(
+                f"proba[{name!r}]", expected="a column per class, or labels", got="one score a row", hint=hint
+            )
+        labels[name] = given
     decided = _by_text("decisions", decisions, list(probabilities) if len(probabilities) == 1 else ("label",))
     if not (probabilities or labels or decided):
         raise ShapeError("proba", expected="probabilities or predicted labels of at least one model", got="none")
     twice = labels.keys() & decided.keys()
     if twice:
         raise InputError("decisions", expected="labels of each model once", got=f"two of {min(twice)!r}")
-    for name, values in decided.items():
-        labels[name] = check.check_column(values, "decisions")
-    return probabilities, labels
+    return probabilities, labels | decided
 
 
 def _by_text(what: str, values: Any, alone: Sequence[str]) -> dict[str, Any]:
@@ -265,39 +266,22 @@ def _by_text(what: str, values: Any, alone: Sequence[str]) -> dict[str, Any]:
     return named
 
 
-def _values(values: Any) -> tuple[Any, list[str] | None]:
-    """Return a frame as matrix and column names; anything else as an array."""
-    if check.is_frame(values):
-        columns = check.frame_columns(values)
-        if not columns:
-            raise ShapeError("proba", expected="one column per class", got="a data frame without columns")
-        return np.column_stack([*columns.values()]), [str(name) for name in columns]
-    return check.as_array(values), None
-
-
-def _classes(classes: Any, named: dict[str, list[str]], actual: Array, predicted: list[Array]) -> tuple[Hashable, ...]:
+def _classes(
+    classes: Any, given: dict[str, Any], labels: dict[str, Any], y_true: Any, columns: list[Array]
+) -> tuple[Hashable, ...]:
     """Return the given classes, or those in columns and labels."""
+    if classes is None:
+        classes = confusion.ordered_categories(y_true, *labels.values())
     if classes is not None:
         return confusion.check_classes(classes)
-    if named:
-        # Columns are named by text: a label whose text is the same keeps its type.
-        columns = confusion.check_classes(next(iter(named.values())), "columns")
-        by_text = {str(label): label for label in check.distinct(actual)}
-        return tuple(by_text.get(str(column), column) for column in columns)
-    return confusion.check_classes(confusion.distinct_labels(actual, *predicted))
-
-
-def _check_order(names: list[str], classes: tuple[Hashable, ...], model: str) -> None:
-    """Raise for a frame whose columns are not the classes in order."""
-    expected = [str(cls) for cls in classes]
-    if names != expected:
-        same = sorted(names) == sorted(expected)
-        raise LabelError(
-            f"columns of proba[{model!r}]",
-            expected=f"the classes in their order, {check.listing(expected)}",
-            got=check.listing(names),
-            hint="the order differs: select the columns in the order of the classes" if same else "",
-        )
+    frame = next((values for values in given.values() if check.is_frame(values)), None)
+    names = confusion.distinct_labels(*columns)
+    if frame is None:
+        return confusion.check_classes(names)
+    # Columns are named by text: a label whose text is the same keeps its type.
+    by_text = {str(label): label for label in names}
+    columns_by_text = [str(name) for name in check.frame_columns(frame)]
+    return confusion.check_classes([by_text.get(name, name) for name in columns_by_text], "columns")
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,252 @@
+"""Classes are matched by name: labels, data frames, matrices, priors and plans in any order give the same result."""
+
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import rocscope as rs
+from rocscope.errors import InputError, LabelError, ScoreError, ShapeError
+from rocscope.multiclass import shift_prior
+
+MC = rs.multiclass
+CLASSES = ("cat", "dog", "emu", "fox")
+COSTS = pd.DataFrame(
+    [[0, 1, 4, 2], [3, 0, 1, 5], [2, 6, 0, 1], [7, 1, 2, 0]], index=list(CLASSES), columns=list(CLASSES)
+)
+PRIOR = {"cat": 0.1, "dog": 0.4, "emu": 0.2, "fox": 0.3}
+
+
+def rows(n=80, seed=0):
+    """Return labels and the probabilities of two models, as frames with a column for each class."""
+    rng = np.random.default_rng(seed)
+    y = np.array(CLASSES)[rng.integers(0, 4, n)]
+    frames = {}
+    for model in ("a", "b"):
+        values = rng.dirichlet(np.ones(4), n) + 0.5 * (y[:, None] == np.array(CLASSES))
+        frames[model] = pd.DataFrame(values / values.sum(axis=1, keepdims=True), columns=list(CLASSES))
+    return y, frames
+
+
+def frame(values, names):
+    return pd.DataFrame(np.asarray(values), columns=list(names))[list(CLASSES)].to_numpy()
+
+
+def table(values, names):
+    return pd.DataFrame(np.asarray(values), list(names), list(names)).loc[list(CLASSES), list(CLASSES)].to_numpy()
+
+
+def column(values, names):
+    return pd.Series(np.asarray(values), list(names))[list(CLASSES)].to_numpy()
+
+
+def ends(estimate):
+    return [estimate.value, estimate.low, estimate.high]
+
+
+def statistics(preds, costs):
+    matrix = preds.confusion("a")
+    names = ("accuracy", "balanced_accuracy", "macro_f1", "kappa", "mcc")
+    values = [matrix.interval(name).value for name in names]
+    return [*values, *table(matrix.counts, matrix.classes).ravel(), preds.top_k_accuracy(2, "a")]
+
+
+def areas(preds, costs):
+    auc = MC.multiclass_auc(preds, model="a")
+    values = [x for name in ("hand_till", "aunp", "au1p", "ovo_weighted") for x in ends(auc.interval(name))]
+    weighted = [auc.one_vs_rest(PRIOR).value, auc.one_vs_one(dict(reversed(PRIOR.items()))).value]
+    return [*values, *weighted, *np.nan_to_num(table(auc.matrix, auc.classes)).ravel()]
+
+
+def comparisons(preds, costs):
+    area = MC.compare_multiclass_auc(preds)["a", "b"]
+    cost = MC.compare_multiclass_costs(preds, costs, replicates=100)["a", "b"]
+    return [area.p_value, *ends(area.difference), *ends(cost.difference)]
+
+
+def curve(preds, costs):
+    curve = MC.reject_curve(preds, costs, model="a")
+    return [curve.at(x) for x in (0.1, 0.5, 1, 2)]
+
+
+def expected(preds, costs):
+    matrix = preds.confusion("a")
+    return [costs.total(matrix), costs.expected(matrix), costs.expected(matrix, target_prior=PRIOR)]
+
+
+def decisions(preds, costs):
+    proba = pd.DataFrame(preds.probabilities("a"), columns=list(preds.classes))
+    decided = np.array(costs.classes)[costs.decide(proba)]
+    return [*(CLASSES.index(cls) for cls in decided), *frame(costs.risks(proba), costs.classes).ravel()]
+
+
+def shifted(preds, costs):
+    proba = pd.DataFrame(preds.probabilities("a"), columns=list(preds.classes))
+    return frame(shift_prior(proba, PRIOR, dict.fromkeys(CLASSES, 0.25)), preds.classes).ravel()
+
+
+def chosen(objective, preds, costs):
+    objective = costs if objective == "costs" else objective
+    plan = MC.class_weights(preds, model="a", objective=objective, method="smooth")
+    proba = pd.DataFrame(preds.probabilities("a"), columns=list(preds.classes))
+    return [plan.value, *column(plan.weight, plan.classes), *(CLASSES.index(cls) for cls in plan.predict(proba))]
+
+
+def recall_of_a_class(preds, costs):
+    plan = MC.class_weights(preds, model="a", min_recall={"emu": 0.9}, method="coordinate")
+    return [plan.confusion.recall[plan.classes.index("emu")] >= 0.9]
+
+
+def calibration(preds, costs):
+    parts = MC.multiclass_decompose(preds, model="a")
+    values = [parts.score, parts.miscalibration, parts.discrimination, MC.multiclass_log_loss(preds, model="a")]
+    values += [MC.multiclass_calibration_error(preds, model="a", kind=kind) for kind in ("top-label", "classwise")]
+    curves = MC.multiclass_calibration_curves(preds, model="a", method="pav")
+    return [*values, *(x for cls in (*CLASSES, "top label") for x in curves[cls].y)]
+
+
+def recalibrated(method, preds, costs):
+    result = MC.recalibrate_classes(preds, method=method, strength=1.0, cv=None)
+    again = result.recalibrators["a"].predict(pd.DataFrame(preds.probabilities("a"), columns=list(preds.classes)))
+    assert np.allclose(again, result.predictions.probabilities("a"))
+    return frame(again, preds.classes).ravel()
+
+
+RESULTS = {
+    "statistics": statistics,
+    "areas": areas,
+    "comparisons": comparisons,
+    "reject curve": curve,
+    "expected cost": expected,
+    "decisions": decisions,
+    "shifted priors": shifted,
+    "weights for accuracy": partial(chosen, "accuracy"),
+    "weights for costs": partial(chosen, "costs"),
+    "least recall": recall_of_a_class,
+    "calibration": calibration,
+    "temperature": partial(recalibrated, "temperature"),
+    "dirichlet": partial(recalibrated, "dirichlet"),
+}
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_the_order_of_classes_changes_no_result(name):
+    y, frames = rows()
+    result, rng = RESULTS[name], np.random.default_rng(len(name))
+    base = result(MC.MulticlassPredictions(y, frames, classes=CLASSES), MC.CostMatrix(COSTS, rows="actual"))
+    for _ in range(3):
+        first, second, third, fourth = (rng.permutation(CLASSES).tolist() for _ in range(4))
+        preds = MC.MulticlassPredictions(y, {m: values[second] for m, values in frames.items()}, classes=first)
+        costs = MC.CostMatrix(COSTS.loc[third, fourth], rows="actual")
+        assert result(preds, costs) == pytest.approx(base, rel=1e-4, abs=1e-4)
+
+
+@pytest.mark.parametrize("name", ["comparisons", "reject curve", "expected cost", "decisions", "weights for costs"])
+def test_other_classes_are_refused(name):
+    y, frames = rows()
+    costs = MC.CostMatrix.errors(["cat", "dog", "emu", "gnu"])
+    with pytest.raises(LabelError, match=r"expected the classes .*, got "):
+        RESULTS[name](MC.MulticlassPredictions(y, frames), costs)
+
+
+def test_the_volume_of_a_frame_is_matched_by_name():
+    rng = np.random.default_rng(0)
+    y, proba = np.array(["a", "b", "c"] * 10), pd.DataFrame(rng.dirichlet(np.ones(3), 30), columns=list("abc"))
+    base = MC.vus(y, proba, classes="abc")
+    assert ends(MC.vus(y, proba[["c", "a", "b"]], classes="abc")) == ends(base)
+    assert ends(MC.vus(MC.MulticlassPredictions(y, proba[["c", "a", "b"]]))) == pytest.approx(ends(base))
+
+
+def test_a_plan_and_a_recalibrator_match_frames_by_name(tmp_path):
+    y, frames = rows()
+    preds = MC.MulticlassPredictions(y, frames["a"])
+    plan = MC.class_weights(preds, objective=MC.CostMatrix(COSTS, rows="actual"))
+    MC.ClassWeights.save(plan, tmp_path / "plan.json")
+    loaded = MC.ClassWeights.load(tmp_path / "plan.json")
+    other = frames["a"][["fox", "cat", "emu", "dog"]]
+    assert loaded.predict(other).tolist() == plan.predict(preds.probabilities()).tolist()
+    assert loaded.predict(pl.from_pandas(other)).tolist() == loaded.predict(other).tolist()
+    with pytest.raises(LabelError, match=r"columns of proba: expected the classes .*, got 'cat', 'dog'"):
+        plan.predict(other[["cat", "dog"]])
+
+
+def test_a_cost_matrix_of_other_order_or_names():
+    proba = [[0.9, 0.1], [0.2, 0.8]]
+    preds = MC.MulticlassPredictions(["a", "b"], proba, classes=["a", "b"])
+    costs = MC.CostMatrix([[0, 1], [5, 0]], classes=["b", "a"], rows="actual")
+    right = MC.CostMatrix([[0, 5], [1, 0]], classes=["a", "b"], rows="actual")
+    assert MC.reject_curve(preds, costs).at(0.3) == MC.reject_curve(preds, right).at(0.3)
+    with pytest.raises(LabelError, match="expected the classes 'a', 'b', got 'cat', 'dog'"):
+        MC.reject_curve(preds, MC.CostMatrix.errors(["cat", "dog"]))
+    with pytest.raises(LabelError, match="a name for each row and column"):
+        MC.CostMatrix([[0, 1], [5, 0]], rows="actual")
+
+
+def test_a_crosstab_names_its_classes():
+    y, predicted = ["b", "a", "c", "a"], ["a", "a", "b", "b"]
+    crosstab = pd.crosstab(pd.Series(y), pd.Series(predicted))  # no case is predicted as c
+    expected = MC.ConfusionMatrix.from_labels(y, predicted)
+    assert MC.ConfusionMatrix(crosstab.loc[["c", "a", "b"]], rows="actual") == expected
+    with pytest.raises(LabelError, match="without an index"):
+        MC.ConfusionMatrix(pl.DataFrame({"a": [1, 0], "b": [0, 1]}))
+    with pytest.raises(LabelError, match="columns of cost"):
+        MC.CostMatrix(crosstab, classes="abc", rows="actual")
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_ordered_categories_keep_their_order(library):
+    names, order = ["low", "mid", "high", "mid", "low"], ["low", "mid", "high"]
+    if library == "pandas":
+        y = pd.Series(pd.Categorical(names, categories=order, ordered=True))
+    else:
+        y = pl.Series(names, dtype=pl.Enum(order))
+    matrix = MC.ConfusionMatrix.from_labels(y, ["low", "high", "high", "mid", "low"])
+    assert matrix.classes == ("low", "mid", "high")
+    # One case of five is one step off: 1 − 1·5/Σ aᵢ·(i − j)²·pⱼ with margins 2, 2, 1 and 2, 1, 2.
+    assert matrix.kappa("quadratic") == pytest.approx(1 - 5 / (2 * (1 + 2 * 4) + 2 * (2 + 2) + 1 * (2 * 4 + 1)))
+    proba = np.eye(3)[[0, 2, 2, 1, 0]]
+    assert MC.MulticlassPredictions(y, proba).confusion() == matrix
+    assert MC.MulticlassPredictions(y, pd.DataFrame(proba, columns=order)[["mid", "low", "high"]]).classes == (*order,)
+    with pytest.warns(rs.errors.RocscopeWarning, match="its variance is 0"):
+        assert MC.vus(y, [1, 2, 3, 2, 1]).value == 1
+
+
+def test_one_dimensional_scores_labels_of_two_dimensions_and_logits_are_answered():
+    with pytest.raises(ShapeError, match=r"got one score a row.*rocscope\.Predictions"):
+        MC.MulticlassPredictions([0, 1, 1, 0], [0.2, 0.8, 0.9, 0.3])
+    assert MC.MulticlassPredictions([0.0, 1.0, 2.0], [0.0, 2.0, 2.0]).confusion().accuracy == pytest.approx(2 / 3)
+    with pytest.raises(ShapeError, match=r"one label a row, got shape \(2, 3\).*argmax.*for each column"):
+        MC.MulticlassPredictions(np.array([[1, 0, 1], [0, 1, 0]]), np.full((2, 3), 1 / 3))
+    costs = MC.CostMatrix.errors("abc")
+    with pytest.raises(ScoreError, match=r"softmax\(logits, axis=1\)"):
+        costs.decide([[2.0, -1.0, 0.5]])
+    with pytest.raises(ScoreError, match=r"sum to 1 .*softmax"):
+        costs.risks([[2.0, 1.0, 0.5]])
+    with pytest.raises(ScoreError, match="missing"):
+        costs.decide([[np.nan, 0.5, 0.5]])
+
+
+@pytest.mark.parametrize("bad", [[-0.2, 1.2], [np.nan, 1.0], [0.5, 0.6], [1.0]])
+def test_priors_are_shares(bad):
+    with pytest.raises(InputError, match="target_prior: expected"):
+        shift_prior([[0.5, 0.5]], [0.5, 0.5], bad)
+    with pytest.raises(InputError, match=r"train_prior: expected|classes: expected"):
+        shift_prior([[0.5, 0.5]], bad, [0.5, 0.5])
+
+
+def test_priors_by_class_need_the_names_of_the_columns():
+    with pytest.raises(InputError, match="the class of each column"):
+        shift_prior([[0.5, 0.5]], {"a": 0.5, "b": 0.5}, {"a": 0.5, "b": 0.5})
+    with pytest.raises(LabelError, match="target_prior: expected the classes 'a', 'b', got 'a', 'c'"):
+        shift_prior([[0.5, 0.5]], {"a": 0.5, "b": 0.5}, {"a": 0.5, "c": 0.5}, classes="ab")
+    with pytest.raises(ScoreError, match="1 rows without"):
+        shift_prior([[1.0, 0.0]], [0.5, 0.5], [0.0, 1.0])
+
+
+def test_text_and_numbers_are_told_apart():
+    with pytest.raises(LabelError, match="text and numbers differ"):
+        MC.MulticlassPredictions(["0", "1", "0"], np.full((3, 2), 0.5), classes=[0, 1])
+    with pytest.raises(InputError, match="'quadratic'"):
+        MC.ConfusionMatrix.from_labels([0, 1], [0, 1]).kappa("cubic")
