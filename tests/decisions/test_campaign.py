@@ -345,3 +345,15 @@ def test_the_band_of_a_sampled_chart():
 def test_partial_refusals(call, kind, message):
     with pytest.raises(kind, match=message):
         call()
+
+
+def test_campaigns_of_different_capacities_have_a_profit_and_a_plot():
+    labels = np.arange(1000) < 50
+    counts = ThresholdCounts.from_scores(labels, np.random.default_rng(0).normal(labels * 1.0))
+    plan = rs.plan_campaign(counts, {"a": Campaign(1000, 1, 10), "b": Campaign(1000, 2, 20, capacity=50)})
+    # Of two campaigns of which one is hopeless, the interval is that of the other.
+    alone = rs.plan_campaign(counts, Campaign(1000, 2, 20, capacity=50))
+    hopeless = rs.plan_campaign(counts, {"a": Campaign(1000, 9, 10), "b": Campaign(1000, 2, 20, capacity=50)})
+    assert plan.profit.low < plan.profit.value < plan.profit.high
+    assert hopeless.profit.value == pytest.approx(alone.profit.value, rel=0.02)
+    assert plan.plot() is not None

@@ -157,3 +157,28 @@ def test_coverage_of_the_interval_in_full(method):
 def test_refusals(call, kind, message):
     with pytest.raises(kind, match=message):
         call()
+
+
+@pytest.mark.parametrize("repeats", [25, pytest.param(400, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("method", ["em", "confusion"])
+def test_the_sampling_error_of_the_labelled_rows_is_included(method, repeats):
+    # Binormal scores; probabilities are calibrated at 5%, which is estimated by the share of 1,000 labelled rows.
+    rng = np.random.default_rng(7)
+    covered = 0
+    for _ in range(repeats):
+        labels, new = rng.random(1000) < 0.05, rng.random(1500) < 0.1
+        odds = [np.exp(1.5 * rng.normal(1.5 * each) - 1.125) * 0.05 / 0.95 for each in (labels, new)]
+        known, coming = (each / (1 + each) for each in odds)
+        labelled = ThresholdCounts.from_scores(labels, known)
+        estimate = rs.decisions.estimate_prevalence(coming, method=method, labelled=labelled, threshold=0.1)
+        covered += estimate.low <= 0.1 <= estimate.high
+    assert abs(covered / repeats - 0.95) < 3 * np.sqrt(0.05 * 0.95 / repeats)
+
+
+def test_the_class_mix_of_few_labelled_rows_widens_the_interval():
+    labelled, few = ThresholdCounts([1, 0], [50, 50], [100, 800]), ThresholdCounts([1, 0], [5, 5], [10, 80])
+    scores = np.array([0.4] * 300 + [0.02] * 700)
+    wide, narrow = (rs.decisions.estimate_prevalence(scores, labelled=counts) for counts in (few, labelled))
+    given = rs.decisions.estimate_prevalence(scores, train_prevalence=0.1)
+    assert wide.value == narrow.value == given.value
+    assert wide.low < narrow.low < given.low < given.high < narrow.high < wide.high

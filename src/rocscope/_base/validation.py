@@ -333,7 +333,8 @@ def check_number(
     value: Any, name: str, expected: str = "a finite number", *, least: float = -math.inf, above: float = -math.inf
 ) -> Any:
     """Return a finite number, at least `least` and above `above`; `expected` describes this in errors."""
-    if not (is_number(value) and abs(value) <= sys.float_info.max and value >= least and value > above):
+    in_range = is_number(value) and abs(value) <= sys.float_info.max and value >= least and value > above
+    if isinstance(value, bool) or not in_range:
         raise errors.InputError(name, expected=expected, got=repr(value))
     return value.item() if isinstance(value, np.generic) else value
 
@@ -350,8 +351,12 @@ def check_whole(value: Any, name: str, least: int = 1) -> int:
 def check_numbers(values: Any, name: str, n: int | None = None) -> NDArray[np.float64]:
     """Return a column of finite numbers, `n` of them when `n` is given, as float64; booleans count as 0 and 1."""
     numbers = check_column(values, name, n)
-    if numbers.dtype.kind not in "biuf" or not np.isfinite(numbers).all():
+    if numbers.dtype.kind not in "biuf":
         raise errors.InputError(name, expected="finite numbers", got=shown(values))
+    unusable = np.flatnonzero(~np.isfinite(numbers))
+    if unusable.size:
+        got = f"{numbers[unusable[0]]} in row {unusable[0]}, {unusable.size:,} of {numbers.size:,} in all"
+        raise errors.InputError(name, expected="finite numbers", got=got)
     return numbers.astype(np.float64)
 
 

@@ -264,7 +264,10 @@ def allowed_differences(max_difference: Any) -> dict[str, float]:
         if rates is None:
             expected = check.one_of(name, [*RATES, *_FAIRNESS_CRITERIA])
             raise InputError("max_difference", expected=expected, got=check.shown(given_name))
-        check.check_number(most, f"max_difference of {given_name}", "a difference from 0 to 1", least=0)
+        expected = "a difference from 0 to 1"
+        if not check.check_number(most, f"max_difference of {given_name}", expected, least=0) <= 1:
+            hint = f"write {most / 100:g} for {most:g}%"
+            raise InputError(f"max_difference of {given_name}", expected=expected, got=repr(most), hint=hint)
         for rate in rates:
             allowed[rate] = float(min(most, allowed.get(rate, 1.0)))
     return allowed
@@ -325,6 +328,9 @@ def segment_bounds(subject_to: Any, levels: SegmentLevels, costs: SegmentUnitCos
             if constraint.figure.needs != "cells":
                 expected = "a bound on a figure of the four counts, such as tpr, precision or cases"
                 raise InputError("subject_to", expected=expected, got=str(constraint))
+            if constraint.level is not None:
+                hint = "leave the level out; for one segment, rocscope.choose(subject_to=…) takes it"
+                raise InputError("subject_to", expected="bounds without a level", got=str(constraint), hint=hint)
             line = constraint.straight(prevalence, cases)
             if (line.tpr_weight and not n_pos) or (line.fpr_weight and not n_neg):
                 continue

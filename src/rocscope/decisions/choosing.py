@@ -39,10 +39,11 @@ from rocscope.core import (
     decimal,
     require_kinds,
 )
+from rocscope.decisions import model_hull
 from rocscope.decisions import sampling_model as sampling
 from rocscope.decisions.constraints import Constraint, Criterion, Function, at_mix, constraints_of, criterion_of
 from rocscope.decisions.decision import Decision, Question
-from rocscope.decisions.model_hull import Hull, UncertainContext, hull_of
+from rocscope.decisions.model_hull import Envelope, Hull, UncertainContext, hull_of
 from rocscope.decisions.plan import Note
 from rocscope.decisions.randomized import RandomizedRule, Review, Reviewing, third_action
 from rocscope.errors import InexactCountsError, InfeasibleError, InputError
@@ -93,10 +94,13 @@ def choose(
     criterion : str or function, optional
         What to maximise in place of lowest cost: ``"accuracy"``, ``"balanced_accuracy"``, ``"youden"``, ``"ks"``,
         ``"closest_topleft"``, ``"f1"`` (or f2, f0.5, …), ``"mcc"``, ``"kappa"``, ``"lift@0.1"``, ``"break_even"``,
-        ``"min_cost"``, any other metric, or a function of arrays tp, fp, fn and tn. At the target prevalence.
+        ``"min_cost"``, any other metric, or a function of arrays tp, fp, fn and tn. At the target prevalence. In an
+        UncertainContext also ``"minimax_regret"``: the smallest loss, in the worst possible context, compared with the
+        threshold that is best there.
     subject_to : constraints
         Texts such as ``"tpr >= .9"``, ``"precision >= .8"`` or ``"cases <= 800"``, or `Constraint` objects.
-        ``"tpr >= .9 at 95 %"`` asks that the confidence limit of the rate keep the bound.
+        ``"tpr >= .9 at 95 %"`` asks that the confidence limit of the rate keep the bound; ``"cases <= 200 at 95%"``
+        that at most 200 of the next `population` cases be positive with that probability.
     population : float, optional
         Number of cases that the classifier will be used on; ``"cases"`` are counted among them.
     randomized : bool
@@ -191,11 +195,13 @@ def problem_of(data: Hull | Samples | Models, question: Question) -> ChoiceProbl
             priced = _priced_rows(None if isinstance(data, Hull) else samples, context, asked)
     hull = data if isinstance(data, Hull) else hull_of(samples)
 
-    certain, notes = _certain_context(context, hull)
-    if priced is not None:
-        notes = priced.notes
+    uncertain = context if isinstance(context, UncertainContext) else None
+    certain = context.mean if isinstance(context, UncertainContext) else Context.given(context)
+    notes = () if priced is None else priced.notes
     rule = ACCURACY if context is None else MIN_COST
-    if criterion is not None:
+    if criterion == "minimax_regret":
+        rule = _minimax_regret(uncertain, hull)
+    elif criterion is not None:
         rule = criterion_of(criterion)
     constraints: tuple[Constraint, ...] = ()
     if not isinstance(subject_to, tuple) or subject_to:
@@ -203,7 +209,8 @@ def problem_of(data: Hull | Samples | Models, question: Question) -> ChoiceProbl
     if campaign is not None and campaign.capacity is not None:
         constraints = (*constraints, Constraint.capacity(campaign.capacity))
     _require_rows_for(constraints, hull)
-    return ChoiceProblem(question, hull, certain, rule, constraints, population, priced, randomized, notes)
+    problem = ChoiceProblem(question, hull, certain, rule, constraints, population, priced, randomized, notes)
+    return problem if uncertain is None else replace(problem, notes=problem.notes_on_uncertainty(uncertain))
 
 
 def _population(campaign: Campaign | None, population: float | None) -> float | None:
@@ -248,15 +255,13 @@ def _data_of(samples: Samples) -> list[Predictions | CumulativeCounts]:
     return [sample.rows or sample.points for sample in samples.values()]
 
 
-def _certain_context(context: Context | UncertainContext | None, hull: Hull) -> tuple[Context, tuple[Note, ...]]:
-    """Return the context to choose in, and a note if it stands for an uncertain one."""
-    if not isinstance(context, UncertainContext):
-        return Context.given(context), ()
-    # Expected cost is linear in ratio and prevalence, so that the best choice now is the best one at their means.
-    mean = context.mean
-    saved = hull.expected_cost(mean) - hull.expected_cost(context)
-    text = f"decided at the mean of {context!r}; to know the context first would save {saved:.4g} per case"
-    return mean, (Note("uncertain_context", text, context=context, saved=saved),)
+def _minimax_regret(context: UncertainContext | None, hull: Hull) -> Criterion:
+    """Return the largest regret in an uncertain context, as a criterion. Low values are good."""
+    if context is None:
+        raise InputError("criterion 'minimax_regret'", expected="an UncertainContext", got="none")
+    n_pos, n_neg = hull.totals(context.mean)
+    regret = model_hull.minimax_regret(Envelope.of(hull.slope_ranges), context, n_pos / (n_pos + n_neg))
+    return Criterion("minimax_regret", regret, sign=-1)
 
 
 @dataclass(frozen=True)
@@ -316,6 +321,27 @@ class ChoiceProblem:
         note = Note("fixed_cost_not_covered", text, gain=saved, fixed_cost=campaign.fixed_cost)
         nobody = replace(self, constraints=(*self.constraints, Constraint.capacity(0)), randomized=False)
         return nobody.decision(nobody.best_threshold(), (note,))
+
+    def notes_on_uncertainty(self, context: UncertainContext) -> tuple[Note, ...]:
+        """Return a note on the context that stands for an uncertain one, and on the value of knowing it.
+
+        Notes
+        -----
+        Expected cost is linear in prevalence × cost, so that the best choice now is the best one at their means. The
+        value of perfect information is what choosing later, among the same admissible thresholds, would save.
+        """
+        text = f"decided at the mean of {context!r}"
+        try:
+            options = self._admissible() if self.constraints else self.hull.choices
+        except InfeasibleError:  # which the choice itself explains, unless a randomised rule is admissible
+            return (Note("uncertain_context", text, context=context),)
+        ranges = geometry.slope_ranges(options)
+        n_pos, n_neg = self.hull.totals(self.context)
+        later = model_hull.adaptive_cost(Envelope.of(ranges), context, n_pos / (n_pos + n_neg))
+        now = min(float(self.context.exact_cost(vertex.point)) for vertex in ranges.vertices)
+        saved = now - later if now - later > ROUNDING * abs(now) else 0.0
+        text += f"; to know the context first would save {saved:.4g} per case"
+        return (Note("uncertain_context", text, context=context, saved=saved),)
 
     # One method for each kind of choice.
 
@@ -564,6 +590,12 @@ class ChoiceProblem:
 
     # The uncertainty of the choice.
 
+    @property
+    def uncertain(self) -> UncertainContext | None:
+        """The uncertain context, if one was asked about."""
+        context = self.question.context
+        return context if isinstance(context, UncertainContext) else None
+
     def sampling_model(self, choice: Choice) -> sampling.SamplingModel:
         """Return the sampling model from which the cost of the choice on new cases is estimated."""
         by_cost = self.criterion.name == "min_cost"
@@ -589,11 +621,12 @@ class ChoiceProblem:
         rule = choice.randomized_rule
         of_two_models = rule is not None and rule.first.model != rule.second.model
         if choice.review or of_two_models or (rule and share is None):
-            return sampling.as_given(self.context, choice.point, choice.review)
+            return sampling.as_given(self.context, choice.point, choice.review, uncertain=self.uncertain)
         return self._resampled(constraints, share)
 
     def _resampled(self, constraints: tuple[Constraint, ...], limit: float | None = None) -> sampling.SamplingModel:
-        return sampling.model_of_hull(self.hull, self.criterion, self.context, constraints, self.population, limit)
+        model = sampling.model_of_hull(self.hull, self.criterion, self.context, constraints, self.population, limit)
+        return replace(model, uncertain=self.uncertain)
 
 
 def _default_point(counts: CumulativeCounts) -> OperatingPoint:
@@ -650,8 +683,7 @@ def admissible(
         if threshold is not None:
             under = f"with {' and '.join(map(str, others))} " if others else ""
             extreme = "highest" if ">" in constraint.relation else "lowest"
-            quantity = f"{constraint.quantity}{constraint.surely}"
-            hints.append(f"{under}the {extreme} {quantity} is {closest:.6g} ({threshold})")
+            hints.append(f"{under}the {extreme} {constraint.limited} is {closest:.6g} ({threshold})")
     message = "no threshold of any model satisfies " + " and ".join(map(str, constraints))
     raise InfeasibleError(message, hint="; ".join(hints) or "even one constraint less leaves none")
 

@@ -13,6 +13,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -216,8 +217,8 @@ class Constraint(Condition):
     relation : {">=", "<=", ">", "<"}
     bound : float
     level : float, optional
-        The confidence level with which the true rate, not only that of the sample, keeps the bound; for tpr, fnr, fpr
-        and tnr, with >= or <=.
+        The confidence level with which the true rate, not only that of the sample, keeps the bound; for tpr, fnr, fpr,
+        tnr and depth, with >= or <=. For cases, the probability that the next list of the population keeps it.
 
     Raises
     ------
@@ -230,6 +231,10 @@ class Constraint(Condition):
     It holds for the threshold that is chosen, whichever that is, with no further correction. Along the thresholds the
     rate only falls, and so does its limit, so that a threshold of too low a rate is admitted only if the first of those
     is, and one limit is too high with probability 1 − α at most. Where there are m models, each has 1 − (1 − α)/m.
+
+    "cases <= b at α" is a prediction for N new cases, exact for any distribution of the scores. Among n cases of the
+    sample, the number above the (b + 1)th highest score of the new cases is beta-binomial (n; b + 1, N − b). A
+    threshold that k of them reach is admitted if that number is at most k with probability 1 − α or less.
 
     References
     ----------
@@ -263,12 +268,23 @@ class Constraint(Condition):
         return figure if self.context is None else in_context(figure, self.context)
 
     def _require_limit(self, level: float) -> None:
-        if self.quantity not in _RATES or self.relation in (">", "<"):
-            expected = f"a bound with >= or <= on {', '.join(_RATES)}, whose limits allow for the choice"
+        if self.quantity not in (*_RATES, "depth", "cases") or self.relation in (">", "<"):
+            names = ", ".join(_RATES)
+            expected = f"a bound with >= or <= on {names}, depth or cases, whose limits allow for the choice"
             raise InputError("constraint with a level", expected=expected, got=str(self))
         level = check.check_level(level)
         if level < _LEAST_LEVEL:
             raise InputError("level of a constraint", expected="50 % or more, such as 95 %", got=f"{100 * level:g} %")
+
+    @property
+    def predicts(self) -> bool:
+        """Whether it is on the number of cases of the next list, with a level."""
+        return self.level is not None and self.quantity == "cases"
+
+    @property
+    def limited(self) -> str:
+        """The number that `value` returns, as text."""
+        return "expected number of cases" if self.predicts else f"{self.quantity}{self.surely}"
 
     @classmethod
     def parse(cls, text: "str | Constraint") -> "Constraint":
@@ -302,8 +318,8 @@ class Constraint(Condition):
         -----
         Rates within a class are taken from the sample's own counts, all else at the target's class mix.
         """
-        if self.level is not None:
-            counted, n = self._counted(cells)
+        if self.level is not None and not self.predicts:
+            counted, n = self._counted(cells, target_prevalence)
             level = 1 - (1 - self.level) / at_once  # Bonferroni's
             # The limit of a two-sided interval at 2α − 1 is the one-sided limit at level α.
             low, high = proportions.binomial_limits(counted, n, "clopper-pearson", 2 * level - 1)
@@ -317,12 +333,15 @@ class Constraint(Condition):
             return value
         return value * (population / sum(cell[..., :1] for cell in cells))
 
-    def _counted(self, cells: FourCells) -> tuple[Array, Array]:
+    def _counted(self, cells: FourCells, target_prevalence: float | None) -> tuple[Array, Array]:
         """Return the numerator and the denominator of the rate."""
+        if self.quantity in ("cases", "depth") and target_prevalence is not None:
+            expected = "no target prevalence, so that new cases are like those of the sample"
+            raise InputError(f"constraint {str(self)!r}", expected=expected, got=f"{target_prevalence:g}")
         if any((cell % 1 != 0).any() for cell in cells if cell.dtype.kind == "f"):
             hint = "weighted cases are not binomial trials; leave the level out"
             raise WeightError(f"constraint {str(self)!r}", expected="whole counts", got="fractions", hint=hint)
-        return proportions.share_of(self.quantity, *cells)
+        return proportions.share_of("depth" if self.predicts else self.quantity, *cells)
 
     def admits(
         self, cells: FourCells, target_prevalence: float | None, population: float | None, at_once: int = 1
@@ -330,7 +349,9 @@ class Constraint(Condition):
         """Return where the constraint holds; a confidence limit by an exact binomial test at the bound."""
         if self.level is None:
             return self.holds(self.value(cells, target_prevalence, population))
-        counted, n = self._counted(cells)
+        counted, n = self._counted(cells, target_prevalence)
+        if self.predicts:
+            return self._is_predicted(counted, n, population, (1 - self.level) / at_once)
         share = min(max(self.bound, 0.0), 1.0)
         if self.relation == "<=":
             # At most a share of hits is at least the other share of failures.
@@ -340,6 +361,23 @@ class Constraint(Condition):
             chance = special.betainc(counted, n - counted + 1, share)
             kept = np.where(counted > 0, chance <= (1 - self.level) / at_once, share <= 0)
             return np.where(_is_certain(cells), counted >= share * n, kept)
+
+    def _is_predicted(self, counted: Array, n: Array, population: float | None, error: float) -> Array:
+        """Return where the next list keeps the bound, but for an error of some probability."""
+        admitted = np.zeros(counted.shape, bool)
+        for size in np.unique(n).tolist():
+            cases = round(size if population is None else population)
+            of_size = np.broadcast_to(n == size, counted.shape)
+            # At least so many cases are at most the other ones left.
+            above, most = counted[of_size], math.floor(self.bound)
+            if self.relation == ">=":
+                above, most = size - above, cases - math.ceil(self.bound)
+            if most < 0 or most >= cases:
+                admitted[of_size] = most >= cases
+                continue
+            chances = _chances_of_fewer(int(size), cases, most)[above.astype(np.intp)]
+            admitted[of_size] = (chances <= error) | (above == 0)
+        return admitted
 
     def straight(self, prevalence: Fraction, cases: Fraction) -> Bound:
         """Return the constraint as a linear inequality in the rates, at a prevalence and number of cases.
@@ -366,6 +404,17 @@ class Constraint(Condition):
         sign = 1 if self.relation == "<=" else -1
         up, right, rest = (sign * (Fraction(top) - bound * bottom) for top, bottom in zip(*lines, strict=True))
         return Bound(up, right, -rest)
+
+
+@lru_cache(maxsize=8)
+def _chances_of_fewer(n: int, cases: int, most: int) -> Array:
+    """Return P(K ≤ k) for k = 0, …, n, where K of n scores lie above the (most + 1)th highest of `cases` others.
+
+    K is beta-binomial: C(n, k)·B(k + a, n − k + b)/B(a, b) with a = most + 1 and b = cases − most.
+    """
+    k, a, b = np.arange(n + 1), most + 1, cases - most
+    log = -np.log(n + 1) - special.betaln(k + 1, n - k + 1) + special.betaln(k + a, n - k + b) - special.betaln(a, b)
+    return np.cumsum(np.exp(log))
 
 
 def _is_bounded(figure: Figure) -> bool:

@@ -32,6 +32,7 @@ from rocscope._base.formatting import to_its_error
 from rocscope._base.progress import Progress
 from rocscope.core import Context, Predictions, ThresholdCounts
 from rocscope.decisions.constraints import Constraint, Criterion, criterion_of
+from rocscope.decisions.model_hull import UncertainContext
 from rocscope.errors import InputError
 from rocscope.geometry.thinning import thin
 from rocscope.inference import resampling
@@ -220,7 +221,11 @@ def _cost(context: Context, tp: Array, fp: Array, n_pos: Array, n_neg: Array) ->
 def best_of_models(best: Sequence[Best], sign: int, scale: float) -> Chosen:
     """Choose among the best points of all models in each sample."""
     goodness = np.stack([of_model.goodness for of_model in best])
-    point = np.stack([of_model.point for of_model in best])
+    points = [of_model.point for of_model in best]
+    if any(of_model.ndim == 2 for of_model in points):
+        # Candidates with a capacity have mixed points; a single point is a mix in which the second has no share.
+        points = [at if at.ndim == 2 else np.column_stack([at, at, np.zeros(at.size)]) for at in points]
+    point = np.stack(points)
     depth = np.stack([of_model.depth for of_model in best])
     # Among equals the model with fewest positive predictions, then the first.
     enough = _enough(goodness.max(axis=0), scale)
@@ -758,6 +763,7 @@ class DrawsOfCounts:
     sample: InSample
     replicates: Replicates
     stratified: bool
+    uncertain: UncertainContext | None = None
 
     @property
     def n(self) -> float:
@@ -788,7 +794,7 @@ class DrawsOfCounts:
         if variance:
             wanted = FOLD_VARIANCE * variance * self._design_effect(quantity, seed) + error
             information = variance / wanted
-        return self._posterior([seed, 4], number, cells, quantity, information)
+        return self._posterior([seed, 4], number, cells, quantity, information, self.uncertain)
 
     def _design_effect(self, quantity: CostOrCriterion, seed: int) -> float:
         """Variance of one threshold's value with groups and weights, relative to independent rows."""
@@ -805,12 +811,18 @@ class DrawsOfCounts:
         return resampled / independent if independent and resampled else 1.0
 
     def _posterior(
-        self, seed: list[int], number: int, cells: Array, quantity: CostOrCriterion, information: float
+        self,
+        seed: list[int],
+        number: int,
+        cells: Array,
+        quantity: CostOrCriterion,
+        information: float,
+        uncertain: UncertainContext | None = None,
     ) -> tuple[Array, Array]:
         """Return posterior values of a candidate and of nobody, given the information per case.
 
         TPR ~ Beta(tp + ½, fn + ½), FPR ~ Beta(fp + ½, tn + ½) and, unless strata fix it, prevalence ~
-        Beta(n_pos + ½, n_neg + ½).
+        Beta(n_pos + ½, n_neg + ½). Costs and prevalence of an uncertain context are drawn from it.
         """
         rng, candidate = np.random.default_rng(seed), self.candidates.members[number]
         n = (cells[2] + cells[3]) or 1.0  # 1 where nothing could be chosen in any fold
@@ -825,6 +837,10 @@ class DrawsOfCounts:
         prevalence = rng.beta(n_pos + PRIOR, n_neg + PRIOR, DRAWS)
         if self.stratified:
             prevalence = np.full(DRAWS, n_pos / (n_pos + n_neg))
+
+        if uncertain is not None:
+            context: Any = uncertain.draw(rng, DRAWS)
+            candidate = replace(candidate, rule=replace(candidate.rule, context=context))
 
         # A criterion may depend on the number of cases, so that the shares are multiplied by it.
         classes = [prevalence, 1 - prevalence]

@@ -15,11 +15,13 @@ The file has this order: distributions and uncertain contexts, averages over the
 several models, and the H-measure.
 """
 
+import functools
+import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -33,10 +35,14 @@ from rocscope.decisions.randomized import RandomizedRule, Review, mixture_on
 from rocscope.errors import InexactCountsError, InputError, PairingError
 from rocscope.geometry import hull as geometry
 from rocscope.geometry.hull import Choices, HullVertex, SlopeRanges, TangentPoint
+from rocscope.inference.estimate import Estimate
 from rocscope.sample import Counted, Labels, Models, Samples, Scores, counts_of, samples_of, with_scores
 
 # Error of an integral over two uncertain numbers: far below the digits that are printed.
 RELATIVE_ERROR = 1e-10
+
+# Draws of costs in money over which the lowest cost is averaged: its relative error is then below 1%.
+DRAWS_OF_CONTEXTS = 20_000
 
 # The map of contexts shows cost ratios and odds from 1/1000 to 1000, at 20 steps a decade.
 MAP_DECADES = 3
@@ -60,7 +66,7 @@ class Distribution(Protocol):
 
     def moment_below(self, value: Array) -> Array: ...
 
-    def quantile(self, mass: float) -> float: ...
+    def quantile(self, mass: Any) -> Any: ...
 
 
 @dataclass(frozen=True)
@@ -93,7 +99,7 @@ class Uniform:
         """Return the partial expectation below each value."""
         return (np.clip(value, self.low, self.high) ** 2 - self.low**2) / (2 * (self.high - self.low))
 
-    def quantile(self, mass: float) -> float:
+    def quantile(self, mass: Any) -> Any:
         """Return the quantile at probability `mass`."""
         return self.low + mass * (self.high - self.low)
 
@@ -128,9 +134,9 @@ class Beta:
         """Return the partial expectation below each value."""
         return self.mean * special.betainc(self.a + 1, self.b, np.clip(value, 0, 1))
 
-    def quantile(self, mass: float) -> float:
+    def quantile(self, mass: Any) -> Any:
         """Return the quantile at probability `mass`."""
-        return float(special.betaincinv(self.a, self.b, mass))
+        return special.betaincinv(self.a, self.b, mass)
 
 
 @dataclass(frozen=True)
@@ -169,35 +175,75 @@ class LogNormal:
         """Return the partial expectation below each value."""
         return self.mean * special.ndtr(self._standard(value) - self.sigma)
 
-    def quantile(self, mass: float) -> float:
+    def quantile(self, mass: Any) -> Any:
         """Return the quantile at probability `mass`."""
-        return self.median * math.exp(self.sigma * float(special.ndtri(mass)))
+        return self.median * np.exp(self.sigma * special.ndtri(mass))
 
 
-Uncertain = float | tuple[float, float] | Distribution
+@dataclass(frozen=True, eq=False)
+class Draws:
+    """Equally likely values, such as draws from a posterior. Draws of several quantities of a context are joint."""
+
+    values: Array
+
+    @property
+    def mean(self) -> float:
+        """Expected value."""
+        return float(self.values.mean())
+
+    def mass_below(self, value: Array) -> Array:
+        """Return the probability below each value."""
+        return np.searchsorted(np.sort(self.values), value) / self.values.size
+
+    def moment_below(self, value: Array) -> Array:
+        """Return the partial expectation below each value."""
+        rising = np.sort(self.values)
+        return np.append(0.0, np.cumsum(rising))[np.searchsorted(rising, value)] / self.values.size
+
+    def quantile(self, mass: Any) -> Any:
+        """Return the quantile at probability `mass`."""
+        return np.quantile(self.values, mass, method="inverted_cdf")
+
+    def __repr__(self) -> str:
+        return f"Draws({self.values.size:,} with mean {self.mean:.6g})"
+
+
+class ContextDraws(NamedTuple):
+    """Costs of the four outcomes and prevalence, each a number or an array of draws; None for the sample's own."""
+
+    costs: dict[str, Any]
+    target_prevalence: Any
+
+
+Uncertain = float | tuple[float, float] | Sequence[float] | Distribution | Estimate
 
 
 @held_to_contract
 class UncertainContext:
-    """A context whose cost ratio, prevalence or both are given as distributions.
+    """A context whose costs, prevalence or both are given as distributions.
 
     Parameters
     ----------
-    cost_ratio : number, (low, high), Uniform, Beta or LogNormal
-        Cost of a false alarm, where a miss costs 1 and correct predictions nothing.
-    target_prevalence : number, (low, high), Uniform or Beta, optional
-        Share of positives where the classifier will be used; the sample's own when left out.
+    cost_ratio : number, (low, high), Uniform, Beta, LogNormal or array of draws, optional
+        Cost of a false alarm, where a miss costs 1 and correct predictions nothing. Without it and other costs, 1.
+    target_prevalence : number, (low, high), Uniform, Beta, array of draws or Estimate, optional
+        Share of positives where the classifier will be used; the sample's own when left out. An Estimate stands for the
+        Beta distribution with its value and standard error.
+    cost_fp, cost_fn, cost_tp, cost_tn : as `cost_ratio`
+        Costs in money, in place of a ratio. Gains are negative.
 
     Raises
     ------
     InputError
-        If a ratio is not above 0 or a prevalence not between 0 and 1.
+        If a ratio is not above 0 or a prevalence not between 0 and 1, or if arrays of draws differ in length.
 
     Notes
     -----
-    Ratio and prevalence are taken to be independent. Expected cost is linear in both, so that a choice made now is
-    best where it is best at their means: `mean` is the context that `rocscope.choose` uses. Who may wait until the
-    context is known does better: `Hull.expected_cost` integrates that over the slope intervals of the hull.
+    Arrays of draws are joint: entry i of each belongs to one possible future. Everything else is independent. Expected
+    cost is linear in prevalence × cost, so that a choice made now is best where it is best at the mean of these
+    products: `mean` is the context that `rocscope.choose` uses. Who may wait until the context is known does better:
+    `Hull.expected_cost` integrates that over the slope intervals of the hull, or over draws if costs are in money or
+    joint. `Decision.interval` covers the cost in the context that turns up.
 
     Examples
     --------
@@ -205,26 +251,99 @@ class UncertainContext:
     >>> context = UncertainContext(cost_ratio=(0.02, 0.08), target_prevalence=Beta(2, 38))
     >>> context.mean
     Context(target_prevalence=0.05, cost_fp=0.05, cost_fn=1, cost_tp=0, cost_tn=0)
+
+    A miss costs from 100 to 300, and in the worse of two futures more cases are positive, too:
+
+    >>> UncertainContext(cost_fp=10, cost_fn=[100, 300], target_prevalence=[0.01, 0.03]).mean.costs["fn"]
+    250.0
     """
 
-    def __init__(self, *, cost_ratio: Uncertain = 1, target_prevalence: Uncertain | None = None) -> None:
-        self.cost_ratio = _uncertain(cost_ratio, "cost_ratio", math.inf)
+    def __init__(
+        self,
+        *,
+        cost_ratio: Uncertain | None = None,
+        target_prevalence: Uncertain | None = None,
+        cost_fp: Uncertain = 1,
+        cost_fn: Uncertain = 1,
+        cost_tp: Uncertain = 0,
+        cost_tn: Uncertain = 0,
+    ) -> None:
+        given = {"fp": cost_fp, "fn": cost_fn, "tp": cost_tp, "tn": cost_tn}
+        costs = {cell: _uncertain(cost, f"cost_{cell}", math.inf, least=-math.inf) for cell, cost in given.items()}
+        self.in_money = costs != {"fp": 1, "fn": 1, "tp": 0, "tn": 0}
+        if cost_ratio is not None and self.in_money:
+            raise InputError("cost_ratio", expected="none beside costs in money", got="both")
+        if cost_ratio is not None:
+            costs["fp"] = _uncertain(cost_ratio, "cost_ratio", math.inf)
+        self.costs: dict[str, Any] = costs
         self.target_prevalence = None
         if target_prevalence is not None:
             self.target_prevalence = _uncertain(target_prevalence, "target_prevalence", 1)
+        sizes = {value.values.size for value in self._values if isinstance(value, Draws)}
+        if len(sizes) > 1:
+            raise InputError("draws", expected="arrays of one length, as they are joint", got=f"{sorted(sizes)}")
+
+    @property
+    def _values(self) -> tuple[Any, ...]:
+        return (*self.costs.values(), self.target_prevalence)
+
+    @property
+    def cost_ratio(self) -> Any:
+        """Cost of a false alarm, where a miss costs 1; of costs in money the ratio at their mean."""
+        return self.mean.cost_ratio if self.in_money else self.costs["fp"]
 
     @property
     def mean(self) -> Context:
-        """The context with the mean ratio and mean prevalence."""
-        return Context(_mean(self.target_prevalence), cost_fp=_mean(self.cost_ratio), cost_fn=1)
+        """The context whose expected costs are the mean of those in all possible contexts."""
+        share, costs = self.target_prevalence, {}
+        for cell, cost in self.costs.items():
+            costs[f"cost_{cell}"] = _mean(cost)
+            if isinstance(cost, Draws) and isinstance(share, Draws):
+                # The mean of prevalence × cost, over the mean prevalence of the class.
+                of_class = share.values if cell in ("tp", "fn") else 1 - share.values
+                costs[f"cost_{cell}"] = float((of_class * cost.values).mean() / of_class.mean())
+        return Context(_mean(share), **costs)
+
+    def draw(self, rng: np.random.Generator, size: int) -> ContextDraws:
+        """Return a number of draws of all costs and the prevalence; arrays of draws are drawn together."""
+        uniform = rng.random(size)
+
+        def drawn(value: Any) -> Any:
+            if isinstance(value, Draws):
+                return value.values[(uniform * value.values.size).astype(np.intp)]
+            return value.quantile(rng.random(size)) if isinstance(value, Distribution) else value
+
+        return ContextDraws({cell: drawn(cost) for cell, cost in self.costs.items()}, drawn(self.target_prevalence))
+
+    def extremes(self) -> Iterator[ContextDraws]:
+        """Yield the contexts among which costs are most extreme: corners of the ranges, with each joint draw.
+
+        A distribution without ends, such as a LogNormal, has the range from its 2.5% to its 97.5% quantile.
+        """
+        ends = []
+        for value in self._values:
+            if isinstance(value, Draws) or not isinstance(value, Distribution):
+                ends.append([value])
+            else:
+                tails = (0.0, 1.0) if isinstance(value, Uniform) else (0.025, 0.975)
+                ends.append([float(value.quantile(tail)) for tail in tails])
+        for *costs, share in itertools.product(*ends):
+            arrays = [value.values if isinstance(value, Draws) else value for value in (*costs, share)]
+            yield ContextDraws(dict(zip(self.costs, arrays, strict=False)), arrays[-1])
 
     def __repr__(self) -> str:
-        return f"UncertainContext(cost_ratio={self.cost_ratio!r}, target_prevalence={self.target_prevalence!r})"
+        shown = {"cost_ratio": self.costs["fp"]}
+        if self.in_money:
+            shown = {f"cost_{cell}": cost for cell, cost in self.costs.items()}
+        facts = [f"{name}={value!r}" for name, value in shown.items()]
+        return f"UncertainContext({', '.join(facts)}, target_prevalence={self.target_prevalence!r})"
 
 
-def _uncertain(given: Any, name: str, limit: float) -> Any:
+def _uncertain(given: Any, name: str, limit: float, least: float = 0) -> Any:
     expected = "above 0" if math.isinf(limit) else f"between 0 and {limit:g}"
-    value = Uniform(*given) if isinstance(given, tuple) and len(given) == 2 else given
+    if least < 0:
+        return _distribution(given, name) or check.check_number(given, name, "a number, a range or a distribution")
+    value = _distribution(given, name) or given
     if isinstance(value, Distribution):
         inside = value.quantile(0) >= 0 and value.quantile(1) <= limit
     else:
@@ -232,6 +351,22 @@ def _uncertain(given: Any, name: str, limit: float) -> Any:
     if not inside:
         raise InputError(name, expected=f"values {expected}", got=repr(given))
     return value
+
+
+def _distribution(given: Any, name: str) -> Distribution | None:
+    """Return the distribution that is given, as a range, draws or an estimate too; None for anything else."""
+    if isinstance(given, tuple) and len(given) == 2:
+        return Uniform(*given)
+    if isinstance(given, list | tuple | np.ndarray):
+        return Draws(check.check_numbers(given, name))
+    if isinstance(given, Estimate):
+        # The Beta distribution of this mean m and variance s²: a + b = m(1 − m)/s² − 1.
+        size = given.value * (1 - given.value) / given.standard_error**2 - 1
+        if not size > 0:
+            expected = "an Estimate of a share with a standard error"
+            raise InputError(name, expected=expected, got=repr(given))
+        return Beta(given.value * size, (1 - given.value) * size)
+    return given if isinstance(given, Distribution) else None
 
 
 def _mean(value: Any) -> Any:
@@ -297,9 +432,12 @@ def adaptive_cost(envelope: Envelope, context: UncertainContext, sample_prevalen
     In closed form where one of the two is uncertain. Where both are, over cost ratio in closed form and over
     prevalence by adaptive quadrature to a relative error of 10⁻¹⁰.
     """
-    ratio, prevalence = context.cost_ratio, context.target_prevalence
+    ratio, prevalence = context.costs["fp"], context.target_prevalence
     if prevalence is None:
         prevalence = sample_prevalence
+    if context.in_money or (isinstance(ratio, Draws) and isinstance(prevalence, Draws)):
+        drawn = context.draw(np.random.default_rng(0), DRAWS_OF_CONTEXTS)
+        return float(np.mean(lowest_cost(envelope, drawn, sample_prevalence)))
     if not isinstance(prevalence, Distribution):
         return _cost_at_prevalence(envelope, ratio, prevalence)
     if not isinstance(ratio, Distribution):
@@ -312,6 +450,46 @@ def adaptive_cost(envelope: Envelope, context: UncertainContext, sample_prevalen
 
     total, _ = integrate.quad(at_mass, 0, 1, epsabs=1e-14, epsrel=RELATIVE_ERROR, limit=500)
     return float(total)
+
+
+def cost_in(drawn: ContextDraws, tpr: Any, fpr: Any, sample_prevalence: float) -> Any:
+    """Return the expected cost per case of some rates in drawn contexts."""
+    costs = drawn.costs
+    share = sample_prevalence if drawn.target_prevalence is None else drawn.target_prevalence
+    of_positives = costs["tp"] * tpr + costs["fn"] * (1 - tpr)
+    return share * of_positives + (1 - share) * (costs["fp"] * fpr + costs["tn"] * (1 - fpr))
+
+
+def lowest_cost(envelope: Envelope, drawn: ContextDraws, sample_prevalence: float) -> Any:
+    """Return the expected cost per case of the best vertex in each drawn context."""
+    vertices = zip(1 - envelope.fnr, envelope.fpr, strict=True)
+    return functools.reduce(np.minimum, (cost_in(drawn, *rates, sample_prevalence) for rates in vertices))
+
+
+def minimax_regret(envelope: Envelope, context: UncertainContext, sample_prevalence: float) -> Callable[..., Array]:
+    """Return the function of tp, fp, fn and tn that is the largest regret in any possible context.
+
+    Notes
+    -----
+    The regret of a threshold is its cost less that of the best vertex. It is convex in prevalence × cost, and that is
+    linear in each uncertain number, so that its maximum lies at an extreme of their ranges.
+
+    References
+    ----------
+    Savage 1951, "The theory of statistical decision", J. Am. Stat. Assoc. 46:55–67.
+    """
+    extremes = list(context.extremes())
+    lowest = [lowest_cost(envelope, extreme, sample_prevalence) for extreme in extremes]
+
+    def regret(tp: Array, fp: Array, fn: Array, tn: Array) -> Array:
+        tpr, fpr = np.asarray(tp / (tp + fn))[..., None], np.asarray(fp / (fp + tn))[..., None]
+        largest = np.full(np.shape(tp), -np.inf)
+        for extreme, best in zip(extremes, lowest, strict=True):
+            excess = cost_in(extreme, tpr, fpr, sample_prevalence) - best
+            largest = np.maximum(largest, excess.max(axis=-1))
+        return largest
+
+    return regret
 
 
 def _cost_at_prevalence(envelope: Envelope, ratio: float | Distribution, prevalence: float) -> float:

@@ -9,7 +9,8 @@ label, or the labels of a random sample with known inclusion probabilities (Horv
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -22,6 +23,7 @@ from rocscope.core import Band, Campaign, CumulativeCounts, ThresholdCounts
 from rocscope.curves.curve import Curve
 from rocscope.decisions.constraints import predict
 from rocscope.errors import InputError, LabelError, ScoreError, WeightError
+from rocscope.inference import proportions
 from rocscope.inference.estimate import Estimate
 from rocscope.sample import Models, samples_of
 
@@ -156,31 +158,42 @@ def estimate_prevalence(
     -----
     EM: the log-likelihood Σ log(π·p/π₀ + (1 − π)(1 − p)/(1 − π₀)) is concave in π; its maximum is found directly, its
     interval from the likelihood ratio. It takes the calibration for granted. Confusion matrix:
-    π = (q − fpr)/(tpr − fpr) for a share q of positive predictions, held within 0 and 1, with an interval by the delta
-    method that includes the sampling error of both rates. Both suppose that only the class mix has changed.
+    π = (q − fpr)/(tpr − fpr) for a share q of positive predictions, held within 0 and 1.
+
+    Both intervals include the sampling error of the `labelled` rows: of their class mix π₀ (EM), or of tpr and fpr. The
+    errors of several shares are combined from their intervals, each the difference that one end of it makes to π
+    (MOVER, "variance estimates recovery"). Both methods suppose that only the class mix has changed.
 
     References
     ----------
     Saerens, Latinne & Decaestecker 2002, "Adjusting the outputs of a classifier to new a priori probabilities",
-    Neural Computation 14; Forman 2008, "Quantifying counts and costs via classification", Data Min. Knowl. Disc. 17.
+    Neural Computation 14; Forman 2008, "Quantifying counts and costs via classification", Data Min. Knowl. Disc. 17;
+    Zou & Donner 2008, Stat. Med. 27:1693–1702 (MOVER).
 
     Examples
     --------
     >>> labelled = ThresholdCounts([1, 0], [80, 20], [10, 90])
     >>> estimate = estimate_prevalence([1] * 31 + [0] * 69, method="confusion", labelled=labelled)
     >>> round(estimate.value, 6), round(estimate.low, 3), round(estimate.high, 3)
-    (0.3, 0.154, 0.446)
+    (0.3, 0.154, 0.45)
     """
     check.check_share(level, "level")
     known = None if labelled is None else samples_of(labelled, name="labelled").one(None).points
     if method == "em":
+        class_mix = None
         if train_prevalence is None and known is not None:
             train_prevalence = known.prevalence
+            class_mix = proportions.proportion(known.n_pos, known.n, level=level)
         if train_prevalence is None:
             raise InputError("train_prevalence", expected="the class mix of the probabilities", got="none")
         probability = _checked_probabilities(y_score, "y_score")
         prior = check.check_share(train_prevalence, "train_prevalence")
-        return _by_maximum_likelihood(probability, prior, level)
+        estimate = _by_maximum_likelihood(probability, prior, level)
+        if class_mix is None:
+            return estimate
+        # A larger share of positives among the labelled rows makes each probability less telling, and π larger.
+        ends = [_by_maximum_likelihood(probability, end, level).value for end in (class_mix.low, class_mix.high)]
+        return _with_errors(estimate, [ends])
     if method != "confusion":
         raise InputError("method", expected="'em' or 'confusion'", got=repr(method))
     if known is None:
@@ -213,6 +226,17 @@ def _by_maximum_likelihood(probability: Array, prior: float, level: float) -> Es
     return Estimate(value, low, high, level, "EM, likelihood ratio", probability.size, error)
 
 
+def _with_errors(estimate: Estimate, others: Sequence[Sequence[float]]) -> Estimate:
+    """Return an estimate with further independent errors: its values at both ends of the interval of each."""
+    below, above = (estimate.value - estimate.low) ** 2, (estimate.high - estimate.value) ** 2
+    for ends in others:
+        below += (estimate.value - min(*ends, estimate.value)) ** 2
+        above += (max(*ends, estimate.value) - estimate.value) ** 2
+    low, high = max(estimate.value - math.sqrt(below), 0.0), min(estimate.value + math.sqrt(above), 1.0)
+    error = (high - low) / (2 * proportions.normal_quantile(estimate.level))
+    return replace(estimate, low=low, high=high, standard_error=error)
+
+
 def _root(falling: Callable[[float], float], low: float, high: float) -> float:
     """Return the zero of a decreasing function, or the nearer end of the interval."""
     if not falling(low) > 0:
@@ -232,16 +256,17 @@ def _by_confusion_matrix(scores: Array, labelled: CumulativeCounts, threshold: f
         got = f"{tpr:.4g} and {fpr:.4g}"
         hint = "there the model does not tell the classes apart; use another threshold"
         raise InputError(f"threshold={threshold:g}", expected="a tpr above the fpr", got=got, hint=hint)
-    share = float(predict(scores, threshold).mean())
-    value = min(max((share - fpr) / (tpr - fpr), 0.0), 1.0)
-    # Delta method for (q − fpr)/(tpr − fpr): the derivatives by q, tpr and fpr are 1, −π and −(1 − π), over tpr − fpr.
-    variance = share * (1 - share) / scores.size
-    variance += value**2 * tpr * (1 - tpr) / labelled.n_pos
-    variance += (1 - value) ** 2 * fpr * (1 - fpr) / labelled.n_neg
-    error = math.sqrt(variance) / (tpr - fpr)
-    half_width = float(special.ndtri((1 + level) / 2)) * error
-    low, high = max(value - half_width, 0.0), min(value + half_width, 1.0)
-    return Estimate(value, low, high, level, "confusion matrix, delta method", scores.size, error)
+    n_above = int(predict(scores, threshold).sum())
+    counted = {"share": (n_above, scores.size), "tpr": (point.tp, point.n_pos), "fpr": (point.fp, point.n_neg)}
+    rates = {name: proportions.proportion(hits, n, level=level) for name, (hits, n) in counted.items()}
+
+    def corrected(share: float = n_above / scores.size, tpr: float = tpr, fpr: float = fpr) -> float:
+        """Return the prevalence that explains a share of positive predictions; 1 if the rates cross."""
+        return min(max((share - fpr) / (tpr - fpr), 0.0), 1.0) if tpr > fpr else 1.0
+
+    value = corrected()
+    ends = [[corrected(**{name: end}) for end in (rate.low, rate.high)] for name, rate in rates.items()]
+    return _with_errors(Estimate(value, value, value, level, "confusion matrix, MOVER", scores.size), ends)
 
 
 # Partly known outcomes

@@ -29,7 +29,7 @@ from rocscope.core.context import PARTS, Stakes, cost_of, rows_in_money
 from rocscope.decisions import generalization
 from rocscope.decisions.constraints import Constraint, Criterion, criterion_of, predict
 from rocscope.decisions.generalization import Candidate, Candidates, ChosenEstimate, CostOrCriterion, FixedRule
-from rocscope.decisions.model_hull import Hull
+from rocscope.decisions.model_hull import Hull, UncertainContext
 from rocscope.decisions.plan import Note
 from rocscope.decisions.randomized import Reviewing
 from rocscope.errors import InputError, ScoreError
@@ -572,12 +572,15 @@ class SamplingModel:
         What each row costs, where that differs.
     fixed : function without arguments that returns a FixedRule, or None
         The cost is then that of this rule, which is not chosen again; a criterion is still estimated from `candidates`.
+    uncertain : UncertainContext or None
+        The context of new cases is drawn from it; that of the candidates is its mean.
     """
 
     samples: Samples | None = None
     candidates: Candidates | None = None
     row_costs: RowCostModel | None = None
     fixed: Callable[[], FixedRule] | None = None
+    uncertain: UncertainContext | None = None
 
     def estimate(self, *, quantity: CostOrCriterion = "cost", **options: Any) -> ChosenEstimate:
         """Return the cost (in the candidates' unit) or criterion of the choice on new cases.
@@ -627,7 +630,7 @@ class SamplingModel:
         if self.row_costs is not None and candidates.criterion.name == "min_cost":
             cost_draws = self.row_costs.draws(design, sample, stratified)
         else:
-            cost_draws = generalization.DrawsOfCounts(design, candidates, sample, drawn, stratified)
+            cost_draws = generalization.DrawsOfCounts(design, candidates, sample, drawn, stratified, self.uncertain)
         return Generalization(design, candidates, sample, held_out, drawn, cost_draws, quantity, level, seed)
 
 
@@ -694,30 +697,40 @@ class _Actions:
 
     def draw(self, rng: np.random.Generator, size: int) -> Array:
         """Draw the cost per case of the class: shares of the actions ~ Dirichlet(counts + ½)."""
-        return rng.dirichlet(np.array(self.counts) + generalization.PRIOR, size) @ np.array(self.costs)
+        shares = rng.dirichlet(np.array(self.counts) + generalization.PRIOR, size)
+        return np.sum([share * cost for share, cost in zip(shares.T, self.costs, strict=True)], axis=0)
 
 
 def as_given(
-    context: Context, acted: OperatingPoint, review: Reviewing | None, what: str = "lots are"
+    context: Context,
+    acted: OperatingPoint,
+    review: Reviewing | None,
+    what: str = "lots are",
+    uncertain: UncertainContext | None = None,
 ) -> SamplingModel:
     """Return the sampling model of a fixed randomised rule or rule with reviews.
 
     Notes
     -----
     Jeffreys' posterior: the shares of the actions in each class ~ Dirichlet(counts + ½), and the prevalence, unless the
-    context names it, ~ Beta(n_pos + ½, n_neg + ½).
+    context names it, ~ Beta(n_pos + ½, n_neg + ½). Costs and prevalence of an uncertain context are drawn from it.
     """
-    cost = context.costs
     reason = f"{what} taken as given, not as chosen"
-    positives = _Actions((acted.tp, acted.fn), (cost["tp"], cost["fn"]))
-    negatives = _Actions((acted.fp, acted.tn), (cost["fp"], cost["tn"]))
     if review is not None:
         reason = "reviews are taken as given, not as chosen"
+
+    def actions(cost: Mapping[str, Any]) -> tuple[_Actions, _Actions]:
+        """Return the actions on positives and on negatives."""
+        if review is None:
+            positives = _Actions((acted.tp, acted.fn), (cost["tp"], cost["fn"]))
+            return positives, _Actions((acted.fp, acted.tn), (cost["fp"], cost["tn"]))
         # `looked` counts the cases that are acted on or reviewed; a review is followed by the right action.
         looked, look = review.point, review.review.cost
         tp, fp = max(looked.tp - acted.tp, 0), max(looked.fp - acted.fp, 0)
         positives = _Actions((acted.tp, tp, looked.fn), (cost["tp"], cost["tp"] + look, cost["fn"]))
-        negatives = _Actions((acted.fp, fp, looked.tn), (cost["fp"], cost["tn"] + look, cost["tn"]))
+        return positives, _Actions((acted.fp, fp, looked.tn), (cost["fp"], cost["tn"] + look, cost["tn"]))
+
+    positives, negatives = actions(context.costs)
     n_pos, n_neg = float(sum(positives.counts)), float(sum(negatives.counts))
     target = context.target_prevalence
 
@@ -725,8 +738,12 @@ def as_given(
         # Draws are cheap here; ten times as many make the ends of the interval steady.
         rng, size = np.random.default_rng([seed, 3]), 10 * replicates
         prevalence: Any = rng.beta(n_pos + generalization.PRIOR, n_neg + generalization.PRIOR, size)
-        if target is not None:
-            prevalence = target
+        costs, share = context.costs, target
+        if uncertain is not None:
+            costs, share = uncertain.draw(rng, size)
+        if share is not None:
+            prevalence = share
+        positives, negatives = actions(costs)
         nobody = prevalence * positives.costs[-1] + (1 - prevalence) * negatives.costs[-1]
         of_positives, of_negatives = positives.draw(rng, size), negatives.draw(rng, size)
         return prevalence * of_positives + (1 - prevalence) * of_negatives, nobody

@@ -1,9 +1,9 @@
 """Conditions on figures: one grammar for constraints, gates and monitoring limits.
 
-quantity[(model)] <|<=|>|>= bound[%] [at level]
+quantity[(model)] <|<=|>|>= bound[%] [at level [confidence]]
 quantity(b) - quantity(a) < bound          the difference of two models
 lower <= quantity <= upper                 both ends
-condition and condition                    all of them
+condition and condition                    all of them; a comma may stand for "and"
 """
 
 import operator
@@ -23,7 +23,7 @@ from rocscope.errors import InputError
 Sign = Literal[">=", "<=", ">", "<"]
 
 RELATIONS: dict[str, Callable[..., Any]] = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
-_WRITTEN = {"≥": ">=", "≤": "<="}
+_WRITTEN = {"≥": ">=", "≤": "<=", "=>": ">=", "=<": "<="}
 _TURNED = {">=": "<=", "<=": ">=", ">": "<", "<": ">"}
 _SLACK = 1e-12
 """Relative tolerance for rounding at the bound: a thousand times 2⁻⁵³, less than one case in 10¹¹."""
@@ -31,12 +31,22 @@ _SLACK = 1e-12
 _NUMBER = r"[-+−]?(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][-+−]?\d+)?\s*%?"
 _NAME = r"[A-Za-z][^<>=≤≥()]*?"
 _TERM = rf"({_NAME})\s*\(([^()]+)\)"
-_SIGN = r"\s*(>=|<=|≥|≤|>|<)\s*"
+_SIGN = r"\s*(>=|<=|=>|=<|≥|≤|>|<)\s*"
 _FORM = re.compile(
     rf"\s*(?:({_NUMBER}){_SIGN})?(?:{_TERM}(?:\s*[-−]\s*{_TERM})?|({_NAME}))"
-    rf"(?:{_SIGN}({_NUMBER}))?(?:\s+at\s+({_NUMBER}))?\s*"
+    rf"(?:{_SIGN}({_NUMBER}))?(?:\s+(?:at|with)\s+({_NUMBER})(?:\s+confidence)?)?\s*"
 )
-_AND = re.compile(r"\s+and\s+(?![^()]*\))", re.IGNORECASE)
+_AND = re.compile(r"(?:\s+and\s+|\s*,\s+)(?![^()]*\))", re.IGNORECASE)
+
+# The rate that a percentage of a count means.
+_RATE_OF_COUNT = {"cases": "depth", "tp": "tpr", "fp": "fpr", "fn": "fnr", "tn": "tnr"}
+
+# What people write that has no meaning here, and what to write.
+_FIXES = {
+    r"==": "an exact value is two bounds: 'tpr >= .8 and tpr <= .8'",
+    r"[<>=]\s*\d{1,3}(,\d{3})+": "write a number without commas, such as 1000 or 1_000",
+    r"\bper\s+(hour|day|week|month|year)\b": "leave the period out, and pass the cases that come in it as population=",
+}
 
 
 @held_to_contract
@@ -78,10 +88,15 @@ class Condition:
         InputError
             If it cannot be read; the error names `subject` and shows an example.
         """
-        parts = _AND.split(text) if isinstance(text, str) else ()
-        conditions = [condition for part in parts for condition in cls._of_part(part, subject)]
-        if not conditions:
-            raise InputError(subject, expected=f"a text such as {example!r}", got=check.shown(text))
+        parts = _AND.split(text) if isinstance(text, str) else [""]
+        conditions: list[Self] = []
+        for part in parts:
+            of_part = cls._of_part(part, subject)
+            if not of_part:
+                hints = [hint for pattern, hint in _FIXES.items() if re.search(pattern, str(text))]
+                expected, hint = f"a text such as {example!r}", "; ".join(hints)
+                raise InputError(subject, expected=expected, got=check.shown(text), hint=hint)
+            conditions += of_part
         return tuple(conditions)
 
     @classmethod
@@ -105,6 +120,10 @@ class Condition:
         for sign, bound in ends:
             if bound is not None:
                 relation = cast(Sign, _WRITTEN.get(sign, sign))
+                rate = _RATE_OF_COUNT.get((quantity or alone).strip().casefold())
+                if rate and bound.endswith("%"):
+                    expected, hint = "a number of cases", f"for a share write '{rate} {relation} {bound}'"
+                    raise InputError(subject, expected=expected, got=repr(text.strip()), hint=hint)
                 conditions.append(cls(quantity or alone, relation, _number(bound), asked, model, minus))
         return conditions
 
