@@ -379,9 +379,8 @@ class ThresholdClassifier(wrapping.TwoClasses, wrapping.WrappingClassifier):
         check.check_number(self.shrinkage, "shrinkage", "a number of at least 0", least=0)
         self.classes_, self.pos_label_ = wrapping.check_two_classes(y, self.pos_label, symmetric=symmetric)
         self._method = wrapping.check_response(self.estimator, self.response_method)
-        self.predictions_, refit = self._out_of_fold(
-            X, y, weight, groups, params, response=self.response_method, positive=self._positive
-        )
+        response, positive = self.response_method, self._positive
+        self.predictions_, refit = self._out_of_fold(X, y, weight, groups, params, response, positive)
         (name,) = self.predictions_.models
         self.estimator_ = refit(name)
         self.decision_ = self._search(self.predictions_)
@@ -533,9 +532,8 @@ class HullClassifier(wrapping.TwoClasses, wrapping.FoldedClassifier, metaestimat
         symmetric = self._is_symmetric
         self.classes_, self.pos_label_ = wrapping.check_two_classes(y, self.pos_label, symmetric=symmetric)
         self._methods = {name: wrapping.check_response(model, self.response_method) for name, model in models.items()}
-        self.predictions_, refit = self._out_of_fold(
-            X, y, weight, groups, params, response=self.response_method, positive=self._positive
-        )
+        response, positive = self.response_method, self._positive
+        self.predictions_, refit = self._out_of_fold(X, y, weight, groups, params, response, positive)
         self.named_estimators_ = {name: refit(name) for name in models}
         self.hull_: Hull = hull(self.predictions_)
         self._decide()
@@ -712,9 +710,7 @@ class ClassWeightClassifier(wrapping.WrappingClassifier):
         if self.classes_.size < 2:
             raise OneClassError("y", expected="two classes or more", got=f"one class, {self.classes_[0].item()!r}")
         wrapping.check_response(self.estimator, "predict_proba")
-        self.predictions_, refit = self._out_of_fold(
-            X, y, weight, groups, params, response="predict_proba", positive=None
-        )
+        self.predictions_, refit = self._out_of_fold(X, y, weight, groups, params, "predict_proba", None)
         (name,) = self.predictions_.models
         self.estimator_ = refit(name)
         self.decision_ = class_weights(

@@ -205,10 +205,10 @@ class Search(wrapping.TwoClasses, wrapping.WrappingClassifier):
         self._methods = {}
         for name, model in self._candidates.items():
             self._methods[name] = wrapping.check_response(model, self.response_method)
-        options = {"response": self.response_method, "positive": self._positive}
+        arguments = (X, y, weight, groups, params, self.response_method, self._positive)
         repeats: list[_CandidateFigures] = []
         while True:
-            predictions, refit = self._out_of_fold(X, y, weight, groups, params, repeat=len(repeats), **options)
+            predictions, refit = self._out_of_fold(*arguments, repeat=len(repeats))
             if not repeats:
                 self.predictions_ = predictions
             repeats.append(goal.evaluate(predictions))

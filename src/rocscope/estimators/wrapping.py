@@ -57,9 +57,9 @@ class FoldedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         weight: Array | None,
         groups: Any,
         params: dict[str, Any],
-        *,
         response: str,
         positive: int | None,
+        *,
         repeat: int = 0,
     ) -> tuple[Any, Callable[[str], Any]]:
         """Return out-of-fold predictions, and a function that fits a model to all rows."""
