@@ -61,16 +61,6 @@ class ClosedForms:
         """Outcomes at the target prevalence."""
         return Outcomes.of(self.evidence.counts).at(self.shift.target)
 
-    @cached_property
-    def _class_weights(self) -> tuple[float, float]:
-        """Weights of a positive and of a negative row at the target prevalence."""
-        if self.shift.target is None:
-            return 1.0, 1.0
-        plain = self.evidence.outcomes
-        of_positive = self.shift.target * plain.n / float(plain.pos.sum())
-        of_negative = (1 - self.shift.target) * plain.n / float(plain.neg.sum())
-        return of_positive, of_negative
-
     def error(self, of_positive: Any, of_negative: Any) -> float:
         """Return the standard error of a mean over rows, given its terms for both labels at each level."""
         sample = self.sample
@@ -80,7 +70,7 @@ class ClosedForms:
             # The shares of the classes are given: only the variation within the classes counts.
             of_positive = of_positive - (of_positive @ sample.pos) / sample.pos.sum()
             of_negative = of_negative - (of_negative @ sample.neg) / sample.neg.sum()
-        weight_pos, weight_neg = self._class_weights
+        weight_pos, weight_neg = self.evidence.outcomes.class_weights(self.shift.target)
         variance = self.evidence.variance_of_sum(of_positive * weight_pos, of_negative * weight_neg)
         return sqrt(max(variance, 0.0)) / sample.n
 

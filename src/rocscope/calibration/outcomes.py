@@ -171,6 +171,13 @@ class Outcomes:
         pos, total = Shift.of(self, target_prevalence).of_counts(self.pos, self.total)
         return self if target_prevalence is None else replace(self, pos=pos, total=total, is_count=False)
 
+    def class_weights(self, target_prevalence: float | None) -> tuple[float, float]:
+        """Return the weights of a positive and of a negative row at a target prevalence, such as target·n/positives."""
+        if target_prevalence is None:
+            return 1.0, 1.0
+        of_positive = target_prevalence * self.n / float(self.pos.sum())
+        return of_positive, (1 - target_prevalence) * self.n / float(self.neg.sum())
+
     def pooled(self, most: int, ends: int = 0) -> "Outcomes":
         """Return about `most` groups of neighbouring rows of equal size; `ends` levels on each side stay ungrouped."""
         size = self.score.size
@@ -464,13 +471,11 @@ class Evidence:
         plain = self.outcomes
         if target_prevalence is None:
             return plain
-        # A positive then has the weight target·n/positives; squares of weights have its square.
         pos, neg = plain.pos, plain.neg
         if self.squares is not None:
             pos, neg = self.squares
-        of_pos = (target_prevalence * plain.n / float(plain.pos.sum())) ** 2
-        of_neg = ((1 - target_prevalence) * plain.n / float(plain.neg.sum())) ** 2
-        return replace(plain.at(target_prevalence), squares=of_pos * pos + of_neg * neg)
+        of_pos, of_neg = plain.class_weights(target_prevalence)
+        return replace(plain.at(target_prevalence), squares=of_pos**2 * pos + of_neg**2 * neg)
 
     def variance_of_sum(self, of_positive: Any, of_negative: Any) -> float:
         """Return the variance of a weighted sum of centred terms, given for a positive and a negative at each level.
@@ -594,9 +599,8 @@ def _evidence_of_rows(rows: Predictions, group: NDArray[np.intp] | None, counts:
         group, weighting = weighting.units(group), weighting.take(used)
     elif group is not None:
         group = np.unique(group[used], return_inverse=True)[1]
-    return Evidence(
-        counts, squares, WeightedOutcomes(level, rows.y_true[used], amount, group, times is not None), weighting
-    )
+    weighted_rows = WeightedOutcomes(level, rows.y_true[used], amount, group, times is not None)
+    return Evidence(counts, squares, weighted_rows, weighting)
 
 
 # Bins

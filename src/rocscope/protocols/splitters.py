@@ -3,9 +3,6 @@
 Cross-validation, hold-out, leave-one-out, bootstrap, time series and others; `cv=` of other functions accepts each of
 them, a number of folds, a splitter of scikit-learn, or index arrays.
 """
-#
-# What `cv` may be, and the splits that it stands for.
-# """
 
 from collections.abc import Iterable, Iterator
 from copy import copy

@@ -17,7 +17,7 @@ import numpy as np
 from rocscope import kernels
 from rocscope._base import special
 from rocscope._base import validation as check
-from rocscope._base.arrays import Array, Booleans, Indices, Ties
+from rocscope._base.arrays import FIRST_ROUNDED, Array, Booleans, Indices, Ties
 from rocscope.core import Campaign, Context, CumulativeCounts, Provenance, Result, ThresholdCounts, html_table, number
 from rocscope.core.context import CELLS, decimal, nearest
 from rocscope.curves.rate_curves import PrecisionRecallCurve, RocCurve
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 
 # So that sums and differences of two such fit 64 bits.
 _FITS = 2**62
-# From here on float64 rounds some whole numbers.
-_FIRST_ROUNDED = 2**53
 
 
 def cheapest(rows: SegmentRows, known: Booleans, context: Context) -> dict[str, Array]:
@@ -55,7 +53,7 @@ def _one_by_one(rows: SegmentRows, known: Booleans, context: Context) -> dict[st
 def _unrounded(scores: Array) -> Array:
     """Return scores as float64 if none would be rounded."""
     floats = scores.astype(np.float64)
-    rounded = scores.dtype.kind != "f" and (abs(floats) >= _FIRST_ROUNDED)[abs(floats) < inf].any()
+    rounded = scores.dtype.kind != "f" and (abs(floats) >= FIRST_ROUNDED)[abs(floats) < inf].any()
     return scores.astype(object) if rounded else floats
 
 
