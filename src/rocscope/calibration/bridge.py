@@ -140,9 +140,8 @@ class ContinuousCalibration:
             raise InputError("n", expected="a number of rows above 0", got=repr(self.n))
         _agree("density", self._integral(self.density, 0), 1.0, "integrates to")
         if not 0 < self.n_pos < self.n:
-            raise OneClassError(
-                "chance", expected="positives and negatives", got=f"{self.n_pos:g} of {self.n:g} positive"
-            )
+            got = f"{self.n_pos:g} of {self.n:g} positive"
+            raise OneClassError("chance", expected="positives and negatives", got=got)
 
     @property
     def n_pos(self) -> float:

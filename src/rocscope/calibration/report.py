@@ -146,6 +146,7 @@ def _without_interval(
 ) -> dict[str, Estimate]:
     """Return the measures that are shown without an interval."""
     sample = forms.sample
+    with_effective_rows = forms.evidence.outcomes_at(forms.shift.target)
     brier = scores.decompose(sample)
     log_loss = scores.decompose(sample, rule="log_loss")
     murphy = scores.decompose(sample, method="murphy", bins=bins)
@@ -158,9 +159,7 @@ def _without_interval(
         "murphy_miscalibration": murphy.miscalibration,
         "murphy_discrimination": murphy.discrimination,
         "murphy_uncertainty": murphy.uncertainty,
-        "ece_debiased": scores.calibration_error(
-            forms.evidence.outcomes_at(forms.shift.target), bins=bins, debiased=True
-        ),
+        "ece_debiased": scores.calibration_error(with_effective_rows, bins=bins, debiased=True),
         "smooth_ece": scores.smooth_calibration_error(sample),
         "spiegelhalter_z": spiegelhalter.statistic,
     }

@@ -225,9 +225,8 @@ class Distances:
         sample = self.sample
         cells = binned(sample, bins=_CELLS_OF_TEST, strategy="quantile")
         # The variance of the sum of a level is p(1 − p) times this: its number of rows, or Σw² for weights.
-        scale = np.divide(
-            sample.total**2, sample.effective, out=np.zeros_like(sample.total), where=sample.effective > 0
-        )
+        has_rows = sample.effective > 0
+        scale = np.divide(sample.total**2, sample.effective, out=np.zeros_like(sample.total), where=has_rows)
 
         # Does LOESS fit in the cells? Chi-squared with one degree less than ten cells. Ties leave fewer cells, and then
         # this rejects less often; but LOESS nearly interpolates so few levels.

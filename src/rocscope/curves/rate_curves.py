@@ -521,9 +521,8 @@ def precision_recall(
     >>> curve.x, curve.average_precision
     (array([0. , 0.5, 0.5, 1. ]), 0.8333333333333333)
     """
-    return PrecisionRecallCurve(
-        points_of(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
-    )
+    points = points_of(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
+    return PrecisionRecallCurve(points)
 
 
 class LiftChart(CountCurve):

@@ -741,9 +741,8 @@ def average_curve(
     if grid is not None and (method not in ("vertical", "threshold") or (method, kind) == ("threshold", "calibration")):
         raise InputError("grid", expected="none for this average", got="one", hint="it is for x or thresholds")
     averaged = _pooled(folds, level) if method == "pooled" else _mean_curve(folds, method, grid, level)
-    return AverageCurve(
-        averaged, method=_NAMES[method], model=name, folds=folds, areas=_areas(folds, kind, level), level=level
-    )
+    of_curve = _areas(folds, kind, level)
+    return AverageCurve(averaged, method=_NAMES[method], model=name, folds=folds, areas=of_curve, level=level)
 
 
 def _mean_curve(folds: FoldCurves, method: Method, grid: Any, level: float) -> Averaged:

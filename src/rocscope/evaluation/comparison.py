@@ -922,8 +922,7 @@ def _nemenyi(models: tuple[str, ...], ranks: Array, level: float) -> inference.C
         # The studentised range is a difference in units of one standard deviation, not of √2 of them.
         p_value = float(stats.studentized_range.sf(statistic * sqrt(2), m, inf))
         difference = inference.Estimate(value, value - reach, value + reach, level, "Nemenyi", n, error)
-        pair = inference.Comparison(
-            models[i], models[j], difference, statistic, p_value, "Nemenyi", adjusted_p_value=p_value
-        )
+        names = (models[i], models[j])
+        pair = inference.Comparison(*names, difference, statistic, p_value, "Nemenyi", adjusted_p_value=p_value)
         pairs.append(pair)
     return inference.Comparisons("mean rank", estimates, np.cov(ranks, rowvar=False) / n, pairs, "nemenyi")

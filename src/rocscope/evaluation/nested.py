@@ -198,9 +198,8 @@ class FoldFigure:
         """Return the rows of a fold with each model's scores."""
         group = None if self.group is None else self.group[rows]
         scores = {str(number): score for number, score in enumerate(row_values)}
-        return Predictions(
-            self._positive(rows), scores, sample_weight=self._weight(rows), weights="sampling", groups=group
-        )
+        weight = self._weight(rows)
+        return Predictions(self._positive(rows), scores, sample_weight=weight, weights="sampling", groups=group)
 
     def _positive(self, rows: Indices) -> Booleans:
         if self.task.positive is None:

@@ -974,9 +974,8 @@ def _compare_pair(
     name = "Welch t of placements and MOVER of Wilson intervals" if difference.caution > 0 else "Welch t of placements"
     name = f"{name}, {design}"
     ends = difference.interval(hypothesis.level)
-    shown = inference.Estimate(
-        difference.value, *ends, hypothesis.level, name, n, difference.standard_error, difference.reason
-    )
+    error = difference.standard_error
+    shown = inference.Estimate(difference.value, *ends, hypothesis.level, name, n, error, difference.reason)
     p_value = hypothesis.judge(difference.p_above, difference.p_below)
     # The statistic is the normal one with the same p-value, and the sign of the difference.
     two_sided = hypothesis.aim == "two-sided"

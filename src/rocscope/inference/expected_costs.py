@@ -254,9 +254,8 @@ def _compare_pair(
     if np.ptp(cost[:, j] - cost[:, i]) == 0:
         # The variance is 0, but the next row may differ: as Bonett & Price (2012) do for McNemar's test, add a row
         # each way, which differs by the range of all costs.
-        warn(
-            f"no row costs differently under {models[i]!r} and {models[j]!r}; the interval allows for one row each way"
-        )
+        both = f"{models[i]!r} and {models[j]!r}"
+        warn(f"no row costs differently under {both}; the interval allows for one row each way")
         error = np.ptp(cost) * sqrt(2) / (sample.n + 2)
         method += ", one row added each way"
     difference = hypothesis.wald(float(sample.mean[j] - sample.mean[i]), error, sample.n, method)

@@ -137,9 +137,8 @@ class Values:
         # Groups of unequal size tell half of what as many equal ones would: with all degrees of freedom, 95 % intervals
         # of samples whose groups happened to move alike held in 91 % (12 to 60 lognormal groups), with half in 93 %.
         df = self.stratum.effective_df / (2 if self.grouped else 1)
-        return max(
-            min(df, self.stratum.informative_units(self.stratum.moves[:, i]), rows - 1), inference.FEW_INFORMATIVE
-        )
+        informative = self.stratum.informative_units(self.stratum.moves[:, i])
+        return max(min(df, informative, rows - 1), inference.FEW_INFORMATIVE)
 
 
 def values_of(data: Sample, statistic: Smooth, *, groups: Any, folds: OverFolds | None) -> Values:
@@ -209,9 +208,8 @@ def _linearise(units: Units, statistic: Smooth) -> tuple[list[Linear], list[RowL
 
 
 def _influence_of_rows(linear: Sequence[Linear], levels: Sequence[RowLevels]) -> Array:
-    return np.column_stack(
-        [ranked.to_rows(part.of_pos, part.of_neg) for part, ranked in zip(linear, levels, strict=True)]
-    )
+    columns = [ranked.to_rows(part.of_pos, part.of_neg) for part, ranked in zip(linear, levels, strict=True)]
+    return np.column_stack(columns)
 
 
 def _stratum(units: Units, influence: Array) -> Stratum:

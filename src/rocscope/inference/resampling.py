@@ -413,9 +413,8 @@ def design_of_rows(predictions: Predictions, *, stratified: bool, groups: Any) -
         for model, score in predictions.scores.items()
     }
     strata = _strata_of_classes(frequency, int(positive.sum()), stratified)
-    return Design(
-        frequency, strata, tallies, frequency.sum().item(), inference.joined("stratified" if stratified else "", note)
-    )
+    note = inference.joined("stratified" if stratified else "", note)
+    return Design(frequency, strata, tallies, frequency.sum().item(), note)
 
 
 def _design_of_groups(predictions: Predictions, code: Indices, stratified: bool) -> Design:

@@ -137,9 +137,8 @@ def _hatch(axes: Any, drawn: RegionMap) -> None:
     """Hatch contexts in which some or many cases are worth a review."""
     ink = theme.palette().ink
     levels = [np.finfo(float).tiny, _MANY, 1 + _MANY]
-    hatched = axes.contourf(
-        drawn.cost_ratio, drawn.prevalence, drawn.looked, levels, colors="none", hatches=list(_HATCHES.values())
-    )
+    hatches = list(_HATCHES.values())
+    hatched = axes.contourf(drawn.cost_ratio, drawn.prevalence, drawn.looked, levels, colors="none", hatches=hatches)
     hatched.set(edgecolor=ink, linewidth=0, gid="looked")
     for name, hatch in _HATCHES.items():
         axes.fill_between([], [], facecolor="none", edgecolor=ink, linewidth=0, hatch=hatch, label=name)

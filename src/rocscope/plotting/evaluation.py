@@ -189,9 +189,8 @@ def plot_learning_curve(curve: LearningCurve, ax: Any = None, *, share: float | 
     spelled = _SPELLED.get(curve.metric, curve.metric.replace("_", " ").capitalize())
     axes.set_ylabel(f"{spelled} on test rows")
     if share is not None:
-        axes.fill_between(
-            [], [], color=theme.palette().muted, alpha=0.2, linewidth=0, label=f"{100 * share:g} % of {curve.runs} runs"
-        )
+        label = f"{100 * share:g} % of {curve.runs} runs"
+        axes.fill_between([], [], color=theme.palette().muted, alpha=0.2, linewidth=0, label=label)
     place_legend(axes)
     return axes
 

@@ -136,9 +136,8 @@ def plot_pairwise_auc(auc: MulticlassAuc, *, ax: Any = None) -> Any:
     """
     theme.require("auc", auc, MulticlassAuc, made_by="rocscope.multiclass.multiclass_auc makes one")
     texts = [["" if value != value else theme.number(value) for value in row] for row in auc.matrix.tolist()]
-    return _heat_map(
-        ax, auc.matrix, texts, auc.classes, ("… than in a case of", "Probability higher in a case of"), (0.5, 1.0)
-    )
+    labels = ("… than in a case of", "Probability higher in a case of")
+    return _heat_map(ax, auc.matrix, texts, auc.classes, labels, (0.5, 1.0))
 
 
 def _heat_map(
