@@ -19,7 +19,7 @@ from rocscope._base.public_names import reach
 from rocscope.calibration.curve import calibration_curve
 from rocscope.curves import Curve, det, precision_recall, roc
 from rocscope.errors import InputError
-from rocscope.evaluation.fitting import score
+from rocscope.evaluation.fitting import attributes, score, take_rows
 
 CURVE, GUIDE = "rocscope-curve", "rocscope-guide"
 """Group ids of the lines of curves and of reference lines."""
@@ -239,9 +239,10 @@ class _Display:
             hint = "cross_validate(…, return_estimator=True, return_indices=True)"
             raise InputError("cv_results", expected="estimators and indices", got=f"no {min(missing)}", hint=hint)
         y, curves = np.asarray(y), []
+        X = attributes(X, y.size)
         for estimator, rows in zip(cv_results["estimator"], cv_results["indices"]["test"], strict=True):
-            part = X.iloc[rows] if hasattr(X, "iloc") else np.asarray(X)[rows]
-            scores, pos_label = _scored(estimator, type(estimator).__name__, part, response_method, pos_label)
+            tested = take_rows(X, rows)
+            scores, pos_label = _scored(estimator, type(estimator).__name__, tested, response_method, pos_label)
             weight = None if sample_weight is None else np.asarray(sample_weight)[rows]
             curves.append(cls._make(y[rows], scores, sample_weight=weight, pos_label=pos_label))
         names = name or [f"{type(cv_results['estimator'][0]).__name__}, fold {i + 1}" for i in range(len(curves))]

@@ -35,7 +35,7 @@ from rocscope.decisions.plan import Note
 from rocscope.decisions.randomized import RandomizedRule
 from rocscope.errors import InfeasibleError, InputError, MissingDependencyError, OneClassError
 from rocscope.estimators import wrapping
-from rocscope.evaluation.fitting import class_scores
+from rocscope.evaluation.fitting import attributes, class_scores, take_rows
 from rocscope.multiclass.class_weighting import Method, Name, class_weights
 from rocscope.multiclass.costs import CostMatrix
 
@@ -802,7 +802,12 @@ class ResampledClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         if size.size < 2:
             raise OneClassError("y", expected="two classes or more", got=f"one class, {self.classes_[0].item()!r}")
         self.sampler_: Any = self._new_sampler()
-        rows, labels = self.sampler_.fit_resample(X, y)
+        if isinstance(self.sampler, str):
+            # Random samplers look at labels only, so that they may draw row numbers of any kind of table.
+            drawn, labels = self.sampler_.fit_resample(np.arange(y.size)[:, np.newaxis], y)
+            rows = take_rows(attributes(X, y.size), drawn[:, 0])
+        else:
+            rows, labels = self.sampler_.fit_resample(X, y)
         kept = np.array([(labels == label).sum() for label in self.classes_])
         if not kept.all():
             lost = self.classes_[kept == 0].tolist()

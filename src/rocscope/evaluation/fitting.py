@@ -162,25 +162,28 @@ def class_scores(fitted: Any, X: Any, classes: Sequence[Hashable], response: str
 
 def attributes(X: Any, n: int) -> Any:
     """Return attributes of n rows in a form for `take_rows`: a sparse matrix, a frame of any library, or an array."""
-    is_frame = hasattr(X, "iloc") or hasattr(X, "__dataframe__") or hasattr(X, "column_names")
+    import narwhals as nw
+
+    table = nw.from_native(X, pass_through=True, allow_series=True)
+    if isinstance(table, nw.LazyFrame):
+        raise ShapeError("X", expected="rows in memory", got="a lazy frame", hint="pass X.collect()")
     if hasattr(X, "tocsr"):
-        X = X.tocsr()
-    elif not is_frame:
+        X = table = X.tocsr()
+    elif not isinstance(table, nw.DataFrame | nw.Series):
         try:
-            array = np.asarray(X)
+            X = table = np.asarray(X)
         except ValueError as error:
             raise ShapeError("X", expected="a table", got="rows of different lengths") from error
-        if array.ndim == 0:
-            raise ShapeError("X", expected="a table of attributes", got=type(X).__name__)
-        X = array
-    rows = X.shape[0]
+        if X.ndim == 0:
+            raise ShapeError("X", expected="a table of attributes", got=type(X.item()).__name__)
+    rows = table.shape[0]
     if rows != n:
         raise ShapeError("X", expected=f"one row per label ({n})", got=str(rows), hint="X and y must have equal rows")
     return X
 
 
 def take_rows(X: Any, index: Array) -> Any:
-    """Return rows in the order of `index`, in the same kind of table.
+    """Return rows in the order of `index`, in the same kind of table: models see its type and its column names.
 
     Examples
     --------
@@ -188,13 +191,11 @@ def take_rows(X: Any, index: Array) -> Any:
     >>> take_rows(pd.DataFrame({"a": [1, 2, 3]}), np.array([2, 0])).a.tolist()
     [3, 1]
     """
-    if hasattr(X, "iloc"):
-        return X.iloc[index]
     if isinstance(X, np.ndarray) or hasattr(X, "tocsr"):
         return X[index]
     import narwhals as nw
 
-    return nw.from_native(X, eager_only=True)[index.tolist()].to_native()
+    return nw.from_native(X, eager_only=True, allow_series=True)[index].to_native()
 
 
 @dataclass(frozen=True)
