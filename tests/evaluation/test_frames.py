@@ -1,5 +1,7 @@
 """Models see the table that was given: its type, its column names, and its rows in the order of the split."""
 
+from typing import ClassVar
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -21,7 +23,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::rocscope.errors.RocscopeWarning
 class Recording(ClassifierMixin, BaseEstimator):
     """Scores rows by their second column, and keeps what it was given."""
 
-    seen: list = []
+    seen: ClassVar = []
 
     def __init__(self, power=1.0):
         self.power = power

@@ -159,9 +159,13 @@ def test_tables_words_and_frames(found):
     plain = rs.Predictions(label, score)
     weighted = rs.Predictions(label, score, sample_weight=rng.random(50) + 0.5)
     ticked = {name for name, done in rs.summary(plain).tripod.items() if done}
-    assert ticked == {"12e", "15", "21"}
-    assert not rs.summary(plain, threshold=0.3).tripod["15"]  # a number without its reason
-    assert rs.summary(plain, threshold="costs").tripod["15"]
+    # Equal costs by default are nobody's reason for a threshold, and a number comes without its reason.
+    assert ticked == {"12e", "21"}
+    costs = rs.Context(cost_fn=4)
+    thresholds = (None, "costs", 0.3)
+    ticks = {at: rs.summary(plain, costs, threshold=at).tripod["15"] for at in thresholds}
+    assert ticks == {None: True, "costs": True, 0.3: False}
+    assert not rs.summary(plain, threshold="costs").tripod["15"]
     assert not rs.summary(weighted).tripod["21"]
     frame = summary.to_frame("polars")
     assert frame.shape == (6 * len(MEASURES), 8)
@@ -299,6 +303,40 @@ def test_net_benefit_is_that_of_the_decision_curve_and_its_references(weights, t
     assert row["net_benefit"].value == pytest.approx(curve.at(t))
     assert row["treat_none"].value == 0
     assert math.isnan(row["treat_all"].low) == (target is not None)  # a given prevalence is not estimated
+
+
+def test_the_methods_give_the_odds_that_net_benefit_uses():
+    preds = rs.Predictions(Y, {"a": RISK, "b": [1 - p for p in RISK]})
+    # Without costs, net benefit at the threshold .4 weighs a false positive by .4/.6.
+    fixed = rs.summary(preds, threshold=0.4)
+    assert "(a 0.4, b 0.4); net benefit weighs a false positive by 0.4/0.6; expected cost: a false pos" in fixed.methods
+    at = preds.counts("a").at(0.4)
+    assert fixed["a"]["net_benefit"].value == pytest.approx((at.tp - at.fp * 0.4 / 0.6) / 10)
+    several = rs.summary(preds, threshold={"a": 0.4, "b": 0.2}).methods
+    assert "by 0.4/0.6 (a); net benefit weighs a false positive by 0.2/0.8 (b);" in several
+    for threshold in (0.4, "costs", "cheapest"):
+        methods = rs.summary(preds, rs.Context(cost_fn=4), threshold=threshold).methods
+        assert "net benefit weighs a false positive by 0.25; expected cost: a false positive costing 1 and a" in methods
+    # At a threshold of scores that are no probabilities, a false positive weighs what equal costs make it.
+    assert "by 1; expected cost" in rs.summary(Y, np.multiply(RISK, 9), threshold=2).methods
+
+
+def test_the_methods_name_the_horizon():
+    time = [1, 2, 3, 4, 5, 6, 7, 8]
+    rows = rs.outcomes.at_horizon(time, [1, 0, 1, 2, 0, 1, 0, 0], [0.9, 0.5, 0.6, 0.3, 0.2, 0.3, 0.4, 0.1], horizon=4)
+    assert "Outcome: the event by the horizon 4, weighted for censoring." in rs.summary(rows, threshold=0.4).methods
+    assert "Outcome" not in rs.summary(Y, RISK).methods
+
+
+def test_decisions_have_a_net_benefit_whatever_the_scores():
+    # 2 of 3 found at 2 false alarms, which weigh 1/4; treating all: 3 of 10 at 7 false alarms.
+    decided = np.array(Y) * 0
+    decided[np.flatnonzero(Y)[:2]] = 1
+    decided[np.flatnonzero(np.array(Y) == 0)[:2]] = 1
+    row = rs.summary(rs.Predictions(Y, np.multiply(RISK, 9), decisions=decided), rs.Context(cost_fn=4))["score"]
+    values = [row[name].value for name in ("net_benefit", "treat_all", "treat_none")]
+    assert values == pytest.approx([(2 - 2 / 4) / 10, (3 - 7 / 4) / 10, 0])
+    assert math.isnan(row["brier"].value)
 
 
 def test_parts_are_at_the_threshold_given(found):

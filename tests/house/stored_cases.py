@@ -42,8 +42,11 @@ def use_decision(decision):
 
 
 def use_recalibrator(fitted):
-    in_unit(fitted.predict(GRID))
-    in_unit(fitted.adjust_to(0.01).predict(GRID))
+    # Some recalibrators take probabilities only.
+    of_probabilities = fitted.method in ("beta", "temperature", "shift")
+    scores = GRID[(GRID >= 0) & (GRID <= 1)] if of_probabilities else GRID
+    in_unit(fitted.predict(scores))
+    in_unit(fitted.adjust_to(0.01).predict(scores))
     repr(fitted)
 
 

@@ -394,6 +394,37 @@ def check_share(value: Any, name: str) -> float:
     return float(value)
 
 
+ROUNDING_OF_PROBABILITIES = 1e-6
+"""Models round: a probability less than this below 0 or above 1 is taken for 0 or 1."""
+
+
+def are_probabilities(scores: Array) -> bool:
+    """Whether all scores lie from 0 to 1, up to rounding."""
+    return bool((scores >= -ROUNDING_OF_PROBABILITIES).all() and (scores <= 1 + ROUNDING_OF_PROBABILITIES).all())
+
+
+def check_probabilities(scores: Array, name: str, rows: Array | None = None) -> Array:
+    """Return probabilities as float64, those that rounding moved out of 0 to 1 moved back.
+
+    `rows` is the number of rows of each score, if it is not 1.
+
+    Examples
+    --------
+    >>> check_probabilities(np.array([0.5, 1.0000000000000002]), "scores").tolist()
+    [0.5, 1.0]
+    """
+    if not are_probabilities(scores):
+        outside = (scores < -ROUNDING_OF_PROBABILITIES) | (scores > 1 + ROUNDING_OF_PROBABILITIES)
+        number = outside.sum() if rows is None else rows[outside].sum()
+        raise errors.ScoreError(
+            name,
+            expected="probabilities from 0 to 1",
+            got=f"{number:g} outside, such as {scores[outside][0].item()!r}",
+            hint="recalibrate the scores first (rocscope.calibration.recalibrate)",
+        )
+    return scores.astype(np.float64).clip(0, 1)
+
+
 def is_frame(values: Any) -> bool:
     """Whether values are a data frame of any library."""
     columns = getattr(values, "columns", None)

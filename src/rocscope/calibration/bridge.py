@@ -61,7 +61,7 @@ class CalibrationFunction(Result):
         """Estimate p and q from the data of one model; see `rocscope.sample`."""
         counts = counts_of(y_true, y_score, **options)
         total = counts.pos + counts.neg
-        return cls(counts.threshold, counts.pos / total, total / counts.n, counts.n_pos, counts.n_neg)
+        return cls(counts.probabilities("scores"), counts.pos / total, total / counts.n, counts.n_pos, counts.n_neg)
 
     def counts(self) -> ThresholdCounts:
         """Return positives and negatives at each score: p·q·(P + N) and (1 − p)·q·(P + N).

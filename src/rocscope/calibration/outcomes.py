@@ -25,7 +25,7 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.exact_sums import is_moderate
 from rocscope.core import Predictions, ThresholdCounts, independent_units, number
-from rocscope.errors import InputError, OneClassError, ScoreError, WeightError
+from rocscope.errors import InputError, OneClassError, WeightError
 from rocscope.figures.logistic import CoxCalibration, recalibration
 from rocscope.geometry.hull import pool
 from rocscope.inference import variance
@@ -67,6 +67,8 @@ class Outcomes:
     def of(cls, counts: ThresholdCounts) -> "Outcomes":
         """Return the levels of counts, for any scores."""
         score = counts.threshold[::-1].astype(np.float64)
+        if check.are_probabilities(score):
+            score = score.clip(0, 1)
         pos = counts.pos[::-1].astype(np.float64)
         neg = counts.neg[::-1].astype(np.float64)
         is_count = counts.weights in ("cases", "frequency", "priced")
@@ -235,17 +237,13 @@ def outcomes(
         return y_true
     data = sample_of(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
     counts = data.counts
-    counts.require_probabilities("scores")
+    counts.probabilities("scores")
     return Outcomes.of(counts)
 
 
 def are_probabilities(counts: ThresholdCounts) -> bool:
-    """Return whether all scores lie between 0 and 1."""
-    try:
-        counts.require_probabilities("scores")
-    except ScoreError:
-        return False
-    return True
+    """Return whether all scores lie between 0 and 1, up to rounding."""
+    return check.are_probabilities(counts.threshold)
 
 
 @dataclass(frozen=True)
@@ -561,7 +559,7 @@ def evidence(
             data.require_rows("groups")
         result = Evidence(data.counts)
     if probabilities:
-        result.counts.require_probabilities("scores")
+        result.counts.probabilities("scores")
     return result
 
 

@@ -215,6 +215,7 @@ class _LogLinearRecalibrator(Recalibrator):
         self.intercept_ = state.number("intercept_", -_STEEPEST, _STEEPEST)
 
     def _map(self, scores: Array) -> Array:
+        scores = check.check_probabilities(scores, "X")
         linear = self._offset(scores) + self.intercept_
         for slope, column in zip(self.slopes_, self._columns(scores), strict=True):
             linear = linear + slope * column

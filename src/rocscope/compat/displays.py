@@ -239,9 +239,9 @@ class _Display:
             hint = "cross_validate(…, return_estimator=True, return_indices=True)"
             raise InputError("cv_results", expected="estimators and indices", got=f"no {min(missing)}", hint=hint)
         y, curves = np.asarray(y), []
-        X = attributes(X, y.size)
+        table = attributes(X, y.size)
         for estimator, rows in zip(cv_results["estimator"], cv_results["indices"]["test"], strict=True):
-            tested = take_rows(X, rows)
+            tested = take_rows(table, rows)
             scores, pos_label = _scored(estimator, type(estimator).__name__, tested, response_method, pos_label)
             weight = None if sample_weight is None else np.asarray(sample_weight)[rows]
             curves.append(cls._make(y[rows], scores, sample_weight=weight, pos_label=pos_label))

@@ -529,18 +529,9 @@ class ThresholdCounts(CumulativeCounts):
         """Whether counts are 64-bit integers, so that geometry is decided in integer arithmetic."""
         return isinstance(self.n, int) and self.n_pos * self.n_neg < 2**63
 
-    def require_probabilities(self, what: str) -> None:
-        """Raise ScoreError unless all scores lie from 0 to 1."""
-        if self.threshold[0] <= 1 and self.threshold[-1] >= 0:
-            return
-        outside = (self.threshold < 0) | (self.threshold > 1)
-        rows = (self.pos + self.neg)[outside].sum()
-        raise ScoreError(
-            what,
-            expected="probabilities from 0 to 1",
-            got=f"{number(rows)} outside, such as {self.threshold[outside][0].item()!r}",
-            hint="recalibrate the scores first (rocscope.calibration.recalibrate)",
-        )
+    def probabilities(self, what: str) -> Array:
+        """Return the thresholds as probabilities; ScoreError unless all lie from 0 to 1, up to rounding."""
+        return check.check_probabilities(self.threshold, what, self.pos + self.neg)
 
     def _cells(self, threshold: float) -> tuple[float, float, float, float]:
         tp = fp = done = 0

@@ -139,9 +139,8 @@ class BrierCurve(Curve):
     y_name = "loss"
 
     def __init__(self, counts: ThresholdCounts) -> None:
-        counts.require_probabilities(self.title)
         self.counts = counts
-        scores = counts.threshold[::-1].astype(np.float64)
+        self._scores = scores = counts.probabilities(self.title)[::-1]
         tp, fp = (column[::-1] for column in cumulative(counts))  # at or above the first score, the second, …
         edges = np.concatenate(([0.0], scores, [1.0]))
         x = np.repeat(edges, 2)[1:-1]
@@ -157,7 +156,7 @@ class BrierCurve(Curve):
         """Return the loss at a cost proportion."""
         wanted = np.asarray(x, dtype=np.float64)
         tp, fp = (column[::-1] for column in cumulative(self.counts))
-        below = np.searchsorted(self.counts.threshold[::-1].astype(np.float64), wanted, side="left")
+        below = np.searchsorted(self._scores, wanted, side="left")
         loss = 2 * ((1 - wanted) * (self.counts.n_pos - tp[below]) + wanted * fp[below]) / self.counts.n
         return scalar(np.where((wanted >= 0) & (wanted <= 1), loss, np.nan))
 
@@ -235,7 +234,7 @@ class NetBenefitCurve(Curve):
         harm: float = 0,
     ) -> None:
         counts.require_both_classes(self.title)
-        counts.require_probabilities(self.title)
+        self._scores = counts.probabilities(self.title)[::-1]
         self.counts, self.standardized, self._target, self.harm = counts, standardized, target_prevalence, harm
         self.prevalence = counts.prevalence if target_prevalence is None else target_prevalence
         super().__init__(threshold, self._net_benefit(threshold), threshold)
@@ -247,7 +246,7 @@ class NetBenefitCurve(Curve):
 
     def _rates(self, threshold: Array) -> tuple[Array, Array]:
         tp, fp = (column[::-1] for column in cumulative(self.counts))
-        level = np.searchsorted(self.counts.threshold[::-1].astype(np.float64), threshold, side="left")
+        level = np.searchsorted(self._scores, threshold, side="left")
         return tp[level] / self.counts.n_pos, fp[level] / self.counts.n_neg
 
     def _weigh(self, threshold: Array, tpr: Any, fpr: Any) -> Array:

@@ -487,12 +487,12 @@ class Monitor:
         cells = [positive & predicted, ~positive & predicted, positive & ~predicted, ~positive & ~predicted]
         block = sequence.LookBlock(None, np.array([weight[mask].sum() for mask in cells]), np.zeros(3), {})
         of_calibration = [limit for limit in self.limits if limit.quantity == "calibration"]
-        probabilities = self._probabilities and bool(score.min() >= 0 and score.max() <= 1)
+        probabilities = self._probabilities and check.are_probabilities(score)
         if not probabilities and of_calibration:
             raise InputError("scores", expected="probabilities, for a limit of the calibration", got="others")
         self._probabilities = probabilities
         if probabilities:
-            residual = positive - score.astype(np.float64)
+            residual = positive - score.astype(np.float64).clip(0, 1)
             block.residuals = np.array([weight.sum(), residual @ weight, residual**2 @ weight])
             block.bets = {str(limit): sequence.bets_on_residuals(residual, weight, limit) for limit in of_calibration}
         return block

@@ -22,7 +22,7 @@ from rocscope._base.contract import contract
 from rocscope.core import Band, Campaign, CumulativeCounts, ThresholdCounts
 from rocscope.curves.curve import Curve
 from rocscope.decisions.constraints import predict
-from rocscope.errors import InputError, LabelError, ScoreError, WeightError
+from rocscope.errors import InputError, LabelError, WeightError
 from rocscope.inference import proportions
 from rocscope.inference.estimate import Estimate
 from rocscope.sample import Models, samples_of
@@ -101,20 +101,12 @@ def correct_probabilities(probability: Any, *, train_prevalence: float, target_p
     >>> correct_probabilities([0.5, 0.9], train_prevalence=0.5, target_prevalence=0.1)
     array([0.1, 0.5])
     """
-    given = _checked_probabilities(probability, "probability")
+    given = check.check_probabilities(check.check_scores(probability, name="probability"), "probability")
     before = check.check_share(train_prevalence, "train_prevalence")
     after = check.check_share(target_prevalence, "target_prevalence")
     positive = given * (after / before)
     negative = (1 - given) * ((1 - after) / (1 - before))
     return positive / (positive + negative)
-
-
-def _checked_probabilities(values: Any, name: str) -> Array:
-    scores = check.check_scores(values, name=name).astype(np.float64)
-    outside = (scores < 0) | (scores > 1)
-    if outside.any():
-        raise ScoreError(name, expected="probabilities from 0 to 1", got=f"{scores[outside][0]:g}")
-    return scores
 
 
 @contract
@@ -186,7 +178,7 @@ def estimate_prevalence(
             class_mix = proportions.proportion(known.n_pos, known.n, level=level)
         if train_prevalence is None:
             raise InputError("train_prevalence", expected="the class mix of the probabilities", got="none")
-        probability = _checked_probabilities(y_score, "y_score")
+        probability = check.check_probabilities(check.check_scores(y_score), "y_score")
         prior = check.check_share(train_prevalence, "train_prevalence")
         estimate = _by_maximum_likelihood(probability, prior, level)
         if class_mix is None:

@@ -32,7 +32,7 @@ from rocscope.decisions.generalization import Candidate, Candidates, ChosenEstim
 from rocscope.decisions.model_hull import Hull, UncertainContext
 from rocscope.decisions.plan import Note
 from rocscope.decisions.randomized import Reviewing
-from rocscope.errors import InputError, ScoreError
+from rocscope.errors import InputError
 from rocscope.geometry import hull as geometry
 from rocscope.geometry.hull import Choices, TangentPoint
 from rocscope.inference.estimate import FEW_EVENTS, Comparisons, Estimate, few
@@ -207,16 +207,12 @@ def act_by_row(probability: Any, context: Context | Campaign, columns: Mapping[s
     array([False,  True])
     """
     context = Context.given(context)
-    score = check.check_scores(probability, name="probability")
-    if not ((score >= 0) & (score <= 1)).all():
-        hint = "recalibrate the scores first (rocscope.calibration.recalibrate)"
-        raise ScoreError("probability", expected="probabilities from 0 to 1", got=check.shown(score), hint=hint)
+    p = check.check_probabilities(check.check_scores(probability, name="probability"), "probability")
     if context.target_prevalence is not None:
         hint = "give the probabilities at that prevalence: rocscope.decisions.correct_probabilities"
         raise InputError("context", expected="no target_prevalence", got=repr(context), hint=hint)
-    known = Predictions(np.zeros(score.size, bool), score, columns=columns).columns
+    known = Predictions(np.zeros(p.size, bool), p, columns=columns).columns
     cost = {cell: np.asarray(cost_of(cell, context, known)) for cell in CELLS}
-    p = score.astype(np.float64)
     return np.asarray(p * (cost["fn"] - cost["tp"]) > (1 - p) * (cost["fp"] - cost["tn"]))
 
 

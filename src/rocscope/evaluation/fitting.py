@@ -104,11 +104,13 @@ def score(
         raise ModelError(f"model {name!r}", expected=" or ".join(known), got="a model with neither", hint=hint)
     if positive is None:
         return class_scores(fitted, X, classes, response), response
-    scores = positive_scores(fitted, X, classes, positive, response)
+    scores = positive_scores(fitted, X, classes, positive, response, name)
     return check.check_scores(scores, name=f"{response} of {name!r}"), response
 
 
-def positive_scores(fitted: Any, X: Any, classes: Sequence[Hashable], positive: int, response: str) -> Array:
+def positive_scores(
+    fitted: Any, X: Any, classes: Sequence[Hashable], positive: int, response: str, name: str | None = None
+) -> Array:
     """Return one score per row; a model fitted without the positive class gives it probability 0."""
     values = np.asarray(getattr(fitted, response)(X))
     label = classes[positive]
@@ -119,7 +121,12 @@ def positive_scores(fitted: Any, X: Any, classes: Sequence[Hashable], positive: 
         return np.zeros(len(values))
     column = known.index(label)
     if values.ndim == 2:
-        return values[:, column]
+        values = values[:, column]
+        if response == "predict_proba":
+            subject = f"predict_proba of {name or type(fitted).__name__!r}"
+            scores = check.check_scores(values, name=subject)
+            values = check.check_probabilities(scores, subject).astype(scores.dtype)
+        return values
     # A decision function is high for the last class.
     return values if column == len(known) - 1 else -values
 

@@ -214,8 +214,8 @@ def _losses(preds: Predictions, metric: Any, scored: fitting.Scored) -> Array:
     """Return each row's contribution to a metric that is a mean over rows of two classes."""
     if metric in ("brier", "log_loss"):
         (score,) = preds.scores.values()
-        preds.counts().require_probabilities(f"scores of {scored.model!r}")
-        probability = np.where(preds.y_true, score, 1.0 - score)
+        chance = check.check_probabilities(score, f"scores of {scored.model!r}")
+        probability = np.where(preds.y_true, chance, 1.0 - chance)
         with np.errstate(divide="ignore"):
             return (1 - probability) ** 2 if metric == "brier" else -np.log(probability)
     positive = measures.own_decisions(preds, measures.usual_threshold(scored.response))

@@ -56,6 +56,7 @@ _MEASURES = {
     "utility": "net_benefit treat_all treat_none expected_cost miscalibration_cost",
 }
 _REFERENCES = {"treat_all": "net benefit, treat all", "treat_none": "net benefit, treat none"}
+_NET_BENEFITS = ("net_benefit", *_REFERENCES)
 DOMAINS = tuple(_MEASURES)
 """The five domains of the STRATOS guidance (Van Calster et al. 2025)."""
 
@@ -78,7 +79,7 @@ MEASURES = _measures()
 NEEDS_PROBABILITIES = tuple(
     name
     for name, measure in MEASURES.items()
-    if measure.domain in ("calibration", "overall") or name in ("net_benefit", *_REFERENCES, "miscalibration_cost")
+    if measure.domain in ("calibration", "overall") or name in (*_NET_BENEFITS, "miscalibration_cost")
 )
 
 ThresholdSource = Literal["given", "costs", "cheapest", "decisions"]
@@ -227,6 +228,8 @@ class Summary(Result, Sequence[SummaryRow]):
         A paragraph for the methods section, with what was done and by which version.
     over_folds : tuple of FoldsRow
         With ``by="fold"``: mean, deviation and interval over folds, and seconds, of each model.
+    costs_given : bool
+        Whether `context` was passed; otherwise errors of both kinds cost the same by default.
     tripod : dict from an item of TRIPOD+AI to whether the summary answers it
     """
 
@@ -238,6 +241,7 @@ class Summary(Result, Sequence[SummaryRow]):
     level: float
     methods: str
     over_folds: tuple[FoldsRow, ...] = ()
+    costs_given: bool = True
 
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, int | slice):
@@ -264,15 +268,15 @@ class Summary(Result, Sequence[SummaryRow]):
     def tripod(self) -> dict[str, bool]:
         """Items of TRIPOD+AI for a validation, and whether this table answers them.
 
-        Not 12d and 23b, which want differences between clusters quantified. 15: the costs are the reason for the
-        threshold; one that is given as a number, and the decisions of models, are for authors to explain. 21: weights
-        do not give the number of participants. 23a: intervals in segments too.
+        Not 12d and 23b, which want differences between clusters quantified. 15: costs that were given are the reason
+        for the threshold; one that is given as a number, the decisions of models, and equal costs by default are for
+        authors to explain. 21: weights do not give the number of participants. 23a: intervals in segments too.
         """
         by_segment = self.by == "segment"
         return dict.fromkeys(TRIPOD, False) | {
             "12e": True,
             "14": by_segment,
-            "15": all(row.threshold_source in ("costs", "cheapest") for row in self.rows),
+            "15": self.costs_given and all(row.threshold_source in ("costs", "cheapest") for row in self.rows),
             "21": all(isinstance(row.n, int) for row in self.rows),
             "23a": by_segment and not any(isnan(row["auc"].low) for row in self.rows),
         }
@@ -403,8 +407,8 @@ def _decimals(value: float) -> int:
     return 1 - floor(log10(abs(value))) if is_small else 3
 
 
-def _thresholds_used(rows: Sequence[SummaryRow], costs: str) -> str:
-    """Return the thresholds of classification and net benefit, and which were fixed beforehand."""
+def _thresholds_used(thresholds: "Mapping[str, _Threshold]") -> str:
+    """Return the thresholds of classification and net benefit, which were fixed beforehand, and the odds of each."""
     wording = {
         "decisions": "of the decisions of the models themselves",
         "given": "at a threshold fixed beforehand",
@@ -412,31 +416,55 @@ def _thresholds_used(rows: Sequence[SummaryRow], costs: str) -> str:
         "cheapest": "at the threshold of lowest expected cost on the same data, so they are optimistic",
     }
     models: dict[str, list[str]] = {}
-    for row in rows:
-        if row.part == "all":
-            value = "" if isnan(row.threshold) else f" {row.threshold:g}"
-            models.setdefault(row.threshold_source, []).append(f"{row.model}{value}")
-    return "; ".join(f"{wording[source]} ({', '.join(names)})" for source, names in models.items()) + f"; {costs}"
+    weighing: dict[str, list[str]] = {}
+    for model, at in thresholds.items():
+        value = "" if at.value is None or isnan(at.value) else f" {at.value:g}"
+        models.setdefault(at.source, []).append(f"{model}{value}")
+        if not isnan(at.odds):
+            weighing.setdefault(at.odds_text or f"{at.odds:.3g}", []).append(model)
+    used = [f"{wording[source]} ({', '.join(names)})" for source, names in models.items()]
+    for odds, names in weighing.items():
+        of_models = f" ({', '.join(names)})" if len(weighing) > 1 else ""
+        used.append(f"net benefit weighs a false positive by {odds}{of_models}")
+    return "; ".join(used)
 
 
 def methods_paragraph(
-    version: str, context: Context, by: str | None, level: float, facts: Sequence[str], rows: Sequence[SummaryRow]
+    version: str,
+    context: Context,
+    by: str | None,
+    level: float,
+    facts: Sequence[str],
+    thresholds: "Mapping[str, _Threshold]",
+    outcome: str,
 ) -> str:
     """Return a paragraph for the methods section of a paper."""
     mix = "the sample's prevalence" if context.target_prevalence is None else f"{context.target_prevalence:.3g}"
     cost = context.costs
-    costs = f"a false positive costing {cost['fp']:g} and a false negative {cost['fn']:g}"
+    costs = f"expected cost: a false positive costing {cost['fp']:g} and a false negative {cost['fn']:g}"
     parts = "" if by is None else f" Performance was summarised for each {by}, at the threshold of all rows."
     percent = f"{100 * level:g} %"
     return (
         f"Performance was assessed in five domains (discrimination, calibration, overall, classification, clinical "
-        f"utility) with rocscope {version}, at a prevalence of {mix}. Discrimination: area under the ROC curve. "
-        f"Calibration: observed over expected events, calibration in the large, joint intercept and slope of logistic "
-        f"recalibration, and the integrated calibration index, E50 and E90 from local linear regression (span 2/3, as "
-        f"val.prob). Overall: Brier score, scaled Brier score, miscalibration (CORP) and log loss. Classification and "
-        f"net benefit are {_thresholds_used(rows, costs)}. "
+        f"utility) with rocscope {version}, at a prevalence of {mix}.{outcome} Discrimination: area under the ROC "
+        f"curve. Calibration: observed over expected events, calibration in the large, joint intercept and slope of "
+        f"logistic recalibration, and the integrated calibration index, E50 and E90 from local linear regression (span "
+        f"2/3, as val.prob). Overall: Brier score, scaled Brier score, miscalibration (CORP) and log loss. "
+        f"Classification and net benefit are {_thresholds_used(thresholds)}; {costs}. "
         f"{percent} confidence intervals: {'; '.join(facts)}.{parts} References: {'; '.join(REFERENCES)}."
     )
+
+
+def _outcome_at(samples: Samples) -> str:
+    """Return which outcome was predicted, for rows whose weights were estimated at a horizon or otherwise."""
+    sentences: dict[str, None] = {}
+    for sample in samples.values():
+        weighting = None if sample.rows is None else sample.rows.weighting
+        if weighting is not None:
+            horizon = getattr(weighting, "horizon", None)
+            until = "" if horizon is None else f" by the horizon {horizon:g}"
+            sentences[f" Outcome: the event{until}, {weighting.note}."] = None
+    return "".join(sentences)
 
 
 _DRAWS = 99  # for the cost, and for distances of each of many parts: a third of the time of 999
@@ -457,12 +485,14 @@ class _Threshold(NamedTuple):
     """A model's threshold (None for its own decisions), its origin, and caveats.
 
     `odds` is how many true positives a false positive outweighs in net benefit, NaN where acting gains nothing.
+    `odds_text` shows odds of a threshold as a quotient, such as 0.2/0.8.
     """
 
     value: float | None
     source: ThresholdSource
     odds: float
     notes: tuple[str, ...] = ()
+    odds_text: str = ""
 
 
 def measure(
@@ -496,12 +526,11 @@ def measure(
             decided = _decided(sample, threshold, of_scores)
             of_decisions = evidence(decided, probabilities=False)
             decision_forms = ClosedForms(of_decisions, Shift.of(of_decisions.outcomes, target), level)
-            # Net benefit is defined for probabilities; the model's own decisions need none.
-            has_net_benefit = threshold is None or of_scores.counts.threshold[0] <= 1
-            odds = at.odds if has_net_benefit else nan
-            estimates |= _at_threshold(decided, of_decisions, decision_forms, context, odds, one_class=one_class)
+            estimates |= _at_threshold(decided, of_decisions, decision_forms, context, at.odds, one_class=one_class)
         if not are_probabilities(counts):
-            estimates |= dict.fromkeys(NEEDS_PROBABILITIES, forms.without(nan, _NO_PROBABILITIES))
+            # A model's own decisions have a net benefit whatever its scores are.
+            lacking = NEEDS_PROBABILITIES if threshold is not None else set(NEEDS_PROBABILITIES) - set(_NET_BENEFITS)
+            estimates |= dict.fromkeys(lacking, forms.without(nan, _NO_PROBABILITIES))
         else:
             estimates |= _of_probabilities(of_scores, forms, random_state, many=many)
             if not one_class:
@@ -729,7 +758,8 @@ def summarised(
     costs_given = context is not None
     context = Context.given(context)
     rows = []
-    for model, at in _thresholds(samples, threshold, context, costs_given=costs_given).items():
+    thresholds = _thresholds(samples, threshold, context, costs_given=costs_given)
+    for model, at in thresholds.items():
         sample = samples[model]
         parts = _parts(sample, by, segments.get(model))
         for part, data in {"all": sample, **parts}.items():
@@ -748,7 +778,7 @@ def summarised(
             row = SummaryRow(model, part, n, data.counts.n_pos, value, measured.estimates, notes, at.source)
             rows.append(row)
     facts = [fact.format(auc=rows[0]["auc"].method) for fact in _FACTS]
-    methods = methods_paragraph(__version__, context, by, level, facts, rows)
+    methods = methods_paragraph(__version__, context, by, level, facts, thresholds, _outcome_at(samples))
     over_folds = []
     if by == "fold":
         for model, sample in samples.items():
@@ -756,7 +786,7 @@ def summarised(
             seconds = getattr(source, "seconds", {}).get(model, ())
             folds = [row for row in rows if row.model == model and row.part != "all"]
             over_folds.append(FoldsRow.of(folds, level, seconds))
-    return Summary(tuple(rows), context, by, level, methods, tuple(over_folds))
+    return Summary(tuple(rows), context, by, level, methods, tuple(over_folds), costs_given)
 
 
 def _parts(sample: Sample, by: str | None, segments: SegmentedCounts | None) -> dict[str, Sample]:
@@ -795,15 +825,17 @@ def _thresholds(
     for model in samples:
         value = check.check_number(by_model[model], "threshold", "a finite number, or one for each model")
         # Without costs, a threshold t between 0 and 1 is where acting just pays: at odds of t/(1 − t).
-        odds = _odds(context) if costs_given or not 0 <= value < 1 else value / (1 - value)
-        thresholds[model] = _Threshold(value, "given", odds, (_fixed(f"threshold {value:g}", odds),))
+        is_decision_curve = not costs_given and 0 <= value < 1
+        odds = value / (1 - value) if is_decision_curve else _odds(context)
+        quotient = f"{value:g}/{1 - value:g}" if is_decision_curve else ""
+        thresholds[model] = _Threshold(value, "given", odds, (_fixed(f"threshold {value:g}", odds),), quotient)
     return thresholds
 
 
 def _chosen_threshold(model: str, sample: Sample, threshold: str | None, context: Context) -> _Threshold:
     odds = _odds(context)
     if threshold == "costs":
-        sample.counts.require_probabilities('threshold="costs"')
+        sample.counts.probabilities('threshold="costs"')
         if context.always_right is not None:
             expected = "costs at which the better action depends on the probability"
             hint = f"{context.always_right} is always right; give the threshold as a number"

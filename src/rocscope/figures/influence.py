@@ -773,8 +773,7 @@ def _mean_of_rows(
     name: str, of_pos: Callable[[Array], Array], of_neg: Callable[[Array], Array], scale: Scale = SHARE
 ) -> Smooth:
     def linearise(counts: ThresholdCounts) -> Linear:
-        counts.require_probabilities(name)
-        n, p = float(counts.n), counts.threshold.astype(np.float64)
+        n, p = float(counts.n), counts.probabilities(name)
         with np.errstate(divide="ignore"):  # a logarithm of 0 counts where a row has it
             pos, neg = np.where(counts.pos > 0, of_pos(p), 0.0), np.where(counts.neg > 0, of_neg(p), 0.0)
         value = float(counts.pos @ pos + counts.neg @ neg) / n
@@ -801,8 +800,7 @@ def observed_to_expected() -> Smooth:
     """
 
     def linearise(counts: ThresholdCounts) -> Linear:
-        counts.require_probabilities("observed/expected")
-        s, p = CountShares.of(counts), counts.threshold.astype(np.float64)
+        s, p = CountShares.of(counts), counts.probabilities("observed/expected")
         expected = float((s.pos + s.neg) @ p)
         value = s.prevalence / expected
         return s.linear(value, (1 - value * p) / expected, -value * p / expected)
@@ -851,8 +849,7 @@ def discrimination_slope() -> Smooth:
     """
 
     def linearise(counts: ThresholdCounts) -> Linear:
-        counts.require_probabilities("discrimination slope")
-        s, p = CountShares.of(counts), counts.threshold.astype(np.float64)
+        s, p = CountShares.of(counts), counts.probabilities("discrimination slope")
         above, below = float(s.pos @ p) / s.prevalence, float(s.neg @ p) / (1 - s.prevalence)
         return s.linear(above - below, (p - above) / s.prevalence, -(p - below) / (1 - s.prevalence))
 
@@ -893,9 +890,8 @@ def calibration_intercept() -> Smooth:
 
 def _cox(counts: ThresholdCounts, name: Literal["intercept", "slope"]) -> Linear:
     """Return a coefficient of logistic recalibration; influence H⁻¹x(y − μ)."""
-    counts.require_probabilities("logistic recalibration")
+    p = counts.probabilities("logistic recalibration")
     s = CountShares.of(counts)
-    p = counts.threshold.astype(np.float64)
     pos, neg = counts.pos.astype(np.float64), counts.neg.astype(np.float64)
     fit = recalibration(p[::-1], pos[::-1], (pos + neg)[::-1])
     value = getattr(fit, name)

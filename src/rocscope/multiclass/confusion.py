@@ -184,6 +184,8 @@ def check_probabilities(
         raise ScoreError(name, expected="probabilities", got=f"values of type {proba.dtype}")
     if proba.dtype.kind != "f":
         proba = proba.astype(np.float64)
+    if -check.ROUNDING_OF_PROBABILITIES <= proba.min(initial=0) < 0:
+        proba = proba.clip(0)
     total = proba.sum(axis=1, dtype=np.float64)
     # A row's entries are finite and not negative exactly if its sum is finite and its least entry not negative.
     bad = ~(np.isfinite(total) & (proba.min(axis=1) >= 0))

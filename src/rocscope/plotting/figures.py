@@ -170,8 +170,7 @@ def _draw_best(ax: Any, curves: Mapping[str, RocCurve | LiftChart], decision: De
 def _thresholds(counts: CumulativeCounts, wanted: Sequence[float] | None) -> Sequence[float]:
     if wanted is not None:
         return check.check_column(wanted, "thresholds").tolist() if len(wanted) else ()
-    are_shares = counts.threshold[0] <= 1 and counts.threshold[-1] >= 0
-    return (DEFAULT_THRESHOLD,) if are_shares else ()
+    return (DEFAULT_THRESHOLD,) if check.are_probabilities(counts.threshold) else ()
 
 
 def draw_calibration(

@@ -21,9 +21,8 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Booleans, Indices, in_threads
 from rocscope._base.grouping import deal, listed
 from rocscope._base.radix import KINDS, decode, encode
-from rocscope.core import CumulativeCounts, Levels, ThresholdCounts, number
+from rocscope.core import CumulativeCounts, Levels, ThresholdCounts
 from rocscope.core.ranking import collapse, least_from, sums_from
-from rocscope.errors import ScoreError
 
 Piece = TypeVar("Piece")
 
@@ -129,13 +128,7 @@ class SegmentLevels:
     @property
     def probabilities(self) -> Array:
         """The thresholds as float64; ScoreError if a score is not a probability."""
-        outside = (self.threshold < 0) | (self.threshold > 1)
-        if outside.any():
-            rows = (self.pos + self.neg)[outside].sum()
-            got = f"{number(rows)} outside, such as {self.threshold[outside][0].item()!r}"
-            hint = "recalibrate the scores first (rocscope.calibration.recalibrate)"
-            raise ScoreError("scores", expected="probabilities from 0 to 1", got=got, hint=hint)
-        return self.threshold.astype(np.float64)
+        return check.check_probabilities(self.threshold, "scores", self.pos + self.neg)
 
     def counts(self, segment: int) -> ThresholdCounts:
         """Return the counts of a segment, by index."""

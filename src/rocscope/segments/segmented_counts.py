@@ -571,12 +571,11 @@ class SegmentedCounts(BySegment, Result):
 
         NaN where no positive was expected; ScoreError if a score is no probability.
         """
-        from rocscope.calibration.outcomes import Outcomes
 
         def of_counts(counts: CumulativeCounts) -> float:
             known = counts.require_levels("O/E")
-            known.require_probabilities("scores")
-            return ratios(known.n_pos, Outcomes.of(known).expected.sum()).item()
+            rows = known.pos + known.neg
+            return ratios(known.n_pos, known.probabilities("scores") @ rows).item()
 
         return self._answer(SegmentLevels.observed_over_expected, of_counts, np.ones(len(self), bool), summed=True)
 
