@@ -153,6 +153,9 @@ SCORED = ("rows.csv", "--label", "y", "--score", "s")
 VALUES = {
     "prevalence": (("choose", "--target-prevalence", "2"), "--target-prevalence: expected a share between 0 and 1"),
     "percent": (("choose", "--target-prevalence", "5%"), "expected a number, got '5%'; write 0.05"),
+    "grouped": (("choose", "--population", "10,000"), "--population: expected a number, got '10,000'; write 10000"),
+    "points": (("choose", "--capacity", "1.000.000"), "--capacity: expected a number, got '1.000.000'; write 1000000"),
+    "point": (("choose", "--population", "2.000"), "--population: expected a number, got '2.000'; write 2000"),
     "comma": (("choose", "--cost-fn", "1,50"), "--cost-fn: expected a number, got '1,50'; write 1.50"),
     "thousands": (("choose", "--cost-fn", "1,500"), "write 1.500 or 1500"),
     "euro": (("summary", "--cost-fn", "45€"), "--cost-fn: expected a number, got '45€'; write 45"),

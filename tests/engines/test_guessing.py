@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from rocscope.engines.description import MOST_SCORES, Guess, describe, guess, uses_of
 from rocscope.engines.formats import FileLayout
-from rocscope.errors import ColumnError
+from rocscope.errors import ColumnError, ScoreError
 
 CLIENT = Path(__file__).parents[2] / "client"
 TWIN = CLIENT / "src" / "open" / "guess.ts"
@@ -80,6 +80,26 @@ def test_a_decimal_comma_is_only_tried_where_it_may_be_one(tmp_path):
     for decimal in (None, "."):
         with pytest.raises(ColumnError, match="--score"):
             guess(path, FileLayout(decimal=decimal))
+
+
+@pytest.mark.parametrize("values", [("2,687", "4,561"), ("-2,687", "12"), ("1,000", "NA", "999,999")])
+def test_commas_that_may_stand_between_thousands_are_not_taken_for_decimal_marks(tmp_path, values):
+    path = tmp_path / "rows.csv"
+    rows = [f"{i % 2};{value}\n" for i, value in enumerate(values * 3)] + ["0;17\n"]
+    path.write_text("y;p\n" + "".join(rows))
+    whole, decimal = values[0].replace(",", ""), values[0].replace(",", ".")
+    with pytest.raises(
+        ScoreError, match=rf"{whole}, or {decimal} with a decimal comma.*for {decimal} pass decimal=','"
+    ):
+        guess(path, label="y")
+    assert guess(path, FileLayout(decimal=","), label="y").scores == ["p"]
+
+
+@pytest.mark.parametrize("value", ["0,687", "1,5", "1000,250", "12,3456"])
+def test_one_value_that_has_one_reading_settles_the_decimal_comma(tmp_path, value):
+    path = tmp_path / "rows.csv"
+    path.write_text(f"y;p\n1;2,687\n0;4,561\n1;{value}\n0;1,111\n")
+    assert guess(path) == Guess("y", ["p"], None, None, ",")
 
 
 @pytest.fixture(scope="module")

@@ -123,7 +123,12 @@ app = App(
     default_parameter=Parameter(negative=()),
     group_arguments=opt.FILES,
     group_parameters=opt.OPTIONS,
-    config=[Env("ROCSCOPE_", command=False, show=False), opt.read_settings, opt.refuse_for_more_classes],
+    config=[
+        Env("ROCSCOPE_", command=False, show=False),
+        opt.read_settings,
+        opt.refuse_for_more_classes,
+        opt.refuse_grouped_counts,
+    ],
     print_error=False,
     exit_on_error=False,
     result_action="return_value",

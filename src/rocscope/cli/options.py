@@ -493,6 +493,26 @@ def refuse_for_more_classes(app: App, _commands: tuple[str, ...], arguments: Arg
         raise InputError(", ".join(typed), expected="none with --proba or --predicted", hint=instead)
 
 
+# Options that take a number of cases, where "10.000" and "10,000" mean ten thousand and never ten.
+_COUNTS = ("--population", "--capacity", "--review-capacity")
+_GROUPED = re.compile(r"\d{1,3}(?:[.,'\u2019 ]\d{3})+")
+
+
+def refuse_grouped_counts(_app: App, _commands: tuple[str, ...], arguments: ArgumentCollection) -> None:
+    """Raise for numbers of cases with a mark between thousands.
+
+    Raises
+    ------
+    InputError
+        With the number without marks.
+    """
+    for argument in arguments:
+        for token in argument.tokens:
+            if argument.name in _COUNTS and _GROUPED.fullmatch(token.value):
+                plain = re.sub(r"\D", "", token.value)
+                raise InputError(argument.name, expected="a number", got=repr(token.value), hint=f"write {plain}")
+
+
 def read_settings(app: App, commands: tuple[str, ...], arguments: ArgumentCollection) -> None:
     """Fill in options from `rocscope.toml`, or `[tool.rocscope]` in `pyproject.toml`: for the command, then for all."""
     source = "rocscope.toml"

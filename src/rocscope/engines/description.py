@@ -328,6 +328,8 @@ def guess(
     ------
     ColumnError
         If nothing can be taken for the label, or for a score.
+    ScoreError
+        If the commas of all scores may be decimal marks or stand between thousands.
 
     Examples
     --------
@@ -349,17 +351,45 @@ def guess(
         weights = [name for name in names if uses[name] == "weight"]
         label = formats.require_name(opened, "label", labels[0] if labels else None)
         models = list(scores) or [name for name in names if uses[name] == "score"]
+        guessed = None
         if not models:
             if opened.decimal == "." and layout.decimal is None:
                 # Numbers with a decimal comma are text by the rules for a point.
                 known_roles = {"label": label, "weight": weight, "pos_label": pos_label}
                 with suppress(RocscopeError):
-                    return guess(source, replace(layout, decimal=","), where=where, **known_roles)
+                    guessed = guess(source, replace(layout, decimal=","), where=where, **known_roles)
+            if guessed is not None:
+                _require_one_reading(opened, guessed.scores, where)
+                return guessed
             formats.require_name(opened, "scores", None)
     for column in facts:
         if column.name == label and pos_label is None and column.is_binary:
             pos_label = _guessed_pos_label(column, untyped=bool(opened.decimal))
     return Guess(label, models, weights[0] if weights else None, pos_label, layout.decimal)
+
+
+# Values whose commas, if any, may stand between thousands: groups of three digits after one to three, without a zero in
+# front.
+_MAYBE_THOUSANDS = re.compile(r"[+-]?(?:[1-9]\d{0,2}(?:,\d{3})+|\d{1,3})")
+
+
+def _require_one_reading(opened: formats.Source, names: Sequence[str], where: str | None) -> None:
+    """Raise if the first values of a column can be read with decimal commas, and with commas between thousands."""
+    for piece in opened.stream(names, where).pieces:
+        for batch in piece():
+            for name in names:
+                values = [value.strip() for value in batch[name].to_pylist() if isinstance(value, str)]
+                values = [value for value in values if value not in ("", *formats.NA_WORDS)]
+                marked = [value for value in values if "," in value]
+                if marked and all(_MAYBE_THOUSANDS.fullmatch(value) for value in values):
+                    whole, decimal = marked[0].replace(",", ""), marked[0].replace(",", ".", 1)
+                    raise ScoreError(
+                        f"column {name!r}",
+                        expected="numbers that can be read in one way",
+                        got=f"{marked[0]!r}, which is {whole}, or {decimal} with a decimal comma",
+                        hint=f"for {decimal} pass decimal=',' (--decimal ,); for {whole} write it without commas",
+                    )
+            return
 
 
 def _facts_of_first_rows(
