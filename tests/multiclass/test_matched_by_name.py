@@ -49,7 +49,7 @@ def ends(estimate):
 def statistics(preds, costs):
     matrix = preds.confusion("a")
     names = ("accuracy", "balanced_accuracy", "macro_f1", "kappa", "mcc")
-    values = [matrix.interval(name).value for name in names]
+    values = [x for name in names for x in ends(matrix.interval(name))]
     return [*values, *table(matrix.counts, matrix.classes).ravel(), preds.top_k_accuracy(2, "a")]
 
 
@@ -62,7 +62,7 @@ def areas(preds, costs):
 
 def comparisons(preds, costs):
     area = MC.compare_multiclass_auc(preds)["a", "b"]
-    cost = MC.compare_multiclass_costs(preds, costs, replicates=100)["a", "b"]
+    cost = MC.compare_multiclass_costs(preds, costs)["a", "b"]
     return [area.p_value, *ends(area.difference), *ends(cost.difference)]
 
 

@@ -27,7 +27,7 @@ def predictions(y, proba, **columns):
 
 
 def costs(preds, **options):
-    return rs.multiclass.compare_multiclass_costs(preds, COST, replicates=400, **options)
+    return rs.multiclass.compare_multiclass_costs(preds, COST, **options)
 
 
 INTERVALS = {

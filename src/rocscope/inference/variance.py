@@ -27,7 +27,7 @@ estimated weights, to `stratum_of_sample`. Rows of Predictions with all of this 
 
 What weights stand for is said by the rows (`Predictions.weights`).
 
-The order of the file: strata, estimated weights, rows of Predictions, levels of the score.
+The order of the file: strata, estimated weights, rows of Predictions, levels of the score, rows of any labels.
 
 References
 ----------
@@ -48,8 +48,9 @@ from rocscope._base.arrays import Array, Booleans, Indices
 from rocscope._base.exact_sums import is_moderate
 from rocscope._base.grouping import sum_by
 from rocscope._base.radix import levels_of_rows
-from rocscope.core import Predictions, independent_units
+from rocscope.core import Predictions, Weights, independent_units
 from rocscope.errors import InputError, OneClassError
+from rocscope.inference import estimate as inference
 from rocscope.sample import Sample
 
 RowNumbers = Indices
@@ -565,3 +566,106 @@ class RowLevels:
     def to_rows(self, of_pos: Array, of_neg: Array) -> Array:
         """Return each row's value, given the values of positives and negatives of each level."""
         return np.column_stack([of_pos, of_neg]).ravel()[self.cell]
+
+
+# Rows of any labels
+
+
+@dataclass(frozen=True, eq=False)
+class RowDesign:
+    """Rows with positive weight, and which of them are independent.
+
+    Weights are numbers of equal rows only with ``weights="frequency"``; otherwise only their ratios matter.
+    Attributes
+    ----------
+    rows : array of n
+        Row numbers in the data.
+    weight : array of n, or None
+    is_frequency : bool
+    group : array of n codes, or None
+    """
+
+    rows: Indices
+    weight: Array | None = None
+    is_frequency: bool = False
+    group: Indices | None = None
+
+    @classmethod
+    def of(
+        cls, n: int, weight: Array | None = None, unit: Indices | None = None, weights: Weights = "auto"
+    ) -> "RowDesign":
+        """Return the design of n rows, given their weights and groups, and the meaning of weights."""
+        rows = np.arange(n)
+        if weight is None:
+            return cls(rows, group=unit)
+        return cls(rows, weight, weights == "frequency", unit).take(np.flatnonzero(weight))
+
+    def take(self, places: Any) -> "RowDesign":
+        """Return the design of some of the rows."""
+        weight = None if self.weight is None else self.weight[places]
+        group = None if self.group is None else np.unique(self.group[places], return_inverse=True)[1]
+        return RowDesign(self.rows[places], weight, self.is_frequency, group)
+
+    @property
+    def amount(self) -> Array:
+        """The weight of each row, by default 1."""
+        return np.ones(self.rows.size) if self.weight is None else self.weight.astype(np.float64)
+
+    @property
+    def share(self) -> Array:
+        """Share of each row in the weight."""
+        return self.amount / self.amount.sum()
+
+    @property
+    def frequency(self) -> Array | None:
+        """Number of equal rows of each row; None if weights are not frequencies, or groups are the units."""
+        return self.amount if self.is_frequency and self.group is None else None
+
+    @property
+    def n(self) -> float:
+        """Number of rows, or the sum of frequencies."""
+        return self.weight.sum().item() if self.weight is not None and self.is_frequency else self.rows.size
+
+    @property
+    def n_groups(self) -> int:
+        """Number of groups."""
+        return 0 if self.group is None else int(self.group.max()) + 1
+
+    @property
+    def effective(self) -> float:
+        """Effective number of independent units: (Σw)²/Σw² of rows or of groups (Kish)."""
+        if not self.rows.size:
+            return 0.0
+        if self.frequency is not None:
+            return float(self.amount.sum())
+        share = self.share if self.group is None else np.bincount(self.group, self.share)
+        return 1 / float(share @ share)
+
+    @property
+    def reason(self) -> str:
+        """Why an interval is not reliable: too few groups."""
+        return "" if self.group is None else inference.few_groups(self.effective)
+
+    def named(self, method: str) -> str:
+        """Return the name of a method with the groups or weights that it allows for."""
+        if self.group is not None:
+            return f"{method}, {self.n_groups} groups"
+        is_unequal = self.weight is not None and not self.is_frequency and np.ptp(self.weight) > 0
+        return f"{method}, sampling weights" if is_unequal else method
+
+    def stratum(self, moves: Array) -> Stratum:
+        """Return the rows as one stratum, given the moves of each row."""
+        return stratum_of_moves(moves, self.group, self.frequency)
+
+    def mean(self, values: Array, level: float) -> inference.Estimate:
+        """Return the weighted mean of a value of each row, in the order of `rows`, with its t interval.
+
+        The degrees of freedom are those of a normal sample whose variance is known as well, 2n/(kurtosis − 1).
+        """
+        stratum = self.stratum(moves_of_mean(values[:, np.newaxis], self.amount))
+        value, error = float(self.share @ values), max(stratum.variance(0), 0.0) ** 0.5
+        informative = stratum.informative_units(stratum.moves[:, 0])
+        reach = inference.t_quantile(inference.normal_quantile(level), max(informative, 1)) * error
+        reason = self.reason or inference.few(informative, inference.FEW_INFORMATIVE, "informative rows")
+        low, high = value - reach, value + reach
+        return inference.Estimate(value, low, high, level, self.named("t"), self.n, error, reason)

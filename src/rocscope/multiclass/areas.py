@@ -33,7 +33,7 @@ from rocscope.inference import estimate as inference
 from rocscope.inference import variance
 from rocscope.inference.proportions import mover_difference
 from rocscope.multiclass import confusion
-from rocscope.multiclass.predictions import MulticlassPredictions, RowDesign, predictions_of
+from rocscope.multiclass.predictions import MulticlassPredictions, predictions_of
 
 # Rows by class
 
@@ -54,12 +54,12 @@ class ClassRows:
 
     order: Indices
     start: Indices
-    design: RowDesign
+    design: variance.RowDesign
 
     @classmethod
-    def of(cls, y: Array, k: int, design: RowDesign | None = None) -> "ClassRows":
+    def of(cls, y: Array, k: int, design: variance.RowDesign | None = None) -> "ClassRows":
         """Sort rows by class, given checked class indices."""
-        design = design or RowDesign.of(y.size)
+        design = design or variance.RowDesign.of(y.size)
         key = y.astype(np.min_scalar_type(k))[design.rows]
         order = np.argsort(key, kind="stable")
         start = np.concatenate([[0], np.cumsum(np.bincount(key, minlength=k))])
@@ -68,9 +68,7 @@ class ClassRows:
     @classmethod
     def of_predictions(cls, preds: MulticlassPredictions, groups: Any) -> "ClassRows":
         """Sort the rows of predictions by class."""
-        unit = independent_units(preds, groups)
-        design = RowDesign.of(len(preds), preds.sample_weight, unit, preds.weights)
-        return cls.of(preds.y_true, len(preds.classes), design)
+        return cls.of(preds.y_true, len(preds.classes), preds.design(groups))
 
     @property
     def k(self) -> int:
@@ -84,10 +82,6 @@ class ClassRows:
     def by_class(self, values: Array) -> list[Array]:
         """Return values given for all rows, separately for each class."""
         return [values[self.order[self.rows(cls)]] for cls in range(self.k)]
-
-    def weights(self, cls: int) -> Array | None:
-        """Return the weights of the rows of a class."""
-        return None if self.design.weight is None else self.design.weight[self.rows(cls)]
 
     @cached_property
     def support(self) -> Array:
@@ -747,7 +741,7 @@ def vus(
         values = confusion.check_probabilities(values, index.size, names, "score").astype(np.float64)
 
     # Values and weights of each class.
-    rows = ClassRows.of(index, 3, RowDesign.of(index.size, weight, unit, weights))
+    rows = ClassRows.of(index, 3, variance.RowDesign.of(index.size, weight, unit, weights))
     absent = [name for name, size in zip(names, np.diff(rows.start), strict=True) if not size]
     if absent:
         raise OneClassError("vus", expected="cases of all three classes", got=f"none of {check.listing(absent)}")

@@ -10,6 +10,7 @@ The first part of the file checks class names, labels and probability columns fo
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from math import inf, isfinite, sqrt
 from typing import Any, Literal
 
 import numpy as np
@@ -20,10 +21,13 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Indices, told_apart
 from rocscope.core import OperatingPoint, Result, html_table, jsonable
 from rocscope.errors import InputError, LabelError, ScoreError, ShapeError, WeightError, warn
-from rocscope.figures.registry import figure_named, known
+from rocscope.figures.influence import SIGNED, SPARE
+from rocscope.figures.registry import at, figure_named, known
+from rocscope.inference import estimate as inference
 from rocscope.inference.areas import newcombe
 from rocscope.inference.estimate import Estimate
 from rocscope.inference.proportions import binomial_limits, logit, proportion, share_of
+from rocscope.inference.variance import RowDesign
 
 # Classes, labels and probabilities
 
@@ -386,20 +390,20 @@ def kappa(counts: Array, weights: Scheme | None = None) -> Any:
         A disagreement counts its distance between the classes in their order, or the square of it; without,
         every one counts alike.
     """
-    k = counts.shape[-1]
-    distance = np.abs(np.subtract.outer(np.arange(k), np.arange(k)))
-    if weights is None:
-        disagreement = (distance > 0).astype(np.int64)
-    elif weights == "linear":
-        disagreement = distance
-    elif weights == "quadratic":
-        disagreement = distance**2
-    else:
-        raise InputError("weights", expected="None, 'linear' or 'quadratic'", got=repr(weights))
+    if weights not in (None, "linear", "quadratic"):
+        raise InputError("weighting", expected="None, 'linear' or 'quadratic'", got=repr(weights))
+    disagreement = _disagreement(counts.shape[-1], f"{weights}_kappa")
     counts = counts.astype(np.float64)
     seen = (counts * disagreement).sum(axis=(-2, -1)) * counts.sum(axis=(-2, -1))
     actual, predicted = counts.sum(axis=-1), counts.sum(axis=-2)
     return 1 - _ratio(seen, np.einsum("...i,ij,...j->...", actual, disagreement, predicted))
+
+
+def _disagreement(k: int, statistic: str) -> Array:
+    distance = np.abs(np.subtract.outer(np.arange(k), np.arange(k)))
+    if statistic == "quadratic_kappa":
+        return distance**2
+    return distance if statistic == "linear_kappa" else (distance > 0).astype(np.int64)
 
 
 def mcc(counts: Array) -> Any:
@@ -430,89 +434,143 @@ STATISTICS: dict[str, Callable[[Array], Any]] = {
 }
 """Statistics of a whole table by name; means over classes skip undefined ones."""
 
+# Statistics of a whole table that are averages of a metric of classes.
+_AVERAGES: dict[str, tuple[str, Averaging]] = {
+    "accuracy": ("recall", "weighted"),
+    "error": ("fnr", "weighted"),
+    "balanced_accuracy": ("recall", "macro"),
+    "macro_f1": ("f_score", "macro"),
+}
+_STEP = 1e-3  # of a count, for derivatives of metrics: their error is its square, and rounding is far below
 
 _PROPORTIONS = ("tpr", "fnr", "tnr", "fpr", "precision", "npv")
 """Metrics of one class that are shares of independent cases."""
 
 
-def table_interval(
-    counts: Array,
-    classes: tuple[Hashable, ...],
-    statistic: str,
-    of: Any,
-    averaging: Averaging | None,
-    *,
-    level: float,
-    **bootstrap: Any,
-) -> Estimate:
-    """Return a statistic of a table with its interval; see `ConfusionMatrix.interval`."""
-    level = check.check_level(level)
-    if of is not None and averaging is not None:
-        raise InputError("interval", expected="a class (of=) or an average (averaging=)", got="both")
-    cells = whole_counts(counts, statistic)
-    index, rate = None if of is None else position(of, classes), _named(statistic)
-    if index is not None:
-        if rate in _PROPORTIONS:
-            hits, n = share_of(rate, *(int(cell[index]) for cell in one_vs_rest(cells)))
-            if not n:
-                raise InputError(f"interval of {statistic}", expected="cases that it is a share of", got="none")
-            return proportion(hits, n, level=level)
-    elif averaging is None and statistic not in STATISTICS:
-        expected = check.one_of(statistic, list(STATISTICS))
-        hint = f"a metric of classes needs of= (one of {check.listing(classes)}) or averaging="
-        raise InputError("statistic", expected=expected, got=repr(statistic), hint=hint)
-    elif averaging is None and statistic in ("accuracy", "error"):
-        right, n = int(np.trace(cells)), int(cells.sum())
-        return proportion(right if statistic == "accuracy" else n - right, n, level=level)
+def with_half_rows(counts: Array) -> Array:
+    """Return counts with half a row of each class predicted right, and half a row spread over the other classes.
 
-    # Other statistics are not shares of independent cases: cells are drawn as a multinomial.
-    def of_draws(drawn: Array) -> Array:
-        drawn = drawn.reshape(-1, *cells.shape)
-        if index is not None:
-            return per_class(drawn, statistic)[..., index]
-        if averaging is not None:
-            return averaged(drawn, statistic, averaging)
-        return STATISTICS[statistic](drawn)
-
-    return resampled(cells.ravel(), of_draws, level=level, **bootstrap)
+    The statistic of these counts is the centre of an interval, and their variance is above 0 in a perfect table too
+    (Anscombe 1956 for one share). Classes without cases get none.
+    """
+    k = len(counts)
+    spare = np.full((k, k), SPARE / (k - 1))
+    np.fill_diagonal(spare, SPARE)
+    return counts + spare * (counts.sum(axis=1) > 0)[:, np.newaxis]
 
 
-def resampled(
-    frequency: Array, statistic: Callable[[Array], Array], *, replicates: int, level: float, random_state: Any
-) -> Estimate:
-    """Return a statistic with its percentile bootstrap interval.
+def influence(counts: Array, statistic: str, averaging: Averaging | None, weight: Array | None) -> Array:
+    """Return the influence of a case in each cell on a statistic: its derivative by the share of the cell.
 
     Parameters
     ----------
-    frequency : array of counts
-        Rows of each kind, whole numbers.
-    statistic : function
-        Of an array (replicates × kinds) of drawn counts; returns a value a replicate.
+    statistic : str
+        Of the whole table; or a metric of each class, averaged.
+    weight : array of k, or None
+        Weights of the classes in that average, which sum to 1.
     """
+    k, n, actual, predicted = len(counts), counts.sum(), counts.sum(axis=1), counts.sum(axis=0)
+    if weight is None and statistic == "mcc":
+        # C/√(A·B) with C = n·Σ hits − Σ actual·predicted, A = n² − Σ actual², B = n² − Σ predicted².
+        right = np.trace(counts)
+        covariance = n * right - actual @ predicted
+        a, b = n**2 - actual @ actual, n**2 - predicted @ predicted
+        by_covariance = n * np.eye(k) + right - predicted[:, np.newaxis] - actual
+        by_spread = ((n - actual) / a)[:, np.newaxis] + (n - predicted) / b
+        return n * (by_covariance - covariance * by_spread) / sqrt(a * b)
+    if weight is None:
+        # kappa = 1 − S·n/E, with the disagreement S = Σ w·count and E = Σ actual·w·predicted.
+        distance = _disagreement(k, statistic)
+        seen, expected = (distance * counts).sum(), actual @ distance @ predicted
+        by_margins = (distance @ predicted)[:, np.newaxis] + actual @ distance
+        return -n * ((distance * n + seen) / expected - seen * n / expected**2 * by_margins)
+    metric, cells = _metric(statistic), [*one_vs_rest(counts)]
+    if averaging == "micro":
+        cells = [np.full(k, cell.sum()) for cell in cells]
+    slopes = []
+    for place, cell in enumerate(cells):
+        others = cells[:place], cells[place + 1 :]
+        more, less = (metric(*others[0], cell * factor, *others[1]) for factor in (1 + _STEP, 1 - _STEP))
+        slopes.append(np.nan_to_num(n * _ratio(more - less, 2 * _STEP * cell)) * weight)
+    tp, fp, fn, tn = slopes
+    of_cells = tn.sum() + (fn - tn)[:, np.newaxis] + (fp - tn) + np.diag(tp - fn - fp + tn)
+    if averaging == "weighted":  # the weights are shares of the actual classes
+        values = np.nan_to_num(metric(*cells))
+        of_cells += np.where(weight > 0, values - weight @ values, 0)[:, np.newaxis]
+    return of_cells
+
+
+def table_interval(
+    matrix: "ConfusionMatrix", statistic: str, of: Any, averaging: Averaging | None, level: float
+) -> Estimate:
+    """Return a statistic of a table with its interval; see `ConfusionMatrix.interval`."""
+    counts, classes, rows = matrix.counts, matrix.classes, matrix._rows
     level = check.check_level(level)
-    check.check_whole(replicates, "replicates", 2)
-    n = int(frequency.sum())
-    drawn = check.check_random_state(random_state).multinomial(n, frequency / n, size=int(replicates))
-    values = np.asarray(statistic(drawn), dtype=np.float64)
-    defined = values[~np.isnan(values)]
-    if not defined.size:
-        raise InputError("interval", expected="a value in some replicate", got="none: the statistic is undefined")
-    if defined.size < values.size:
-        missing = values.size - defined.size
-        warn(f"{missing} of {values.size} replicates gave no value")
-    low, high = np.quantile(defined, [(1 - level) / 2, (1 + level) / 2])
-    observed = float(np.asarray(statistic(frequency[np.newaxis].astype(np.int64)))[0])
-    name = f"bootstrap (percentile, {replicates:,} replicates)"
-    return Estimate(observed, float(low), float(high), level, name, n, float(defined.std(ddof=1)))
+    if of is not None and averaging is not None:
+        raise InputError("interval", expected="a class (of=) or an average (averaging=)", got="both")
+    if rows is None and (counts % 1 != 0).any():
+        hint = "make the matrix of rows: MulticlassPredictions.confusion, or ConfusionMatrix.from_labels"
+        raise InputError(f"interval of {statistic}", expected="numbers of cases", got="sums of weights", hint=hint)
+    if of is not None:
+        index, rate = position(of, classes), _named(statistic)
+        if rows is None and rate in _PROPORTIONS:
+            right, n = share_of(rate, *(int(cell[index]) for cell in one_vs_rest(counts)))
+            if not n:
+                raise InputError(f"interval of {statistic}", expected="cases that it is a share of", got="none")
+            return proportion(right, n, level=level)
+        return _half_row_interval(matrix, statistic, None, np.arange(len(classes)) == index, level)
+    if averaging is None:
+        if statistic not in STATISTICS:
+            expected = check.one_of(statistic, list(STATISTICS))
+            hint = f"a metric of classes needs of= (one of {check.listing(classes)}) or averaging="
+            raise InputError("statistic", expected=expected, got=repr(statistic), hint=hint)
+        if rows is None and statistic in ("accuracy", "error"):
+            right, n = int(np.trace(counts)), int(counts.sum())
+            return proportion(right if statistic == "accuracy" else n - right, n, level=level)
+        if statistic not in _AVERAGES:
+            return _half_row_interval(matrix, statistic, None, None, level)
+        statistic, averaging = _AVERAGES[statistic]
+    weight = counts.sum(axis=1) if averaging == "weighted" else np.ones(len(counts))
+    if averaging != "micro":
+        weight = weight * ~np.isnan(per_class(counts, statistic))
+    return _half_row_interval(matrix, statistic, averaging, weight, level)
 
 
-def whole_counts(counts: Array, name: str) -> NDArray[np.int64]:
-    """Return counts of rows; raise for weights that are not whole."""
-    if (counts % 1 != 0).any():
-        got = "sums of fractional weights"
-        hint = "they do not tell how many rows there are"
-        raise InputError(f"interval of {name}", expected="whole numbers of cases", got=got, hint=hint)
-    return counts.astype(np.int64)
+def _half_row_interval(
+    matrix: "ConfusionMatrix", statistic: str, averaging: Averaging | None, weight: Array | None, level: float
+) -> Estimate:
+    """Return the interval around the statistic of the counts with half a row more, by the delta method."""
+    counts, total = matrix.counts, float(matrix.n)
+    if weight is not None and averaging != "micro":
+        weight = _ratio(weight, weight.sum())
+
+    def value_of(counts: Array) -> float:
+        if weight is None:
+            return float(STATISTICS[statistic](counts))
+        if averaging == "micro":
+            return float(averaged(counts, statistic, averaging))
+        return float(weight @ np.where(weight > 0, per_class(counts, statistic), 0))
+
+    value = value_of(counts)
+    if not isfinite(value):
+        raise InputError(f"interval of {statistic}", expected="a finite value", got="it is undefined in these cases")
+    n, amount, df, note, reason = total, total, inf, "", ""
+    if matrix._rows is not None:
+        # As many equal cases as have the variance of these rows.
+        cell, design = matrix._rows
+        effect = influence(with_half_rows(counts / total * design.effective), statistic, averaging, weight)
+        residual = effect.ravel()[cell] - design.share @ effect.ravel()[cell]
+        observed = design.stratum((design.share * residual)[:, np.newaxis]).variance(0)
+        n, note, reason, df = design.n, design.named("").strip(", "), design.reason, max(design.effective - 1, 1)
+        amount = min(float(design.share @ residual**2) / observed, n) if observed > 0 else design.effective
+    smoothed = with_half_rows(counts / total * amount)
+    share, effect = smoothed / smoothed.sum(), influence(smoothed, statistic, averaging, weight)
+    error = sqrt(((share * effect**2).sum() - (share * effect).sum() ** 2) / amount)
+    scale = SIGNED if weight is None else at(0, statistic).scale
+    low, high = scale.around(value_of(smoothed), inference.t_quantile(inference.normal_quantile(level), df) * error)
+    reason = reason or inference.few(amount, inference.FEW_ROWS, "independent rows")
+    method = inference.joined("half a row added to each class", note)
+    return Estimate(value, min(low, value), max(high, value), level, method, n, error, reason)
 
 
 _SHOWN = ("precision", "recall", "specificity", "f_score", "jaccard")  # metrics of each class in `to_dict`
@@ -583,6 +641,7 @@ class ConfusionMatrix(Result):
 
     counts: Array
     classes: tuple[Hashable, ...]
+    _rows: tuple[Indices, RowDesign] | None
 
     def __init__(self, counts: Any, *, classes: Any = None, rows: RowsAre | None = None) -> None:
         table, names = square_by_class(counts, classes, "counts")
@@ -592,7 +651,7 @@ class ConfusionMatrix(Result):
         names = names or check_classes(range(len(matrix)))
         if len(names) != len(matrix):
             raise ShapeError("classes", expected=f"one name per row ({len(matrix)})", got=str(len(names)))
-        check.settle(self, counts=check.read_only(matrix), classes=names)
+        check.settle(self, counts=check.read_only(matrix), classes=names, _rows=None)
 
     @classmethod
     def from_labels(
@@ -621,18 +680,27 @@ class ConfusionMatrix(Result):
             classes = ordered_categories(y_true, y_pred) or distinct_labels(actual, predicted)
         names = check_classes(classes)
         indices = (class_index(actual, names, "y_true"), class_index(predicted, names, "y_pred"))
-        return cls.from_index(*indices, names, check.check_weights(sample_weight, actual.size))
+        weight = check.check_weights(sample_weight, actual.size)
+        return cls.from_index(*indices, names, weight, RowDesign.of(actual.size, weight))
 
     @classmethod
     def from_index(
-        cls, actual: Array, predicted: Array, classes: tuple[Hashable, ...], weight: Array | None = None
+        cls,
+        actual: Array,
+        predicted: Array,
+        classes: tuple[Hashable, ...],
+        weight: Array | None = None,
+        design: RowDesign | None = None,
     ) -> "ConfusionMatrix":
-        """Count checked class indices."""
+        """Count checked class indices; intervals allow for the design of the rows."""
         k = len(classes)
         counts = np.bincount(actual * k + predicted, weight, k * k).reshape(k, k)
         if weight is None or weight.dtype.kind == "i":
             counts = counts.astype(np.int64)
-        return cls(counts, classes=classes, rows="actual")
+        matrix = cls(counts, classes=classes, rows="actual")
+        if design is not None and (design.group is not None or (weight is not None and not design.is_frequency)):
+            check.settle(matrix, _rows=((actual * k + predicted)[design.rows], design))
+        return matrix
 
     @property
     def n(self) -> float:
@@ -739,8 +807,6 @@ class ConfusionMatrix(Result):
         of: Any = None,
         averaging: Averaging | None = None,
         level: float = 0.95,
-        replicates: int = 2000,
-        random_state: Any = 0,
     ) -> Estimate:
         """Return a statistic with its confidence interval.
 
@@ -753,19 +819,23 @@ class ConfusionMatrix(Result):
         averaging : {"macro", "micro", "weighted"}, optional
         level : float
             Confidence level.
-        replicates : int
-        random_state : int, Generator, RandomState or None
-            Of the bootstrap.
 
         Raises
         ------
         InputError
-            If counts are fractional weights, the statistic is not known or is undefined.
+            If counts are sums of weights without their rows, the statistic is not known or is undefined.
 
         Notes
         -----
-        Shares of independent cases (accuracy, recall, precision, specificity …) have Wilson's interval; all else the
-        percentile bootstrap of the rows, drawn as a multinomial over the k² cells.
+        Shares of independent cases (accuracy, recall, precision, specificity …) have Wilson's interval. All others have
+        an interval by the delta method for the counts with half a row more of each class predicted right, and half a
+        row of each spread over the other classes; it is symmetric on the logit scale of the range, and reaches at least
+        to the value. Groups, repeats and sampling weights of the rows that a matrix was counted from reduce the number
+        of cases to the number of independent ones with the same variance.
+
+        References
+        ----------
+        Agresti 2013, Categorical Data Analysis, §16.1 (delta method); Anscombe 1956, Biometrika 43:461–464.
 
         Examples
         --------
@@ -775,8 +845,7 @@ class ConfusionMatrix(Result):
         >>> matrix.interval("recall", of=1).n
         22
         """
-        options = {"level": level, "replicates": replicates, "random_state": random_state}
-        return table_interval(self.counts, self.classes, statistic, of, averaging, **options)
+        return table_interval(self, statistic, of, averaging, level)
 
     def __add__(self, other: object) -> "ConfusionMatrix":
         if not isinstance(other, type(self)) or other.classes != self.classes:

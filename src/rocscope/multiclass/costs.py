@@ -8,7 +8,7 @@ is expected to cost more than rejecting it (Chow's rule).
 import csv
 import os
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -18,8 +18,7 @@ import numpy as np
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Indices
 from rocscope._base.contract import contract
-from rocscope._base.grouping import sum_by
-from rocscope.core import Result, independent_units, jsonable, require_kinds
+from rocscope.core import Result, jsonable, require_kinds
 from rocscope.curves.curve import Curve
 from rocscope.errors import EngineError, InputError, LabelError, ScoreError, ShapeError, warn
 from rocscope.inference import estimate as inference
@@ -27,7 +26,7 @@ from rocscope.inference.proportions import binomial_limits, normal_quantile
 from rocscope.inference.variance import moves_of_mean
 from rocscope.multiclass import confusion
 from rocscope.multiclass.confusion import ConfusionMatrix, RowsAre, by_class, check_classes, check_probabilities
-from rocscope.multiclass.predictions import MulticlassPredictions, RowDesign, predictions_of
+from rocscope.multiclass.predictions import MulticlassPredictions, predictions_of
 
 # Cost matrices
 
@@ -333,23 +332,18 @@ def read_costs(path: str | os.PathLike[str], classes: Sequence[Hashable], *, row
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise EngineError(str(path), expected="a CSV file of costs", got=reason) from error
-    names = [str(cls) for cls in classes]
-    columns, body = (lines[0][1:], lines[1:]) if lines else ([], [])
-    for what, given in (("columns", columns), ("rows", [line[0] for line in body])):
-        if sorted(name.strip() for name in given) != sorted(names):
-            expected = f"a name for each class, {check.listing(names)}"
-            raise LabelError(f"{what} of {path}", expected=expected, got=check.listing(given) or "none")
-    matrix: list[list[float]] = [[0] * len(names) for _ in names]
-    for row, *cells in body:
-        for column, text in zip(columns, [*cells, *[""] * len(columns)], strict=False):
-            row_name, column_name = row.strip(), column.strip()
-            try:
-                value = float(text)
-            except ValueError:
-                place = f"{path}, row {row_name!r}, column {column_name!r}"
-                raise InputError(place, expected="a number", got=repr(text)) from None
-            value = int(value) if value.is_integer() else value
-            matrix[names.index(row_name)][names.index(column_name)] = value
+    names, body = ([name.strip() for name in lines[0][1:]], lines[1:]) if lines else ([], [])
+    columns = confusion.class_order(names, classes, f"columns of {path}")
+    matrix = []
+    for place in confusion.class_order([line[0].strip() for line in body], classes, f"rows of {path}"):
+        row, *cells = body[place]
+        cells = [*cells, *[""] * len(names)]
+        try:
+            values = [float(cells[column]) for column in columns]
+        except ValueError as error:
+            got = str(error).rpartition(": ")[2]
+            raise InputError(f"{path}, row {row.strip()!r}", expected="a number in each column", got=got) from None
+        matrix.append([int(value) if value.is_integer() else value for value in values])
     return CostMatrix(matrix, classes=classes, rows=rows)
 
 
@@ -465,10 +459,8 @@ def compare_multiclass_costs(
     alternative: inference.Alternative = "two-sided",
     level: float = 0.95,
     adjust: inference.PValueAdjust = "holm",
-    replicates: int = 2000,
-    random_state: Any = 0,
 ) -> inference.Comparisons:
-    """Compare the cost per case of models on the same rows, with paired bootstrap intervals.
+    """Compare the cost per case of models on the same rows, with paired intervals.
 
     Parameters
     ----------
@@ -480,13 +472,10 @@ def compare_multiclass_costs(
     reject_cost : float, optional
         Cost of leaving a case undecided, with `decide`.
     groups : array of n labels, optional
-        What rows belong together, such as the patient of each: then groups are drawn. By default the groups of the
-        predictions; False takes every row as independent.
+        What rows belong together, such as the patient of each: then groups are independent. By default the groups
+        of the predictions; False takes every row as independent.
     alternative, level, adjust : see `rocscope.compare`
         "less" is what a cheaper second model would show.
-    replicates : int
-    random_state : int, Generator, RandomState or None
-        Of the bootstrap.
 
     Returns
     -------
@@ -501,13 +490,12 @@ def compare_multiclass_costs(
     Warns
     -----
     RocscopeWarning
-        If all rows have the same cost: no replicate differs, and the interval allows for rows that were not seen.
+        If all rows have the same cost: the interval then allows for rows that were not seen.
 
     Notes
     -----
-    Rows, or groups of rows, are drawn with the costs of each model on them. Units of equal cost and weight are one
-    kind, so that a replicate is a multinomial draw. Sampling weights stay with their row. The interval is that of the
-    percentiles; the p-value refers the difference over its bootstrap standard error to the normal distribution.
+    Paired t intervals of the mean of the rows' differences in cost; rows, or groups of rows, are the units. The p-value
+    refers the difference over its standard error to the normal distribution.
 
     Examples
     --------
@@ -527,9 +515,7 @@ def compare_multiclass_costs(
     if reject_cost is not None:
         reject_cost = check_reject_cost(reject_cost)
         possible.append(reject_cost)
-    design = RowDesign.of(
-        len(predictions), predictions.sample_weight, independent_units(predictions, groups), predictions.weights
-    )
+    design = predictions.design(groups)
     columns = []
     for model in models:
         if decide and model in predictions.proba:
@@ -538,14 +524,13 @@ def compare_multiclass_costs(
             decided = predictions.predicted(model)
         columns.append(cost.of_rows(predictions.y_true, decided, reject_cost=reject_cost))
     paid = np.column_stack(columns)[design.rows]
-    options = {"replicates": replicates, "level": level, "random_state": check.seed_of(random_state)}
 
     def mean(values: Array, possible_cost: float) -> inference.Estimate:
         """Return the mean of a column; if it does not vary, allow for rows not seen that cost as much as possible."""
-        estimate = _bootstrap_mean(values, design, **options)
-        if estimate.standard_error > 0:
+        estimate = design.mean(values, level)
+        if np.ptp(values) > 0:
             return estimate
-        warn("all rows cost alike, so that the bootstrap does not vary; the interval is Wilson's for rows not seen")
+        warn("all rows cost the same, so that nothing varies; the interval is Wilson's for rows not seen")
         unseen = 1 - float(binomial_limits(design.effective, design.effective, "wilson", level)[0])
         reach = possible_cost * unseen
         error = reach / normal_quantile(level)
@@ -561,20 +546,3 @@ def compare_multiclass_costs(
 
     covariance = design.stratum(moves_of_mean(paid, design.amount)).covariance
     return inference.compare_each_two("cost per case", estimates, covariance, compare, adjust)
-
-
-def _bootstrap_mean(values: Array, design: RowDesign, **options: Any) -> inference.Estimate:
-    """Return the weighted mean of a column with its bootstrap interval; rows or groups are drawn."""
-    # Of each unit the sum of weighted values, and of weights; a mean is the ratio of their totals.
-    weight = np.ones(values.size) if design.frequency is not None else design.amount / design.amount.max()
-    sums = np.column_stack([weight * values, weight])
-    if design.group is not None:
-        sums = sum_by(design.group, sums, design.n_groups)
-    kinds, kind = np.unique(sums, axis=0, return_inverse=True)
-    units = np.bincount(kind.reshape(-1), design.frequency).astype(np.int64)
-
-    def mean(drawn: Array) -> Array:
-        return drawn @ kinds[:, 0] / (drawn @ kinds[:, 1])
-
-    estimate = confusion.resampled(units, mean, **options)
-    return replace(estimate, method=design.named(estimate.method), n=design.n, reason=design.reason)

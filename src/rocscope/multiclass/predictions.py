@@ -2,23 +2,21 @@
 
 `MulticlassPredictions` is the container that all functions of this package take. Classes are stored as indices, and
 probabilities as n × k arrays whose columns are in the order of `classes`. `predictions_of` makes one of labels and
-probabilities. `RowDesign` holds which rows are independent, for variances and resampling.
+probabilities.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from rocscope._base import validation as check
-from rocscope._base.arrays import Array, Indices
+from rocscope._base.arrays import Array
 from rocscope._base.grouping import SEGMENTS
-from rocscope.core import Predictions, Provenance, Weights, html_table, model_name
+from rocscope.core import Predictions, Provenance, Weights, html_table, independent_units, model_name
 from rocscope.core.predictions import Rows
 from rocscope.errors import InputError, LabelError, ScoreError, ShapeError
-from rocscope.inference import variance
-from rocscope.inference.estimate import few_groups
+from rocscope.inference.variance import RowDesign
 from rocscope.multiclass import confusion
 from rocscope.multiclass.confusion import ConfusionMatrix
 from rocscope.sample import is_segmented, kind_of
@@ -142,8 +140,13 @@ class MulticlassPredictions(Rows):
         return self.decisions[name] if name in self.decisions else self.proba[name].argmax(axis=1)
 
     def confusion(self, model: str | None = None) -> ConfusionMatrix:
-        """Return the confusion matrix of a model."""
-        return ConfusionMatrix.from_index(self.y_true, self.predicted(model), self.classes, self.sample_weight)
+        """Return the confusion matrix of a model; its intervals allow for weights, groups and repeats of the rows."""
+        predicted = self.predicted(model)
+        return ConfusionMatrix.from_index(self.y_true, predicted, self.classes, self.sample_weight, self.design())
+
+    def design(self, groups: Any = None) -> RowDesign:
+        """Return the weights of the rows, and which of them are independent."""
+        return RowDesign.of(len(self), self.sample_weight, independent_units(self, groups), self.weights)
 
     def top_k_accuracy(self, k: int, model: str | None = None) -> float:
         """Return the share of rows whose class is among the k most probable; ties are broken by class order.
@@ -282,92 +285,3 @@ def _classes(
     by_text = {str(label): label for label in names}
     columns_by_text = [str(name) for name in check.frame_columns(frame)]
     return confusion.check_classes([by_text.get(name, name) for name in columns_by_text], "columns")
-
-
-@dataclass(frozen=True, eq=False)
-class RowDesign:
-    """Rows with positive weight, and which of them are independent.
-
-    Weights are numbers of equal rows only with ``weights="frequency"``; otherwise only their ratios matter. See
-    `rocscope.inference.variance` for the formulas.
-
-    Attributes
-    ----------
-    rows : array of n
-        Row numbers in the data.
-    weight : array of n, or None
-    is_frequency : bool
-    group : array of n codes, or None
-    """
-
-    rows: Indices
-    weight: Array | None = None
-    is_frequency: bool = False
-    group: Indices | None = None
-
-    @classmethod
-    def of(
-        cls, n: int, weight: Array | None = None, unit: Indices | None = None, weights: Weights = "auto"
-    ) -> "RowDesign":
-        """Return the design of n rows, given their weights and groups, and the meaning of weights."""
-        rows = np.arange(n)
-        if weight is None:
-            return cls(rows, group=unit)
-        return cls(rows, weight, weights == "frequency", unit).take(np.flatnonzero(weight))
-
-    def take(self, places: Any) -> "RowDesign":
-        """Return the design of some of the rows."""
-        weight = None if self.weight is None else self.weight[places]
-        group = None if self.group is None else np.unique(self.group[places], return_inverse=True)[1]
-        return RowDesign(self.rows[places], weight, self.is_frequency, group)
-
-    @property
-    def amount(self) -> Array:
-        """The weight of each row, by default 1."""
-        return np.ones(self.rows.size) if self.weight is None else self.weight.astype(np.float64)
-
-    @property
-    def share(self) -> Array:
-        """Share of each row in the weight."""
-        return self.amount / self.amount.sum()
-
-    @property
-    def frequency(self) -> Array | None:
-        """Number of equal rows of each row; None if weights are not frequencies, or groups are the units."""
-        return self.amount if self.is_frequency and self.group is None else None
-
-    @property
-    def n(self) -> float:
-        """Number of rows, or the sum of frequencies."""
-        return self.weight.sum().item() if self.weight is not None and self.is_frequency else self.rows.size
-
-    @property
-    def n_groups(self) -> int:
-        """Number of groups."""
-        return 0 if self.group is None else int(self.group.max()) + 1
-
-    @property
-    def effective(self) -> float:
-        """Effective number of independent units: (Σw)²/Σw² of rows or of groups (Kish)."""
-        if not self.rows.size:
-            return 0.0
-        if self.frequency is not None:
-            return float(self.amount.sum())
-        share = self.share if self.group is None else np.bincount(self.group, self.share)
-        return 1 / float(share @ share)
-
-    @property
-    def reason(self) -> str:
-        """Why an interval is not reliable: too few groups."""
-        return "" if self.group is None else few_groups(self.effective)
-
-    def named(self, method: str) -> str:
-        """Return the name of a method with the groups or weights that it allows for."""
-        if self.group is not None:
-            return f"{method}, {self.n_groups} groups"
-        is_unequal = self.weight is not None and not self.is_frequency and np.ptp(self.weight) > 0
-        return f"{method}, sampling weights" if is_unequal else method
-
-    def stratum(self, moves: Array) -> variance.Stratum:
-        """Return the rows as one stratum, given the moves of each row."""
-        return variance.stratum_of_moves(moves, self.group, self.frequency)

@@ -135,9 +135,8 @@ def _summary(predictions: MulticlassPredictions, name: str, detailed: bool) -> M
     statistics = {key: float("nan") if facts[key] is None else facts[key] for key in _STATISTICS}
     cases = zip(matrix.classes, matrix.support.tolist(), strict=True)
     undefined = tuple(cls for cls, n in cases if not n)
-    # An interval of a share needs numbers of rows, not sums of weights.
-    are_numbers = not (matrix.counts % 1).any()
-    intervals = {"accuracy": matrix.interval("accuracy")} if detailed and are_numbers else {}
+    defined = [key for key, value in statistics.items() if detailed and not math.isnan(value)]
+    intervals = {key: matrix.interval(key) for key in defined}
     areas: dict[str, float] = {}
     if name in predictions.proba:
         auc = multiclass_auc(predictions, model=name)
