@@ -27,7 +27,7 @@ from rocscope.core.context import nearest
 from rocscope.decisions import allocation, apportionment, segment_costs
 from rocscope.decisions.allocation import Allocation, AllocationSource, ListedCases
 from rocscope.decisions.apportionment import SegmentBound, SegmentShares
-from rocscope.decisions.constraints import constraints_of
+from rocscope.decisions.constraints import Constraint, constraints_of
 from rocscope.decisions.generalization import ChosenEstimate
 from rocscope.decisions.plan import Plan, Promise
 from rocscope.decisions.randomized import NEAR, UNIT, hashes_of
@@ -288,7 +288,7 @@ def allocate(
     capacity : float, optional
         Largest number of positive predictions, in all segments; by default that of the Campaign.
     budget : float, optional
-        Money for fixed and unit costs of campaigns.
+        Money for fixed and unit costs of campaigns. A campaign whose fixed cost is not worth paying is not run.
     max_difference : mapping from rate to number, or str, optional
         How far any two segments may differ, as in ``{"tpr": 0.05}``: in tpr (``"equal_opportunity"``), in fpr, in both
         (``"equalized_odds"``) or in depth (``"demographic_parity"``). A text alone means not at all.
@@ -325,6 +325,10 @@ def allocate(
     With such bounds HiGHS solves a linear program over the vertices, upper and lower, of all segments, to 9 digits;
     where the allocation without them keeps them, that is taken. Segments without positives have no tpr, those without
     negatives no fpr, and are bound by none. At equalised odds up to three thresholds decide shares of one segment.
+
+    A fixed cost is paid for each campaign that is run: one for all segments, or one for each. Which ones are run is a
+    mixed-integer program for HiGHS, followed by the exact optimum of the campaigns that it chooses. A capacity of a
+    segment's own campaign is a constraint of that segment.
 
     Several actions are a multiple-choice knapsack over the steps of the upper hulls, solved in fractions. Bounds on
     differences and segments are then on the cases that get any action, in a linear program over all scores.
@@ -425,6 +429,21 @@ class AllocationLimits:
             texts += [(name, str(constraint)) for constraint in constraints_of(constraints)]
         return tuple(texts)
 
+    def with_capacities(self, capacities: Mapping[Hashable, float]) -> "AllocationLimits":
+        """Return the limits with the capacities of campaigns as constraints of their segments."""
+        if not capacities:
+            return self
+        same = () if isinstance(self.subject_to, Mapping) or not self.constrained else constraints_of(self.subject_to)
+        if same:
+            expected, hint = "a mapping from segment", "campaigns with capacities of their own are constraints too"
+            raise InputError("subject_to", expected=expected, got=check.shown(self.subject_to), hint=hint)
+        by_segment: dict[Hashable, Any] = {}
+        if self.constrained:
+            by_segment = {name: constraints_of(constraints) for name, constraints in self.subject_to.items()}
+        for name, capacity in capacities.items():
+            by_segment[name] = (*by_segment.get(name, ()), Constraint.capacity(capacity))
+        return replace(self, subject_to=by_segment)
+
     def segment_bounds(self, points: SegmentLevels, costs: SegmentUnitCosts) -> list[SegmentBound]:
         """Return the constraints of each segment."""
         return apportionment.segment_bounds(self.subject_to, points, costs) if self.constrained else []
@@ -458,9 +477,10 @@ def _allocate_one(
         if population is None and isinstance(context, Context):
             population = amounts.rows
     given = GivenCosts(context, population)
+    limits = limits.with_capacities(given.capacities)
     points = levels_of(segments, all_levels=limits.bounded)
     costs = given.by_segment(points.upper, budget=limits.in_money)
-    limit = given.limit(limits.capacity, limits.budget, costs.fixed)
+    limit = given.limit(limits.capacity, limits.budget)
     return best_allocation(points, costs, limit, limits, amounts)
 
 
@@ -471,7 +491,44 @@ def best_allocation(
     limits: AllocationLimits,
     amounts: RowAmounts | None = None,
 ) -> tuple[Allocation, float]:
-    """Return the allocation of lowest cost, and the marginal value of the limit without bounds on segments."""
+    """Return the allocation of lowest cost, and the marginal value of the limit without bounds on segments.
+
+    `limit` is before fixed costs. Where there are any, it is also chosen which campaigns are run: by a mixed-integer
+    program, whose tolerance is then made good by trying each campaign in and out, with the exact optimum of each set.
+    """
+
+    def with_runs(runs: tuple[bool, ...]) -> tuple[Allocation, float] | None:
+        of_runs = replace(costs, runs=runs)
+        rest = limit if limit is None or not limits.in_money else limit - of_runs.fixed
+        return None if rest is not None and rest < 0 else _best_of_runs(points, of_runs, rest, limits, amounts)
+
+    chosen = costs.runs
+    if chosen:
+        bounds = limits.segment_bounds(points, costs)
+        options: Any = {"choose_runs": True, "in_money": limits.in_money}
+        *_, chosen = apportionment.constrained_shares(points, costs, limit, limits.differences, bounds, **options)
+    best = with_runs(chosen)
+    if best is None:
+        expected = f"an amount of at least the fixed costs, {float(costs.fixed):g}"
+        raise InputError("budget", expected=expected, got=f"{float(limit or 0):g}")
+    index = 0
+    while index < len(chosen) and not limits.bounded:
+        other = (*chosen[:index], not chosen[index], *chosen[index + 1 :])
+        tried = with_runs(other)
+        index += 1
+        if tried is not None and tried[0].profit > best[0].profit:
+            chosen, best, index = other, tried, 0
+    return best
+
+
+def _best_of_runs(
+    points: SegmentLevels,
+    costs: SegmentUnitCosts,
+    limit: Fraction | None,
+    limits: AllocationLimits,
+    amounts: RowAmounts | None,
+) -> tuple[Allocation, float]:
+    """Return the allocation of lowest cost among the campaigns that are run, and the marginal value of the limit."""
     bounds = limits.segment_bounds(points, costs)
     greedy = apportionment.greedy_steps(points.upper, costs, limit)
     shares = SegmentShares.of_steps(points.upper, greedy.steps, greedy.partial, greedy.part)
@@ -479,7 +536,7 @@ def best_allocation(
     options: Any = {"amounts": amounts, "max_difference": limits.differences, "subject_to": limits.constraint_texts}
     if limits.hold(replace(free, **options), bounds):
         return replace(free, marginal=greedy.marginal, **options), greedy.marginal
-    vertices, shares = apportionment.constrained_shares(points, costs, limit, limits.differences, bounds)
+    vertices, shares, _ = apportionment.constrained_shares(points, costs, limit, limits.differences, bounds)
     best = allocation_of(vertices, shares, costs, limit, in_money=limits.in_money)
     price = best.cost - free.cost
     return replace(best, price=price, marginal=np.nan, **options), greedy.marginal
@@ -496,7 +553,7 @@ def _allocate_actions(
         raise InputError("segments", expected=expected, got="several", hint=hint)
     costs = segment_costs.costs_by_action(actions, points.upper, population, budget=limits.in_money)
     # Actions have no fixed costs.
-    limit = GivenCosts(Context(), None).limit(limits.capacity, limits.budget, Fraction(0))
+    limit = GivenCosts(Context(), None).limit(limits.capacity, limits.budget)
     return best_actions(points, costs, limit, limits)
 
 

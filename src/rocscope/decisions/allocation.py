@@ -111,7 +111,7 @@ class Allocation(Plan):
     marginal : float
         Saving from one more case of the capacity, or one more unit of the budget; NaN under such bounds.
     fixed_cost : float
-        Fixed costs of campaigns, which are paid in any case.
+        Fixed costs of the campaigns that are run.
     limit : Fraction or None
         The capacity, or the budget after fixed costs.
     max_difference : dict from rate to number
@@ -167,6 +167,12 @@ class Allocation(Plan):
     def terms(self) -> SegmentUnitCosts:
         """Costs, gains and use of the limit for a case of each segment."""
         return self._costs
+
+    @property
+    def left_out(self) -> tuple[Hashable, ...]:
+        """The segments whose campaign is not run, as it is not worth its fixed cost."""
+        may_act = self._costs.may_act.tolist()
+        return tuple(name for name, acts in zip(self.keys, may_act, strict=True) if not acts)
 
     @property
     def allocations(self) -> "tuple[Allocation, ...]":
@@ -573,6 +579,10 @@ class Allocation(Plan):
         facts = [segments, f"{number(round(float(self.cases.sum()), 9))} cases", f"cost={self.cost:.6g}"]
         if self.max_difference or self.subject_to:
             facts.append(f"price of bounds={self.price:.6g}")
+        if self.fixed_cost:
+            facts.append(f"fixed costs={self.fixed_cost:.6g}")
+        if self.left_out:
+            facts.append(f"{check.listing(list(self.left_out))} left out, as not worth the fixed cost")
         if self.marginal > 0:
             facts.append(f"one {'unit' if self.in_money else 'case'} more saves {self.marginal:.6g}")
         return f"Allocation({', '.join(facts)})"
@@ -660,7 +670,7 @@ def held_out_outcomes(
     repeats = 1 if len(rows) > _ROWS_FOR_ONE_REPEAT else REPEATS
     counts = np.zeros((len(places), 2, first.names.size))
     acted = np.zeros(len(rows))
-    doubt = ""
+    doubt, more_fixed = "", 0.0
     rng = np.random.default_rng([seed, 1])
     for _ in range(repeats):
         fold = rng.permutation(len(rows)) % FOLDS
@@ -671,6 +681,7 @@ def held_out_outcomes(
             except InfeasibleError:
                 doubt = "in some folds no allocation keeps the constraints"
                 continue
+            more_fixed += (refitted[0].fixed_cost - first.fixed_cost) / (FOLDS * repeats)
             rest, rest_segment = rows.select(held), segment[held]
             for i, place in enumerate(refitted):
                 share = _share_acted_on(place, rest, rest_segment, first.keys)
@@ -681,7 +692,9 @@ def held_out_outcomes(
     if not doubt and smallest < _FEWEST_OF_A_CLASS:
         doubt = f"a class has {smallest:g} rows only, fewer than {_FEWEST_OF_A_CLASS}"
     marginal = 0.0 if limit is None else source.marginal
-    outcomes = HeldOutCases([(tp, fp) for tp, fp in counts], [], marginal * float(limit or 0), doubt, segment=segment)
+    # Where folds run other campaigns, their fixed costs differ, and in money so does what remains of the budget.
+    limit_cost = marginal * (float(limit or 0) - more_fixed * first.in_money) - more_fixed
+    outcomes = HeldOutCases([(tp, fp) for tp, fp in counts], [], limit_cost, doubt, segment=segment)
     if first.amounts is not None:
         return _with_row_costs(outcomes, first, first.amounts, rows, acted, marginal)
     # Each case pays the marginal value of what it uses of the limit.
@@ -900,7 +913,10 @@ def exact_content(points: SegmentLevels, shares: SegmentShares, costs: SegmentUn
             part |= {"tp": tp, "fp": fp}
         segment["parts"].append(part)
     terms = [{name: str(getattr(unit, name)) for name in _UNIT_COSTS} for unit in costs.distinct]
-    return {"models": points.models, "terms": terms, "fixed": str(costs.fixed), "segments": segments}
+    content = {"models": points.models, "terms": terms, "fixed": str(costs.fixed), "segments": segments}
+    if costs.runs:
+        content |= {"fixed_costs": list(map(str, costs.fixed_costs)), "runs": list(costs.runs)}
+    return content
 
 
 def read_exact(fields: Fields) -> tuple[SegmentLevels, SegmentShares, SegmentUnitCosts]:
@@ -942,7 +958,14 @@ def read_exact(fields: Fields) -> tuple[SegmentLevels, SegmentShares, SegmentUni
     names = _column([_segment_name(segment, "name") for segment in segments])
     levels = SegmentLevels(*columns, names=names, models=models, model=np.array(model_index, np.intp))
     shares = SegmentShares(np.array(owner), np.array(point), share)
-    return levels, shares, SegmentUnitCosts(distinct, index, read_number(fields, "fixed"))
+    # Earlier files held no fixed cost for each campaign: their sum was paid in any case.
+    fixed, runs = [read_number(fields, "fixed")], ()
+    if "runs" in fields.content:
+        fixed = [fields.make("fixed_costs", Fraction, text) for text in fields.texts("fixed_costs")]
+        runs = tuple(map(bool, fields.take("runs", list, "true or false for each campaign")))
+        if not len(fixed) == len(runs) == len(distinct):
+            fields.refuse("runs", "as many as there are terms")
+    return levels, shares, SegmentUnitCosts(distinct, index, fixed, runs)
 
 
 def read_number(fields: Fields, name: str) -> Fraction:

@@ -42,6 +42,9 @@ _NEAR = 1e-9
 # Relative tolerance of a bound for rounding errors, when the greedy result is tested.
 _ROUNDING = 1e-12
 
+# HiGHS stops at an absolute gap of 1e-6 when it chooses campaigns; costs are at most about 1 in their own unit.
+_MIP_UNIT = 1e6
+
 # Smaller weights of vertices are rounding errors of the linear program.
 _LEAST_WEIGHT = 1e-12
 
@@ -132,6 +135,7 @@ def greedy_steps(hulls: SegmentLevels, costs: SegmentUnitCosts, limit: Fraction 
     positives, negatives = pos * up, neg * right
     used = use * (positives + negatives)
     density = (hit * positives - alarm * negatives) / used
+    density[~costs.may_act[hulls.segment]] = -np.inf
     # Steps of a density within ±zero may have no gain but for rounding.
     zero = _NEAR * float(((hit + alarm) / use).max(initial=0))
     gainful = density > zero
@@ -436,8 +440,14 @@ def constrained_shares(
     limit: Fraction | None,
     differences: Mapping[str, float],
     bounds: Sequence[SegmentBound] = (),
-) -> tuple[SegmentLevels, SegmentShares]:
+    *,
+    choose_runs: bool = False,
+    in_money: bool = False,
+) -> tuple[SegmentLevels, SegmentShares, tuple[bool, ...]]:
     """Return the vertices of all hulls, and the shares that they decide at the lowest cost within limits and bounds.
+
+    Also return which campaigns are run. If these are to be chosen, their fixed costs are part of the cost and, in
+    money, of the use of the limit.
 
     Raises
     ------
@@ -448,7 +458,7 @@ def constrained_shares(
     -----
     The rates of every mixture of thresholds of a segment lie within its upper and lower hull, so they are those of a
     mixture of vertices. The program has a variable for the share of each vertex, also of nobody, and one for the lowest
-    rate of any segment.
+    rate of any segment. A campaign that may be run has a variable of 0 or 1, at least the share of its cases acted on.
     """
     from scipy.sparse import coo_array
 
@@ -459,7 +469,8 @@ def constrained_shares(
     tp, fp = np.append(vertices.tp, nobody), np.append(vertices.fp, nobody)
     pos, neg, hit, alarm, use = costs.columns(segment)
     cases = float(costs.total(UnitCosts.cases, segments, vertices.n_pos, vertices.n_neg))
-    program = _LinearProgram(segment.size, differences)
+    runs = len(costs.fixed_costs) if choose_runs else 0
+    program = _LinearProgram(segment.size + runs, differences)
     order = np.argsort(segment, kind="stable")
     start = segment[order].searchsorted(np.arange(segments.size + 1))
     for bound in bounds:
@@ -468,11 +479,27 @@ def constrained_shares(
     program.limit_differences(vertices, costs, segment, tp, fp)
     cost = (alarm * neg * fp - hit * pos * tp) / cases
     used = use * (pos * tp + neg * fp) / cases
-    # The shares of each segment sum to 1.
+    # The shares of each segment sum to 1; those of campaigns that are not run are 0 but for nobody.
     entries = np.ones(segment.size), (segment, np.arange(segment.size))
-    sums = coo_array(entries, shape=(segments.size, segment.size + len(differences)))
-    weight = program.solve(cost, used, limit, cases, constraints=bounds, A_eq=sums, b_eq=np.ones(segments.size))
-    return vertices, SegmentShares.of_weights(weight, segment, number, tp + fp)
+    sums = coo_array(entries, shape=(segments.size, program.size + len(differences)))
+    most = np.ones(program.size + len(differences))
+    most[:number] = costs.may_act[vertices.segment]
+    options: dict[str, Any] = {"bounds": np.column_stack([np.zeros(most.size), most])}
+    if runs:
+        column = np.append(np.arange(number), segment.size + costs.index)
+        value = np.repeat([1.0, -1.0], [number, segments.size])
+        program.at_most(column, value, np.append(vertices.segment, segments), np.zeros(segments.size))
+        fixed = np.array([float(amount) for amount in costs.fixed_costs]) / cases
+        cost = _MIP_UNIT * np.append(cost, fixed / float(costs.largest))
+        used = np.append(used, fixed if in_money else 0 * fixed)
+        is_run = np.arange(most.size) - segment.size
+        options |= {"integrality": (is_run >= 0) & (is_run < runs), "options": {"mip_rel_gap": 0}}
+    solution = program.solve(
+        cost, used, limit, cases, constraints=bounds, A_eq=sums, b_eq=np.ones(segments.size), **options
+    )
+    weight, chosen = np.split(solution, [segment.size])
+    shares = SegmentShares.of_weights(weight, segment, number, tp + fp)
+    return vertices, shares, tuple((chosen > 0.5).tolist()) if runs else costs.runs
 
 
 def _hull_vertices(points: SegmentLevels) -> SegmentLevels:

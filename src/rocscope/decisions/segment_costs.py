@@ -19,17 +19,17 @@ more an action with large stakes gains, so the best cases get the last action. `
 by its changes relative to the one before.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import itertools
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from itertools import accumulate
 from typing import Any
 
 import numpy as np
 
 from rocscope._base import validation as check
-from rocscope._base.arrays import Array, Indices
+from rocscope._base.arrays import Array, Booleans, Indices
 from rocscope._base.json_format import Fields
 from rocscope.core import Campaign, Context, Predictions, decimal
 from rocscope.core.context import PARTS, costs_of_rows
@@ -93,13 +93,26 @@ class SegmentUnitCosts:
     ----------
     distinct : sequence of UnitCosts
     index : array of n_segments
-    fixed : Fraction
-        Fixed costs of campaigns, which are paid in any case.
+    fixed_costs : sequence of Fraction
+        Fixed cost of each campaign, in the order of `distinct`; empty if there are none.
+    runs : tuple of bool
+        Whether each campaign is run, so that its fixed cost is paid; empty if that is not to be chosen.
     """
 
     distinct: Sequence[UnitCosts]
     index: Indices
-    fixed: Fraction = ZERO
+    fixed_costs: Sequence[Fraction] = ()
+    runs: tuple[bool, ...] = ()
+
+    @property
+    def fixed(self) -> Fraction:
+        """Fixed costs of the campaigns that are run."""
+        return sum(itertools.compress(self.fixed_costs, self.runs or [True] * len(self.fixed_costs)), ZERO)
+
+    @property
+    def may_act(self) -> Booleans:
+        """Whether the campaign of each segment is run."""
+        return np.array(self.runs or [True] * len(self.distinct), bool)[self.index]
 
     @cached_property
     def largest(self) -> Fraction:
@@ -174,8 +187,8 @@ class GivenCosts:
         cases_per_row = ONE if self.population is None else decimal(self.population) / (n_pos + n_neg)
         if not isinstance(self.context, Mapping):
             costs, fixed = _unit_costs(self.context, n_pos, n_neg, cases_per_row, budget=budget)
-            return SegmentUnitCosts([costs], np.zeros(levels.n_pos.size, np.intp), fixed)
-        distinct, all_fixed = [], ZERO
+            return SegmentUnitCosts([costs], np.zeros(levels.n_pos.size, np.intp), *_choosable([fixed]))
+        distinct, all_fixed = [], []
         for name, segment in levels.keys.items():
             if name not in self.context:
                 expected = f"one for each segment, also {name!r}"
@@ -183,24 +196,34 @@ class GivenCosts:
             n_pos, n_neg = _exact_total(levels.n_pos[segment]), _exact_total(levels.n_neg[segment])
             costs, fixed = _unit_costs(self.context[name], n_pos, n_neg, cases_per_row, budget=budget)
             distinct.append(costs)
-            all_fixed += fixed
-        return SegmentUnitCosts(distinct, np.arange(levels.n_pos.size), all_fixed)
+            all_fixed.append(fixed)
+        return SegmentUnitCosts(distinct, np.arange(levels.n_pos.size), *_choosable(all_fixed))
 
-    def limit(self, capacity: float | None, budget: float | None, fixed: Fraction) -> Fraction | None:
-        """Return the limit in cases, or in money after fixed costs; None without a limit."""
-        if isinstance(self.context, Campaign) and capacity is None:
-            capacity = self.context.capacity
-        elif any(campaign.capacity is not None for campaign in self.campaigns):
-            raise InputError("capacity", expected="one for all segments", got="one of a campaign too")
+    def limit(self, capacity: float | None, budget: float | None) -> Fraction | None:
+        """Return the limit in cases, or in money before fixed costs; None without a limit."""
+        if isinstance(self.context, Campaign):
+            if capacity is not None and self.context.capacity is not None:
+                raise InputError("capacity", expected="one for all segments", got="one of a campaign too")
+            capacity = self.context.capacity if capacity is None else capacity
         if capacity is not None and budget is not None:
             raise InputError("budget", expected="none beside a capacity", got="both")
         if capacity is not None:
             return decimal(check.check_number(capacity, "capacity", "a number of cases of at least 0", least=0))
         if budget is None:
             return None
-        least = float(fixed)
-        expected = f"an amount of at least the fixed costs, {least:g}"
-        return decimal(check.check_number(budget, "budget", expected, least=least)) - fixed
+        return decimal(check.check_number(budget, "budget", "an amount of at least 0", least=0))
+
+    @property
+    def capacities(self) -> dict[Hashable, float]:
+        """The capacity of each segment with a campaign that has one of its own."""
+        contexts = self.context if isinstance(self.context, Mapping) else {}
+        own = {name: getattr(context, "capacity", None) for name, context in contexts.items()}
+        return {name: capacity for name, capacity in own.items() if capacity is not None}
+
+
+def _choosable(fixed_costs: list[Fraction]) -> tuple[list[Fraction], tuple[bool, ...]]:
+    """Return fixed costs, and for each that the campaign is run as long as nothing else is chosen."""
+    return (fixed_costs, (True,) * len(fixed_costs)) if any(fixed_costs) else ([], ())
 
 
 def _unit_costs(
@@ -411,6 +434,6 @@ def cumulative_costs(
     """Return the unit costs of the actions of each segment by name: the inverse of `incremental_costs`."""
     by_segment = []
     for segment, names in enumerate(actions):
-        costs = accumulate((increment.of(segment) for increment in increments), UnitCosts.plus)
+        costs = itertools.accumulate((increment.of(segment) for increment in increments), UnitCosts.plus)
         by_segment.append(dict(zip(names, costs, strict=True)))
     return by_segment

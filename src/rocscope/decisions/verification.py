@@ -386,7 +386,11 @@ def _verify_allocation(plan: Allocation | ActionAllocation, data: Any) -> Verifi
             by_action = segment_costs.cumulative_costs(costs, [plan.actions[name] for name in points.keys])
             again, _ = allocating.best_actions(points, by_action, plan.limit, limits)
         else:
-            again, _ = allocating.best_allocation(points, costs[0], plan.limit, limits, amounts)
+            # The stored budget is what remained after fixed costs.
+            limit = plan.limit
+            if limit is not None and plan.in_money:
+                limit += plan.terms.fixed
+            again, _ = allocating.best_allocation(points, costs[0], limit, limits, amounts)
     except InfeasibleError as error:
         return Verification(n, (Check("subject_to", list(first.subject_to), str(error), agrees=False),))
     checks = [*compare(_allocation_facts(plan), _allocation_facts(again))]
@@ -398,8 +402,9 @@ def _verify_allocation(plan: Allocation | ActionAllocation, data: Any) -> Verifi
     checks = [*compare(_allocation_facts(plan), _allocation_facts(expected))]
     checks += _within_limits(expected, limits.segment_bounds(levels, costs[0]))
     checks += [_nested(place, after) for place, after in pairwise(plan.allocations)]
-    as_good = expected.cost <= again.cost + SAME_PROGRAM * max(1.0, abs(again.cost))
-    checks.append(Check("cost of the best plan", expected.cost, again.cost, as_good))
+    # With fixed costs, a profit is the negative cost.
+    as_good = expected.profit >= again.profit - SAME_PROGRAM * max(1.0, abs(again.profit))
+    checks.append(Check("cost of the best plan", 0.0 - expected.profit, 0.0 - again.profit, as_good))
     result = Verification(n, tuple(checks))
     return replace(result, ties=("other thresholds in some segments",)) if result.verified else result
 
@@ -418,7 +423,8 @@ def _unit_costs(plan: Allocation, points: SegmentLevels, amounts: RowAmounts | N
     """Return the stored unit costs, in the order of the segments; costs by row follow from the rows."""
     if amounts is None:
         place = {name: i for i, name in enumerate(plan.keys)}
-        return replace(plan.terms, index=plan.terms.index[[place[name] for name in points.keys]])
+        everyone = (True,) * len(plan.terms.runs)  # which campaigns are run is decided again
+        return replace(plan.terms, index=plan.terms.index[[place[name] for name in points.keys]], runs=everyone)
     # A campaign names its population, a context does not.
     population = None if amounts.is_campaign else float(plan.total(UnitCosts.cases, plan.totals))
     given = segment_costs.GivenCosts(amounts.uniform_costs, population)
@@ -435,7 +441,8 @@ def _at_stored_thresholds(
     places = []
     for place, best, cost in zip(plan.allocations, again.allocations, costs, strict=True):
         shares = _shares(place, levels)
-        counted = allocating.allocation_of(levels, shares, cost, best.limit, in_money=best.in_money)
+        cost = replace(cost, runs=place.terms.runs)
+        counted = allocating.allocation_of(levels, shares, cost, place.limit, in_money=best.in_money)
         kept = {name: getattr(best, name) for name in ("marginal", "max_difference", "subject_to", "amounts")}
         places.append(replace(counted, **kept))
     total = math.fsum(place.cost for place in places)
