@@ -126,3 +126,57 @@ def test_faults_in_a_cost_file_are_named(run, table, tmp_path, text, message):
     code, _, err = run("choose", *ROWS, "--cost-matrix", "costs.csv")
     assert (code, err.count("\n")) == (2, 1)
     assert message in err
+
+
+@pytest.fixture(scope="module")
+def digits():
+    """Return the rows of 10 digits with a model's probabilities, and a cost matrix by name in another order."""
+    from sklearn.datasets import load_digits
+    from sklearn.naive_bayes import GaussianNB
+
+    x, y = load_digits(return_X_y=True)
+    proba = np.round(0.9 * GaussianNB(var_smoothing=0.1).fit(x[:800], y[:800]).predict_proba(x[800:]) + 0.01, 6)
+    names = [f"d{digit}" for digit in range(10)]
+    lines = ["id,y," + ",".join(f"p_{name}" for name in names)]
+    for i, (digit, row) in enumerate(zip(y[800:], proba.tolist(), strict=True)):
+        lines.append(f"{i},d{digit}," + ",".join(map(str, row)))
+    order = [*names[5:], *names[:5]]
+    # To miss a nine costs eight times as much as any other error.
+    price = {digit: "8" if digit == "d9" else "1" for digit in order}
+    rows = [[actual, *("0" if actual == to else price[actual] for to in order)] for actual in order]
+    costs = [",".join(row) for row in [["", *order], *rows]]
+    return lines, costs, y[800:], proba / proba.sum(axis=1, keepdims=True)
+
+
+def test_the_story_of_the_digits(run, digits, tmp_path):
+    lines, costs, y, proba = digits
+    (tmp_path / "digits.csv").write_text("\n".join(lines[:601]) + "\n")
+    (tmp_path / "new.csv").write_text("\n".join([lines[0], *lines[601:]]) + "\n")
+    (tmp_path / "costs.csv").write_text("\n".join(costs) + "\n")
+    options = ("--label", "y", "--proba", "p_*", "--normalize")
+    code, out, _ = run("summary", "digits.csv", *options)
+    right = (proba[:600].argmax(axis=1) == y[:600]).mean()
+    assert (code, f"{right:.4f} [" in out) == (0, True)
+
+    by_cost = ("--cost-matrix", "costs.csv", "--cost-rows", "actual")
+    code, out, err = run("choose", "digits.csv", *options, *by_cost, "-o", "plan.json")
+    plan = rs.multiclass.ClassWeights.load(tmp_path / "plan.json")
+    assert (code, plan.value < plan.value_at_one) == (0, True)
+    prices = 1 - np.eye(10) + 7 * (np.arange(10) == 9)[:, None] * (1 - np.eye(10))
+    decided = np.array([int(cls[1]) for cls in plan.predict(proba[:600])])
+    assert plan.value == pytest.approx(prices[y[:600], decided].mean())
+
+    code, _, err = run("verify", "plan.json", "digits.csv", *options)
+    assert (code, err) == (0, "All numbers verified\n")
+    (tmp_path / "fewer.csv").write_text("\n".join(lines[:600]) + "\n")
+    code, _, err = run("verify", "plan.json", "fewer.csv", *options)
+    assert (code, "Refuted: value is" in err) == (1, True)
+
+    code, out, err = run("apply", "plan.json", "new.csv", "--proba", "p_*", "--normalize", "--id", "id")
+    listed = [line.split(",") for line in out.splitlines()]
+    assert (code, listed[0]) == (0, ['"id"', '"predicted"'])
+    assert [cls for _, cls in listed[1:]] == plan.predict(proba[600:]).tolist()
+    assert [int(row) for row, _ in listed[1:]] == list(range(600, len(y)))
+    assert "Class predicted for 397 cases" in err
+    code, _, err = run("apply", "plan.json", "costs.csv", "--proba", "d*")
+    assert (code, "--proba: expected the classes" in err) == (2, True)

@@ -94,6 +94,7 @@ def verify(
     /,
     *,
     rows: opt.SampleOptions = opt.SAMPLE,
+    classes: opt.ClassOptions = opt.CLASSES,
     memory: opt.Memory = None,
     segment: str | None = None,
     trace: opt.Flag = False,
@@ -114,7 +115,16 @@ def verify(
         Print every number, as stored and as recomputed.
     """
     needed = ("label", "scores") if rows.score else ("label",)
-    rows.require(file, *needed, segment=segment)
+    rows.require(file, *needed, segment=segment, classes=classes)
+    if classes.given:
+        refuted = rs.multiclass.ClassWeights.load(plan).verify(classes.read(file, rows))
+        if json:
+            console.print_json("verify", {"verified": not refuted, "refuted": refuted})
+        for name, (stored, counted) in refuted.items():
+            console.note(f"Refuted: {name} is {stored:.10g} in the decision, and {counted:.10g} in the rows")
+        if not refuted:
+            console.note("All numbers verified")
+        return _FAILED if refuted else 0
     saved = rs.decisions.load_plan(plan)
     rows = replace(rows, score=rows.score or list(saved.models))
     rows.require(file, "label", "scores")

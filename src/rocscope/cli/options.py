@@ -375,13 +375,13 @@ class ClassOptions:
 
     def read(self, file: str, rows: SampleOptions, **columns: Any) -> "rs.multiclass.MulticlassPredictions":
         """Read the rows of more than two classes."""
-        options: dict[str, Any] = {"proba": self._patterns(), "predicted": self.predicted, "normalize": self.normalize}
+        options: dict[str, Any] = {"proba": self.patterns(), "predicted": self.predicted, "normalize": self.normalize}
         with attended(f"Reading {file}"):
             predictions: Any = rs.read(file, **options, **rows.arguments, **columns)
         rows.note_dropped(predictions)
         return predictions
 
-    def _patterns(self) -> dict[str, str] | str | None:
+    def patterns(self) -> dict[str, str] | str | None:
         """Return the pattern of each model's columns, or the only pattern if it has no name."""
         if not self.proba:
             return None

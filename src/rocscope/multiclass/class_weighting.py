@@ -29,7 +29,7 @@ from rocscope._base.contract import contract
 from rocscope._base.json_format import Fields, Format
 from rocscope.core import Result, html_table, jsonable
 from rocscope.errors import InputError, LabelError, ScoreError, warn
-from rocscope.multiclass.confusion import ConfusionMatrix, check_classes, check_probabilities
+from rocscope.multiclass.confusion import ConfusionMatrix, check_classes, check_probabilities, class_order
 from rocscope.multiclass.costs import REJECTED, CostMatrix
 from rocscope.multiclass.predictions import MulticlassPredictions, predictions_of
 
@@ -602,6 +602,49 @@ class ClassWeights(Result):
 
     def _checked(self, proba: Any) -> Array:
         return check_probabilities(proba, None, self.classes, "proba")
+
+    def verify(self, predictions: MulticlassPredictions) -> dict[str, tuple[float, float]]:
+        """Recount the rows that the decision was made on; return the numbers that differ: stored, and recounted.
+
+        Parameters
+        ----------
+        predictions : MulticlassPredictions
+            Their classes may be in another order.
+
+        Returns
+        -------
+        dict from name to pair of numbers
+            Empty if the decision is verified. Numbers are the cells of the confusion matrix and the value of the
+            objective, which agree within 1e-9 of their size.
+
+        Raises
+        ------
+        LabelError
+            If the rows have other classes.
+
+        Examples
+        --------
+        >>> from rocscope.multiclass import MulticlassPredictions, class_weights
+        >>> preds = MulticlassPredictions(["a", "b", "b"], [[0.9, 0.1], [0.2, 0.8], [0.6, 0.4]])
+        >>> class_weights(preds).verify(preds)
+        {}
+        """
+        preds = predictions_of(predictions)
+        order = class_order(preds.classes, self.classes, "classes of the rows")
+        proba = preds.probabilities(self.model if self.model in preds.proba else None)[:, order]
+        actual = np.argsort(order)[preds.y_true]
+        counted = ConfusionMatrix.from_index(actual, self.predict_index(proba), self.classes, preds.sample_weight)
+        pairs = {}
+        if self.cost is not None or self.objective != "cost":  # costs of a coordinate search are not stored
+            stored: Any = self.cost or self.objective
+            target = Objective.of(stored, counted.support, self.classes)
+            pairs["value"] = self.value, target.value(target.score(counted.counts))
+        for (i, j), count in np.ndenumerate(counted.counts):
+            pairs[f"{self.classes[i]} predicted as {self.classes[j]}"] = (
+                self.confusion.counts[i, j].item(),
+                count.item(),
+            )
+        return {name: pair for name, pair in pairs.items() if not np.isclose(*pair, rtol=1e-9, atol=1e-12)}
 
     def save(self, path: str | os.PathLike[str], *, force: bool = True) -> Path:
         """Write the decision as JSON; an existing file is replaced, unless `force` is False.
