@@ -1,6 +1,7 @@
 """What rows stand for is said once, kept by all that is made of them, and refused where a function cannot use it."""
 
 import ast
+import json
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 import rocscope as rs
 from rocscope.core.predictions import EXPECTED, KNOWS_NO_GROUPS, REFUSED, kinds_of
 from rocscope.errors import InputError, WeightError
+from rocscope.workbench.session import CancelToken, DataSource
 
 RNG = np.random.default_rng(3)
 N = 300
@@ -49,7 +51,7 @@ def test_selections_segments_and_counts_keep_what_weights_stand_for(weights):
 
 
 def test_frequencies_are_whole_and_said_in_the_repr():
-    assert "weights='frequency'" in repr(rs.Predictions(Y, SCORE, sample_weight=WEIGHT, weights="frequency"))
+    assert ", frequency weights)" in repr(rs.Predictions(Y, SCORE, sample_weight=WEIGHT, weights="frequency"))
     with pytest.raises(WeightError, match="expected whole numbers of equal rows, got fractions"):
         rs.Predictions(Y, SCORE, sample_weight=WEIGHT / 2, weights="frequency")
 
@@ -92,3 +94,41 @@ def test_weighted_rows_cannot_be_exchanged():
         rows = rs.Predictions(Y, both, sample_weight=WEIGHT, weights=weights)
         with pytest.raises(InputError, match="permutation test: expected rows that count alike"):
             rs.inference.compare_curves(rows)
+
+
+@pytest.mark.parametrize("weights", ["auto", "frequency", "sampling"])
+def test_commands_take_what_weights_stand_for(run, tmp_path, weights):
+    path = tmp_path / "rows.csv"
+    lines = [f"{y:d},{score!r},{weight}" for y, score, weight in zip(Y, SCORE.tolist(), WEIGHT.tolist(), strict=True)]
+    path.write_text("y,a,w\n" + "\n".join(lines) + "\n")
+    columns = ["--label", "y", "--score", "a", "--weight", "w"]
+    code, out, err = run("summary", path, *columns, "--weights", weights, "--json", "--fail-if", "auc < 0 at 95 %")
+    assert code == 0, err
+    expected = rs.auc_interval(rs.read(path, label="y", scores="a", weight="w", weights=weights))
+    gate = json.loads(out)["gates"][0]["estimate"]
+    assert (gate["low"], gate["high"]) == pytest.approx((expected.low, expected.high))
+    repeated = rs.auc_interval(np.repeat(Y, WEIGHT), np.repeat(SCORE, WEIGHT))
+    assert (gate["low"] == pytest.approx(repeated.low)) == (weights == "frequency")
+
+
+def test_commands_refuse_weights_without_a_column_and_counts_of_sampling_weights(run, tmp_path):
+    path = tmp_path / "rows.csv"
+    rules = tmp_path / "rules.toml"
+    rules.write_text('rules = ["auc > 0"]\n')
+    path.write_text("y,a,w\n1,0.9,2\n0,0.4,1\n1,0.3,2\n0,0.2,3\n")
+    columns = ["--label", "y", "--score", "a", "--weights", "sampling"]
+    options = {"campaign": ["--population", "4", "--unit-cost", "1", "--unit-benefit", "3"], "gate": ["--rules", rules]}
+    for command in ("summary", "choose", "compare", "calibrate", "explore", "campaign", "gate"):
+        code, _, err = run(command, path, *columns, *options.get(command, []))
+        assert (code, "--weights: expected --weight too" in err) == (2, True), f"{command}: {err}"
+    code, _, err = run("summary", path, *columns, "--weight", "w", "--memory", "1 GB")
+    assert (code, "none with --weights sampling" in err) == (2, True), err
+
+
+def test_what_weights_stand_for_is_shown_and_kept_by_the_workbench():
+    rows = rs.Predictions(Y, SCORE, sample_weight=WEIGHT, weights="frequency")
+    assert repr(rows.counts()).endswith(", frequency weights)")
+    assert "frequency" in rows._repr_html_()
+    source = DataSource.of("", rows)
+    assert source.rows(None, None).weights == "frequency"
+    assert set(source.counts(None, None, CancelToken())) == {"score"}

@@ -211,6 +211,8 @@ class SampleOptions:
     """Column of a model's scores; repeat it for several models."""
     weight: str | None = None
     """Column of row weights."""
+    weights: Literal["auto", "frequency", "sampling", "money"] = "auto"
+    """What a weight stands for: equal rows, cases of a population that one row represents, or money."""
     pos_label: str | None = None
     """The positive label, where labels are not 0/1, -1/1 or true/false."""
     missing: Literal["error", "drop", "segment"] = "error"
@@ -227,7 +229,8 @@ class SampleOptions:
     @property
     def arguments(self) -> dict[str, Any]:
         """Return the arguments of readers of any number of classes."""
-        return {"label": self.label, "weight": self.weight, "missing": self.missing} | self.layout.arguments
+        columns = {"label": self.label, "weight": self.weight, "weights": self.weights, "missing": self.missing}
+        return columns | self.layout.arguments
 
     def require(self, file: str, *needed: str, classes: "ClassOptions | None" = None, **others: str | None) -> None:
         """Raise unless the file and its columns exist; called before any library is loaded.
@@ -251,6 +254,8 @@ class SampleOptions:
             required.discard("scores")
             columns |= {"score": [], "predicted": classes.predicted or []}
         columns |= {role: [column] for role, column in others.items()}
+        if self.weights != "auto" and self.weight is None:
+            raise InputError("--weights", expected="--weight too, the column of the weights", got="none")
         named = self.layout.named_columns(file)
         if named is not None:
             if "label" in required:
@@ -324,20 +329,25 @@ class SampleOptions:
                 raise InputError("--columns", expected="none with --time", got="both")
             codes = None if self.event_codes is None else self.event_codes.split(",")
             options = {"time": self.time, "event": self.event, "horizon": self.horizon, "scores": self.score}
-            options |= {"event_codes": codes, "weight": self.weight, "missing": self.missing}
-            options |= {"where": self.layout.where, "layout": self.layout.file_layout}
+            options |= {"event_codes": codes, "weight": self.weight, "weights": self.weights}
+            options |= {"missing": self.missing, "where": self.layout.where, "layout": self.layout.file_layout}
             predictions = rs.engines.read_at_horizon(source, **options, **columns)
         self.note_dropped(predictions)
         return predictions
 
     def read_or_count(self, file: str, memory: str | None = None, **columns: Any) -> Any:
         """Read the rows of a file; of a large one, or with `memory`, only the counts, which are exact too."""
+        of_rows = self.weights in ("sampling", "money")
+        if of_rows and memory is not None:
+            hint = "counts do not tell how many rows a weight stands for"
+            raise InputError("--memory", expected=f"none with --weights {self.weights}", got=memory, hint=hint)
         # Only rows can form a segment of those that lack one.
-        needs_rows = self.missing == "segment" or not formats.is_large(file, format=self.layout.format)
+        needs_rows = of_rows or self.missing == "segment" or not formats.is_large(file, format=self.layout.format)
         if self.time is not None or (memory is None and needs_rows):
             return self.read(file, **columns)
-        options = {"scores": self.score, "pos_label": self.pos_label, "memory": memory}
-        counts: Any = rs.read_counts(file, **options, **self.arguments, **columns)
+        options = self.arguments | {"scores": self.score, "pos_label": self.pos_label, "memory": memory}
+        del options["weights"]  # counts are those of equal rows
+        counts: Any = rs.read_counts(file, **options, **columns)
         self.note_dropped(counts)
         return counts
 

@@ -603,7 +603,9 @@ class ThresholdCounts(CumulativeCounts):
         return self._size
 
     def __repr__(self) -> str:
-        return f"ThresholdCounts(n_pos={number(self.n_pos)}, n_neg={number(self.n_neg)}, levels={len(self)})"
+        totals = f"n_pos={number(self.n_pos)}, n_neg={number(self.n_neg)}, levels={len(self)}"
+        weights = "" if self.weights == "cases" else f", {self.weights} weights"
+        return f"ThresholdCounts({totals}{weights})"
 
 
 def _check_counts(values: Any, name: str, n: int) -> Array:

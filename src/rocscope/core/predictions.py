@@ -539,7 +539,7 @@ class Predictions(Rows):
 
     def __repr__(self) -> str:
         totals = ", ".join(f"{name}={number(getattr(self, name))}" for name in ("n", "n_pos", "n_neg"))
-        weights = f", weights={self.weights!r}" if self.weights != "auto" else ""
+        weights = f", {self.weights} weights" if self.weights != "auto" else ""
         return f"Predictions({totals}, models={self.models}{weights})"
 
     def _repr_html_(self) -> str:
@@ -554,6 +554,8 @@ class Predictions(Rows):
         }
         if self.decisions:
             facts |= {"decide themselves": ", ".join(self.decisions)}
+        if self.weights != "auto":
+            facts |= {"weights": self.weights}
         if self.n_groups is not None:
             facts |= {"groups": number(self.n_groups)}
         if self.source is not None:

@@ -27,7 +27,7 @@ from rocscope.decisions.plan import Plan, PlanOutcomes, outcomes_of
 from rocscope.engines import columns, formats
 from rocscope.engines.opening import open_source
 from rocscope.engines.reading import read, read_counts
-from rocscope.errors import ColumnError, InputError, LabelError, ScoreError, brief, listing
+from rocscope.errors import ColumnError, InputError, LabelError, ScoreError, brief, listing, one_of
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -279,12 +279,20 @@ class _Cases:
     kept: dict[str, Array]
 
 
+_PLAN_ARGUMENTS = ("ids", "scores", "segment", "keep", "where", "random_state", "every_row", "label", "pos_label")
+
+
 def _fetch_cases(
     plan: Plan, source: Any, layout: Any, ids: Any, segment: Any, scores: Any, keep: Sequence[str], where: str | None
 ) -> _Cases:
     """Fetch the columns that a plan needs, and others to keep; `ids` and `segment` are arrays or name columns."""
     keep = list(dict.fromkeys(keep))
-    file_layout = formats.FileLayout(**{field.name: layout.get(field.name) for field in fields(formats.FileLayout)})
+    names = [field.name for field in fields(formats.FileLayout)]
+    for option in layout:
+        if option not in names:
+            expected = one_of(option, names, also=_PLAN_ARGUMENTS)
+            raise InputError("option of the plan", expected=expected, got=repr(option))
+    file_layout = formats.FileLayout(**layout)
     with open_source(source, file_layout) as opened:
         models = _score_columns(plan, opened, scores)
         if not plan.by_segment:

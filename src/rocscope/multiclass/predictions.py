@@ -212,7 +212,8 @@ class MulticlassPredictions(Rows):
         return new
 
     def __repr__(self) -> str:
-        return f"MulticlassPredictions(n={self.n:g}, classes={list(self.classes)}, models={self.models})"
+        weights = f", {self.weights} weights" if self.weights != "auto" else ""
+        return f"MulticlassPredictions(n={self.n:g}, classes={list(self.classes)}, models={self.models}{weights})"
 
     def _repr_html_(self) -> str:
         rows = [(name, f"{count:,g}") for name, count in zip(self.classes, self.support, strict=True)]

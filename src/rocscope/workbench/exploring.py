@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from os import PathLike
 from typing import Any, Literal
 
-from rocscope.core import Context, Predictions
+from rocscope.core import Context, Predictions, Weights
 from rocscope.engines.formats import FileFormat, Scores
 from rocscope.errors import InputError, MissingDependencyError
 from rocscope.sample import is_segmented, refusal
@@ -18,6 +18,7 @@ def explore(
     label: str | None = None,
     scores: Scores | None = None,
     weight: str | None = None,
+    weights: Weights = "auto",
     fold: str | None = None,
     segment: str | None = None,
     where: str | None = None,
@@ -43,7 +44,7 @@ def explore(
     source : Predictions, or what `rocscope.read` takes; or a mapping of names to these
         Of several the models stand beside each other and are compared as separate samples: last month's file and this
         one.
-    label, scores, weight, fold, segment, where, missing, pos_label : see `rocscope.read`
+    label, scores, weight, weights, fold, segment, where, missing, pos_label : see `rocscope.read`
         Predictions know their own. The page can be split by any other column too.
     format, decimal, delimiter, encoding, table : see `rocscope.read`
     memory : int or str, optional
@@ -78,6 +79,7 @@ def explore(
     Workbench: http://127.0.0.1:40001/… (Ctrl-C ends it)
     """
     columns = {"label": label, "scores": scores, "weight": weight, "fold": fold, "segment": segment}
+    columns |= {"weights": weights}
     layout = {"format": format, "decimal": decimal, "delimiter": delimiter, "encoding": encoding, "table": table}
     options: dict[str, Any] = columns | layout | {"missing": missing, "pos_label": pos_label}
     if is_segmented(source):

@@ -147,6 +147,10 @@ SHARE_OF_MEMORY = 5
 """Rows are kept in memory if they take at most this share of the limit, since filtering copies them."""
 
 
+# Arguments of `rocscope.read` that `rocscope.read_counts` lacks.
+_OF_ROWS = ("weights", "fold", "groups", "segment")
+
+
 @dataclass(frozen=True)
 class DataSource:
     """A file or a frame, and the roles of its columns.
@@ -224,7 +228,7 @@ class DataSource:
 
     def counts(self, where: str | None, by: str | None, token: CancelToken) -> Mapping[str, Any]:
         """Return the counts of these rows without keeping them, by model, and by segment if split."""
-        options = {name: value for name, value in self.options.items() if name not in ("fold", "groups", "segment")}
+        options = {name: value for name, value in self.options.items() if name not in _OF_ROWS}
         counts: Any = rs.read_counts(self.source, where=self.filters(where), segment=by, progress=token, **options)
         # Segments of a single model come without its name.
         return {self.models[0]: counts} if by is not None and len(self.models) == 1 else counts
@@ -238,7 +242,7 @@ class DataSource:
 
 def _of_predictions(name: str, preds: Predictions, where: str | None, options: dict[str, Any]) -> DataSource:
     for option, value in options.items():
-        if value is not None and value != "error":
+        if value not in (None, "error", "auto"):
             raise InputError(option, expected="none with Predictions, which know their columns", got=repr(value))
     columns: dict[str, Any] = dict(preds.columns)
 
@@ -255,6 +259,7 @@ def _of_predictions(name: str, preds: Predictions, where: str | None, options: d
         "scores": {model: add(model, column) for model, column in preds.scores.items()},
         "label": add("y_true", preds.y_true),
         "weight": add("sample_weight", preds.sample_weight),
+        "weights": preds.weights,
         "fold": add("fold", preds.fold),
         "groups": add("groups", preds.groups),
         "segment": add("segment", preds.segment),

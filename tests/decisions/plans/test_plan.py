@@ -184,3 +184,15 @@ def test_every_row_has_its_decision_and_outcome(name):
     assert found.columns["outcome"].tolist() == outcome
     with pytest.raises(InputError, match="every_row"):
         plan.apply(rows, "client", **options(plan), label="answer")
+
+
+@pytest.mark.parametrize("source", [[0.9, 0.4], {"score": [0.9, 0.4], "bought": [1, 0]}])
+def test_misspelt_options_of_a_plan_are_refused_with_the_names_that_exist(source):
+    decision = rs.choose([1, 0, 1, 0], [0.9, 0.3, 0.6, 0.2])
+    with pytest.raises(InputError, match=r"one of 'format'.*did you mean 'every_row'.*got 'every_rows'"):
+        decision.apply(source, every_rows=True)
+    with pytest.raises(InputError, match=r"did you mean 'delimiter'.*got 'delimeter'"):
+        decision.apply(source, delimeter=";")
+    plan = rs.plan_campaign([1, 0, 1, 0], [0.9, 0.3, 0.6, 0.2], campaigns=rs.Campaign(4, unit_cost=1, unit_benefit=3))
+    with pytest.raises(InputError, match=r"did you mean 'encoding'.*got 'encodings'"):
+        plan.outcomes({"score": [0.9], "bought": [1]}, label="bought", encodings="utf-8")
