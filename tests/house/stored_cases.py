@@ -164,7 +164,7 @@ FILES = {
         use_recalibrator,
         recalibrators.FORMAT,
     )
-    for method in ("beta", "platt", "temperature", "shift", "isotonic", "histogram", "venn-abers")
+    for method in ("beta", "platt", "temperature", "shift", "isotonic", "spline", "histogram", "venn-abers")
 }
 SKETCH = Saved(_sketch(), CountsSketch.from_bytes, use_sketch)
 

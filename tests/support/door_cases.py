@@ -113,6 +113,7 @@ OF_COUNTED_DATA = {
     "decisions.reweight": lambda data, **which: decisions.reweight(data, 0.3, **which),
 }
 BESIDE_OTHER_DATA = {
+    "expected": lambda data: rs.expected(data, COUNTS["a"].threshold, replicates=2).counts(),
     "inference.drift": lambda data: inference.drift(data, COUNTS["a"]),
     "decisions.estimate_prevalence": lambda data: decisions.estimate_prevalence(
         A, method="confusion", labelled=data, threshold=0.5

@@ -2,7 +2,7 @@
 
 - Logistic maps: Platt's sigmoid; beta calibration, temperature scaling and the shift of the log-odds, which are linear
   in functions of the probability with slopes that are not negative.
-- Shares of positives: isotonic regression, histogram binning and Venn–Abers prediction.
+- Shares of positives: isotonic regression, a logistic spline, histogram binning and Venn–Abers prediction.
 
 `Recalibrator` holds what they share: scikit-learn's interface, the adjustment to another prevalence, and the file
 format. A kind of recalibrator names its fitted attributes in `_state` and implements `_fit`, `_map` and `_restore`.
@@ -29,6 +29,7 @@ from rocscope._base.arrays import Array
 from rocscope._base.atomic_write import write_file
 from rocscope._base.contract import contract, held_to_contract
 from rocscope._base.json_format import Fields, Format
+from rocscope.calibration import regression
 from rocscope.calibration.outcomes import Outcomes, binned, outcomes, pav_blocks
 from rocscope.core import Predictions, Result, ThresholdCounts, independent_units, number, require_kinds
 from rocscope.errors import InputError
@@ -396,6 +397,74 @@ class IsotonicRecalibrator(Recalibrator):
         return np.interp(scores, self.score_, self.chance_)
 
 
+class SplineRecalibrator(Recalibrator):
+    """Logistic regression on a restricted cubic spline of the score, or of its log-odds if all are probabilities.
+
+    Parameters
+    ----------
+    knots : int
+        From 3 to 7, at Harrell's quantiles of the scores; the log-odds are linear beyond the outer two.
+
+    Notes
+    -----
+    Sums of its probabilities over other rows are nearly unbiased, which those of isotonic regression are not: they
+    belong to the hull of the ROC curve, which lies above the curve.
+
+    References
+    ----------
+    Harrell 2015, Regression Modeling Strategies, 2nd ed., §2.4.5.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> score = rng.normal(size=5000)
+    >>> spline = SplineRecalibrator().fit(score, rng.random(5000) < special.expit(score**2 - 1))
+    >>> spline.predict([-1, 0, 1]).round(1)
+    array([0.5, 0.3, 0.5])
+    """
+
+    method = "spline"
+    _state = ("logit_", "span_", "knot_", "coefficient_")
+
+    logit_: int
+    span_: Array
+    knot_: Array
+    coefficient_: Array
+
+    def __init__(self, knots: int = 5) -> None:
+        self.knots = knots
+
+    def _fit(self, counts: ThresholdCounts) -> None:
+        sample = Outcomes.of(counts)
+        self.logit_ = int(sample.score[0] >= 0 and sample.score[-1] <= 1)
+        levels = self._levels(sample.score)
+        self.span_, self.knot_ = levels[[0, -1]], regression.knots_of(sample, levels, self.knots)
+        columns = list(self._columns(levels))
+        ridge = regression.RIDGE * sample.n
+        start = getattr(self, "coefficient_", None)  # of a fit to similar rows, such as those that replicates draw from
+        if start is not None and start.size != len(columns):
+            start = None
+        self.coefficient_ = fit_logistic(columns, sample.pos, sample.total, ridge=ridge, start=start).coefficients
+
+    def _restore(self, state: Fields) -> None:
+        self.logit_ = int(state.number("logit_", 0, 1))
+        self.span_ = state.column("span_", size=2, order="not falling")
+        self.knot_ = state.column("knot_", order="rising")
+        if self.knot_.size in (1, 2):
+            state.refuse("knot_", "at least 3 knots, or none")
+        size = len(self._columns(self.span_))
+        self.coefficient_ = state.column("coefficient_", -_STEEPEST, _STEEPEST, size=size)
+
+    def _levels(self, score: Array) -> Array:
+        return regression.clipped_logit(score) if self.logit_ else score
+
+    def _columns(self, levels: Array) -> Array:
+        return regression.spline_columns(levels, self.knot_, self.span_)
+
+    def _map(self, scores: Array) -> Array:
+        return special.expit(self.coefficient_ @ self._columns(self._levels(scores)))
+
+
 class HistogramRecalibrator(Recalibrator):
     """Histogram binning: the share of positives in the bin of a score, for scores of any range.
 
@@ -506,7 +575,7 @@ class VennAbersRecalibrator(Recalibrator):
 
 # Cross-fitting and files
 
-Method = Literal["platt", "isotonic", "beta", "temperature", "shift", "histogram", "venn-abers"]
+Method = Literal["platt", "isotonic", "beta", "temperature", "shift", "spline", "histogram", "venn-abers"]
 
 RECALIBRATORS: dict[str, type[Recalibrator]] = {
     "platt": PlattRecalibrator,
@@ -514,6 +583,7 @@ RECALIBRATORS: dict[str, type[Recalibrator]] = {
     "beta": BetaRecalibrator,
     "temperature": TemperatureRecalibrator,
     "shift": ShiftRecalibrator,
+    "spline": SplineRecalibrator,
     "histogram": HistogramRecalibrator,
     "venn-abers": VennAbersRecalibrator,
 }
@@ -560,7 +630,7 @@ def recalibrator(method: Method, **parameters: Any) -> Recalibrator:
 
     Parameters
     ----------
-    method : {"beta", "platt", "isotonic", "temperature", "shift", "histogram", "venn-abers"}
+    method : {"beta", "platt", "isotonic", "temperature", "shift", "spline", "histogram", "venn-abers"}
     **parameters
         Of the method, such as ``bins`` of "histogram".
 
@@ -596,8 +666,8 @@ def recalibrate(
     Parameters
     ----------
     predictions : Predictions
-    method : {"beta", "platt", "isotonic", "temperature", "shift", "histogram", "venn-abers"}
-        Platt, isotonic, histogram and Venn–Abers take scores of any range, the others probabilities.
+    method : {"beta", "platt", "isotonic", "temperature", "shift", "spline", "histogram", "venn-abers"}
+        Platt, isotonic, spline, histogram and Venn–Abers take scores of any range, the others probabilities.
     cv : int, "fold", whatever else `rocscope.evaluate` takes as `cv`, or None
         So many folds, each with about the same share of positives and whole groups; the fold column; any splits that
         test each row once; or no folds: fitted and applied to the same rows, which the result says.

@@ -334,7 +334,7 @@ CERTAINTY = 1e-9
 
 _SPLINE_GROUPS = 2048  # groups of neighbouring probabilities: a few knots need no more
 _SPLINE_POINTS = 256  # points of the drawn curve: more than one in two pixels of a plot
-_RIDGE = 1e-9  # per row, so that a spline of too few rows still has a solution
+RIDGE = 1e-9  # per row, so that a spline of too few rows still has a solution
 
 # Quantiles at which knots are placed: Harrell 2015, table 2.3.
 _KNOTS = {
@@ -382,7 +382,7 @@ class SplineFit:
 
     @property
     def _ridge(self) -> float:
-        return _RIDGE * self.outcomes.n
+        return RIDGE * self.outcomes.n
 
     @cached_property
     def _fit(self) -> LogisticFit:
@@ -396,33 +396,42 @@ def spline_fit(sample: Outcomes, knots: int) -> SplineFit:
     ----------
     Harrell 2015, Regression Modeling Strategies, 2nd ed., §2.4.5.
     """
-    if knots not in _KNOTS:
-        raise InputError("knots", expected="a whole number from 3 to 7", got=repr(knots))
     groups = sample.pooled(_SPLINE_GROUPS, ends=1)
-    levels = _clipped_logit(groups.score)
-    knot = np.unique(groups.quantile(levels, _KNOTS[knots]))
+    levels = clipped_logit(groups.score)
+    knot = knots_of(groups, levels, knots)
     size = groups.score.size
     few = groups.score[np.linspace(0, size - 1, min(size, _SPLINE_POINTS)).astype(int)]
     x = np.unique(np.concatenate([few, np.linspace(few[0], few[-1], _SPLINE_POINTS)]))
-    at_x = _spline_columns(_clipped_logit(x), knot, levels)
-    return SplineFit(groups, x, _spline_columns(levels, knot, levels), at_x)
+    span = levels[[0, -1]]
+    at_x = spline_columns(clipped_logit(x), knot, span)
+    return SplineFit(groups, x, spline_columns(levels, knot, span), at_x)
 
 
-def _clipped_logit(score: Array) -> Array:
+def knots_of(sample: Outcomes, levels: Array, knots: int) -> Array:
+    """Return the knots of a spline; none if there are fewer than 3, or no more levels than knots."""
+    if knots not in _KNOTS:
+        raise InputError("knots", expected="a whole number from 3 to 7", got=repr(knots))
+    knot = np.unique(sample.quantile(levels, _KNOTS[knots]))
+    return knot if knot.size >= 3 and levels.size > knot.size else knot[:0]
+
+
+def clipped_logit(score: Array) -> Array:
+    """Return log-odds, finite at 0 and 1."""
     return logit(score.clip(CERTAINTY, 1 - CERTAINTY))
 
 
-def _spline_columns(log_odds: Array, knot: Array, levels: Array) -> Array:
-    """Return 1, the logit and the spline columns; fewer if there are too few distinct levels or knots.
+def spline_columns(log_odds: Array, knot: Array, span: Array) -> Array:
+    """Return 1, the logit and the spline columns, given the knots and the lowest and highest level.
 
     With u₊ = max(u, 0), the column of knot tⱼ is
     (x − tⱼ)₊³ − (x − t₋₂)₊³·(t₋₁ − tⱼ)/(t₋₁ − t₋₂) + (x − t₋₁)₊³·(t₋₂ − tⱼ)/(t₋₁ − t₋₂), over the squared range to
     the power 3/2.
     """
     columns = [np.ones_like(log_odds)]
-    if levels[-1] > levels[0]:
-        columns.append((log_odds - levels[0]) / (levels[-1] - levels[0]))
-    if knot.size >= 3 and levels.size > knot.size:
+    lowest, highest = span
+    if highest > lowest:
+        columns.append((log_odds - lowest) / (highest - lowest))
+    if knot.size:
         before, last = knot[-2], knot[-1]
         cube_before = np.maximum(log_odds - before, 0) ** 3
         cube_last = np.maximum(log_odds - last, 0) ** 3

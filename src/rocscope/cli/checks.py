@@ -280,7 +280,7 @@ def calibrate(
     Parameters
     ----------
     method
-        beta, platt, isotonic, temperature, shift, histogram or venn-abers.
+        beta, platt, isotonic, temperature, shift, spline, histogram or venn-abers.
     apply
         A recalibrator that this command has written: use it, and learn nothing.
     column

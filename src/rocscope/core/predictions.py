@@ -13,6 +13,7 @@ repeats    A case has several entries, as after repeated cross-validation.
 groups     Rows of one group, such as a patient, are not independent.
 sampling   A row represents as many cases of a population as its weight says.
 estimated  Weights were estimated, for censoring, verification or the share treated.
+expected   A case is two rows, a positive and a negative, which weigh its probabilities (`rocscope.expected`).
 money      A positive is a row at which acting gains, and its weight is the gain (`in_money`).
 priced     As money, but the gain is in a column and rows count as cases (`Experiment.priced`).
 frequency  A row stands for so many equal rows, as its weight says.
@@ -228,7 +229,7 @@ class Rows(Result):
         if self.weights in ("money", "priced"):
             return "priced" if self.sample_weight is None else self.weights
         if self.weighting is not None:
-            return "estimated"
+            return self.weighting.kind
         if self.sample_weight is None:
             return "cases"
         return "sampling" if self.frequency is None else "frequency"
@@ -599,6 +600,7 @@ EXPECTED = {
     "sampling": ("rows that count alike", "sampling weights"),
     "frequency": ("rows that count alike", "numbers of equal rows as weights"),
     "estimated": ("rows that count alike", "weights that were estimated"),
+    "expected": ("labels", "cases without labels, from rs.expected"),
     "money": ("rows that count cases", "rows in money, whose weights are amounts"),
     "priced": ("responses as labels", "labels that say whether acting gains"),
 }
@@ -610,13 +612,31 @@ _CAMPAIGN = {"money": _TRIAL, "priced": _TRIAL}
 _ONE_ROW_A_CASE = {"repeats": "take one repeat: predictions.by_repeat()[0]"}
 _INDEPENDENT = dict.fromkeys(("repeats", "groups"), "leave the level out, or the groups if each row stands for itself")
 _EXCHANGED = dict.fromkeys(("frequency", "sampling", "estimated", "money"), "rs.compare allows for weights")
+_CLOSED_FORMS = {"expected": "rocscope.inference.estimate_of has closed forms, which allow for the reference"}
+_LABELLED = {"expected": "wait for the labels, or use the labelled reference"}
+
+# The calibration of expected cases is that of the reference which gave their probabilities; tests need their labels.
+_TESTS_OF_LABELS = (
+    *(
+        "calibration report",
+        "val.prob",
+        "Cox calibration",
+        "recalibration",
+        "the test of calibration",
+        "McNemar's test",
+    ),
+    *("Spiegelhalter's test", "Hosmer–Lemeshow test", "Wilcoxon–Mann–Whitney test"),
+)
 
 REFUSED: dict[str, dict[str, str]] = {
-    **dict.fromkeys(("summary", "a table of thresholds"), _ONE_ROW_A_CASE | _CASES),
+    "summary": _ONE_ROW_A_CASE | _CASES,
     **dict.fromkeys(("gain", "lift", "cases and depth", "pilot"), _CASES),
     **dict.fromkeys(("plan_campaign", "choose for a Campaign", "allocate", "profit"), _CAMPAIGN),
-    "the permutation test": _ONE_ROW_A_CASE | _EXCHANGED,
-    "a constraint with a level": _INDEPENDENT | _CASES,
+    "the permutation test": _ONE_ROW_A_CASE | _EXCHANGED | _LABELLED,
+    "a table of thresholds": _ONE_ROW_A_CASE | _CASES | _CLOSED_FORMS,
+    "bootstrap": _CLOSED_FORMS,
+    "a constraint with a level": _INDEPENDENT | _CASES | _LABELLED,
+    **dict.fromkeys(_TESTS_OF_LABELS, _ONE_ROW_A_CASE | _LABELLED),
 }
 """By function, the kinds that it refuses, and the call that answers; others that ask refuse repeats only."""
 

@@ -112,7 +112,7 @@ def sample_of_means(
 
     unit = independent_units(predictions, groups)
     doubt = "" if predictions.source is None else predictions.source.doubt
-    counted = frequency is not None and weighting is None
+    counted = (frequency is not None and weighting is None) or predictions.weight_kind == "expected"
     n = float(weight.sum()) if counted else int((weight > 0).sum())
     if weighting is not None:
         stratum = stratum_of_sample(weighting, moves, weighting.units(unit), frequency is not None, n)

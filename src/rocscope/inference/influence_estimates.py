@@ -64,12 +64,15 @@ class Trials:
         Whether the share is binomial.
     place_error : float
         Standard error of the place on a curve where the share is read, if the rows decide it.
+    of_probabilities : bool
+        Whether cases have probabilities in place of labels, so that a share may be surer than that of as many labels.
     """
 
     rows: float
     effective_cases: float
     binomial: bool = False
     place_error: float = 0.0
+    of_probabilities: bool = False
 
 
 @dataclass(frozen=True)
@@ -196,7 +199,7 @@ def values_of_rows(rows: Predictions, statistic: Smooth, *, groups: Any, folds: 
         values = np.mean(values_of_folds, axis=0)
         stratum = _stratum(units, influence)
     models, sizes, grouped = tuple(units.scores), _rows_of_class(units), units.group is not None
-    facts = tuple(trials), tuple(linear), sizes, statistic
+    facts = tuple(trials), tuple(linear), sizes, statistic, "" if units.weighting is None else units.weighting.doubt
     return Values(models, values, stratum, units.n, units.note, *facts, grouped=grouped)
 
 
@@ -252,6 +255,8 @@ def _trials(units: Units, linear: Linear, levels: RowLevels) -> Trials | None:
     elif units.weight is not None:
         weight = units.weight[counted]
         kish = float(weight.sum()) ** 2 / max(float(weight @ weight), _LEAST_SQUARES)
+        if units.weighting is not None and units.weighting.kind == "expected":
+            return Trials(float(weight.sum()), kish, place_error=place_error, of_probabilities=True)
         return Trials(rows, kish, place_error=place_error)
     return Trials(rows, rows, units.weighting is None and linear.exact, place_error)
 
@@ -429,7 +434,7 @@ def _estimate_share(sample: Values, i: int, level: float, trials: Trials) -> inf
     variance = float(sample.covariance[i, i]) * per**2
     cases, df = trials.effective_cases, inf
     if not trials.binomial and 0 < share < 1 and variance > 0:
-        cases = min(share * (1 - share) / variance, inf if linear.fixed else n)
+        cases = min(share * (1 - share) / variance, inf if linear.fixed or trials.of_probabilities else n)
         df = sample.df(i, trials.effective_cases)
     low, high = wilson_interval(share, cases, inference.t_quantile(inference.normal_quantile(level), df))
     reason = sample.few_groups or inference.few(cases, inference.FEW_ROWS, "independent cases")

@@ -31,6 +31,7 @@ from rocscope._base.arrays import Array, Booleans, Indices, cores
 from rocscope._base.contract import answering
 from rocscope._base.progress import Progress, track
 from rocscope.core import Levels, Predictions, ThresholdCounts, independent_units, jsonable
+from rocscope.core.predictions import require_kinds
 from rocscope.curves.rate_curves import auc
 from rocscope.errors import InputError, OneClassError, warn
 from rocscope.figures.registry import scorer_name, statistic_named
@@ -387,6 +388,8 @@ def design_of_rows(predictions: Predictions, *, stratified: bool, groups: Any) -
     """Return the design that resamples common rows, or groups of rows."""
     weight, weighting = predictions.sample_weight, predictions.weighting
     unit = independent_units(predictions, groups)
+    if unit is None and weighting is not None:
+        unit = weighting.drawn_units
     if unit is not None:
         return _design_of_groups(predictions, unit, stratified)
     if weight is None and len(predictions.models) == 1:
@@ -685,6 +688,7 @@ def bootstrap(
     check.check_choice("method", method, ("auto", *INTERVALS))
     if method == "auto":
         method = "bca" if by_name or statistic is auc else "percentile"
+    require_kinds("bootstrap", data)
     design = design_of(data, model, stratified=stratified, groups=groups)
     if by_name and len(design.tallies) > 1:
         got = f"{len(design.tallies)} models"

@@ -39,7 +39,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import frexp, inf, nan
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
@@ -217,6 +217,13 @@ class EstimatedWeights:
     index : array of n, optional
         The place in that sample of each row of the data; by default the data are the sample.
 
+    Attributes
+    ----------
+    kind : str
+        What rows of such weights are called in `rocscope.core.predictions`.
+    doubt : str
+        Why intervals are not reliable, whatever the rows show; empty where they may be.
+
     Notes
     -----
     Let mᵢ = ∂θ/∂log wᵢ be the move of row i on an estimate θ with weights taken as given. Row j then moves θ by mⱼ +
@@ -234,6 +241,13 @@ class EstimatedWeights:
     note: str
     base: Array | None = None
     index: RowNumbers | None = None
+    doubt: str = ""
+    kind: ClassVar[str] = "estimated"
+
+    @property
+    def drawn_units(self) -> Codes | None:
+        """The unit of each row of the data that a bootstrap draws; None where rows are drawn."""
+        return None
 
     def through_weights(self, moves: Array) -> Array:
         """Return Σᵢ mᵢ·ψⱼ(log wᵢ) for each row j of the sample, given moves m (N × m)."""
@@ -370,7 +384,9 @@ class Units:
 
     @property
     def n(self) -> float:
-        """Number of rows, or the sum of frequencies."""
+        """Number of rows, or the sum of frequencies, or of the probabilities of expected cases."""
+        if self.weighting is not None and self.weighting.kind == "expected":
+            return self.row_weights.sum().item()
         return self.positive.size if self.frequency is None else self.frequency.sum().item()
 
     @property

@@ -1,3 +1,5 @@
+from .expected import ExpectedPredictions as ExpectedPredictions
+from .expected import expected as expected
 from .experiments import Experiment as Experiment
 from .experiments import UpliftCurve as UpliftCurve
 from .experiments import UpliftPart as UpliftPart
