@@ -9,7 +9,7 @@ import pytest
 
 import rocscope as rs
 from rocscope import cli
-from rocscope.errors import ColumnError, EngineError, InputError, MissingDependencyError, ScoreError
+from rocscope.errors import ColumnError, EngineError, InputError, LabelError, MissingDependencyError, ScoreError
 
 pytest.importorskip("python_calamine")
 
@@ -144,3 +144,62 @@ def test_the_command_line_reads_them(tmp_path, capsys):
     write(tmp_path / "rows.xlsx", Kunden=rows)
     assert cli.run([str(tmp_path / "rows.xlsx"), "--md"]) == 0
     assert "Guessed: --label bought --score model --pos-label yes" in capsys.readouterr().err
+
+
+def write_at(path, places, sheet="xl/worksheets/sheet1.xml"):
+    """Write a workbook of one sheet whose cells have references, as Excel writes them."""
+    by_row = {}
+    for place, value in places.items():
+        by_row.setdefault(int(place.lstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZ")), []).append((place, value))
+    rows = []
+    for number, cells in by_row.items():
+        kinds = ["n" if isinstance(value, int) else "str" for _, value in cells]
+        texts = "".join(
+            f'<c r="{place}" t="{kind}"><v>{value}</v></c>' for kind, (place, value) in zip(kinds, cells, strict=True)
+        )
+        rows.append(f'<row r="{number}">{texts}</row>')
+    write(path, a=[["y"]])
+    with zipfile.ZipFile(path) as book:
+        parts = {name: book.read(name) for name in book.namelist()}
+    parts["xl/_rels/workbook.xml.rels"] = parts["xl/_rels/workbook.xml.rels"].replace(
+        b"sheet0.xml", b"worksheets/sheet1.xml"
+    )
+    parts["[Content_Types].xml"] = parts["[Content_Types].xml"].replace(b"/xl/sheet1", b"/xl/worksheets/sheet1")
+    del parts["xl/sheet0.xml"]
+    parts[sheet] = f'<worksheet xmlns="{_MAIN}"><sheetData>{"".join(rows)}</sheetData></worksheet>'.encode()
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as book:
+        for name, content in parts.items():
+            book.writestr(name, content)
+    return path
+
+
+TABLE = (
+    {"A1": "y", "B1": "s"} | {f"A{row}": row % 2 for row in range(2, 502)} | {f"B{row}": row for row in range(2, 502)}
+)
+
+
+@pytest.mark.parametrize(
+    ("stray", "words"),
+    [
+        ({"XFD1048576": 1}, "1,003, the last ones in column XFD and in row 1,048,576; delete the stray ones"),
+        ({"ZZZ5000": 1}, "in column ZZZ and in row 5,000"),
+    ],
+)
+def test_a_stray_cell_far_away_is_refused_before_memory_is_asked_for(tmp_path, stray, words):
+    with pytest.raises(EngineError, match=words):
+        rs.read(write_at(tmp_path / "rows.xlsx", TABLE | stray), label="y", scores="s")
+
+
+def test_cells_apart_are_read_where_their_rectangle_is_small(tmp_path):
+    assert rs.read(write_at(tmp_path / "a.xlsx", TABLE), label="y", scores="s").n == 500
+    with pytest.raises(LabelError, match="missing or infinite"):
+        rs.read(write_at(tmp_path / "b.xlsx", TABLE | {"AAA600": 1}), label="y", scores="s")
+
+
+def test_a_part_that_unpacks_to_very_much_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("rocscope.engines.tables._MOST_UNPACKED", 1 << 20)
+    path = write_at(tmp_path / "rows.xlsx", TABLE)
+    with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as book:
+        book.writestr("xl/sharedStrings.xml", b" " * (1 << 22))
+    with pytest.raises(EngineError, match=r"sharedStrings.xml: expected a table, got 4,194,304 bytes packed into"):
+        rs.read(path, label="y", scores="s")

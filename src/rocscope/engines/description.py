@@ -7,6 +7,7 @@ In order: facts, `describe`, roles of columns, and the positive class.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -24,6 +25,7 @@ from rocscope.errors import ColumnError, InputError, RocscopeError, ScoreError, 
 
 # Columns in memory at a time: few enough for wide data, many enough to parse a CSV file once or twice.
 _COLUMNS_AT_ONCE = 8
+_VALUES_AT_ONCE = 1 << 22  # 32 MB of numbers
 
 
 @dataclass(frozen=True)
@@ -198,15 +200,19 @@ def describe(
     with open_source(source, formats.FileLayout(format, decimal, delimiter, encoding, table)) as opened:
         formats.require_columns(opened, [] if label is None else [label], "label")
         formats.require_columns(opened, models, "score")
-        every_name = list(opened.columns)
-        repeated = [name for name in dict.fromkeys(every_name) if every_name.count(name) > 1]
-        names = list(dict.fromkeys(named)) or [name for name in every_name if name not in repeated]
+        times = Counter(opened.columns)
+        repeated = [name for name in times if times[name] > 1]
+        names = list(dict.fromkeys(named)) or [name for name in times if times[name] == 1]
         facts: list[ColumnFacts] = []
-        rows = 0
-        for start in range(0, len(names), _COLUMNS_AT_ONCE):
-            part = opened.fetch(names[start : start + _COLUMNS_AT_ONCE], where)
+        rows, at_once = 0, _COLUMNS_AT_ONCE
+        while names:
+            part = opened.fetch(names[:at_once], where)
+            names = names[at_once:]
             rows = part.num_rows
-            facts += [facts_of(name, part.column(name), decimal=opened.decimal) for name in part.column_names]
+            # Of few rows very many columns: each call looks at the names of all.
+            at_once = max(_COLUMNS_AT_ONCE, _VALUES_AT_ONCE // max(rows, 1))
+            for name, column in zip(part.column_names, part.columns, strict=True):
+                facts.append(facts_of(name, column, decimal=opened.decimal))
     problems = [f"several columns are named {name!r}" for name in repeated]
     facts_by_name = {column.name: column for column in facts}
     if label is not None:
@@ -337,8 +343,7 @@ def guess(
     Guess(label='bought', scores=['model a'], weight=None, pos_label='yes', decimal=None)
     """
     with open_source(source, layout) as opened:
-        every_name = list(opened.columns)
-        names = [name for name in every_name if every_name.count(name) == 1]
+        names = [name for name, times in Counter(opened.columns).items() if times == 1]
         facts, rows = _facts_of_first_rows(opened, names, where)
         known: dict[str, str] = {}
         if label is not None:
@@ -398,7 +403,9 @@ def _facts_of_first_rows(
     """Return the facts about columns in the first batch of a source, and its number of rows."""
     for piece in opened.stream(names, where).pieces:
         for batch in piece():
-            facts = [facts_of(name, batch[name], decimal=opened.decimal) for name in names]
+            facts = []
+            for name, column in zip(names, batch.columns, strict=True):
+                facts.append(facts_of(name, column, decimal=opened.decimal))
             return facts, batch.num_rows
     return [], 0
 

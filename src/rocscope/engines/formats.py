@@ -60,6 +60,8 @@ def format_of(path: Path) -> str | None:
 
 LOOKED_AT = 1 << 20
 """Bytes read from the start of a file: thousands of rows, read in a millisecond."""
+LONGEST_LINE = 1 << 21
+"""Bytes in which text must have a line end; DuckDB has the same limit."""
 FALLBACK = "cp1252"
 """Encoding that Excel and most Windows programs write in Europe and America if it is not UTF-8."""
 # Bytes without a character in Windows-1252: Python refuses them, and browsers map them to control characters.
@@ -580,10 +582,16 @@ def _start_of_text(path: str, layout: FileLayout) -> str:
     if suffix == ".zst":
         return ""
     with gzip.open(path, "rb") if suffix == ".gz" else Path(path).open("rb") as file:
-        start = file.read(LOOKED_AT)
+        start = start_of(file)
     # An incremental decoder accepts a character that is cut off at the end.
     decoder = codecs.getincrementaldecoder(layout.encoding or encoding_of(start))()
     return decoder.decode(start).removeprefix("\ufeff")
+
+
+def start_of(file: Any) -> bytes:
+    """Return the start of a text, which holds its first line where that is not too long."""
+    start = file.read(LOOKED_AT)
+    return start if b"\n" in start else start + file.read(LONGEST_LINE - LOOKED_AT)
 
 
 def header(start: str, delimiters: str) -> tuple[list[str], str, str]:
@@ -600,7 +608,13 @@ def header(start: str, delimiters: str) -> tuple[list[str], str, str]:
     fields, delimiter, ending = [], delimiters[0], "\n"
     for mark in delimiters:
         lines = io.StringIO(start, newline="")
-        row = next(csv.reader(lines, delimiter=mark), [])
+        try:
+            row = next(csv.reader(lines, delimiter=mark), [])
+        except csv.Error:
+            # A long header without this mark would be one field, above Python's limit for a field.
+            if mark == delimiters[-1] and not fields:
+                raise
+            continue
         line = start[: lines.tell()]  # the reader may need several lines for one row, if names contain line breaks
         merit = (_quotes_enclose_fields(line, mark), len(row))
         if merit > best:

@@ -43,6 +43,7 @@ _PARQUET = b"PAR1"  # the first and the last bytes of every Parquet file
 # Name and first bytes of each compression, by suffix.
 _COMPRESSION = {".gz": ("gzip", b"\x1f\x8b"), ".zst": ("zstd", b"\x28\xb5\x2f\xfd")}
 _COPIED_AT_ONCE = 1 << 20  # bytes
+_LEAST_FREE = 1 << 28  # bytes of a disk that a stream leaves to other programs: a choice
 
 
 @contextmanager
@@ -70,7 +71,7 @@ def open_source(source: Any, layout: formats.FileLayout = formats.DEFAULT_LAYOUT
             if layout.format is None:
                 hint = f"give format= {' | '.join(formats.FORMATS)}"
                 raise InputError(name, expected="the format of a stream", got="none", hint=hint)
-            path = stack.enter_context(_spooled(source, name))
+            path = stack.enter_context(_spooled(source, name, layout.format))
             yield stack.enter_context(_open_files([path], (name,), layout))
         elif isinstance(source, tables.ArrowColumns):
             yield source
@@ -85,8 +86,10 @@ def _open_files(paths: list[str], origin: tuple[str, ...], layout: formats.FileL
     if not paths:
         raise EngineError("files", expected="at least one", got="none")
     starts: list[bytes] = []
+    identities: list[tuple[int, ...]] = []
     for path, name in zip(paths, origin, strict=True):
         with formats.one_line_errors(name), Path(path).open("rb") as file:
+            identities.append(_identity(path))
             starts.append(file.read(16))
         if not starts[-1]:
             raise EngineError(f"{name}: the file is empty")
@@ -97,10 +100,22 @@ def _open_files(paths: list[str], origin: tuple[str, ...], layout: formats.FileL
             _require_parquet(path, name, start)
         elif format in _TEXT_FORMATS:
             _require_text(path, name, start, _TEXT_FORMATS[format])
+    read_from = paths
     with ExitStack() as stack:
         if format in _TEXT_FORMATS:
-            paths = stack.enter_context(_in_utf8(paths, origin, layout.encoding, format))
-        yield _OPENERS[format](paths, origin, layout)
+            read_from = stack.enter_context(_in_utf8(paths, origin, layout.encoding, format))
+        yield _OPENERS[format](read_from, origin, layout)
+    for name, path, before in zip(origin, paths, identities, strict=True):
+        with formats.one_line_errors(name):
+            if _identity(path) != before:
+                hint = "read it again when it is complete, or read a copy"
+                raise EngineError(name, expected="a file that stays the same", got="one that changes", hint=hint)
+
+
+def _identity(path: str) -> tuple[int, ...]:
+    """Return what differs once a file has been written to or replaced."""
+    facts = Path(path).stat()
+    return facts.st_size, facts.st_mtime_ns, facts.st_ino
 
 
 def _common_format(paths: Sequence[str]) -> str:
@@ -145,8 +160,11 @@ def _require_text(path: str, name: str, start: bytes, expected: str) -> None:
 
 
 @contextmanager
-def _spooled(stream: BinaryIO, name: str) -> Iterator[str]:
-    """Copy a stream to a temporary file, yield its path, and remove it at the end."""
+def _spooled(stream: BinaryIO, name: str, format: str) -> Iterator[str]:
+    """Copy a stream to a temporary file, yield its path, and remove it at the end.
+
+    Text must have line ends, and the disk must have room left for others: a stream may have no end.
+    """
     with _folder() as folder:
         head = stream.read(4)
         if not isinstance(head, bytes):
@@ -157,7 +175,19 @@ def _spooled(stream: BinaryIO, name: str) -> Iterator[str]:
                 path = path.with_suffix(suffix)
         with formats.one_line_errors(name), path.open("wb") as file:
             file.write(head)
-            shutil.copyfileobj(stream, file, _COPIED_AT_ONCE)
+            # JSON may be one array in one line, so that only its commas tell that it is text.
+            mark = {"csv": b"\n", "tsv": b"\n", "jsonl": b","}.get(format, b"") if not path.suffix else b""
+            since_mark = 0
+            while data := stream.read(_COPIED_AT_ONCE):
+                since_mark = 0 if mark in data else since_mark + len(data)
+                if since_mark >= formats.LONGEST_LINE:
+                    got = f"{since_mark:,} bytes without one"
+                    raise EngineError(name, expected="text with line ends" if mark == b"\n" else "JSON", got=got)
+                if shutil.disk_usage(folder).free < _LEAST_FREE + len(data):
+                    got = f"{_LEAST_FREE:,} bytes after {file.tell():,}"
+                    hint = "set TMPDIR to a folder with more room"
+                    raise EngineError(f"temporary file in {folder.parent}: room left", got=got, hint=hint)
+                file.write(data)
         yield str(path)
 
 
@@ -260,7 +290,7 @@ def open_tsv(paths: list[str], origin: tuple[str, ...], layout: formats.FileLayo
 def _header(path: str, name: str, delimiters: str) -> tuple[list[str], str, str]:
     """Return the fields of the first row, the delimiter that yields most of them, and the line ending."""
     with formats.one_line_errors(name), pa.input_stream(path, compression="detect") as stream:
-        start = codecs.getincrementaldecoder("utf-8-sig")().decode(stream.read(formats.LOOKED_AT))
+        start = codecs.getincrementaldecoder("utf-8-sig")().decode(formats.start_of(stream))
     try:
         fields, delimiter, line_end = formats.header(start, delimiters)
     except csv.Error as error:

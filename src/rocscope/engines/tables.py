@@ -11,8 +11,10 @@ In order: DuckDB, Arrow columns, Parquet files, Arrow files, data frames, databa
 """
 
 import glob
+import re
 import sqlite3
 import sys
+import zipfile
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from contextvars import ContextVar
@@ -326,15 +328,23 @@ class ParquetFiles:
 
     def fetch(self, names: Sequence[str], where: str | None = None) -> pa.Table:
         """Return the named columns of rows that satisfy the SQL condition `where`, in order."""
+        if where is None and names and all(_is_plain(self._schema, name) for name in names):
+            # Read by Arrow on all cores, in a time that does not depend on the number of other columns.
+            stream = self.stream(names)
+            pieces = in_threads(lambda batches: list(batches()), stream.pieces)
+            return pa.concat_tables([stream.schema.empty_table(), *chain.from_iterable(pieces)])
+        self._require_sound(names, where)
         return self._relation.fetch(names, where)
 
-    def load(self, names: Sequence[str]) -> pa.Table:
-        """Return the named columns of all rows, read on all cores where Arrow can."""
-        if not all(_is_plain(self._schema, name) for name in names):
-            return self.fetch(names)
-        pieces = in_threads(lambda batches: list(batches()), self.stream(names).pieces)
-        tables = list(chain.from_iterable(pieces))
-        return pa.concat_tables(tables) if tables else self.fetch(names)
+    def _require_sound(self, names: Sequence[str], where: str | None) -> None:
+        """Read columns by Arrow, if pages have checksums: it verifies them, and DuckDB does not."""
+        used = {*names, *formats.mentioned(self.columns, where or "")}
+        for number, path in enumerate(self._paths):
+            with self._open(number) as file, formats.one_line_errors(self.origin[number]):
+                if _has_checksums(path, file.metadata):
+                    here = [name for name in file.schema_arrow.names if name in used]
+                    for _ in file.iter_batches(formats.BATCH_ROWS, columns=here):
+                        pass
 
     def held(self) -> "HeldFiles":
         """Return the same files with columns kept in memory, for repeated queries."""
@@ -342,11 +352,13 @@ class ParquetFiles:
 
     def holds(self, where: str) -> pa.ChunkedArray:
         """Return whether the SQL condition `where` holds for each row."""
+        self._require_sound((), where)
         return self._relation.holds(where)
 
     def stream(self, names: Sequence[str], where: str | None = None) -> formats.Stream:
         """Return the same rows in batches, one piece per row group."""
         if where is not None or not all(_is_plain(self._schema, name) for name in names):
+            self._require_sound(names, where)
             return self._relation.stream(names, where)
         schema = pa.schema([self._schema.field(name) for name in names])
         rows = 0
@@ -355,13 +367,20 @@ class ParquetFiles:
             with self._open(number) as file:
                 self._require_types(file.schema_arrow, schema, number)
                 if _has_narrow_deltas(file.metadata, names):
+                    self._require_sound(names, None)
                     return self._relation.stream(names)
                 rows += file.metadata.num_rows
         return formats.Stream(schema, self._pieces(schema), rows)
 
     def _open(self, number: int, footer: pq.FileMetaData | None = None) -> pq.ParquetFile:
         with formats.one_line_errors(self.origin[number]):
-            return pq.ParquetFile(self._paths[number], metadata=footer, buffer_size=_READ_AHEAD, pre_buffer=False)
+            return pq.ParquetFile(
+                self._paths[number],
+                metadata=footer,
+                buffer_size=_READ_AHEAD,
+                pre_buffer=False,
+                page_checksum_verification=True,
+            )
 
     def _pieces(self, schema: pa.Schema) -> Iterator[partial[Generator[pa.Table]]]:
         for number in range(len(self._paths)):
@@ -376,7 +395,7 @@ class ParquetFiles:
         names = [field.name for field in expected if types.get(field.name) != field.type]
         if names:
             paths = [self._paths[0], self._paths[number]]
-            ParquetFiles(paths, (self.origin[0], self.origin[number]), self._schema).fetch(names)
+            ParquetFiles(paths, (self.origin[0], self.origin[number]), self._schema)._relation.fetch(names)
             # Types that only Arrow distinguishes pass DuckDB's check.
             name = self.origin[number]
             raise errors.EngineError(f"{name}: column {names[0]!r} is not of one type in all files")
@@ -414,7 +433,7 @@ class HeldFiles(ArrowColumns):
     def _load_once(self, names: list[str]) -> pa.Table:
         new = [name for name in names if name not in self._loaded]
         if new:
-            columns = map(_contiguous, self._open_again().load(new).columns)
+            columns = map(_contiguous, self._open_again().fetch(new).columns)
             self._loaded |= dict(zip(new, columns, strict=True))
         return pa.table({name: self._loaded[name] for name in names})
 
@@ -446,13 +465,28 @@ def _has_narrow_deltas(footer: pq.FileMetaData, names: Sequence[str]) -> bool:
     if not footer.num_row_groups:
         return False
     first = footer.row_group(0)
-    places = [place for place in range(first.num_columns) if first.column(place).path_in_schema in names]
+    wanted = {*names}
+    places = [place for place in range(first.num_columns) if first.column(place).path_in_schema in wanted]
     for group in range(footer.num_row_groups):
         for place in places:
             chunk = footer.row_group(group).column(place)
             if chunk.physical_type == "INT32" and "DELTA_BINARY_PACKED" in chunk.encodings:
                 return True
     return False
+
+
+def _has_checksums(path: str, footer: pq.FileMetaData) -> bool:
+    """Return whether the first page of a file has a checksum.
+
+    Its header, in Thrift's compact protocol, begins with three whole numbers: a byte 0x15, then 7 bits a byte, all but
+    the last with the highest bit set. The checksum would be the fourth.
+    """
+    if not footer.num_row_groups:
+        return False
+    first = footer.row_group(0).column(0)
+    with Path(path).open("rb") as file:
+        file.seek(first.dictionary_page_offset or first.data_page_offset)
+        return re.match(rb"(\x15[\x80-\xff]*[\x00-\x7f]){3}\x15", file.read(32)) is not None
 
 
 # ---- Arrow files ----
@@ -720,6 +754,43 @@ def open_excel(paths: list[str], origin: tuple[str, ...], _layout: formats.FileL
     return source
 
 
+# A workbook becomes a rectangle from its first cell to its last one, at 62 bytes a cell. So large it may always be; and
+# so many times the cells that it has.
+_MOST_CELLS, _MOST_SPREAD = 1 << 22, 10
+# Parts of a workbook that unpack to more bytes, and to so many times their size, hold no table.
+_MOST_UNPACKED, _MOST_RATIO = 1 << 28, 200
+_COLUMN = re.compile(rb"""\br=["']([A-Za-z]{1,3})\d""")
+_ROW = re.compile(rb"""\br=["'][A-Za-z]{1,3}(\d{1,9})["']""")
+
+
+def _check_extent(path: str, name: str) -> None:
+    """Raise EngineError for a workbook (.xlsx) that would take far more memory than its cells need."""
+    with zipfile.ZipFile(path) as book:
+        for part in book.infolist():
+            if part.file_size > max(_MOST_UNPACKED, _MOST_RATIO * part.compress_size):
+                got = f"{part.file_size:,} bytes packed into {part.compress_size:,}"
+                raise errors.EngineError(f"{name}: {part.filename}", expected="a table", got=got)
+            if not part.filename.startswith("xl/worksheets/"):
+                continue
+            cells, columns, last_row, tail = 0, {b"A"}, 1, b""
+            with book.open(part) as file:
+                while piece := file.read(1 << 20):
+                    # A reference may be cut between two pieces.
+                    piece, tail = tail + piece, piece[-32:]
+                    letters = _COLUMN.findall(piece)
+                    cells += len(letters)
+                    columns.update(letters)
+                    last_row = max(last_row, *map(int, {b"1", *_ROW.findall(piece)}))
+            last_column = max(columns, key=lambda letters: (len(letters), letters.upper())).decode().upper()
+            width = 0
+            for letter in last_column:
+                width = 26 * width + ord(letter) - ord("A") + 1
+            if width * last_row > max(_MOST_CELLS, _MOST_SPREAD * cells):
+                got = f"{cells:,}, the last ones in column {last_column} and in row {last_row:,}"
+                hint = "delete the stray ones, or save the sheet as CSV"
+                raise errors.EngineError(name, expected="cells side by side", got=got, hint=hint)
+
+
 def _sheet(path: str, name: str) -> Sequence[Sequence[Any]]:
     """Return the cells of the only non-empty sheet."""
     try:
@@ -730,12 +801,14 @@ def _sheet(path: str, name: str) -> Sequence[Sequence[Any]]:
     filled: dict[str, Sequence[Sequence[Any]]] = {}
     with formats.one_line_errors(name), Path(path).open("rb") as file:
         try:
+            if zipfile.is_zipfile(path):
+                _check_extent(path, name)
             book = CalamineWorkbook.from_filelike(file)
             for sheet in book.sheet_names:
                 rows = book.get_sheet_by_name(sheet).to_python()
                 if rows:
                     filled[sheet] = rows
-        except CalamineError as error:
+        except (CalamineError, zipfile.BadZipFile, NotImplementedError) as error:
             raise errors.EngineError(f"{name}: {error}") from None
     if len(filled) != 1:
         got = errors.listing(list(filled)) if filled else "none"

@@ -36,6 +36,8 @@ _FORM = re.compile(
     rf"\s*(?:({_NUMBER}){_SIGN})?(?:{_TERM}(?:\s*[-−]\s*{_TERM})?|({_NAME}))"
     rf"(?:{_SIGN}({_NUMBER}))?(?:\s+(?:at|with)\s+({_NUMBER})(?:\s+confidence)?)?\s*"
 )
+# The pattern takes time in proportion to the square of a text: some milliseconds for one of this length.
+_LONGEST = 1_000
 _AND = re.compile(r"(?:\s+and\s+|\s*,\s+)(?![^()]*\))", re.IGNORECASE)
 
 # The rate that a percentage of a count means.
@@ -88,6 +90,8 @@ class Condition:
         InputError
             If it cannot be read; the error names `subject` and shows an example.
         """
+        if isinstance(text, str) and len(text) > _LONGEST:
+            raise InputError(subject, expected=f"at most {_LONGEST:,} characters", got=f"{len(text):,}")
         parts = _AND.split(text) if isinstance(text, str) else [""]
         conditions: list[Self] = []
         for part in parts:
