@@ -190,7 +190,7 @@ class ActionAllocation(Plan):
 
     @property
     def promise(self) -> Promise:
-        return allocation.promise_of(self.places[0], self.cost)
+        return allocation.promise_of(self, self.places[0])
 
     def gains(self, positive: Array, amounts: Any, segment: Any = None, *, action: Any = ()) -> Array:
         """Return the gain of the action that each row got, relative to leaving it; 0 without an action."""

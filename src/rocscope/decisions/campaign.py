@@ -216,8 +216,21 @@ class CampaignPlan(Plan):
     def promise(self) -> Promise:
         if not self.worthwhile:
             return Promise(rate=math.nan, gain=0.0)
-        row, fixed = self.best.best, self.campaign.fixed_cost
-        return Promise(rate=row.responders / row.size, gain=(row.profit + fixed) / row.size, fixed=fixed)
+        row, campaign = self.best.best, self.campaign
+        fixed = campaign.fixed_cost
+        promise = Promise(rate=row.responders / row.size, gain=(row.profit + fixed) / row.size, fixed=fixed)
+        if isinstance(campaign.unit_benefit, str):
+            if self.samples is None:
+                return promise
+            value, error = self.profit.value, self.profit.standard_error
+            return promise._replace(gain=(value + fixed) / row.size, error=error / row.size)
+        cells = None if self.samples is None else self._sampling_model_of_counts(self.samples).held_out_cells()
+        if cells is None:
+            point = self.rule.point
+            cells = point.tp, point.fp, point.n_pos, point.n_neg
+        prevalence = cells[2] / (cells[2] + cells[3]) if campaign.response_rate is None else campaign.response_rate
+        hit = campaign.unit_benefit - campaign.unit_cost
+        return promise.on_new_cases(cells, prevalence, float(self.depth), hit, campaign.unit_cost)
 
     def gains(self, positive: Array, amounts: Mapping[str, Array], segment: Any = None) -> Array:  # noqa: ARG002
         benefit = self.campaign.unit_benefit

@@ -369,7 +369,16 @@ class Decision(Plan):
         point = self.expected(1)
         depth = point.tp + point.fp
         gain = self.treat_none_cost - self.expected_cost
-        return Promise(point.tp / depth, gain / depth) if depth else Promise(math.nan, 0.0)
+        if not depth:
+            return Promise(math.nan, 0.0)
+        promise = Promise(point.tp / depth, gain / depth)
+        if self.context.columns:
+            return promise
+        cells = None if self.sampling_model is None else self.sampling_model.held_out_cells()
+        if cells is None:
+            cells = self.point.tp, self.point.fp, self.point.n_pos, self.point.n_neg
+        hit, alarm = float(self.context.miss_cost), float(self.context.false_alarm_cost)
+        return promise.on_new_cases(cells, self.prevalence, depth, hit, alarm)
 
     def gains(self, positive: Array, amounts: Mapping[str, Array], segment: Any = None) -> Array:  # noqa: ARG002
         tp, fp, fn, tn = (

@@ -29,6 +29,7 @@ from rocscope.decisions.constraints import size_of
 from rocscope.decisions.randomized import HullVertex, RandomizedRule, Review, Reviewing
 from rocscope.errors import InputError
 from rocscope.inference.estimate import Estimate
+from rocscope.inference.expected_costs import FOLD_VARIANCE
 from rocscope.inference.proportions import normal_quantile, proportion
 
 # With fewer positives, or fewer other cases, a normal interval of a mean is not reliable.
@@ -36,7 +37,7 @@ _FEWEST_OF_A_CLASS = 10
 
 
 class Promise(NamedTuple):
-    """Expectations of a plan for the cases that are acted on.
+    """Expectations of a plan for new cases that are acted on.
 
     Attributes
     ----------
@@ -46,11 +47,40 @@ class Promise(NamedTuple):
         Mean gain of acting on a case, relative to leaving it.
     fixed : float
         Costs that are paid in any case.
+    error : float
+        Standard error of `gain`, from the sample that the plan was made from.
     """
 
     rate: float
     gain: float
     fixed: float = 0.0
+    error: float = 0.0
+
+    def on_new_cases(self, cells: Any, prevalence: float, depth: float, hit: float, alarm: float) -> "Promise":
+        """Return the promise of held-out cases in place of this one of the sample.
+
+        Parameters
+        ----------
+        cells : tp, fp, n_pos and n_neg of held-out cases
+        prevalence : float
+        depth : float
+            Share of cases that the plan acts on in the sample.
+        hit, alarm : gain of a true positive, and loss of a false positive
+
+        Notes
+        -----
+        The odds of the rate are π·tpr/((1 − π)·fpr), whose logarithm has variance 1/tp + 1/fp. The random folds, and
+        half the optimism of the sample, are added as in `ChosenEstimate`. The gain of all held-out cases is divided by
+        the plan's own depth: near the best depth the total hardly depends on it, but the mean per case does.
+        """
+        tp, fp, n_pos, n_neg, prevalence = map(float, (*cells, prevalence))
+        if not (tp > 0 and fp > 0):
+            return self
+        positives, negatives = prevalence * tp / n_pos, (1 - prevalence) * fp / n_neg
+        rate = positives / (positives + negatives)
+        gain = (positives * hit - negatives * alarm) / depth
+        variance = FOLD_VARIANCE * ((hit + alarm) * rate * (1 - rate)) ** 2 * (1 / tp + 1 / fp)
+        return Promise(rate, gain, self.fixed, math.hypot(math.sqrt(variance), (self.gain - gain) / 2))
 
 
 @dataclass(frozen=True, repr=False)
@@ -73,7 +103,9 @@ class PlanOutcomes(Result):
     gain : Estimate
         Gain of acting relative to leaving, after fixed costs; for a campaign, its profit.
     promised_gain : float
-        The gain that the plan expects for the same number of cases.
+        The gain that the plan expects of the same number of new cases.
+    promised_error : float
+        Its standard error, from the sample that the plan was made from.
     effect : Estimate or None
         Effect of acting on the rate of positives: acted minus left, among cases of equal scores that hashes chose from.
         None if hashes chose nobody, or if the outcomes of cases that were left are not known.
@@ -87,11 +119,17 @@ class PlanOutcomes(Result):
     gain: Estimate
     promised_gain: float
     effect: Estimate | None = None
+    promised_error: float = 0.0
 
     @property
     def kept(self) -> bool:
-        """Whether the promised gain lies within the interval of the achieved one, or below it."""
-        return self.promised_gain <= self.gain.high
+        """Whether the achieved gain is not below the promised one by more than chance, at the level of the intervals.
+
+        A one-sided test of the difference of two uncertain numbers: promised − achieved ≤ z·√(s₁² + s₂²). A promise
+        that is true is kept with a probability of `level`.
+        """
+        error = math.hypot(self.gain.standard_error, self.promised_error)
+        return self.promised_gain - self.gain.value <= normal_quantile(2 * self.gain.level - 1) * error
 
     @property
     def note(self) -> str:
@@ -142,7 +180,8 @@ def outcomes_of(
     gain = Estimate(value, low, high, method="normal", standard_error=error, reason=doubt, **options)
     promised_gain = n * promise.gain - promise.fixed
     effect = _effect(acted, positive, known, strata, level)
-    return PlanOutcomes(positive.size, int(acted.sum()), n, rate, promise.rate, gain, promised_gain, effect)
+    facts = rate, promise.rate, gain, promised_gain, effect, n * promise.error
+    return PlanOutcomes(positive.size, int(acted.sum()), n, *facts)
 
 
 def _effect(acted: Array, positive: Array, known: Array, strata: Array, level: float) -> Estimate | None:
@@ -248,7 +287,7 @@ class Plan(Result):
 
     @property
     def promise(self) -> Promise:
-        """Expectations for the cases that are acted on."""
+        """Expectations for new cases that are acted on; for a plan from a file, those of its sample."""
         raise NotImplementedError
 
     def gains(self, positive: Array, amounts: Mapping[str, Array], segment: Any = None) -> Array:

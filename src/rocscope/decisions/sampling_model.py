@@ -32,7 +32,7 @@ from rocscope.decisions.generalization import Candidate, Candidates, ChosenEstim
 from rocscope.decisions.model_hull import Hull, UncertainContext
 from rocscope.decisions.plan import Note
 from rocscope.decisions.randomized import Reviewing
-from rocscope.errors import InputError
+from rocscope.errors import InputError, RocscopeError
 from rocscope.geometry import hull as geometry
 from rocscope.geometry.hull import Choices, TangentPoint
 from rocscope.inference.estimate import FEW_EVENTS, Comparisons, Estimate, few
@@ -587,6 +587,17 @@ class SamplingModel:
         if self.fixed and not (self.candidates and quantity == "criterion"):
             return self._as_given(quantity, **options)
         return self.generalization(quantity=quantity, **options).estimate()
+
+    def held_out_cells(self) -> Array | None:
+        """Return tp, fp, n_pos and n_neg of the choice among held-out cases; None if it cannot be chosen again."""
+        if self.fixed or self.samples is None or self.candidates is None:
+            return None
+        try:
+            design = generalization.design_of_all(self.samples, 0)
+            number = generalization.in_sample(design, self.candidates).number
+            return generalization.cross_validate(design, self.candidates, 0).cells[number]
+        except RocscopeError:  # sums of weights, or a class that some fold lacks
+            return None
 
     def _as_given(
         self, quantity: CostOrCriterion, *, level: float = 0.95, replicates: int = 2000, random_state: Any = 0, **_: Any

@@ -54,7 +54,8 @@ def test_the_gain_is_that_of_the_cases_acted_on(name):
     assert found.rate.value == pytest.approx(bought[acted].mean())
     pilot = np.where(PILOT.y_true, 4.0, -1.0) if benefit is None else np.where(PILOT.y_true, benefit, 0.0) - 1
     if name == "threshold":
-        assert found.promised_gain == pytest.approx(pilot[acted].sum()) and found.effect is None
+        assert found.promised_gain == pytest.approx(pilot[acted].sum(), abs=2 * found.promised_error)
+        assert found.effect is None
     elif name != "rate":  # drawn cases stand for their tie
         assert found.promised_gain == pytest.approx(pilot[acted].sum() - fixed, abs=3 * found.gain.standard_error)
     if name != "threshold":
@@ -132,3 +133,43 @@ def test_the_command_line(run, tmp_path):
         assert words in out
     code, _, err = run("outcomes", "plan.json", "answers.csv", "--label", "sold")
     assert code == 2 and "sold" in err
+
+
+def test_a_promise_has_the_error_of_the_sample_that_it_comes_from(tmp_path):
+    # 90 of 100 responders and 400 of 900 others are above the only threshold; 1/tp + 1/fp is the variance of log odds.
+    counts = rs.ThresholdCounts([2, 1], [90, 10], [400, 500])
+    decision = rs.choose(counts, Context(cost_fn=8))
+    loaded = rs.load_plan(decision.save(tmp_path / "plan.json"))
+    rate = 90 / 490
+    error = 9 * rate * (1 - rate) * (1.05 * (1 / 90 + 1 / 400)) ** 0.5
+    assert loaded.promise.gain == pytest.approx((90 * 8 - 400) / 490)
+    assert loaded.promise.error == pytest.approx(error)
+    assert decision.promise.gain <= loaded.promise.gain * (1 + 1e-9)
+    allocated = rs.allocate({"n": counts, "s": counts}, Context(cost_fn=8))
+    assert allocated.promise.error == pytest.approx(error / 2**0.5, rel=0.02)
+    # A promise that is short by less than chance is kept; one that is missed by three standard errors is not.
+    rows = {"score": [2] * 490, "y": [1] * 90 + [0] * 400}
+    assert loaded.outcomes(rows, label="y").kept
+    rows["y"] = [1] * 60 + [0] * 430
+    assert loaded.outcomes(rows, label="y").kept == (
+        1.645 * np.hypot(490 * error, 9 * (60 * 430 / 490) ** 0.5) > 30 * 9
+    )
+    assert not loaded.outcomes(rows, label="y").kept
+
+
+@pytest.mark.parametrize("repeats", [16, pytest.param(200, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("pilot", range(3))
+def test_a_promise_is_kept_where_nothing_has_changed(pilot, repeats):
+    rng = np.random.default_rng(pilot)
+    n, share, distance = int(rng.integers(500, 3000)), rng.uniform(0.03, 0.3), rng.uniform(0.8, 2)
+    kept, missed = [], []
+    for _ in range(repeats):
+        before, after = rng.random(n) < share, rng.random(n) < share
+        counts = rs.ThresholdCounts.from_scores(before, rng.normal(before * distance))
+        rows = {"score": rng.normal(after * distance), "y": after.astype(int)}
+        plan = rs.plan_campaign(counts, Campaign(n, 1, 1 / share, capacity=0.2 * n if pilot else None))
+        outcomes = plan.outcomes(rows, label="y")
+        kept.append(outcomes.kept)
+        missed.append(outcomes.promised_gain - outcomes.gain.value)
+    assert np.mean(kept) > 0.95 - 3 * (0.05 * 0.95 / repeats) ** 0.5
+    assert abs(np.mean(missed)) < 3 * np.std(missed) / repeats**0.5
