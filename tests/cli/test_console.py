@@ -98,3 +98,8 @@ def test_a_title_that_the_first_heading_repeats_is_left_out(shown):
     made.title = "Model"
     assert "Model" not in shown(made, 80)
     assert shown(made, 80).endswith("\n\n"), "a blank line parts it from what follows"
+
+
+def test_an_unknown_width_prints_the_table(run, scores):
+    code, out, _ = run("validate", scores, COLUMNS="0")
+    assert (code, "label: 0 × 3, 1 × 3" in out) == (0, True)

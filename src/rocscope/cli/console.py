@@ -132,6 +132,9 @@ def print_table(table: "Table") -> None:
     console = Console()
     if not console.is_terminal:
         console = Console(width=console.width if os.environ.get("COLUMNS") else _PIPE_WIDTH, no_color=True)
+    if console.width < 1:
+        # COLUMNS=0 means an unknown width; rich would print nothing.
+        console = Console(width=_PIPE_WIDTH)
     title = table.title
     table.title = None
     # rich only lays the table out; errors of stdout are handled by `write`.
