@@ -151,3 +151,28 @@ def test_bad_input(tmp_path):
     (tmp_path / "odd.json").write_text('{"format": "rocscope.class_recalibrator", "version": 1}')
     with pytest.raises(RocscopeError):
         M.ClassRecalibrator.load(tmp_path / "odd.json")
+
+
+def test_scores_have_the_t_interval_of_their_rows():
+    rng = np.random.default_rng(0)
+    y, proba = rng.integers(0, 4, 60), rng.dirichlet(np.ones(4), 60)
+    hot = np.eye(4)[y]
+    rows = {
+        "brier": ((proba - hot) ** 2).sum(axis=1),
+        "log_loss": -np.log(proba[np.arange(60), y]),
+        "rps": ((proba.cumsum(axis=1) - hot.cumsum(axis=1)) ** 2).sum(axis=1) / 3,
+    }
+    for name, values in rows.items():
+        estimate = rs.multiclass.multiclass_score(y, proba, name)
+        assert estimate.value == pytest.approx(values.mean())
+        assert estimate.standard_error == pytest.approx(values.std(ddof=1) / 60**0.5)
+        reach = (estimate.high - estimate.low) / 2
+        assert 1.96 * estimate.standard_error < reach < 2.3 * estimate.standard_error
+    group = np.arange(60) // 3
+    preds = rs.multiclass.MulticlassPredictions(y, proba, groups=group)
+    moves = np.bincount(group, rows["brier"] - rows["brier"].mean()) / 60
+    grouped = rs.multiclass.multiclass_score(preds)
+    assert grouped.standard_error == pytest.approx(np.sqrt(20 / 19 * (moves**2).sum()))
+    assert "20 groups" in grouped.method
+    with pytest.raises(InputError, match="did you mean 'brier'"):
+        rs.multiclass.multiclass_score(preds, rule="brierr")

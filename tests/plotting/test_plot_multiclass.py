@@ -174,3 +174,15 @@ def test_the_simplex_needs_three_classes_and_probabilities():
         plot_simplex(predictions(4).select(models=["one"]))
     with pytest.raises(ScoreError, match="predicted labels only"):
         plot_simplex(rs.multiclass.MulticlassPredictions([0, 1, 2], decisions=[0, 1, 2]))
+
+
+def test_panels_of_calibration_show_all_rows_of_all_classes():
+    y, proba = rows_of(150)
+    # Only the first class has probabilities above a half.
+    proba = np.column_stack([proba[:, 0] * 0.9, 0.1 * (1 - proba[:, 0]), 1 - proba[:, 0] * 0.8 - 0.1])
+    preds = rs.multiclass.MulticlassPredictions(y, proba, normalize=True)
+    figure = plot_class_calibrations(preds, bins=4, figure=Figure())
+    low, high = figure.axes[0].get_xlim()
+    chance = preds.probabilities()
+    assert low <= chance.min() and chance.max() <= high
+    assert all(ax.get_xlim() == (low, high) for ax in figure.axes)

@@ -165,6 +165,7 @@ OF_SEVERAL_CLASSES = {
     ),
     "multiclass.reject_curve": lambda data: multiclass.reject_curve(data, CostMatrix.errors(range(3))),
     "multiclass.multiclass_brier": multiclass.multiclass_brier,
+    "multiclass.multiclass_score": multiclass.multiclass_score,
     "multiclass.multiclass_log_loss": multiclass.multiclass_log_loss,
     "multiclass.multiclass_decompose": multiclass.multiclass_decompose,
     "multiclass.multiclass_calibration_error": multiclass.multiclass_calibration_error,

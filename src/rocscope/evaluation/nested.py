@@ -35,6 +35,7 @@ from rocscope.inference import variance
 from rocscope.inference.areas import placements
 from rocscope.inference.influence_estimates import values_of_rows
 from rocscope.multiclass import CostMatrix, MulticlassPredictions
+from rocscope.multiclass.calibration import row_scores
 from rocscope.protocols.splitters import Split, TrainTest, numbered
 
 _SHARES = ("auc", "accuracy", "error")
@@ -230,13 +231,7 @@ def _losses(preds: Predictions, metric: Any, scored: fitting.Scored) -> Array:
 def _losses_of_classes(preds: MulticlassPredictions, metric: Any) -> Array:
     """Return each row's contribution to a metric that is a mean over rows of more than two classes."""
     if metric in ("brier", "log_loss"):
-        probability = preds.probabilities()
-        of_true_class = np.take_along_axis(probability, preds.y_true[:, None], axis=1)[:, 0]
-        with np.errstate(divide="ignore"):
-            if metric == "log_loss":
-                return -np.log(of_true_class)
-            # Σ_c (p_c − y_c)² = Σ_c p_c² − 2·p_true + 1
-            return np.einsum("ij,ij->i", probability, probability) - 2 * of_true_class + 1
+        return row_scores(preds.y_true, preds.probabilities(), metric)
     predicted = preds.predicted()
     if isinstance(metric, CostMatrix):
         return metric.in_order(preds.classes).of_rows(preds.y_true, predicted)

@@ -7,6 +7,7 @@ from .calibration import multiclass_calibration_curves as multiclass_calibration
 from .calibration import multiclass_calibration_error as multiclass_calibration_error
 from .calibration import multiclass_decompose as multiclass_decompose
 from .calibration import multiclass_log_loss as multiclass_log_loss
+from .calibration import multiclass_score as multiclass_score
 from .calibration import recalibrate_classes as recalibrate_classes
 from .class_weighting import ClassWeights as ClassWeights
 from .class_weighting import class_weights as class_weights

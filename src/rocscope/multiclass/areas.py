@@ -198,12 +198,11 @@ def doubled_concordance(rows: ClassRows, proba: Array) -> Array:
 def _merged_concordance(rows: ClassRows, proba: Array) -> Array:
     """Return the same for few large classes without weights, by merging the sorted scores of two classes."""
     doubled = 2 * np.multiply.outer(rows.support, rows.support)
-    np.fill_diagonal(doubled, 0)
     for cls in range(rows.k):
         ranked = [np.sort(scores) for scores in rows.by_class(proba[:, cls])]
         for other in range(rows.k):
-            if other != cls:
-                doubled[cls, other] -= kernels.classes.ranks_sum(ranked[cls], ranked[other])
+            doubled[cls, other] -= kernels.classes.ranks_sum(ranked[cls], ranked[other])
+    np.fill_diagonal(doubled, 0)
     return doubled
 
 

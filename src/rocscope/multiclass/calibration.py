@@ -27,6 +27,7 @@ from rocscope.calibration.outcomes import Outcomes, pav_values
 from rocscope.calibration.scores import Decomposition, calibration_error, decompose
 from rocscope.core import Predictions, Result, independent_units, require_kinds
 from rocscope.errors import InputError
+from rocscope.inference.estimate import Estimate
 from rocscope.multiclass.confusion import check_classes, check_probabilities
 from rocscope.multiclass.predictions import MulticlassPredictions, predictions_of
 from rocscope.protocols.splitters import SplitRows, splits_testing_once
@@ -63,9 +64,7 @@ def multiclass_brier(
     0.4333
     """
     preds = predictions_of(y_true, proba, classes=classes, sample_weight=sample_weight)
-    chance = preds.probabilities(model)
-    own = np.take_along_axis(chance, preds.y_true[:, None], axis=1)[:, 0]
-    return float(np.average(np.einsum("ij,ij->i", chance, chance) - 2 * own + 1, weights=preds.sample_weight))
+    return _mean_score(preds, preds.probabilities(model), "brier")
 
 
 @contract
@@ -89,13 +88,63 @@ def multiclass_log_loss(
     0.6931
     """
     preds = predictions_of(y_true, proba, classes=classes, sample_weight=sample_weight)
-    return _log_loss(preds, preds.probabilities(model))
+    return _mean_score(preds, preds.probabilities(model), "log_loss")
 
 
-def _log_loss(preds: MulticlassPredictions, chance: Array) -> float:
-    own = np.take_along_axis(chance, preds.y_true[:, None], axis=1)[:, 0]
-    with np.errstate(divide="ignore"):
-        return float(np.average(-np.log(own), weights=preds.sample_weight)) + 0.0
+Score = Literal["brier", "log_loss", "rps"]
+
+
+def row_scores(y: Array, chance: Array, score: Score) -> Array:
+    """Return the score of each row; `multiclass_score` is its mean."""
+    own = np.take_along_axis(chance, y[:, None], axis=1)[:, 0]
+    if score == "log_loss":
+        with np.errstate(divide="ignore"):
+            return -np.log(own)
+    if score == "rps":
+        reached = y[:, None] <= np.arange(chance.shape[1])
+        return ((chance.cumsum(axis=1) - reached) ** 2).sum(axis=1) / (chance.shape[1] - 1)
+    # Σ_c (p_c − y_c)² = Σ_c p_c² − 2·p_true + 1
+    return np.einsum("ij,ij->i", chance, chance) - 2 * own + 1
+
+
+def _mean_score(preds: MulticlassPredictions, chance: Array, score: Score) -> float:
+    return float(np.average(row_scores(preds.y_true, chance, score), weights=preds.sample_weight)) + 0.0
+
+
+@contract
+def multiclass_score(
+    y_true: Any, proba: Any = None, rule: Score = "brier", *, model: str | None = None, level: float = 0.95
+) -> Estimate:
+    """Estimate a mean score of class probabilities with its confidence interval.
+
+    Parameters
+    ----------
+    y_true, proba, model : see `multiclass_brier`
+    rule : {"brier", "log_loss", "rps"}
+        "rps" is the ranked probability score of ordered classes, in the order of their columns: the mean squared
+        difference of cumulative probabilities, from 0 to 1.
+    level : float
+        Confidence level.
+
+    Returns
+    -------
+    Estimate
+        The t interval of the mean over rows, which allows for their weights, groups and repeats.
+
+    References
+    ----------
+    Epstein 1969, J. Appl. Meteor. 8:985–987 (ranked probability score).
+
+    Examples
+    --------
+    >>> multiclass_score([0, 1, 2], [[0.5, 0.5, 0], [0, 1, 0], [0.5, 0, 0.5]], "rps").value
+    0.125
+    """
+    check.check_choice("rule", rule, ("brier", "log_loss", "rps"))
+    preds = predictions_of(y_true, proba)
+    design = preds.design()
+    values = row_scores(preds.y_true, preds.probabilities(model), rule)
+    return design.mean(values[design.rows], check.check_level(level))
 
 
 @contract
@@ -149,7 +198,7 @@ def multiclass_decompose(
         fitted[:, k] = pav_values(sample)[np.searchsorted(sample.score, chance[:, k])]
     fitted /= fitted.sum(axis=1, keepdims=True)
     share = np.bincount(preds.y_true, preds.sample_weight, chance.shape[1]) / preds.n
-    score, best = _log_loss(preds, chance), _log_loss(preds, fitted)
+    score, best = _mean_score(preds, chance, "log_loss"), _mean_score(preds, fitted, "log_loss")
     uncertainty = -float(np.sum(share[share > 0] * np.log(share[share > 0])))
     return Decomposition(score, score - best, uncertainty - best, uncertainty, rule, "PAV of each class, normalised")
 

@@ -633,17 +633,14 @@ class ClassWeights(Result):
         order = class_order(preds.classes, self.classes, "classes of the rows")
         proba = preds.probabilities(self.model if self.model in preds.proba else None)[:, order]
         actual = np.argsort(order)[preds.y_true]
-        counted = ConfusionMatrix.from_index(actual, self.predict_index(proba), self.classes, preds.sample_weight)
+        counted = ConfusionMatrix.from_index(actual, self.predict_index(proba), self.classes, preds.design())
         pairs = {}
         if self.cost is not None or self.objective != "cost":  # costs of a coordinate search are not stored
-            stored: Any = self.cost or self.objective
-            target = Objective.of(stored, counted.support, self.classes)
+            target = Objective.of(self.cost or self.objective, counted.support, self.classes)  # type: ignore[arg-type]
             pairs["value"] = self.value, target.value(target.score(counted.counts))
         for (i, j), count in np.ndenumerate(counted.counts):
-            pairs[f"{self.classes[i]} predicted as {self.classes[j]}"] = (
-                self.confusion.counts[i, j].item(),
-                count.item(),
-            )
+            stored = self.confusion.counts[i, j]
+            pairs[f"{self.classes[i]} predicted as {self.classes[j]}"] = stored.item(), count.item()
         return {name: pair for name, pair in pairs.items() if not np.isclose(*pair, rtol=1e-9, atol=1e-12)}
 
     def save(self, path: str | os.PathLike[str], *, force: bool = True) -> Path:

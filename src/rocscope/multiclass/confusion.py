@@ -130,9 +130,10 @@ def square_by_class(matrix: Any, classes: Any, subject: str) -> tuple[Any, tuple
         got, hint = "a data frame without an index", "pass an array in the order of classes="
         raise LabelError(subject, expected="a name for each row and column", got=got, hint=hint)
     table = matrix.fillna(0)
-    names = [*dict.fromkeys([*table.index, *table.columns])]
     if classes is None:  # a class that is never predicted, or does not occur, lacks a column or row of a crosstab
-        classes = ordered_categories(table.index, table.columns) or distinct_labels(np.array(names))
+        classes = ordered_categories(table.index, table.columns) or distinct_labels(
+            np.array([*table.index, *table.columns])
+        )
         table = table.reindex(index=classes, columns=classes, fill_value=0)
     classes = check_classes(classes)
     rows = class_order(table.index, classes, f"rows of {subject}")
@@ -680,26 +681,21 @@ class ConfusionMatrix(Result):
             classes = ordered_categories(y_true, y_pred) or distinct_labels(actual, predicted)
         names = check_classes(classes)
         indices = (class_index(actual, names, "y_true"), class_index(predicted, names, "y_pred"))
-        weight = check.check_weights(sample_weight, actual.size)
-        return cls.from_index(*indices, names, weight, RowDesign.of(actual.size, weight))
+        design = RowDesign.of(actual.size, check.check_weights(sample_weight, actual.size))
+        return cls.from_index(*indices, names, design)
 
     @classmethod
     def from_index(
-        cls,
-        actual: Array,
-        predicted: Array,
-        classes: tuple[Hashable, ...],
-        weight: Array | None = None,
-        design: RowDesign | None = None,
+        cls, actual: Array, predicted: Array, classes: tuple[Hashable, ...], design: RowDesign
     ) -> "ConfusionMatrix":
-        """Count checked class indices; intervals allow for the design of the rows."""
-        k = len(classes)
-        counts = np.bincount(actual * k + predicted, weight, k * k).reshape(k, k)
-        if weight is None or weight.dtype.kind == "i":
-            counts = counts.astype(np.int64)
+        """Count checked class indices by the weights of the rows; intervals allow for weights and groups."""
+        k, weight = len(classes), design.weight
+        cell = (actual * k + predicted)[design.rows]
+        counts = np.bincount(cell, weight, k * k).reshape(k, k)
+        counts = counts.astype(np.int64) if weight is None or weight.dtype.kind == "i" else counts
         matrix = cls(counts, classes=classes, rows="actual")
-        if design is not None and (design.group is not None or (weight is not None and not design.is_frequency)):
-            check.settle(matrix, _rows=((actual * k + predicted)[design.rows], design))
+        if design.group is not None or (weight is not None and not design.is_frequency):
+            check.settle(matrix, _rows=(cell, design))
         return matrix
 
     @property

@@ -141,8 +141,7 @@ class MulticlassPredictions(Rows):
 
     def confusion(self, model: str | None = None) -> ConfusionMatrix:
         """Return the confusion matrix of a model; its intervals allow for weights, groups and repeats of the rows."""
-        predicted = self.predicted(model)
-        return ConfusionMatrix.from_index(self.y_true, predicted, self.classes, self.sample_weight, self.design())
+        return ConfusionMatrix.from_index(self.y_true, self.predicted(model), self.classes, self.design())
 
     def design(self, groups: Any = None) -> RowDesign:
         """Return the weights of the rows, and which of them are independent."""
@@ -284,5 +283,5 @@ def _classes(
         return confusion.check_classes(names)
     # Columns are named by text: a label whose text is the same keeps its type.
     by_text = {str(label): label for label in names}
-    columns_by_text = [str(name) for name in check.frame_columns(frame)]
-    return confusion.check_classes([by_text.get(name, name) for name in columns_by_text], "columns")
+    texts = map(str, check.frame_columns(frame))
+    return confusion.check_classes([by_text.get(text, text) for text in texts], "columns")

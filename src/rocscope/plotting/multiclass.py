@@ -1,7 +1,7 @@
 """Figures of more than two classes: confusion matrix, pairwise AUCs, ROC and calibration by class, the simplex."""
 
 from collections.abc import Callable, Hashable, Sequence
-from math import ceil
+from math import ceil, floor
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -256,10 +256,13 @@ def plot_class_calibrations(
     """
     predictions = predictions_of(predictions)
     curves = multiclass_calibration_curves(predictions, model=model, **options)
+    # The panels share their axes: limits are those of all panels, at a tenth.
+    values = np.concatenate([[*curve.y, *curve.counts.threshold[[0, -1]]] for curve in curves.values()]).clip(0, 1)
+    limits = (floor(10 * np.nanmin(values)) / 10, ceil(10 * np.nanmax(values)) / 10)
 
     def panel(ax: Any, cls: Any, name: str) -> None:
         curve = curves[cls]
-        draw_calibration(ax, [curve], [name], [curve.confidence_band()])
+        draw_calibration(ax, [curve], [name], [curve.confidence_band()], limits=limits)
         counts = curve.counts
         ratio = counts.n_pos / float((counts.pos + counts.neg) @ counts.threshold)
         ax.set_title(f"{name}: O/E {theme.number(ratio)}", fontsize="small", loc="left", color=theme.palette().ink)
