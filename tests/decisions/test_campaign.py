@@ -156,14 +156,14 @@ CUSTOMERS = np.repeat([5, 4, 3], [200, 400, 400])
             300,
             300,
             500,
-            "Contact 300 customers (30.00%), the 200 that score scores 5 or more and 100 drawn at random from the "
-            "400 next, down to 4: 80 responders, profit 500.",
+            "Contact 300 customers (30.00%), the 200 that score scores 5 or more and 100 by score, ties at random, of "
+            "the 400 next, down to 4: 80 responders, profit 500.",
         ),
         (
             150,
             150,
             300,
-            "Contact 150 customers (15.00%), 150 drawn at random from the 200 that score scores 5 or more: "
+            "Contact 150 customers (15.00%), 150 by score, ties at random, of the 200 that score scores 5 or more: "
             "45 responders, profit 300.",
         ),
         (
@@ -357,3 +357,13 @@ def test_campaigns_of_different_capacities_have_a_profit_and_a_plot():
     assert plan.profit.low < plan.profit.value < plan.profit.high
     assert hopeless.profit.value == pytest.approx(alone.profit.value, rel=0.02)
     assert plan.plot() is not None
+
+
+def test_one_customer_is_not_several_and_a_list_by_score_is_not_drawn_at_random():
+    counts = ThresholdCounts([2, 1], [3, 1], [1, 5])
+    one = rs.plan_campaign(counts, Campaign(10, 1, 10, capacity=1))
+    assert one.verdict.startswith(
+        "Contact 1 customer (10.00%), 1 by score, ties at random, of the 4 that score scores 2"
+    )
+    tied = rs.plan_campaign(ThresholdCounts([1], [4], [6]), Campaign(10, 1, 10, capacity=2))
+    assert tied.verdict.startswith("Contact 2 customers (20.00%), 2 by score, ties at random, of the 10: ")

@@ -263,7 +263,8 @@ class CampaignPlan(Plan):
         name = f" in campaign {offer.campaign}" if len(self.campaigns) > 1 else ""
         brings = f"{name}: {about(row.responders)} responders, profit {about(row.profit)}."
         if self.rule.randomized:
-            return f"Contact {about(row.size)} customers ({row.depth:.2%}), {self._drawn_words}{brings}"
+            customers = "customer" if row.size == 1 else "customers"
+            return f"Contact {about(row.size)} {customers} ({row.depth:.2%}), {self._drawn_words}{brings}"
         if row.threshold == -math.inf:
             return f"Contact all {about(row.size)} customers, whom no model need choose{brings}"
         chosen = f"that {offer.model} scores {row.threshold:.6g} or more"
@@ -271,12 +272,12 @@ class CampaignPlan(Plan):
 
     @property
     def _drawn_words(self) -> str:
-        """Cases that are always contacted, and those chosen at random."""
+        """Cases that are always contacted, and those that fill the number: by score, ties by the hash of their id."""
         row, model, rule = self.best.best, self.best.model, self.rule
         sure, reached = self._size(rule.first.point), self._size(rule.second.point)
-        drawn = f"{about(row.size - sure)} drawn at random from the {about(reached - sure)}"
+        drawn = f"{about(row.size - sure)} by score, ties at random, of the {about(reached - sure)}"
         if not sure:
-            return f"{drawn} that {model} scores {row.threshold:.6g} or more"
+            return f"{drawn} that {model} scores {row.threshold:.6g} or more" if math.isfinite(row.threshold) else drawn
         lower = "others" if row.threshold == -math.inf else f"next, down to {row.threshold:.6g}"
         above = f"that {model} scores {rule.first.threshold:.6g} or more"
         return f"the {about(sure)} {above} and {drawn} {lower}"
