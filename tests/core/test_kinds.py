@@ -46,7 +46,10 @@ def test_selections_segments_and_counts_keep_what_weights_stand_for(weights):
     rows = rs.Predictions(Y, SCORE, sample_weight=WEIGHT, weights=weights, segment=np.arange(N) % 2)
     kind = {"auto": "sampling"}.get(weights, weights)
     parts = [rows, rows.select(SCORE > 0.5), rows.by_segment()[0], rows.counts(), rows.counts() + rows.counts()]
-    assert [kinds_of(part) for part in parts] == [{kind}] * len(parts)
+    parts += [rows.counts(by="segment"), rows.counts().at(0.5), rs.roc(rows).counts.attained]
+    sums = {"sums"} if kind in ("sampling", "money") else set()
+    assert [kinds_of(part) - sums for part in parts] == [{kind}] * len(parts)
+    assert kinds_of(rows) == {kind} and kinds_of(rows.counts()) == {kind} | sums
     assert kinds_of({"a": rows, "b": rs.Predictions(Y, SCORE)}) == {kind}
 
 

@@ -36,6 +36,7 @@ OWN_CHOICES = {
     "benefit": "a response is worth 1 unless said; priced anew, what it was made with",
     "share": "of an experiment that of the rows; a learning curve is drawn up to a share of them",
     "parts": "tenths of an experiment; bins are made of parts that are given",
+    "weights": "of rows they are recognised; counts are of cases unless they were made of weighted rows",
     "level": "95 %; a constraint is on the rate of the sample unless it asks for a limit",
 }
 """Parameters whose defaults may differ, and why."""

@@ -5,6 +5,7 @@ cases or numbers of equal rows, as R's glm has them. Weights that stand for anyt
 variance is that of sums over independent units (`Evidence.covariance_of_sums`), as for the intervals of a report.
 """
 
+from dataclasses import replace
 from math import nan
 from typing import Any
 
@@ -14,7 +15,7 @@ from scipy.special import fdtrc, logit
 from rocscope._base.contract import contract
 from rocscope.calibration.intervals import ClosedForms
 from rocscope.calibration.outcomes import Evidence, Shift, evidence
-from rocscope.core import require_kinds
+from rocscope.core.predictions import kinds_of, require_kinds
 from rocscope.figures.logistic import CoxCalibration
 
 
@@ -65,7 +66,12 @@ def cox_calibration(
     require_kinds("Cox calibration", y_true)
     data = evidence(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
     data.outcomes.require_both_classes("logistic recalibration")
-    return data.outcomes.recalibration if data.counted else ClosedForms(data, Shift(), 0.95).recalibrated
+    if not data.counted:
+        return ClosedForms(data, Shift(), 0.95).recalibrated
+    if "sums" in kinds_of(data.counts):  # which do not tell how many rows weights stand for
+        errors = dict.fromkeys(("in_the_large_error", "intercept_error", "slope_error"), nan)
+        return replace(data.outcomes.recalibration, **errors)
+    return data.outcomes.recalibration
 
 
 def p_value_of_calibration(data: Evidence) -> float:

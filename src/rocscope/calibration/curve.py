@@ -27,7 +27,7 @@ from rocscope._base.contract import answering
 from rocscope.calibration import outcomes as levels
 from rocscope.calibration import regression
 from rocscope.calibration.outcomes import Outcomes, Shift, pav_values
-from rocscope.core import Band, ThresholdCounts, number
+from rocscope.core import Band, ThresholdCounts, number, require_kinds
 from rocscope.curves.curve import Curve, interpolate
 from rocscope.errors import InputError
 from rocscope.inference.proportions import binomial_limits, normal_quantile
@@ -330,8 +330,9 @@ class Basis:
 
     Attributes
     ----------
+    counts : ThresholdCounts
     sample : Outcomes
-        At the sample's own prevalence.
+        Of these counts, or of their rows, at the sample's own prevalence.
     shift : Shift
         To the prevalence that the curve is drawn at.
     fit : function
@@ -340,10 +341,16 @@ class Basis:
         Pointwise limits at the x of such a fit; without it those of a curve that never falls.
     """
 
+    counts: ThresholdCounts
     sample: Outcomes
     shift: Shift
     fit: Callable[[Outcomes], Any]
     limits: Callable[[Any, float], tuple[Array, Array]] | None = None
+
+    def require_rows(self) -> None:
+        """Raise if only counts of weighted rows are known: a band depends on how many rows there are."""
+        if self.sample.squares is None:
+            require_kinds("a band of calibration", self.counts)
 
     @property
     def facts(self) -> str:
@@ -452,6 +459,7 @@ class CalibrationCurve(Curve):
         >>> band.low.round(3), band.high.round(3)
         (array([0.   , 0.787]), array([0.213, 1.   ]))
         """
+        self._basis.require_rows()
         level = check.check_level(level)
         sample, shift = self._basis.sample, self._basis.shift
         is_steps = simultaneous or self._basis.limits is None
@@ -559,6 +567,7 @@ class BinnedCalibrationCurve(CalibrationCurve):
         >>> interval.low.round(3), interval.high.round(3)
         (array([0.061, 0.061]), array([0.939, 0.939]))
         """
+        self._basis.require_rows()
         level = check.check_level(level)
         check.check_choice("method", method, _BIN_METHODS)
         bins: Any = self._fit
@@ -697,18 +706,18 @@ def calibration_curve(
     if method == "bins":
         cells = levels.binned(plain, bins=bins, strategy=strategy, edges=edges)
         name = f"{cells.total.size} {strategy if edges is None else 'given'} bins"
-        return BinnedCalibrationCurve(counts, name, Basis(sample, shift, cells.of), cells)
+        return BinnedCalibrationCurve(counts, name, Basis(data.counts, sample, shift, cells.of), cells)
     if method == "pav":
-        return PavCalibrationCurve(counts, Basis(sample, shift, levels.pav_fit), levels.pav_blocks(counts))
+        return PavCalibrationCurve(counts, Basis(data.counts, sample, shift, levels.pav_fit), levels.pav_blocks(counts))
     if method == "loess":
         span = regression.DEFAULT_SPAN.get(degree, 1.0) if span is None else span
         make = partial(regression.loess_fit, span=span, degree=degree)
-        basis = Basis(sample, shift, make, loess_limits)
+        basis = Basis(data.counts, sample, shift, make, loess_limits)
         fit = make(plain)  # refuses a span that is not a number, before it is formatted
         name = f"LOESS, {'quadratic, ' if degree == 2 else ''}span {span:.3g}"
     elif method == "spline":
         make = partial(regression.spline_fit, knots=knots)
-        basis = Basis(sample, shift, make, regression.SplineFit.limits)
+        basis = Basis(data.counts, sample, shift, make, regression.SplineFit.limits)
         fit = make(plain)
         name = f"logistic spline, {knots} knots"
     else:

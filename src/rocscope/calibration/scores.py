@@ -294,7 +294,7 @@ def distance_estimates(
     if not draws:
         return {name: forms.without(value, "no draws asked for") for name, value in values.items()}, nan
     if not 0 < sample.prevalence < 1:
-        p_value = miscalibration_test(data.counts, draws=draws).p_value
+        p_value = drawn_test(data.outcomes, draws=draws).p_value
         return {name: forms.without(value, ONE_CLASS) for name, value in values.items()}, p_value
 
     levels = grouped(data.outcomes, coarse=True, bins=bins) if coarse else grouped(data.outcomes)
@@ -1252,9 +1252,16 @@ def miscalibration_test(
     """
     require_kinds("the test of calibration", y_true)
     data = evidence(y_true, y_score, model=model, groups=groups, pos_label=pos_label, sample_weight=sample_weight)
-    sample = grouped(data.outcomes)
+    return drawn_test(data.outcomes, target_prevalence, draws, random_state)
+
+
+def drawn_test(
+    outcomes: Outcomes, target_prevalence: float | None = None, draws: int = DRAWS, random_state: Any = 0
+) -> CalibrationTest:
+    """Test calibration by drawing labels for outcomes; see `miscalibration_test`."""
+    sample = grouped(outcomes)
     rng = check.check_random_state(random_state)
-    shift = Shift.of(data.outcomes, target_prevalence)
+    shift = Shift.of(outcomes, target_prevalence)
     drawn = sample.draw(shift.in_sample(sample.score), check.check_whole(draws, "draws"), rng)
     observed = float(miscalibration(sample, sample.pos[None], shift)[0])
     above = int((miscalibration(sample, drawn, shift) >= observed - _ROUNDING).sum())

@@ -5,10 +5,10 @@ thresholds. `OperatingPoint` is one threshold: a confusion matrix with its rates
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from inspect import cleandoc, unwrap
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, Self, cast
 
 import numpy as np
 
@@ -41,6 +41,8 @@ class OperatingPoint(ComparedByValue):
         Counts (sums of weights where rows are weighted), each at least 0.
     threshold : float, optional
         Cases are predicted positive iff ``score >= threshold``; NaN for a crisp classifier.
+    weights : str
+        What counts are sums of; see `CumulativeCounts`.
 
     Raises
     ------
@@ -63,6 +65,7 @@ class OperatingPoint(ComparedByValue):
     fn: float
     tn: float
     threshold: float = float("nan")
+    weights: str = field(default="cases", compare=False)
 
     def __post_init__(self) -> None:
         for name in ("tp", "fp", "fn", "tn"):
@@ -182,6 +185,11 @@ class CumulativeCounts(Result):
 
     def __len__(self) -> int:
         return self.threshold.size
+
+    def as_sums(self, weights: str) -> Self:
+        """Return the counts, marked as sums of a kind of weights."""
+        object.__setattr__(self, "weights", weights)  # some counts are frozen
+        return self
 
     @property
     def tp(self) -> Array:
@@ -303,7 +311,7 @@ class CumulativeCounts(Result):
             raise ScoreError("threshold", expected="a number", got=repr(threshold))
         if isinstance(threshold, np.generic):  # whose comparisons would round
             threshold = cast(float, threshold.item())
-        return OperatingPoint(*self._cells(threshold), threshold)
+        return OperatingPoint(*self._cells(threshold), threshold, weights=self.weights)
 
     def _cells(self, threshold: float) -> tuple[float, float, float, float]:
         """Return true and false positives, false and true negatives at a threshold."""
@@ -422,7 +430,7 @@ class ThresholdCounts(CumulativeCounts):
         >>> counts.pairs().concordant, counts.tp
         (29700000, array([300, 500]))
         """
-        return cls([1, 0], [point.tp, point.fn], [point.fp, point.tn])
+        return cls([1, 0], [point.tp, point.fn], [point.fp, point.tn]).as_sums(point.weights)
 
     @cached_property
     def _levels(self) -> Levels:
@@ -585,8 +593,7 @@ class ThresholdCounts(CumulativeCounts):
             pos = np.concatenate([self.pos, other.pos])[order]
             neg = np.concatenate([self.neg, other.neg])[order]
             merged = ThresholdCounts.from_ranking(collapse(score[order], pos, neg))
-        merged.weights = other.weights if self.weights == "cases" else self.weights
-        return merged
+        return merged.as_sums(other.weights if self.weights == "cases" else self.weights)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, type(self)):

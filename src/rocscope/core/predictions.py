@@ -234,6 +234,14 @@ class Rows(Result):
             return "cases"
         return "sampling" if self.frequency is None else "frequency"
 
+    @property
+    def relative_weight(self) -> Array | None:
+        """The weights with a mean of 1 over rows of weight above 0, where only their ratios matter; else unchanged."""
+        weight = self.sample_weight
+        if weight is None or self.frequency is not None:
+            return weight
+        return weight / weight[weight > 0].mean()
+
     @cached_property
     def frequency(self) -> Array | None:
         """The number of equal rows that each row stands for; None if weights stand for something else."""
@@ -503,8 +511,7 @@ class Predictions(Rows):
         if by is not None:
             return reach("by_segment").count_by(self, self._model(model), by)
         counts = ThresholdCounts.from_checked(self.y_true, self.scores[self._model(model)], self.sample_weight)
-        counts.weights = self.weight_kind
-        return counts
+        return counts.as_sums(self.weight_kind)
 
     def point(self, model: str | None = None, *, threshold: float | None = None) -> OperatingPoint:
         """Return the confusion matrix of a model: of its own decisions, or at a threshold.
@@ -522,7 +529,8 @@ class Predictions(Rows):
             raise ColumnError(f"decisions of {name!r}", expected="its own labels", got="scores only", hint=hint)
         positive = self.decisions[name]
         cells = ((positive, self.y_true), (positive, ~self.y_true), (~positive, self.y_true), (~positive, ~self.y_true))
-        return OperatingPoint(*(self._total(decided & actual) for decided, actual in cells))
+        totals = (self._total(decided & actual) for decided, actual in cells)
+        return OperatingPoint(*totals, weights=self.weight_kind)
 
     def _model(self, model: str | None) -> str:
         return model_name(self.models, model)
@@ -603,6 +611,7 @@ EXPECTED = {
     "expected": ("labels", "cases without labels, from rs.expected"),
     "money": ("rows that count cases", "rows in money, whose weights are amounts"),
     "priced": ("responses as labels", "labels that say whether acting gains"),
+    "sums": ("numbers of cases, since counts do not tell how many rows a weight stands for", "sums of weights"),
 }
 """What a function that refuses a kind expects, and what it got, in words."""
 
@@ -611,39 +620,45 @@ _CASES = {"money": "let a column say what rows bring: rs.choose(*trial.priced())
 _CAMPAIGN = {"money": _TRIAL, "priced": _TRIAL}
 _ONE_ROW_A_CASE = {"repeats": "take one repeat: predictions.by_repeat()[0]"}
 _INDEPENDENT = dict.fromkeys(("repeats", "groups"), "leave the level out, or the groups if each row stands for itself")
-_EXCHANGED = dict.fromkeys(("frequency", "sampling", "estimated", "money"), "rs.compare allows for weights")
+_ALIKE = ("sampling", "estimated", "money")
+_SUMS = (*_ALIKE, "expected")
+_EXCHANGED = dict.fromkeys(("frequency", *_ALIKE), "rs.compare allows for weights")
 _CLOSED_FORMS = {"expected": "rocscope.inference.estimate_of has closed forms, which allow for the reference"}
 _LABELLED = {"expected": "wait for the labels, or use the labelled reference"}
+_ROWS_OF_WEIGHTS = {"sums": "pass the rows with sample_weight (Predictions)"}
+_BOOTSTRAP = "use rocscope.bootstrap of the rows with sample_weight"
 
 # The calibration of expected cases is that of the reference which gave their probabilities; tests need their labels.
-_TESTS_OF_LABELS = (
-    *(
-        "calibration report",
-        "val.prob",
-        "Cox calibration",
-        "recalibration",
-        "the test of calibration",
-        "McNemar's test",
-    ),
-    *("Spiegelhalter's test", "Hosmer–Lemeshow test", "Wilcoxon–Mann–Whitney test"),
+_TESTS_OF_LABELS = ("Cox calibration", "recalibration", "Wilcoxon–Mann–Whitney test")
+_TESTS_OF_CALIBRATION = (
+    *("calibration report", "val.prob", "the test of calibration"),
+    *("Spiegelhalter's test", "Hosmer–Lemeshow test"),
 )
 
 REFUSED: dict[str, dict[str, str]] = {
-    "summary": _ONE_ROW_A_CASE | _CASES,
-    **dict.fromkeys(("gain", "lift", "cases and depth", "pilot"), _CASES),
+    "summary": _ONE_ROW_A_CASE | _CASES | _ROWS_OF_WEIGHTS,
+    **dict.fromkeys(("gain", "lift", "cases and depth"), _CASES),
+    "pilot": _ONE_ROW_A_CASE | _CASES,
     **dict.fromkeys(("plan_campaign", "choose for a Campaign", "allocate", "profit"), _CAMPAIGN),
     "the permutation test": _ONE_ROW_A_CASE | _EXCHANGED | _LABELLED,
     "a table of thresholds": _ONE_ROW_A_CASE | _CASES | _CLOSED_FORMS,
     "bootstrap": _CLOSED_FORMS,
     "a constraint with a level": _INDEPENDENT | _CASES | _LABELLED,
+    "McNemar's test": _ONE_ROW_A_CASE
+    | _LABELLED
+    | dict.fromkeys(_ALIKE, "rs.inference.compare_costs allows for weights"),
+    "rates of a point": {"sums": _BOOTSTRAP},
+    "prevalence by the confusion matrix": dict.fromkeys((*_ALIKE, "sums"), _BOOTSTRAP),
     **dict.fromkeys(_TESTS_OF_LABELS, _ONE_ROW_A_CASE | _LABELLED),
+    **dict.fromkeys(_TESTS_OF_CALIBRATION, _ONE_ROW_A_CASE | _LABELLED | _ROWS_OF_WEIGHTS),
+    **dict.fromkeys(("a band of calibration", "an estimate from counts"), _ROWS_OF_WEIGHTS),
 }
 """By function, the kinds that it refuses, and the call that answers; others that ask refuse repeats only."""
 
 KNOWS_NO_GROUPS = frozenset(
-    ("Wilcoxon–Mann–Whitney test", "the permutation test", "McNemar's test", "a table of thresholds")
+    ("Wilcoxon–Mann–Whitney test", "the permutation test", "McNemar's test", "a table of thresholds", "pilot")
 )
-"""Functions that take rows of a group to be independent, and warn of it."""
+"""Functions that take rows of a group to be independent, warn of it, and mark their results as not reliable."""
 
 
 def kinds_of(data: Any, asked: Iterable[str] = tuple(EXPECTED)) -> set[str]:
@@ -656,14 +671,15 @@ def kinds_of(data: Any, asked: Iterable[str] = tuple(EXPECTED)) -> set[str]:
     >>> from rocscope import Predictions
     >>> rows = Predictions([1, 0, 1], [3, 2, 1], sample_weight=[1, 2.5, 1], groups=["x", "x", "y"])
     >>> sorted(kinds_of(rows)), sorted(kinds_of(rows.counts()))
-    (['groups', 'sampling'], ['sampling'])
+    (['groups', 'sampling'], ['sampling', 'sums'])
     """
     if isinstance(data, Mapping) and not isinstance(data, Rows | CumulativeCounts):
         return set[str]().union(*(kinds_of(part, asked) for part in cast(Mapping[Any, Any], data).values()))
-    if isinstance(data, CumulativeCounts):
-        return {data.weights}.intersection(asked)
     if not isinstance(data, Rows):
-        return set()
+        # Counts, points and counts by segment are sums of weights, unless each weight is a number of cases.
+        kind = getattr(data, "weights", "cases")
+        kinds = {kind} if isinstance(kind, str) else set[str]()
+        return (kinds | {"sums"} if kinds & {*_SUMS} else kinds).intersection(asked)
     return {kind for kind in asked if _are_of_kind(data, kind)}
 
 
@@ -675,8 +691,13 @@ def _are_of_kind(rows: Rows, kind: str) -> bool:
     return rows.weight_kind == kind
 
 
-def require_kinds(function: str, *data: Any) -> None:
+def require_kinds(function: str, *data: Any) -> str:
     """Raise if a function does not take the kind of some data; warn of groups that it does not know.
+
+    Returns
+    -------
+    str
+        Why its result is not reliable; empty where it is.
 
     Raises
     ------
@@ -690,5 +711,7 @@ def require_kinds(function: str, *data: Any) -> None:
         if kind in kinds:
             expected, got = EXPECTED[kind]
             raise InputError(function, expected=expected, got=got, hint=answer)
-    if "groups" in kinds and function in KNOWS_NO_GROUPS:
-        warn(f"{function} takes rows to be independent and knows no groups: its result looks surer than it is")
+    if "groups" not in kinds or function not in KNOWS_NO_GROUPS:
+        return ""
+    warn(f"{function} takes rows to be independent and knows no groups: its result looks surer than it is")
+    return "rows of a group are taken to be independent"

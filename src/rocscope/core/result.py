@@ -52,7 +52,8 @@ class ComparedByValue(Result):
 
     @property
     def _compared(self) -> tuple[Any, ...]:
-        values = (getattr(self, field.name) for field in fields(self))  # type: ignore[arg-type]  # subclasses are dataclasses
+        compared = (field.name for field in fields(self) if field.compare)  # type: ignore[arg-type]  # a dataclass
+        values = (getattr(self, name) for name in compared)
         return tuple("NaN" if isinstance(value, float) and math.isnan(value) else value for value in values)
 
     def __eq__(self, other: object) -> bool:

@@ -380,6 +380,7 @@ def _is_exchangeable(rows: Predictions) -> bool:
 def _renamed(rows: Predictions, scores: Mapping[str, Array]) -> Predictions:
     """Return the rows with other scores, without what resampling does not need."""
     columns: dict[str, Any] = rows.row_columns() | {"fold": None, "repeat": None, "segment": None}
+    columns["sample_weight"] = rows.relative_weight  # Jeffreys' prior counts half a row, whatever factor weights have
     return Predictions(rows.y_true, dict(scores), **columns)
 
 

@@ -19,7 +19,7 @@ from scipy import optimize, special
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Booleans
 from rocscope._base.contract import contract
-from rocscope.core import Band, Campaign, CumulativeCounts, ThresholdCounts
+from rocscope.core import Band, Campaign, CumulativeCounts, ThresholdCounts, require_kinds
 from rocscope.curves.curve import Curve
 from rocscope.decisions.constraints import predict
 from rocscope.errors import InputError, LabelError, WeightError
@@ -64,7 +64,8 @@ def reweight(counts: Models, target_prevalence: float, *, model: str | None = No
     counts.require_both_classes("another prevalence")
     share = check.check_share(target_prevalence, "target_prevalence")
     positive, negative = share * counts.n / counts.n_pos, (1 - share) * counts.n / counts.n_neg
-    return ThresholdCounts(counts.threshold, positive * counts.pos, negative * counts.neg)
+    moved = ThresholdCounts(counts.threshold, positive * counts.pos, negative * counts.neg)
+    return moved.as_sums(counts.weights)
 
 
 @contract
@@ -190,6 +191,7 @@ def estimate_prevalence(
         raise InputError("method", expected="'em' or 'confusion'", got=repr(method))
     if known is None:
         raise InputError("labelled", expected="counts of the same model on rows with labels", got="none")
+    require_kinds("prevalence by the confusion matrix", known)
     return _by_confusion_matrix(check.check_scores(y_score), known, threshold, level)
 
 

@@ -169,7 +169,7 @@ def pool(counts: CumulativeCounts) -> ThresholdCounts:
     >>> pool(ThresholdCounts([4, 3, 2, 1], [1e17, 1, 0, 0], [0, 0, 1, 1e17])).threshold
     array([3, 1])
     """
-    return _pooled(counts.on_hull())
+    return _pooled(counts.on_hull()).as_sums(counts.weights)
 
 
 @remembered

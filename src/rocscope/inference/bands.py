@@ -362,8 +362,10 @@ def fit_maximum_likelihood(counts: ThresholdCounts) -> Binormal:
     """
     start = fit_least_squares(counts)
     pos, neg = _categories(counts)
-    # Start of the cut points: normal quantiles of the negatives below them, which must increase.
-    cut = special.ndtri((np.cumsum(neg)[:-1] + 0.5) / (neg.sum() + 1))
+    # Start of the cut points: normal quantiles of the negatives below them, which must increase. A share of the total
+    # is added, so that the fit to weights is the same whatever factor they have.
+    added = neg.sum() / (2 * neg.size)
+    cut = special.ndtri((np.cumsum(neg)[:-1] + added) / (neg.sum() + 2 * added))
     cut = np.maximum.accumulate(cut + 1e-6 * np.arange(cut.size))
     theta = np.concatenate([cut, [start.a, max(start.b, 0.1)]])
     likelihood = _likelihood(theta, pos, neg)

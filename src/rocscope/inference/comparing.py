@@ -7,7 +7,7 @@ apart, with bounds where counts are binned; it is a description, and tests nothi
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations
 from math import inf, sqrt
@@ -299,11 +299,12 @@ def mann_whitney(
     check.check_choice("alternative", alternative, inference.ALTERNATIVES)
     check.check_choice("method", method, ("auto", "exact", "asymptotic"))
     data = sample_of(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
-    require_kinds("Wilcoxon–Mann–Whitney test", data.rows)
+    reason = require_kinds("Wilcoxon–Mann–Whitney test", data.rows)
     counts = data.counts
     counts.require_both_classes("Wilcoxon–Mann–Whitney test")
     counts.require_cases()
     difference = areas.auc_interval(counts, level=level)
+    difference = replace(difference, reason=reason or difference.reason)
     statistic = counts.pairs().auc() * counts.n_pos * counts.n_neg
     if method == "auto":
         method = "exact" if counts.n * min(counts.n_pos, counts.n_neg) <= _MOST_EXACT else "asymptotic"
@@ -434,9 +435,11 @@ def compare_curves(
     if len(arms) != 2:
         raise InputError("models to compare", expected="two", got=f"{len(arms)}")
     if arms.rows is not None:
+        reason = require_kinds("the permutation test", arms.rows)
         exchange = _Paired.of(arms.rows)
     else:
         rows = [arm.require_rows(f"the permutation test of {name!r}") for name, arm in arms.items()]
+        reason = require_kinds("the permutation test", *rows)
         exchange = _Unpaired.of(*rows)
     of_areas = compare(predictions, paired=paired, level=level)[0]
     seed = check.seed_of(random_state)
@@ -446,7 +449,8 @@ def compare_curves(
     # The data are one of the permutations, so that p is never 0 and the test holds its level.
     p_value = (1 + int((drawn >= observed * (1 - _ROUNDING)).sum())) / (1 + replicates)
     method = f"Venkatraman–Begg, {exchange.kind}, {replicates} permutations"
-    return inference.Comparison(of_areas.first, of_areas.second, of_areas.difference, float(observed), p_value, method)
+    difference = replace(of_areas.difference, reason=reason or of_areas.difference.reason)
+    return inference.Comparison(of_areas.first, of_areas.second, difference, float(observed), p_value, method)
 
 
 @dataclass(frozen=True)
@@ -461,7 +465,6 @@ class _Paired:
 
     @classmethod
     def of(cls, predictions: Predictions) -> "_Paired":
-        require_kinds("the permutation test", predictions)
         first, second = predictions.scores.values()
         return cls(predictions.y_true, _dense(first), _dense(second))
 
@@ -494,7 +497,6 @@ class _Unpaired:
 
     @classmethod
     def of(cls, first: Predictions, second: Predictions) -> "_Unpaired":
-        require_kinds("the permutation test", first, second)
         a, b = first.y_true, second.y_true
         share = (a.sum() + b.sum()) / (a.size + b.size)
         ranks = _dense(first.scores[first.models[0]]), _dense(second.scores[second.models[0]])

@@ -30,7 +30,7 @@ from rocscope._base import special
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.contract import contract
-from rocscope.core import Predictions, ThresholdCounts, independent_units
+from rocscope.core import Predictions, ThresholdCounts, independent_units, require_kinds
 from rocscope.errors import InputError
 from rocscope.figures.influence import PLAIN, SHARE, Linear, Scale, Smooth, Smoothed
 from rocscope.figures.registry import scorer_name, statistic_named
@@ -148,6 +148,7 @@ def values_of(data: Sample, statistic: Smooth, *, groups: Any, folds: OverFolds 
     """Return the values of a statistic with their stratum; with folds, the mean of the folds' own values."""
     rows = rows_for(data, groups, folds)
     if rows is None:
+        require_kinds("an estimate from counts", data.counts)
         return _values_of_counts(data.counts, statistic)
     weighted = rows.sample_weight is not None or rows.weighting is not None
     if folds is None and not weighted and rows.fold is None and independent_units(rows, groups) is None:

@@ -27,7 +27,7 @@ from rocscope._base.contract import answering, contract
 from rocscope.core import OperatingPoint, Predictions, Result, html_table, jsonable
 from rocscope.core.predictions import require_kinds
 from rocscope.core.ranking import count_at_least
-from rocscope.errors import ColumnError, InputError, WeightError
+from rocscope.errors import ColumnError, InputError
 from rocscope.inference import estimate as inference
 from rocscope.inference.estimate import FEW_ROWS, Comparison, Estimate, Hypothesis, few, normal_quantile
 from rocscope.sample import counts_of, point_of, rows_of
@@ -288,6 +288,7 @@ def rate_intervals(
     Estimate(0.127, 95 % interval 0.0555 to 0.2647, logit at prevalence 0.01, n=100)
     """
     point = point_of(point)
+    require_kinds("rates of a point", point)
     rates = {}
     for rate in SHARES:
         count, n = share_of(rate, point.tp, point.fp, point.fn, point.tn)
@@ -482,13 +483,9 @@ def mcnemar(
     if len(predictions.models) != 2:
         hint = "choose them: predictions.select(models=[first, second])"
         raise InputError("models to compare", expected="two", got=f"{len(predictions.models)}", hint=hint)
-    require_kinds("McNemar's test", predictions)
-    positive, weight = predictions.y_true, predictions.sample_weight
-    if weight is None:
-        weight = np.ones(len(predictions), np.int64)
-    elif (weight % 1).any():
-        raise WeightError("McNemar's test", expected="whole weights, numbers of equal rows", got="fractions")
-    weight = weight.astype(np.int64)
+    reason = require_kinds("McNemar's test", predictions)
+    positive, weight = predictions.y_true, predictions.frequency
+    weight = np.ones(len(predictions), np.int64) if weight is None else weight.astype(np.int64)
 
     rows = np.ones(len(predictions), bool)
     if among == "positives":
@@ -510,7 +507,7 @@ def mcnemar(
     error = sqrt((gain + loss - (gain - loss) ** 2) / (n + 2))
     reach = normal_quantile(level) * error
     low, high = max(gain - loss - reach, -1.0), min(gain - loss + reach, 1.0)
-    difference = Estimate((only_second - only_first) / n, low, high, level, "Bonett–Price", n, error)
+    difference = Estimate((only_second - only_first) / n, low, high, level, "Bonett–Price", n, error, reason)
     first, second = predictions.models
     name = f"McNemar, {method}" + ("" if among == "all" else f", {among}")
     return hypothesis.comparison(first, second, difference, float(only_second), p_value, name)
@@ -597,6 +594,7 @@ def compare_errors(
     """
     hypothesis = Hypothesis(alternative, test, margin, level)
     first, second = point_of(first, name="first"), point_of(second, name="second")
+    require_kinds("rates of a point", first, second)
     for name, point in (("first", first), ("second", second)):
         if not point.n:
             raise InputError(name, expected="cases", got="none")

@@ -209,9 +209,14 @@ class Design:
 
     @property
     def smallest_class(self) -> float:
-        """Number of rows in the smaller class."""
-        pos, neg = self.first_tally.counts(self.frequency[None, :])
-        return min(pos.sum().item(), neg.sum().item())
+        """Number of rows in the smaller class; with weights the effective one, (Σw)²/Σw²."""
+        tally = self.first_tally
+        totals = [counts.sum() for counts in tally.counts(self.frequency[None, :])]
+        if tally.rows is None or tally.rows.weight is None:
+            return float(min(totals))
+        squared = replace(tally.rows, weight=tally.rows.weight**2, reestimated=None)
+        squares = [counts.sum() for counts in replace(tally, rows=squared).counts(self.frequency[None, :])]
+        return float(min(total**2 / square if square else 0.0 for total, square in zip(totals, squares, strict=True)))
 
     def worth_compiling(self, replicates: int) -> bool:
         """Whether a number of replicates justifies loading the compiler."""

@@ -285,7 +285,8 @@ class BinnedCounts(CumulativeCounts):
     @classmethod
     def from_counts(cls, counts: ThresholdCounts) -> "BinnedCounts":
         """Return exact counts as bins with one score each."""
-        return cls(counts.threshold, counts.threshold, counts.pos, counts.neg, holds_hull=True)
+        made = cls(counts.threshold, counts.threshold, counts.pos, counts.neg, holds_hull=True)
+        return made.as_sums(counts.weights)
 
     @classmethod
     def concatenate(cls, parts: Iterable["BinnedCounts"], *, holds_hull: bool = False) -> "BinnedCounts":
@@ -328,7 +329,7 @@ class BinnedCounts(CumulativeCounts):
     @cached_property
     def attained(self) -> ThresholdCounts:  # pyright: ignore[reportIncompatibleVariableOverride]
         """The ends of the bins as levels: a lower bound of the exact hull."""
-        return ThresholdCounts.from_ranking(Levels(self.low, self.pos, self.neg))
+        return ThresholdCounts.from_ranking(Levels(self.low, self.pos, self.neg)).as_sums(self.weights)
 
     @property
     def best_case(self) -> ThresholdCounts:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -489,7 +490,7 @@ class BinnedCounts(CumulativeCounts):
             for i in (0, 1)
         )
         used = (pos > 0) | (neg > 0)
-        return ThresholdCounts.from_ranking(Levels(threshold[used], pos[used], neg[used]))
+        return ThresholdCounts.from_ranking(Levels(threshold[used], pos[used], neg[used])).as_sums(self.weights)
 
     def merge(self, starts: Sequence[int] | Array) -> "BinnedCounts":
         """Return the counts with neighbouring bins merged; the bounds of the AUC are kept.
@@ -516,7 +517,7 @@ class BinnedCounts(CumulativeCounts):
         wins = tuple(group_sums(across + bound, first, self._most) for bound in self.wins)
         last = np.append(first[1:], len(self)) - 1
         pos, neg = (np.add.reduceat(column, first) for column in (self.pos, self.neg))
-        return BinnedCounts(self.low[last], self.high[first], pos, neg, wins)
+        return BinnedCounts(self.low[last], self.high[first], pos, neg, wins).as_sums(self.weights)
 
     def coarsen(self, most: int) -> "BinnedCounts":
         """Return about `most` bins, evenly along the ROC curve; a larger bin stays alone."""

@@ -32,7 +32,7 @@ from rocscope.calibration.outcomes import are_probabilities
 from rocscope.calibration.report import PLOTTED_NUMBERS, plotted_numbers
 from rocscope.calibration.scores import miscalibration_test
 from rocscope.core import Campaign, Context, CumulativeCounts, OperatingPoint, Predictions, Result, ThresholdCounts
-from rocscope.core.predictions import CountedModels, require_kinds
+from rocscope.core.predictions import CountedModels, kinds_of, require_kinds
 from rocscope.core.ranking import Block
 from rocscope.curves.rate_curves import det, lift_chart, roc
 from rocscope.decisions.choosing import DEFAULT_THRESHOLD, Decision, choose
@@ -117,32 +117,42 @@ DRAWS = 99
 
 
 def calibration_block(
-    counts: ThresholdCounts, *, bins_only: bool = False, numbers: dict[str, float] | None = None
+    counts: ThresholdCounts,
+    *,
+    bins_only: bool = False,
+    numbers: dict[str, float] | None = None,
+    rows: Predictions | None = None,
 ) -> dict[str, Any] | None:
     """Return the data of a calibration plot, or None if scores are not probabilities; bins alone are fast.
 
-    Numbers may be known already.
+    Numbers may be known already. Intervals and the test are those of the rows, if these are given.
     """
+    data = counts if rows is None else rows
     if not are_probabilities(counts):
         return None
-    block = {"bins": _bins(counts), "smooth": None, "rug": _rug(counts), "numbers": {}}
+    block = {"bins": _bins(data), "smooth": None, "rug": _rug(counts), "numbers": {}}
     if bins_only:
         return block
     if numbers is None:
         numbers = plotted_numbers(counts)
-    test = miscalibration_test(counts, draws=DRAWS)
-    return block | {"smooth": _smooth(counts), "numbers": numbers | {"p_value": test.p_value}}
+    of_weights = "sums" in kinds_of(data)
+    p_value = math.nan if of_weights else miscalibration_test(data, draws=DRAWS).p_value
+    return block | {"smooth": _smooth(counts), "numbers": numbers | {"p_value": p_value}}
 
 
-def _bins(counts: ThresholdCounts) -> list[dict[str, float]]:
+def _bins(data: ThresholdCounts | Predictions) -> list[dict[str, float]]:
     """Return mean score, observed rate, its interval and the number of cases of each bin that has any."""
-    curve = calibration_curve(counts)
+    curve = calibration_curve(data)
     assert isinstance(curve, BinnedCalibrationCurve)
-    interval = curve.interval()
     n = curve.pos + curve.neg
+    unknown = np.full(n.size, np.nan)  # counts do not tell how many rows weights stand for
+    low, high = unknown, unknown
+    if "sums" not in kinds_of(data):
+        interval = curve.interval()
+        low, high = interval.low, interval.high
     bins = []
     for i in np.flatnonzero(n > 0):
-        row = {"x": curve.x[i], "y": curve.y[i], "low": interval.low[i], "high": interval.high[i], "n": n[i]}
+        row = {"x": curve.x[i], "y": curve.y[i], "low": low[i], "high": high[i], "n": n[i]}
         bins.append({name: value.item() for name, value in row.items()})
     return bins
 
@@ -319,6 +329,7 @@ def summarise(
     calibrated: bool = True,
     numbers: dict[str, float] | None = None,
     decided: OperatingPoint | None = None,
+    rows: Predictions | None = None,
 ) -> ModelSummary:
     """Return all figures of one model in a context; without calibration, from a few passes over the ranking.
 
@@ -332,7 +343,7 @@ def summarise(
     best = best_point(counts if needs_every_threshold(context) else hull, context)
     further = {
         "auc": {ties: curve.area(ties) for ties in ("half", "lower", "upper")},
-        "calibration": calibration_block(counts, numbers=numbers) if calibrated else None,
+        "calibration": calibration_block(counts, numbers=numbers, rows=rows) if calibrated else None,
         "auc_interval": interval,
         "decided": decided,
     }
@@ -435,6 +446,7 @@ class Slices:
                 most=most,
                 calibrated=detailed and model not in labels_only,
                 decided=_own_decisions(sample),
+                rows=sample.rows,
             )
             models.append(summary)
         self.made.append(Slice(kind, str(name), models, areas.comparisons))

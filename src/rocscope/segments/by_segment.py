@@ -75,7 +75,8 @@ def _counts_of(model: str, samples: Mapping[Hashable, Mapping[str, sample.Sample
     if {type(segment) for segment in segments} in ({str}, {int}, {float}):
         names = np.array(segments)
     points = [samples[segment][model].points for segment in segments]
-    return SegmentedCounts(names, tables.CountedSegments(points))
+    weights = next((counts.weights for counts in points if counts.weights != "cases"), "cases")
+    return SegmentedCounts(names, tables.CountedSegments(points), weights=weights)
 
 
 def levels_of(data: Any, *, all_levels: bool) -> tables.SegmentLevels:
@@ -237,7 +238,8 @@ def count_by(rows: Predictions, model: str, by: str) -> SegmentedCounts:
     check.check_choice("by", by, ("segment", "fold", "repeat"))
     segments, code = numbered(by, getattr(rows, by))
     in_folds = partial(_in_folds, rows, model, code) if by == "segment" and rows.fold is not None else None
-    return SegmentedCounts(segments, _sorted(rows, model, code, segments.size), rows.source, in_folds)
+    sorted_rows = _sorted(rows, model, code, segments.size)
+    return SegmentedCounts(segments, sorted_rows, rows.source, in_folds, rows.weight_kind)
 
 
 def _sorted(rows: Predictions, model: str, code: Array, segments: int) -> tables.SegmentRows:

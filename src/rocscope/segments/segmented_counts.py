@@ -405,6 +405,8 @@ class SegmentedCounts(BySegment, Result):
     ----------
     names : array of the k segments, in their order
     source : Provenance or None
+    weights : str
+        What the counts are sums of; see `rocscope.core.CumulativeCounts`.
 
     Notes
     -----
@@ -432,10 +434,11 @@ class SegmentedCounts(BySegment, Result):
         rows: SegmentRows,
         source: Provenance | None = None,
         in_folds: "Callable[[], InFolds] | None" = None,
+        weights: str = "cases",
     ) -> None:
-        super().__init__(check.read_only(names), rows.counts)
+        super().__init__(check.read_only(names), lambda segment: rows.counts(segment).as_sums(weights))
         self._rows = rows
-        self.source = source
+        self.source, self.weights = source, weights
         self._count_in_folds = in_folds
 
     @cached_property
@@ -482,11 +485,12 @@ class SegmentedCounts(BySegment, Result):
             expected = f"{len(self)} truth values, of which one holds"
             raise InputError("kept", expected=expected, got=check.shown(kept), hint="such as segments.n >= 100")
         in_folds = None if self._count_in_folds is None else partial(_of_kept, self._count_in_folds, mask)
-        return SegmentedCounts(self.names[mask], self._rows.take(np.flatnonzero(mask)), self.source, in_folds)
+        rows = self._rows.take(np.flatnonzero(mask))
+        return SegmentedCounts(self.names[mask], rows, self.source, in_folds, self.weights)
 
     def pooled(self) -> ThresholdCounts:
         """Return the counts of all segments pooled."""
-        return self._rows.pooled()
+        return self._rows.pooled().as_sums(self.weights)
 
     @property
     def n_pos(self) -> Array:
