@@ -278,10 +278,9 @@ def _classes(
     if classes is not None:
         return confusion.check_classes(classes)
     frame = next((values for values in given.values() if check.is_frame(values)), None)
-    names = confusion.distinct_labels(*columns)
     if frame is None:
-        return confusion.check_classes(names)
+        return confusion.check_classes(confusion.distinct_labels(*columns))
     # Columns are named by text: a label whose text is the same keeps its type.
-    by_text = {str(label): label for label in names}
-    texts = map(str, check.frame_columns(frame))
-    return confusion.check_classes([by_text.get(text, text) for text in texts], "columns")
+    by_text = {str(label): label for label in confusion.distinct_labels(*columns)}
+    named = [by_text.get(str(name), str(name)) for name in check.frame_columns(frame)]
+    return confusion.check_classes(named, "columns")
