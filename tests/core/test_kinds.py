@@ -135,3 +135,55 @@ def test_what_weights_stand_for_is_shown_and_kept_by_the_workbench():
     source = DataSource.of("", rows)
     assert source.rows(None, None).weights == "frequency"
     assert set(source.counts(None, None, CancelToken())) == {"score"}
+
+
+def numbers(result):
+    """All numbers of a result, in order."""
+    if isinstance(result, dict):
+        return [number for value in result.values() for number in numbers(value)]
+    if isinstance(result, list | tuple):
+        return [number for value in result for number in numbers(value)]
+    return [result] if isinstance(result, int | float) and not isinstance(result, bool) else []
+
+
+FREQUENT = {
+    "summary": lambda rows: {name: vars(e) for name, e in rs.summary(rows, threshold=0.5)["a"].estimates.items()},
+    "choose": lambda rows: rs.choose(rows, rs.Context(cost_fn=4)).to_dict(),
+    "calibration_curve": lambda rows: rs.calibration_curve(rows).to_dict(),
+    "net_benefit": lambda rows: rs.net_benefit(rows).y.tolist(),
+    "plan_campaign": lambda rows: rs.plan_campaign(rows, CAMPAIGN).to_dict(),
+    "auc_interval": lambda rows: vars(rs.auc_interval(rows)),
+}
+
+
+@pytest.mark.filterwarnings("ignore::rocscope.errors.RocscopeWarning")
+@pytest.mark.parametrize("name", FREQUENT)
+def test_frequencies_give_what_repeated_rows_give(name):
+    row = np.repeat(np.arange(N), WEIGHT)
+    weighted = rs.Predictions(Y, {"a": SCORE}, sample_weight=WEIGHT, weights="frequency")
+    repeated = rs.Predictions(Y[row], {"a": SCORE[row]})
+    of_weights, of_rows = (numbers(FREQUENT[name](rows)) for rows in (weighted, repeated))
+    assert len(of_rows) > 3
+    np.testing.assert_allclose(of_weights, of_rows, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "of",
+    [
+        lambda *rows, **weights: rs.outcomes.concordance(*rows, 4, **weights).estimates["score"],
+        lambda *rows, **weights: rs.outcomes.over_time(*rows, [2, 4], **weights).at[4].estimates["score"],
+    ],
+    ids=["concordance", "over_time"],
+)
+def test_frequencies_of_censored_rows_give_what_repeated_rows_give(of):
+    time, event = np.arange(N) % 7 + 1.0, (np.arange(N) % 3 > 0).astype(int)
+    row = np.repeat(np.arange(N), WEIGHT)
+    weighted = of(time, event, SCORE, sample_weight=WEIGHT, weights="frequency")
+    repeated = of(time[row], event[row], SCORE[row])
+    found, expected = ([estimate.value, estimate.low, estimate.high] for estimate in (weighted, repeated))
+    assert found[0] == pytest.approx(expected[0], rel=1e-12)
+    # Student's t has the degrees of freedom of the rows as given, which makes the interval .3% wider.
+    assert found == pytest.approx(expected, rel=5e-4)
+    sampled = of(time, event, SCORE, sample_weight=WEIGHT, weights="sampling")
+    assert sampled.value == pytest.approx(repeated.value)
+    assert sampled.low < repeated.low

@@ -14,7 +14,7 @@ from sklearn.naive_bayes import GaussianNB
 
 import rocscope as rs
 from rocscope.calibration.report import plotted_numbers
-from rocscope.cli.gate import Judge
+from rocscope.cli.gate import Gate, Judge, judge_gates
 from rocscope.evaluation.summary import MEASURES
 from rocscope.figures.conditions import Condition
 from rocscope.figures.registry import FIGURES, in_context, known
@@ -244,6 +244,55 @@ def test_the_commands_show_the_same_values(run, tmp_path, name):
     assert len(gates) == len(judged) == len(names), err
     print(f"{name}: {2 * len(names)} cells")
     assert list(different(data, {"--fail-if": gates, "gate": judged})) == []
+
+
+DEGENERATE = {
+    "separable": (np.repeat([0, 1], 30), np.linspace(0.05, 0.95, 60)),
+    "constant": (np.arange(60) % 3 == 0, np.full(60, 0.4)),
+    "only positives": (np.ones(60, int), np.linspace(0.05, 0.95, 60)),
+    "only negatives": (np.zeros(60, int), np.linspace(0.05, 0.95, 60)),
+    "certain and wrong": (np.arange(60) % 3 == 0, np.linspace(0, 1, 60)),
+    "no probabilities": (np.arange(60) % 3 == 0, np.linspace(-5, 5, 60)),
+    "nobody predicted positive": (np.arange(60) % 3 == 0, np.linspace(0.01, 0.1, 60)),
+}
+RELATIONS = (">= -1e300", "<= 1e300", ">= -1e300 at 95 %", "<= 1e300 at 95 %")
+
+
+@pytest.mark.parametrize("name", DEGENERATE)
+def test_no_gate_passes_a_figure_that_is_undefined_or_diverges(name):
+    """Any number satisfies these bounds, so that only what is no number fails."""
+    data = rs.Predictions(DEGENERATE[name][0], {"a": DEGENERATE[name][1]})
+    judging = Judge(data, {"a": THRESHOLD}, CONTEXT)
+    outcomes = {"passed": 0, "failed": 0, "refused": 0}
+    for figure in NAMES:
+        undefined = _is_undefined(data, figure)
+        # Other figures have bootstrap intervals, which take seconds and are undefined without a value.
+        is_fast = known(figure).needs == "cells" or known(figure).smooth is not None
+        for relation in RELATIONS if is_fast else RELATIONS[:2]:
+            gate = Gate.parse(f"{figure} {relation}", "rules", required=True)
+            try:
+                (judged,) = judge_gates([gate], ["a"], judging.estimate)
+            except rs.errors.InputError:
+                outcomes["refused"] += 1
+                continue
+            outcomes["failed" if judged.failed else "passed"] += 1
+            if undefined:
+                assert judged.failed, f"{figure} {relation}: {judged.result}"
+            elif "at" not in relation and math.isfinite(judged.estimates[0].value):
+                assert not judged.failed, f"{figure} {relation}: {judged.result}"
+    print(f"{name}: {sum(outcomes.values())} gates, {outcomes}")
+    assert outcomes["passed"] > 0
+
+
+def _is_undefined(data: rs.Predictions, name: str) -> bool:
+    """By its own function; likelihood and odds ratios may be infinite, as no finite value is ideal."""
+    if name == "excess_events":  # a mean over rows, which one class has too
+        return not 0 <= data.scores["a"].min() <= data.scores["a"].max() <= 1
+    try:
+        value = own_function(data, name)
+    except rs.errors.InputError:
+        return True
+    return math.isnan(value) or (math.isinf(value) and known(name).ideal is not None)
 
 
 @pytest.mark.parametrize(

@@ -93,12 +93,11 @@ class Gate:
 
 
 def _is_undefined(condition: "Condition", estimate: "Estimate") -> bool:
-    """Return whether the number that is compared with the bound is missing, or the figure diverges."""
-    if _diverges(condition, estimate):
+    """Return whether the figure is missing or diverges, or the limit that is compared with the bound is missing."""
+    # A rate without any case has no value, and an interval of all values that it could have.
+    if isnan(estimate.value) or _diverges(condition, estimate):
         return True
-    if condition.level is None:
-        return isnan(estimate.value)
-    return isnan(estimate.low if condition.upwards else estimate.high)
+    return condition.level is not None and isnan(estimate.low if condition.upwards else estimate.high)
 
 
 def _diverges(condition: "Condition", estimate: "Estimate") -> bool:
