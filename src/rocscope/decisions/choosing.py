@@ -209,6 +209,10 @@ def problem_of(data: Hull | Samples | Models, question: Question) -> ChoiceProbl
     if campaign is not None and campaign.capacity is not None:
         constraints = (*constraints, Constraint.capacity(campaign.capacity))
     _require_rows_for(constraints, hull)
+    notes = (
+        *notes,
+        *(Note("guarantee", bound.guarantee, constraint=str(bound)) for bound in constraints if bound.tested),
+    )
     problem = ChoiceProblem(question, hull, certain, rule, constraints, population, priced, randomized, notes)
     return problem if uncertain is None else replace(problem, notes=problem.notes_on_uncertainty(uncertain))
 

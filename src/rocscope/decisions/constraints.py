@@ -23,6 +23,7 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Booleans
 from rocscope._base.contract import held_to_contract
 from rocscope.core import Context, Predictions, decimal
+from rocscope.decisions import learn_then_test
 from rocscope.errors import ColumnError, InputError, ShapeError, WeightError
 from rocscope.figures.conditions import Condition
 from rocscope.figures.influence import Figure
@@ -198,6 +199,17 @@ _EQUIVALENT_CONTEXTS: dict[str, Callable[[Context], Context]] = {
 
 _RATES = ("tpr", "fnr", "fpr", "tnr")
 
+# Figures that neither only rise nor only fall along the thresholds, so that all thresholds are tested together, and the
+# order of the tests: of precision and npv, thresholds of many cases are tested last, where many cases tell most.
+_TESTED: dict[str, learn_then_test.Order] = {
+    "precision": "deeper",
+    "npv": "shallower",
+    "accuracy": "both",
+    "error": "both",
+    "cost": "both",
+    "net_benefit": "both",
+}
+
 # A confidence limit at a lower level would be on the other side of the estimate.
 _LEAST_LEVEL = 0.5
 
@@ -217,8 +229,9 @@ class Constraint(Condition):
     relation : {">=", "<=", ">", "<"}
     bound : float
     level : float, optional
-        The confidence level with which the true rate, not only that of the sample, keeps the bound; for tpr, fnr, fpr,
-        tnr and depth, with >= or <=. For cases, the probability that the next list of the population keeps it.
+        The confidence level with which the true rate, not only that of the sample, keeps the bound, with >= or <=: for
+        tpr, fnr, fpr, tnr and depth, and for precision, npv, accuracy, error, cost and net benefit. For cases, the
+        probability that the next list of the population keeps it.
 
     Raises
     ------
@@ -231,6 +244,10 @@ class Constraint(Condition):
     It holds for the threshold that is chosen, whichever that is, with no further correction. Along the thresholds the
     rate only falls, and so does its limit, so that a threshold of too low a rate is admitted only if the first of those
     is, and one limit is too high with probability 1 − α at most. Where there are m models, each has 1 − (1 − α)/m.
+
+    Precision, npv, accuracy, error, cost and net benefit may rise and fall along the thresholds. There all thresholds
+    are tested together (`rocscope.decisions.learn_then_test`), so that a threshold that breaks the bound is admitted in
+    1 − α of samples at most. No such test is known here for rows in groups, which are refused.
 
     "cases <= b at α" is a prediction for N new cases, exact for any distribution of the scores. Among n cases of the
     sample, the number above the (b + 1)th highest score of the new cases is beta-binomial (n; b + 1, N − b). A
@@ -268,8 +285,8 @@ class Constraint(Condition):
         return figure if self.context is None else in_context(figure, self.context)
 
     def _require_limit(self, level: float) -> None:
-        if self.quantity not in (*_RATES, "depth", "cases") or self.relation in (">", "<"):
-            names = ", ".join(_RATES)
+        if self.quantity not in (*_RATES, "depth", "cases", *_TESTED) or self.relation in (">", "<"):
+            names = ", ".join((*_RATES, *_TESTED))
             expected = f"a bound with >= or <= on {names}, depth or cases, whose limits allow for the choice"
             raise InputError("constraint with a level", expected=expected, got=str(self))
         level = check.check_level(level)
@@ -280,6 +297,18 @@ class Constraint(Condition):
     def predicts(self) -> bool:
         """Whether it is on the number of cases of the next list, with a level."""
         return self.level is not None and self.quantity == "cases"
+
+    @property
+    def tested(self) -> bool:
+        """Whether thresholds are admitted by tests of all of them; see `learn_then_test`."""
+        return self.level is not None and self.quantity in _TESTED
+
+    @property
+    def guarantee(self) -> str:
+        """What a tested constraint guarantees, as text."""
+        missed = f"{100 * (1 - (self.level or 0)):.10g} %"
+        kept = f"a threshold whose true {self.quantity} is {'below' if self.upwards else 'above'} {self.bound:g}"
+        return f"guaranteed: in at most {missed} of samples {kept} is chosen, whichever is chosen"
 
     @property
     def limited(self) -> str:
@@ -318,12 +347,13 @@ class Constraint(Condition):
         -----
         Rates within a class are taken from the sample's own counts, all else at the target's class mix.
         """
-        if self.level is not None and not self.predicts:
+        if self.level is not None and not self.predicts and self.quantity in proportions.SHARES:
             counted, n = self._counted(cells, target_prevalence)
             level = 1 - (1 - self.level) / at_once  # Bonferroni's
             # The limit of a two-sided interval at 2α − 1 is the one-sided limit at level α.
             low, high = proportions.binomial_limits(counted, n, "clopper-pearson", 2 * level - 1)
-            return np.where(_is_certain(cells), counted / n, high if self.relation == "<=" else low)
+            with np.errstate(invalid="ignore"):  # 0/0, such as the precision of nobody
+                return np.where(_is_certain(cells), counted / n, high if self.relation == "<=" else low)
         figure = self.figure
         assert figure.cells is not None
         if self.quantity not in _RATES:
@@ -333,15 +363,17 @@ class Constraint(Condition):
             return value
         return value * (population / sum(cell[..., :1] for cell in cells))
 
-    def _counted(self, cells: FourCells, target_prevalence: float | None) -> tuple[Array, Array]:
-        """Return the numerator and the denominator of the rate."""
+    def _counted(
+        self, cells: FourCells, target_prevalence: float | None, rate: str | None = None
+    ) -> tuple[Array, Array]:
+        """Return the numerator and the denominator of the rate, by default the constrained one."""
         if self.quantity in ("cases", "depth") and target_prevalence is not None:
             expected = "no target prevalence, so that new cases are like those of the sample"
             raise InputError(f"constraint {str(self)!r}", expected=expected, got=f"{target_prevalence:g}")
         if any((cell % 1 != 0).any() for cell in cells if cell.dtype.kind == "f"):
             hint = "weighted cases are not binomial trials; leave the level out"
             raise WeightError(f"constraint {str(self)!r}", expected="whole counts", got="fractions", hint=hint)
-        return proportions.share_of("depth" if self.predicts else self.quantity, *cells)
+        return proportions.share_of(rate or ("depth" if self.predicts else self.quantity), *cells)
 
     def admits(
         self, cells: FourCells, target_prevalence: float | None, population: float | None, at_once: int = 1
@@ -349,6 +381,8 @@ class Constraint(Condition):
         """Return where the constraint holds; a confidence limit by an exact binomial test at the bound."""
         if self.level is None:
             return self.holds(self.value(cells, target_prevalence, population))
+        if self.tested:
+            return self._passes(cells, target_prevalence, (1 - self.level) / at_once)
         counted, n = self._counted(cells, target_prevalence)
         if self.predicts:
             return self._is_predicted(counted, n, population, (1 - self.level) / at_once)
@@ -361,6 +395,31 @@ class Constraint(Condition):
             chance = special.betainc(counted, n - counted + 1, share)
             kept = np.where(counted > 0, chance <= (1 - self.level) / at_once, share <= 0)
             return np.where(_is_certain(cells), counted >= share * n, kept)
+
+    def _passes(self, cells: FourCells, target_prevalence: float | None, error: float) -> Array:
+        """Return which thresholds keep the bound, by tests with an error rate for all of them together."""
+        target = target_prevalence if self.context is None else self.context.target_prevalence
+        if target is not None:
+            expected = "no target prevalence, so that new cases are like those of the sample"
+            raise InputError(f"constraint {str(self)!r}", expected=expected, got=f"{target:g}")
+        tp, fp, fn, tn = cells
+        depth, everybody = tp + fp, tp + fp + fn + tn
+        if self.quantity in proportions.SHARES:
+            counted, n = self._counted(cells, None)
+            share = min(max(self.bound, 0.0), 1.0)
+            if self.relation == "<=":
+                counted, share = n - counted, 1 - share
+            p_values = learn_then_test.p_of_share(counted, n, share)
+        else:
+            self._counted(cells, None, "accuracy")  # raises for weights
+            # Values of the four kinds of case, scaled to 0 for the best and 1 for the worst.
+            figure = self.figure
+            assert figure.cells is not None
+            kinds = figure.cells(*np.eye(4))
+            best, worst = (kinds.max(), kinds.min()) if self.upwards else (kinds.min(), kinds.max())
+            mean, bound = ((value - best) / (worst - best) for value in (figure.cells(*cells), self.bound))
+            p_values = learn_then_test.p_of_mean(mean, everybody, bound)
+        return learn_then_test.admitted(p_values, depth, everybody[..., :1], error, _TESTED[self.quantity])
 
     def _is_predicted(self, counted: Array, n: Array, population: float | None, error: float) -> Array:
         """Return where the next list keeps the bound, but for an error of some probability."""

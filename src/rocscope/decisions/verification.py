@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 
+from rocscope._base.arrays import Array
 from rocscope.core import CELLS, Context, OperatingPoint, Predictions, Result, jsonable, number
 from rocscope.decisions import allocating, choosing, constraints, segment_costs
 from rocscope.decisions.allocating import ActionAllocation
@@ -37,6 +38,7 @@ from rocscope.decisions.plan import Plan
 from rocscope.decisions.segment_costs import RowAmounts, SegmentUnitCosts, UnitCosts
 from rocscope.errors import ColumnError, InfeasibleError, InputError
 from rocscope.geometry import hull as geometry
+from rocscope.geometry.hull import Choices
 from rocscope.sample import Samples, samples_of
 from rocscope.segments.by_segment import levels_of
 from rocscope.segments.levels import SegmentLevels
@@ -290,11 +292,16 @@ def _slopes(plan: Decision, point: OperatingPoint, problem: choosing.ChoiceProbl
     """Return the slopes of the iso-performance line for which the stored choice is the best admissible one."""
     for choices in problem.hull.every_choice:
         if (choices.model, choices.negated) == (plan.model, plan.negated):
-            tp, fp, _, _ = choices.cells
-            place = np.flatnonzero((tp == point.tp) & (fp == point.fp))
+            place = _places(choices, point)
             if place.size:
                 return geometry.slopes_at(geometry.TangentPoint(choices, int(place[0])), problem.options)
     return None
+
+
+def _places(choices: Choices, point: OperatingPoint) -> Array:
+    """Return where the counts of a point are among thresholds."""
+    tp, fp, _, _ = choices.cells
+    return np.flatnonzero((tp == point.tp) & (fp == point.fp))
 
 
 def _admissible(expected: Decision, problem: choosing.ChoiceProblem) -> Iterator[Check]:
@@ -302,7 +309,9 @@ def _admissible(expected: Decision, problem: choosing.ChoiceProblem) -> Iterator
     cells: Any = tuple(np.array([getattr(expected.point, cell)]) for cell in CELLS)
     mix = problem.context.target_prevalence, problem.population
     for bound in problem.constraints:
-        if expected.lot is None:
+        if bound.tested:
+            kept = any(_places(option, expected.point).size for option in problem.options)
+        elif expected.lot is None:
             kept = bound.admits(cells, *mix, len(problem.hull.every_choice)).item()
         else:
             tpr, fpr = expected.lot.rates

@@ -264,7 +264,7 @@ WEIGHTED = rs.Predictions([1, 0, 1, 0] * 20, np.arange(80), sample_weight=np.ful
     ("call", "kind", "message"),
     [
         (
-            lambda: Constraint.parse("precision >= .5 at 95 %"),
+            lambda: Constraint.parse("f1 >= .5 at 95 %"),
             InputError,
             "expected a bound with >= or <= on tpr, fnr,",
         ),
