@@ -15,6 +15,8 @@ FACTORS = (0.01, 1, 100)
 
 # Names that are no function of labels and probabilities.
 NO_FUNCTION = {"CalibrationFunction", "ContinuousCalibration", "MiscalibrationCostCurve", "load_recalibrator"}
+# Tests that take labels to vary as much whatever their weight, which weights for censoring contradict.
+REFUSE_ESTIMATED = ("[hosmer_lemeshow_test", "[miscalibration_test")
 # Sums of weights, which a factor multiplies by definition.
 OF_SIZE = {"n", "pos", "neg"}
 
@@ -127,7 +129,11 @@ def numbers(result: Any) -> list[float]:
 
 @pytest.mark.parametrize("kind", ["sampling", "groups", "estimated"])
 @pytest.mark.parametrize("call", cases())
-def test_a_factor_on_all_weights_changes_nothing(call, kind):
+def test_a_factor_on_all_weights_changes_nothing(call, kind, request):
+    if kind == "estimated" and any(name in request.node.name for name in REFUSE_ESTIMATED):
+        with pytest.raises(rs.errors.InputError, match=r"got weights that were estimated; .*val_prob"):
+            call(of_sampling_weights(1, kind))
+        return
     small, plain, large = (numbers(call(of_sampling_weights(factor, kind))) for factor in FACTORS)
     assert plain
     np.testing.assert_allclose(small, plain, rtol=1e-6, atol=1e-9)
@@ -141,15 +147,16 @@ def test_frequencies_equal_repeated_rows(call):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("mean_of_censoring", [1e9, 2.0, 0.55])
+@pytest.mark.parametrize("mean_of_censoring", [1e9, 2.0, 0.55])  # the last censors 69 % before the horizon
 def test_calibrated_models_under_censoring_are_rejected_as_often_as_stated(mean_of_censoring):
     rng = np.random.default_rng(5)
     p_values = []
-    for _ in range(1500):
+    for _ in range(2000):
         log_hazard = rng.normal(-0.8, 0.9, 600)
         time, censored = rng.exponential(np.exp(-log_hazard)), rng.exponential(mean_of_censoring, 600)
         probability = 1 - np.exp(-np.exp(log_hazard))
         event = (time <= censored).astype(int)
         rows = rs.outcomes.at_horizon(np.minimum(time, censored), event, probability, 1.0)
-        p_values.append(rs.calibration.val_prob(rows).u_p)
-    assert 0.035 <= np.mean(np.array(p_values) < 0.05) <= 0.065
+        p_values.append((rs.calibration.val_prob(rows).u_p, rs.calibration.spiegelhalter_test(rows).p_value))
+    for rejected in np.mean(np.array(p_values) < 0.05, axis=0):
+        assert 0.035 <= rejected <= 0.068

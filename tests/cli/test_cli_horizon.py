@@ -85,3 +85,13 @@ def test_folds_of_a_follow_up(run, table):
 def test_what_is_wrong_is_one_line(run, table, arguments, said):
     code, out, err = run("summary", table, *arguments)
     assert (code, out) == (2, "") and said in err and err.count("\n") == 1
+
+
+def test_covariates_of_censoring_are_columns(run, table):
+    age = np.random.default_rng(0).normal(size=TIME.size)
+    pd.read_csv(table).assign(age=age).to_csv(table, index=False)
+    code, out, _ = run("summary", table, *AT, "--json", "--censoring", "age")
+    expected = rs.auc(rs.outcomes.at_horizon(TIME, EVENT, SCORES, 0.6, censoring={"age": age}), model="a")
+    model = next(each for each in json.loads(out)["models"] if each["name"] == "a")
+    assert code == 0 and model["auc"]["half"] == pytest.approx(expected, rel=1e-12)
+    assert expected != rs.auc(ROWS, model="a")

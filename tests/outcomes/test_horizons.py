@@ -17,8 +17,7 @@ from rocscope.errors import InputError, RocscopeWarning
 from rocscope.inference import statistics
 from rocscope.inference.expected_costs import compare_costs
 from rocscope.kernels import SMALL
-from rocscope.outcomes import at_horizon, concordance
-from rocscope.outcomes import time_to_event as censoring
+from rocscope.outcomes import at_horizon, censoring, concordance
 
 REFERENCE = json.loads((Path(__file__).parent.parent / "reference" / "risk_regression.json").read_text())
 

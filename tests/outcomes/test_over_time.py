@@ -165,3 +165,16 @@ def test_concordance_goes_up_to_the_last_event():
     """Three pairs: 1 with 2 and 3, and 2 with 3, of which one is ranked wrong; the last event has nobody after it."""
     found = concordance([1, 2, 3], [1, 1, 1], [2, 3, 1], 3)
     assert found.estimates["score"].value == pytest.approx(2 / 3, rel=1e-15)
+
+
+def test_numbers_of_the_migration_table():
+    time, event, risk = [1, 2, 2, 3, 4, 5], [1, 1, 0, 1, 0, 0], [0.9, 0.6, 0.5, 0.7, 0.3, 0.2]
+    assert statistics.net_benefit_at(0.5)(at_horizon(time, event, risk, 3.5).counts()) == pytest.approx(5 / 9)
+    brier = over_time(time, event, risk, [2.5, 3.5, 4.5], statistic=statistics.brier())
+    # riskRegression 2022.11.28, Score(…, metrics = "brier", summary = "ibs"): Brier scores, and .05407407407 at 4.5.
+    of_r = [0.1661111111111, 0.0772222222222, 0.0661111111111]
+    assert [estimate.value for estimate in brier.of("score")] == pytest.approx(of_r, rel=1e-11)
+    assert brier.integrated.estimates["score"].value == pytest.approx((of_r[0] / 2 + of_r[1] + of_r[2] / 2) / 2)
+    assert (of_r[0] + of_r[1]) / 4.5 == pytest.approx(0.05407407407)
+    assert concordance(time, event, risk, 3).estimates["score"].value == pytest.approx(104 / 113)
+    assert concordance(time, event, risk, 2.5).estimates["score"].value == pytest.approx(8 / 9)

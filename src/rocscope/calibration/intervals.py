@@ -247,7 +247,9 @@ class ClosedForms:
         expected = plain.mean(plain.score)
         rarer = min(plain.prevalence, 1 - plain.prevalence, expected, 1 - expected)
         cases = rarer * float(plain.effective.sum())
-        return few_groups(self.evidence.groups) or few(cases, FEW_EVENTS, "cases of a class, seen or expected")
+        reason = few_groups(self.evidence.groups) or few(cases, FEW_EVENTS, "cases of a class, seen or expected")
+        weighting = self.evidence.weighting
+        return reason or ("" if weighting is None else weighting.doubt)
 
     def without(self, value: float, reason: str) -> Estimate:
         """Return a value without an interval, and the reason."""

@@ -107,7 +107,8 @@ def calibration_report(
     -----
     Distances (miscalibration, ICI, E50, E90, Emax, ECE, MCE) are above 0 by chance alone, so their intervals invert
     tests: labels are drawn from curves whose distance is known (`rocscope.calibration.intervals`), and 0 is
-    in the interval of miscalibration exactly where its test does not reject. Others are closed forms: Wilson for
+    in the interval of miscalibration exactly where its test does not reject. With estimated weights, as for censoring,
+    they are not reliable, and the test is omitted. Others are closed forms: Wilson for
     observed over expected, Wald with the larger of model-based and sandwich variances for slope and intercepts, and
     influence functions for scores. Coverage by simulation is in docs/guide/calibration.md.
 
@@ -129,12 +130,12 @@ def calibration_report(
     forms = intervals.ClosedForms(data, shift, check.check_level(level))
     check.check_whole(draws, "draws", least=0)
 
-    spiegelhalter = scores.spiegelhalter_test(data.outcomes_at(shift.target))
+    spiegelhalter = scores.spiegelhalter(data, shift.target)
     ratios = {"observed_over_expected": forms.ratio(), "observed_minus_predicted": forms.difference()}
     estimates = forms.mean_scores() | ratios | forms.recalibration() | _without_interval(forms, bins, spiegelhalter)
     distances, p_value = scores.distance_estimates(data, forms, bins=bins, draws=draws, random_state=random_state)
     tests = {"spiegelhalter": spiegelhalter}
-    if draws:
+    if draws and data.weighting is None:
         sample = scores.grouped(data.outcomes)
         statistic = float(scores.miscalibration(sample, sample.pos[None], shift)[0])
         tests["miscalibration"] = scores.CalibrationTest(statistic, p_value, f"CORP miscalibration, {draws} draws")
@@ -278,7 +279,7 @@ def val_prob(
     sample.require_both_classes("logistic recalibration")
     cox = sample.recalibration
     index = scores.calibration_index(sample)
-    z = scores.spiegelhalter_test(data.outcomes)
+    z = scores.spiegelhalter(data)
 
     # Deviances (−2 log-likelihood) of the probabilities, of the prevalence for all, and after recalibration. D and U
     # are likelihood ratio χ² less their degrees of freedom, per row; weights have the deviance of a mean row, and the

@@ -225,6 +225,8 @@ class SampleOptions:
     """Other values of that column, of censored rows, of the event and of competing events: `1,2` or `alive,dead`."""
     horizon: float | None = None
     """Time by which the event is predicted."""
+    censoring: list[str] | None = None
+    """Columns of numbers that censoring depends on, such as an age; may be repeated."""
 
     @property
     def arguments(self) -> dict[str, Any]:
@@ -249,7 +251,12 @@ class SampleOptions:
         if self._is_timed():
             required.discard("label")
         columns: dict[str, Sequence[str | None]] = {"label": [self.label], "score": self.score or []}
-        columns |= {"weight": [self.weight], "time": [self.time], "event": [self.event]}
+        columns |= {
+            "weight": [self.weight],
+            "time": [self.time],
+            "event": [self.event],
+            "censoring": self.censoring or [],
+        }
         if classes is not None and classes.given:
             required.discard("scores")
             columns |= {"score": [], "predicted": classes.predicted or []}
@@ -330,6 +337,7 @@ class SampleOptions:
             codes = None if self.event_codes is None else self.event_codes.split(",")
             options = {"time": self.time, "event": self.event, "horizon": self.horizon, "scores": self.score}
             options |= {"event_codes": codes, "weight": self.weight, "weights": self.weights}
+            options |= {"censoring": self.censoring}
             options |= {"missing": self.missing, "where": self.layout.where, "layout": self.layout.file_layout}
             predictions = rs.engines.read_at_horizon(source, **options, **columns)
         self.note_dropped(predictions)

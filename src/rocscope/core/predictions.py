@@ -620,6 +620,7 @@ _CASES = {"money": "let a column say what rows bring: rs.choose(*trial.priced())
 _CAMPAIGN = {"money": _TRIAL, "priced": _TRIAL}
 _ONE_ROW_A_CASE = {"repeats": "take one repeat: predictions.by_repeat()[0]"}
 _INDEPENDENT = dict.fromkeys(("repeats", "groups"), "leave the level out, or the groups if each row stands for itself")
+_ESTIMATED = {"estimated": "val_prob(…).u_p and spiegelhalter_test allow for estimated weights"}
 _ALIKE = ("sampling", "estimated", "money")
 _SUMS = (*_ALIKE, "expected")
 _EXCHANGED = dict.fromkeys(("frequency", *_ALIKE), "rs.compare allows for weights")
@@ -630,10 +631,10 @@ _BOOTSTRAP = "use rocscope.bootstrap of the rows with sample_weight"
 
 # The calibration of expected cases is that of the reference which gave their probabilities; tests need their labels.
 _TESTS_OF_LABELS = ("Cox calibration", "recalibration", "Wilcoxon–Mann–Whitney test")
-_TESTS_OF_CALIBRATION = (
-    *("calibration report", "val.prob", "the test of calibration"),
-    *("Spiegelhalter's test", "Hosmer–Lemeshow test"),
-)
+_TESTS_OF_CALIBRATION = ("calibration report", "val.prob", "Spiegelhalter's test")
+
+# Labels drawn from the probabilities vary as much whatever their weight, which those for censoring contradict.
+_TESTS_BY_DRAWS = ("the test of calibration", "Hosmer–Lemeshow test")
 
 REFUSED: dict[str, dict[str, str]] = {
     "summary": _ONE_ROW_A_CASE | _CASES | _ROWS_OF_WEIGHTS,
@@ -651,6 +652,7 @@ REFUSED: dict[str, dict[str, str]] = {
     "prevalence by the confusion matrix": dict.fromkeys((*_ALIKE, "sums"), _BOOTSTRAP),
     **dict.fromkeys(_TESTS_OF_LABELS, _ONE_ROW_A_CASE | _LABELLED),
     **dict.fromkeys(_TESTS_OF_CALIBRATION, _ONE_ROW_A_CASE | _LABELLED | _ROWS_OF_WEIGHTS),
+    **dict.fromkeys(_TESTS_BY_DRAWS, _ONE_ROW_A_CASE | _LABELLED | _ROWS_OF_WEIGHTS | _ESTIMATED),
     **dict.fromkeys(("a band of calibration", "an estimate from counts"), _ROWS_OF_WEIGHTS),
 }
 """By function, the kinds that it refuses, and the call that answers; others that ask refuse repeats only."""

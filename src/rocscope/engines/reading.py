@@ -242,6 +242,7 @@ def read_at_horizon(
     scores: formats.Scores | None = None,
     event_codes: Sequence[Any] | None = None,
     competing: Literal["negative", "exclude"] = "negative",
+    censoring: Sequence[str] | None = None,
     weight: str | None = None,
     weights: Weights = "auto",
     fold: str | None = None,
@@ -261,6 +262,8 @@ def read_at_horizon(
         Columns of the time, and of 0 (censored), 1 (the event) or 2 and above (competing events).
     horizon, event_codes, competing : see `rocscope.outcomes.at_horizon`
         Codes of numbers and booleans may be given as text.
+    censoring : sequence of str, optional
+        Columns of covariates that censoring depends on, by Cox's model.
     scores, weight, weights, fold, segment, groups, where, missing : see `rocscope.read`
     layout : FileLayout, optional
         How a text file is written.
@@ -281,7 +284,10 @@ def read_at_horizon(
         roles = [*outcome.values(), *column_roles.roles_of_scores(opened, scores)]
         others = {"weight": weight, "fold": fold, "segment": segment, "groups": groups}
         roles += [column_roles.Role(argument, column) for argument, column in others.items() if column is not None]
-        by_role, arguments = _fetch(opened, roles, where, missing)
+        covariates = [column_roles.Role("columns", column) for column in censoring or ()]
+        by_role, arguments = _fetch(opened, [*roles, *covariates], where, missing)
+    if censoring:
+        arguments["censoring"] = {role.column: by_role[role].values for role in covariates}
     times, events = (by_role[role].decoded() for role in outcome.values())
     if event_codes is not None:
         event_codes = [column_roles.parsed_label(code, events.dtype) for code in event_codes]

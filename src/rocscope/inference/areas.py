@@ -63,6 +63,8 @@ class EffectiveSize:
         Effective number of groups.
     least : float
         What `smallest` should be at least.
+    doubt : str
+        Why no figure of the rows is reliable, as their weights rest on an assumption that fails.
 
     Examples
     --------
@@ -78,6 +80,7 @@ class EffectiveSize:
     units: str = "rows"
     groups: float | None = None
     least: float = inference.FEW_ROWS
+    doubt: str = ""
 
     @property
     def variance(self) -> float:
@@ -99,7 +102,7 @@ class EffectiveSize:
         reason = inference.unseen_last_ranks(self.smallest, max(self.auc, 1 - self.auc), reach, self.units)
         if reason and self.units == "rows":
             reason += "; method='sure' allows for that"
-        return reason
+        return reason or self.doubt
 
     def interval(self, level: float) -> tuple[float, float]:
         """Return Wilson's interval for N trials with a t quantile."""
@@ -232,6 +235,7 @@ class AucSample:
     note: str = ""
     covariance_of_units: Array | None = None
     scores: tuple[Array, ...] = ()
+    doubt: str = ""
 
     @cached_property
     def covariance(self) -> Array:
@@ -246,6 +250,7 @@ class AucSample:
         with np.errstate(under="ignore"):
             variance = float(self.covariance[model, model])
             size = effective_size(float(self.auc[model]), self.strata, model, variance)
+        size = replace(size, doubt=self.doubt)
         if len(self.strata) == 1 or self.covariance_of_units is None or not variance > 0:
             return size
         # Estimated weights: the strata hold the rows with their weights taken as given, so scale their effective size
@@ -337,7 +342,7 @@ def sample_of_rows(predictions: Predictions, *, groups: Any = None, folds: OverF
             moves[rows] = residual[rows] * units.share(rows)[:, None]
         stratum = replace(units.stratum_of_all(moves), groups_of_class=of_class)
         used = sample.strata if units.group is None else (stratum,)
-        return replace(sample, strata=used, covariance_of_units=stratum.covariance)
+        return replace(sample, strata=used, covariance_of_units=stratum.covariance, doubt=units.weighting.doubt)
     if units.group is None:
         return sample
 
@@ -570,7 +575,7 @@ def estimate_area(sample: AucSample, index: int, method: Method, level: float) -
 def _reason_of_area(method: Method, note: str, size: EffectiveSize, ends: tuple[float, float], level: float) -> str:
     """Return why an interval is not reliable; empty if it is."""
     if method == "sure":
-        return ""
+        return size.doubt
     if size.reason or method == "auto":
         return size.reason
     # The other methods rest on the limit theorem, and need more rows and groups than "auto".

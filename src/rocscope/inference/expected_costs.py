@@ -117,6 +117,7 @@ def sample_of_means(
     if weighting is not None:
         stratum = stratum_of_sample(weighting, moves, weighting.units(unit), frequency is not None, n)
         note = weighting.note if unit is None else f"{stratum.units:g} groups, {weighting.note}"
+        doubt = doubt or weighting.doubt
     elif unit is not None:
         stratum = stratum_of_moves(moves, unit)
         note = f"{stratum.units:g} groups"

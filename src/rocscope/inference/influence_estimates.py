@@ -441,6 +441,7 @@ def _estimate_share(sample: Values, i: int, level: float, trials: Trials) -> inf
     reason = sample.few_groups or inference.few(cases, inference.FEW_ROWS, "independent cases")
     if not reason and not linear.exact:
         reason = sample.reason
+    reason = reason or sample.shortage
     error = sqrt(share * (1 - share) / n) if trials.binomial else sqrt(max(variance, 0.0))
     low, high = low / per, high / per
     if linear.place is not None:
@@ -499,7 +500,9 @@ def _compare_paired(sample: Values, hypothesis: inference.Hypothesis, i: int, j:
     first, second = (sample.trials[i], sample.trials[j]) if sample.trials else (None, None)
     if error > 0 or value != 0 or first is None or second is None:
         df = sample.stratum.effective_df
-        return _test_difference(names, value, error, df, sample.n, informative, hypothesis, method)
+        tested = _test_difference(names, value, error, df, sample.n, informative, hypothesis, method)
+        reason = tested.difference.reason or sample.shortage
+        return replace(tested, difference=replace(tested.difference, reason=reason))
     # No row differs, but the next one may: one row is added each way, as Bonett & Price (2012) do.
     cases = min(first.effective_cases, second.effective_cases)
     error = sqrt(2) / (cases + 2) / sample.linear[i].per

@@ -216,13 +216,15 @@ class EstimatedWeights:
         The user's own weights, by which the estimated ones are multiplied.
     index : array of n, optional
         The place in that sample of each row of the data; by default the data are the sample.
+    test : object with a `reason`, optional
+        A test of what the weights assume; the reason is empty unless it rejects.
+    shortage : str
+        Of what the weights were estimated from too little; empty where there is enough.
 
     Attributes
     ----------
     kind : str
         What rows of such weights are called in `rocscope.core.predictions`.
-    doubt : str
-        Why intervals are not reliable, whatever the rows show; empty where they may be.
 
     Notes
     -----
@@ -241,8 +243,14 @@ class EstimatedWeights:
     note: str
     base: Array | None = None
     index: RowNumbers | None = None
-    doubt: str = ""
+    test: Any = None
+    shortage: str = ""
     kind: ClassVar[str] = "estimated"
+
+    @property
+    def doubt(self) -> str:
+        """Why no figure with these weights is reliable; empty if none is known."""
+        return self.shortage or ("" if self.test is None else self.test.reason)
 
     @property
     def drawn_units(self) -> Codes | None:

@@ -300,7 +300,7 @@ def expected(
     weighting = ExpectedWeights(
         2 * chance.size,
         "expected from a labelled reference",
-        doubt=few(min(counts.n_pos, counts.n_neg), FEW_EVENTS, "rows of a class in the reference"),
+        shortage=few(min(counts.n_pos, counts.n_neg), FEW_EVENTS, "rows of a class in the reference"),
         chance=chance,
         cell=cell,
         replicates=of_cells[1:] - of_cells[1:].mean(axis=0),

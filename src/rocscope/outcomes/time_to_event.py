@@ -2,7 +2,8 @@
 
 A row that is censored before the horizon t has an unknown outcome. Inverse-probability-of-censoring weights let the
 others stand for it: a row with an event at u ≤ t has weight 1/G(u−), a row still at risk after t has 1/G(t), where G is
-the Kaplan–Meier estimate of remaining uncensored. At equal times events come before censorings.
+the Kaplan–Meier estimate of remaining uncensored. At equal times events come before censorings. Where censoring depends
+on covariates, `rocscope.outcomes.censoring` has weights from Cox's model or from given probabilities.
 
 G is estimated, so a row also moves every figure through the weights of others; `CensoringWeights.through_weights` has
 the formula, and intervals and tests include it.
@@ -13,13 +14,12 @@ Order of the file: the estimate of G in one stratum; the weights; `at_horizon`, 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from rocscope._base import validation as check
-from rocscope._base.arrays import Array, Booleans, Indices, in_threads, pieces_of
+from rocscope._base.arrays import Array, Booleans, Indices
 from rocscope._base.contract import contract
 from rocscope._base.public_names import reach
 from rocscope.core import Predictions, Result, Weights, independent_units, model_name
@@ -27,206 +27,10 @@ from rocscope.errors import InputError, warn
 from rocscope.figures.influence import Smooth, area
 from rocscope.inference.estimate import Adjust, Comparisons, Estimate, Hypothesis
 from rocscope.inference.influence_estimates import Values, compare_values, values_of_rows
-from rocscope.inference.variance import EstimatedWeights, Stratum, stratum_of_moves
-from rocscope.kernels import SMALL
-from rocscope.kernels.samples import find_places
+from rocscope.inference.variance import Stratum, stratum_of_moves
+from rocscope.outcomes.censoring import AtRisk, CensoringWeights, GivenWeights, ScoreTest
 
 RowNumbers = Indices
-_PIECE = 1 << 20  # rows that a thread takes at a time
-_CELLS = 2  # for each distinct time, in which times are looked up: with 1 it takes a third longer, with 4 no less
-
-
-@dataclass(frozen=True, eq=False)
-class CensoringCurve:
-    """Kaplan–Meier estimate of remaining uncensored in one stratum, as a function of row multiplicities.
-
-    At tied times events come before censorings: a row with an event at u is not at risk of being censored at u.
-
-    Attributes
-    ----------
-    event_rows, event_time : arrays
-        Rows with an event of any kind by the last horizon, and its time.
-    censorings_before : array
-        Number of distinct censoring times before each event.
-    censored_rows, censored_time : arrays
-        Rows censored by the last horizon, and when.
-    time, n_censored : arrays
-        The distinct censoring times, and the number of rows censored at each.
-    """
-
-    event_rows: RowNumbers
-    event_time: Array
-    censorings_before: RowNumbers
-    censored_rows: RowNumbers
-    censored_time: Array
-    time: Array
-    n_censored: RowNumbers
-
-    @cached_property
-    def censored_index(self) -> RowNumbers:
-        """Index of each censored row's time among the distinct ones."""
-        return _count_below(self.time, self.censored_time)
-
-    @classmethod
-    def of(cls, time: Array, event: Array, until: float, rows: Booleans | None) -> "CensoringCurve":
-        """Return the curve of some rows, for horizons up to `until`."""
-
-        def censored_and_events(piece: slice) -> tuple[RowNumbers, RowNumbers]:
-            by_then = time[piece] <= until
-            if rows is not None:
-                by_then &= rows[piece]
-            is_censored = event[piece] == 0
-            censored = np.flatnonzero(by_then & is_censored) + piece.start
-            return censored, np.flatnonzero(by_then & ~is_censored) + piece.start
-
-        pieces = in_threads(censored_and_events, pieces_of(time.size, _PIECE))
-        none = np.empty(0, np.intp)
-        censored_rows = np.concatenate([none, *(censored for censored, _ in pieces)])
-        event_rows = np.concatenate([none, *(events for _, events in pieces)])
-        event_time, censored_time = time[event_rows], time[censored_rows]
-        distinct, n_censored = np.unique(censored_time, return_counts=True)
-        before = _count_below(distinct, event_time)
-        return cls(event_rows, event_time, before, censored_rows, censored_time, distinct, n_censored)
-
-    def reached(self, horizon: float) -> int:
-        """Return the number of distinct censoring times up to a horizon."""
-        return int(np.searchsorted(self.time, horizon, side="right"))
-
-    def fill(self, weight: Array, inverse: Array) -> None:
-        """Write the weights of events from 1/G after none, one, … of the censoring times; later events get the last."""
-
-        def write(piece: slice) -> None:
-            weight[self.event_rows[piece]] = inverse.take(self.censorings_before[piece], mode="clip")
-
-        in_threads(write, pieces_of(self.event_rows.size, _PIECE))
-
-    def hazard(self, frequency: Array | None, total: float) -> tuple[Array, Array]:
-        """Return the hazard of censoring at each time, h(u) = d(u)/Y(u), and the number at risk, Y(u)."""
-        k = self.time.size
-        if frequency is None:
-            censored = self.n_censored
-            events = np.bincount(self.censorings_before, None, k + 1)
-        else:
-            censored = np.bincount(self.censored_index, frequency[self.censored_rows], k)
-            events = np.bincount(self.censorings_before, frequency[self.event_rows], k + 1)
-        # At risk at u: rows censored at u or later, with an event after u, or observed after the last horizon.
-        after_last = total - censored.sum() - events.sum()
-        at_risk = _sum_from_here_on(censored) + _sum_from_here_on(events)[1:] + after_last
-        return np.divide(censored, at_risk, out=np.zeros(k), where=at_risk > 0), at_risk
-
-
-def _count_below(ascending: Array, values: Array) -> RowNumbers:
-    """Return how many of some distinct numbers are below each value."""
-    if values.size < SMALL or ascending.size < 2:
-        return np.searchsorted(ascending, values)
-    # A table of equally wide cells says where in `ascending` to look, which is faster than bisection.
-    cells = _CELLS * ascending.size
-    scale = cells / (ascending[-1] - ascending[0])
-    if not np.isfinite(scale):
-        return np.searchsorted(ascending, values)
-    cell = np.minimum((ascending - ascending[0]) * scale, cells - 1).astype(np.intp)
-    starts = np.concatenate([[0], np.bincount(cell, minlength=cells).cumsum()])
-    places = np.empty(values.size, np.intp)
-
-    def find(piece: slice) -> None:
-        find_places(ascending, starts, scale, values[piece], places[piece])
-
-    in_threads(find, pieces_of(values.size, _PIECE))
-    return places
-
-
-def _sum_from_here_on(values: Array) -> Array:
-    return values[::-1].cumsum(axis=0)[::-1]
-
-
-def inverse_probability(hazard: Array) -> Array:
-    """Return 1/G after none, one, … of the censoring times; 0 once nobody is at risk."""
-    with np.errstate(divide="ignore"):
-        inverse = 1 / np.concatenate([[1.0], np.cumprod(1 - hazard)])
-    inverse[~np.isfinite(inverse)] = 0
-    return inverse
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class CensoringWeights(EstimatedWeights):
-    """Weights 1/G at a horizon, with the Kaplan–Meier estimate G of remaining uncensored.
-
-    Attributes
-    ----------
-    horizon : float
-    curves : tuple of CensoringCurve
-        One a stratum.
-    stratum : array of N codes, or None
-    after_horizon : array of N
-        Whether a row is observed after the horizon.
-    excluded : array, or None
-        Rows that have no weight although their outcome is known.
-    max_weight : float
-        Larger weights are cut to this one.
-
-    Notes
-    -----
-    log wᵢ = −Σ log(1 − h(u)) over the censoring times u that row i outlived, with h(u) = d(u)/Y(u). With B(u) the sum
-    of the moves of all rows whose weight rests on u, row j moves the estimate through the weights by
-    Σ_u B(u)/((1 − h(u))·Y(u)) · (1{j censored at u} − 1{j at risk at u}·h(u)).
-    """
-
-    horizon: float
-    curves: tuple[CensoringCurve, ...]
-    stratum: Indices | None
-    after_horizon: Booleans
-    excluded: RowNumbers | None = None
-    max_weight: float = np.inf
-
-    def estimate(self, frequency: Array | None) -> Array:
-        """Return 1/G where the outcome is known, for given row multiplicities."""
-        inverses = []
-        for curve, total in zip(self.curves, self._totals(frequency), strict=True):
-            hazard = curve.hazard(frequency, total)[0][: curve.reached(self.horizon)]
-            inverses.append(np.minimum(inverse_probability(hazard), self.max_weight))
-        at_horizon = np.array([inverse[-1] for inverse in inverses])
-        weight = self.after_horizon * (at_horizon[0] if self.stratum is None else at_horizon[self.stratum])
-        for curve, inverse in zip(self.curves, inverses, strict=True):
-            curve.fill(weight, inverse)
-        if self.excluded is not None:
-            weight[self.excluded] = 0
-        return weight
-
-    def through_weights(self, moves: Array) -> Array:
-        """Return the influence of each row through the weights of others."""
-        through = np.zeros(moves.shape)
-        m = moves.shape[1]
-        for number, (curve, total) in enumerate(zip(self.curves, self._totals(self.base), strict=True)):
-            in_stratum = self.stratum is None or self.stratum == number
-            after = np.flatnonzero(self.after_horizon & in_stratum)
-            by_then = np.flatnonzero(curve.event_time <= self.horizon)
-            event_rows, before = curve.event_rows[by_then], curve.censorings_before[by_then]
-            last = curve.reached(self.horizon)
-            hazard, at_risk = curve.hazard(self.base, total)
-            hazard, at_risk = hazard[:last, None], at_risk[:last, None]
-            # B(u), the moves of the rows that outlived u; weights that are cut do not depend on the hazard.
-            uncut = inverse_probability(hazard[:, 0]) < self.max_weight
-            moves_of_events = (moves[event_rows] * uncut[before, None]).T
-            outlived = np.zeros((last + 1, m))
-            for column, of_events in enumerate(moves_of_events):
-                outlived[:, column] = np.bincount(before, of_events, last + 1)
-            outlived[last] += moves[after].sum(axis=0) * uncut[last]
-            scale = (1 - hazard) * at_risk
-            step = np.divide(_sum_from_here_on(outlived)[1:], scale, out=np.zeros((last, m)), where=scale > 0)
-            # Being at risk at u moves by −step(u)·h(u), being censored there by step(u) in addition.
-            drift = np.concatenate([np.zeros((1, m)), np.cumsum(step * hazard, axis=0)])
-            through[event_rows] = -drift[before]
-            through[after] = -drift[last]
-            censored = np.flatnonzero(curve.censored_index < last)
-            index = curve.censored_index[censored]
-            through[curve.censored_rows[censored]] = step[index] - drift[index + 1]
-        return through
-
-    def _totals(self, frequency: Array | None) -> list[float]:
-        """Return the number of rows in each stratum."""
-        if self.stratum is None:
-            return [self.size if frequency is None else frequency.sum()]
-        return np.bincount(self.stratum, frequency, len(self.curves)).tolist()
 
 
 Competing = Literal["negative", "exclude"]
@@ -246,6 +50,7 @@ def at_horizon(
     event_codes: Sequence[Any] | None = None,
     competing: Competing = "negative",
     strata: Any = None,
+    censoring: Any = None,
     max_weight: float | None = None,
     sample_weight: Any = None,
     weights: Weights = "auto",
@@ -274,6 +79,10 @@ def at_horizon(
         Whether a competing event by the horizon is a negative, or is left out.
     strata : array of n labels, optional
         Parts of the rows in which censoring may differ; it is estimated in each of them.
+    censoring : mapping from name to array of n, data frame, or array of n probabilities; optional
+        What censoring depends on: covariates (numbers) of Cox's model of censoring, by name or in a frame; or the known
+        probability of each row of not being censored before its own time, or before the horizon if that is earlier.
+        With several horizons probabilities may have a column for each of them.
     max_weight : float, optional
         Cut larger weights to this one, which biases figures but lowers their variance. Results and a warning say so.
     sample_weight, weights, groups, segment, fold, columns : see `rocscope.Predictions`
@@ -302,8 +111,13 @@ def at_horizon(
     the cumulative/dynamic one at t, and every other weighted figure is its version for censored data. Without
     `strata` the weights add up to n, so weighted means are sums divided by n, as in Graf's Brier score.
 
-    Censoring must not depend on the event given the strata. Intervals and tests allow for the estimation of G: see
-    `rocscope.inference.variance.EstimatedWeights`; the bootstrap estimates it anew in each draw.
+    With covariates x, G(u|x) = exp(−Λ(u)·exp(βx)) by Cox's model of the censorings until t, with Breslow's Λ. These
+    weights add up to n on average only; weighted means are divided by their sum.
+
+    Censoring must not depend on the event given the strata or covariates. Intervals and tests allow for the estimation
+    of G: see `rocscope.inference.variance.EstimatedWeights`; the bootstrap estimates it again in each draw. They are
+    marked as not reliable where censoring depends on a score beyond strata and covariates, by a test at 5% (until
+    the last of several horizons); given probabilities are not tested.
 
     References
     ----------
@@ -319,6 +133,12 @@ def at_horizon(
     ([True, False, True, False, False], [3.0, 0.0, 4.0, 4.0, 4.0])
     >>> preds.prevalence
     0.466...
+
+    If two in three like her are known to remain uncensored, she counts 3/2 in place of 4/3:
+
+    >>> chance = [1, 1, 2 / 3, 0.75, 0.75]
+    >>> at_horizon([1, 2, 3, 4, 5], [1, 0, 1, 2, 0], [0.9, 0.5, 0.6, 0.3, 0.2], 4, censoring=chance).sample_weight[2]
+    np.float64(1.5)
     """
     times, kinds = follow_up_of(time, event, event_codes)
     horizons = horizons_of(horizon)
@@ -328,25 +148,43 @@ def at_horizon(
     code = None if strata is None else check.check_groups(strata, "strata", n)
     if max_weight is not None and not (check.is_number(max_weight) and max_weight >= 1):
         raise InputError("max_weight", expected="a number from 1", got=repr(max_weight))
-    parts: list[Booleans | None] = [None]
+    strata_rows: list[Indices | slice] = [slice(None)]
     if code is not None:
-        parts = [code == number for number in range(int(code.max()) + 1)]
-    curves = tuple(CensoringCurve.of(times, kinds, horizons[-1], part) for part in parts)
-    of_strata = [times if part is None else times[part] for part in parts]
-    _require_follow_up(of_strata, curves, horizons[-1])
-    competitors = np.flatnonzero(kinds > 1) if competing == "exclude" else None
+        strata_rows = [np.flatnonzero(code == number) for number in range(int(code.max()) + 1)]
+    _require_follow_up([(times[rows], kinds[rows]) for rows in strata_rows], horizons[-1])
+    if censoring is not None and strata is not None:
+        raise InputError("censoring", expected="none with strata", got="both", hint="give strata as 0/1 covariates")
+    by_name = isinstance(censoring, Mapping) or check.is_frame(censoring)
+    covariates = _covariates_of(censoring, n) if by_name else np.empty((n, 0))
+    note = f"{_NOTE} by Cox's model" if by_name else _NOTE
+    at_risk = [AtRisk.of(times[rows], kinds[rows], horizons[-1]) for rows in strata_rows]
     labels = {"weights": weights, "groups": groups, "segment": segment, "fold": fold, "columns": columns}
     by_horizon = {}
     for column, until in enumerate(horizons):
         after = times > until
-        excluded = None if competitors is None else competitors[~after[competitors]]
-        weighting = CensoringWeights(
-            n, _NOTE, base, horizon=until, curves=curves, stratum=code, after_horizon=after, excluded=excluded
-        )
-        weight, weighting = _weights(weighting, max_weight)
+        known = after | (kinds == 1 if competing == "exclude" else kinds > 0)
+        parts = tuple((rows, part.until(until)) for rows, part in zip(strata_rows, at_risk, strict=True))
+        weighting: CensoringWeights | GivenWeights | None = None
+        if censoring is not None and not by_name:
+            given = _inverse_of_given(_column_at("censoring", censoring, column, len(horizons)), known)
+            weighting = GivenWeights(n, f"{_NOTE} by given probabilities", base, horizon=until, given=given)
+        elif any(part.time.size for _, part in parts):
+            estimated = {"parts": parts, "covariates": covariates, "known": known}
+            weighting = CensoringWeights(n, note, base, horizon=until, **estimated)
+        if weighting is not None:
+            weight, weighting = _weights(weighting, until, max_weight)
+        else:  # the user's own
+            weight = base if known.all() else np.where(known, 1 if base is None else base, 0)
+        scores_then = _column_at("scores", scores, column, len(horizons))
         event_by_then = ~after & (kinds == 1)
-        scores_then = _scores_at(scores, column, len(horizons))
-        by_horizon[until] = Predictions(event_by_then, scores_then, sample_weight=weight, weighting=weighting, **labels)
+        rows = Predictions(event_by_then, scores_then, sample_weight=weight, weighting=weighting, **labels)
+        by_horizon[until] = rows
+    # One test for all horizons, until the last of them.
+    last = by_horizon[horizons[-1]]
+    test = ScoreTest(last, last.weighting)
+    for rows in by_horizon.values():
+        if isinstance(rows.weighting, CensoringWeights):
+            rows.weighting = replace(rows.weighting, test=test)
     return by_horizon if np.ndim(horizon) else by_horizon[horizons[0]]
 
 
@@ -407,12 +245,12 @@ def _decoded_events(event: Array, event_codes: Sequence[Any]) -> Array:
     return kinds
 
 
-def _require_follow_up(time_by_stratum: list[Array], curves: Sequence[CensoringCurve], horizon: float) -> None:
+def _require_follow_up(strata: list[tuple[Array, Array]], horizon: float) -> None:
     """Raise if the last rows of a stratum were censored before the horizon: no row then stands for them."""
     ends, usable = [], []
-    for time, curve in zip(time_by_stratum, curves, strict=True):
+    for time, event in strata:
         end = time.max()
-        if curve.time.size and curve.time[-1] == end <= horizon:
+        if end <= horizon and (event[time == end] == 0).any():
             ends.append(end)
             usable.append(time[time < end].max(initial=0))
     if not ends:
@@ -422,21 +260,44 @@ def _require_follow_up(time_by_stratum: list[Array], curves: Sequence[CensoringC
     raise InputError("horizon", expected=expected, got=f"{horizon:g}", hint=hint)
 
 
-def _weights(weighting: CensoringWeights, max_weight: float | None) -> tuple[Array | None, CensoringWeights | None]:
-    """Return the weights at a horizon, and how they were estimated; the user's own if nobody is censored before."""
-    base, horizon = weighting.base, weighting.horizon
-    if not any(curve.reached(horizon) for curve in weighting.curves):
-        if weighting.excluded is None:
-            return base, None
-        kept = np.ones(weighting.size, np.int64) if base is None else base.copy()
-        kept[weighting.excluded] = 0
-        return kept, None
-    weight = weighting.estimate(base)
+def _covariates_of(censoring: Any, n: int) -> Array:
+    """Return covariates as a matrix of columns with mean 0 and variance 1, in which Newton's method starts near."""
+    columns = check.frame_columns(censoring) if check.is_frame(censoring) else censoring
+    matrix = np.empty((n, len(columns)))
+    for number, (name, values) in enumerate(columns.items()):
+        subject = f"censoring[{name!r}]"
+        column = check.check_column(values, subject, n)
+        if column.dtype.kind not in "biuf":
+            hint = "give categories as 0/1 columns, one fewer than there are, or as strata="
+            raise InputError(subject, expected="numbers", got=check.shown(values), hint=hint)
+        numbers = check.check_numbers(column, subject)
+        matrix[:, number] = (numbers - numbers.mean()) / (numbers.std() or 1)
+    if not matrix.size or np.linalg.matrix_rank(matrix) < matrix.shape[1]:
+        expected = "covariates, of which none is constant or a sum of others"
+        raise InputError("censoring", expected=expected, got=check.listing(list(columns)))
+    return matrix
+
+
+def _inverse_of_given(probability: Any, known: Booleans) -> Array:
+    """Return 1/p where the outcome is known, and 0 elsewhere."""
+    numbers = check.check_numbers(probability, "censoring", known.size)
+    impossible = known & ~((numbers > 0) & (numbers <= 1))
+    if impossible.any():
+        got = check.count_and_first(impossible, "others")
+        raise InputError("censoring", expected="probabilities above 0 and up to 1, or named covariates", got=got)
+    return np.divide(1, numbers, out=np.zeros(known.size), where=known)
+
+
+def _weights(
+    weighting: CensoringWeights | GivenWeights, horizon: float, max_weight: float | None
+) -> tuple[Array, CensoringWeights | GivenWeights]:
+    """Return the weights at a horizon, and how they were estimated; weights above `max_weight` are cut."""
+    weight = weighting.estimate(weighting.base)
     largest = weight.max()
     if max_weight is not None and largest > max_weight:
         cut = f"{int((weight > max_weight).sum()):,} weights"
         warn(f"{cut} for censoring by {horizon:g} are above {max_weight:g} and were cut")
-        note = f"{_NOTE}, {cut} cut to {max_weight:g}"
+        note = f"{weighting.note}, {cut} cut to {max_weight:g}"
         weighting = replace(weighting, note=note, max_weight=float(max_weight))
         weight = np.minimum(weight, max_weight)
     elif largest > _EXTREME:
@@ -444,21 +305,21 @@ def _weights(weighting: CensoringWeights, max_weight: float | None) -> tuple[Arr
             f"weights for censoring by {horizon:g} reach {largest:.3g}: a few rows decide; choose an earlier "
             "horizon, or cut them with max_weight="
         )
-    return weight if base is None else weight * base, weighting
+    return weight if weighting.base is None else weight * weighting.base, weighting
 
 
-def _scores_at(scores: Any, column: int, horizons: int) -> Any:
-    """Return the scores for one of several horizons; an array may have a column for each."""
-    if check.is_frame(scores):
-        return scores
-    if isinstance(scores, Mapping):
-        return {name: _scores_at(of_model, column, horizons) for name, of_model in scores.items()}
-    if np.ndim(scores) != 2:
-        return scores
-    if np.shape(scores)[1] != horizons:
-        got = f"{np.shape(scores)[1]} columns"
-        raise InputError("scores", expected=f"a column for each of {horizons} horizons", got=got)
-    return np.asarray(scores)[:, column]
+def _column_at(name: str, values: Any, column: int, horizons: int) -> Any:
+    """Return the values for one of several horizons; an array may have a column for each."""
+    if check.is_frame(values):
+        return values
+    if isinstance(values, Mapping):
+        return {model: _column_at(name, of_model, column, horizons) for model, of_model in values.items()}
+    if np.ndim(values) != 2:
+        return values
+    if np.shape(values)[1] != horizons:
+        got = f"{np.shape(values)[1]} columns"
+        raise InputError(name, expected=f"a column for each of {horizons} horizons", got=got)
+    return np.asarray(values)[:, column]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -543,7 +404,7 @@ def over_time(
         The AUC by default; ``statistics.brier()``, ``observed_to_expected()``, ``net_benefit_at(0.2)`` and all others.
     level, adjust : see `rocscope.compare`
     **options
-        Of `at_horizon`: event_codes, competing, strata, max_weight, sample_weight, weights, groups.
+        Of `at_horizon`: event_codes, competing, strata, censoring, max_weight, sample_weight, weights, groups.
 
     Returns
     -------
@@ -595,7 +456,8 @@ def over_time(
         moves += share * at_t.stratum.moves
     effective_units = min(at_t.stratum.effective_units for at_t in values)
     stratum = Stratum(moves, last.frequency, last.units, last.df, effective_units)
-    over_horizons = Values(first.models, mean, stratum, first.n, values[-1].note, grouped=values[-1].grouped)
+    over_horizons = Values(first.models, mean, stratum, first.n, values[-1].note, shortage=values[-1].shortage)
+    over_horizons = replace(over_horizons, grouped=values[-1].grouped)
     quantity = f"mean {statistic.name} over time"
     return OverTime(statistic.name, at, compare_values(over_horizons, quantity, hypothesis, adjust, statistic.scale))
 
@@ -641,6 +503,11 @@ def concordance(
     """
     if np.ndim(horizon):
         raise InputError("horizon", expected="one time", got=f"{np.size(horizon)} of them")
+    if options.get("censoring") is not None:
+        hint = "over_time(…, censoring=) has the AUC at each time"
+        raise InputError(
+            "censoring", expected="none: two rows of a pair need weights at one time", got="one", hint=hint
+        )
     (until,) = horizons_of(horizon)
     times, kinds = follow_up_of(time, event, options.get("event_codes"))
     # Events need weights, and nobody else does. So rows that are censored at the last event or later may be taken as
@@ -673,12 +540,13 @@ def concordance(
         values.append(value)
     group, weighting = independent_units(preds), preds.weighting
     frequency = None if preds.frequency is None else own_weight
-    note = "sampling weights" if frequency is None else ""
+    note, doubt = "sampling weights" if frequency is None else "", ""
     if weighting is not None:
         group, note = weighting.units(group), weighting.note
         moves = moves + own_weight[:, None] * weighting.through_weights(by_weight)
+        doubt = weighting.doubt
     stratum = stratum_of_moves(moves, group, frequency, times.size)
-    sample = Values(tuple(preds.models), np.array(values), stratum, stratum.units, note)
+    sample = Values(tuple(preds.models), np.array(values), stratum, stratum.units, note, shortage=doubt)
     return compare_values(sample, f"concordance up to {horizon:g}", Hypothesis(level=level), adjust)
 
 

@@ -135,8 +135,9 @@ def calibration_block(
         return block
     if numbers is None:
         numbers = plotted_numbers(counts)
-    of_weights = "sums" in kinds_of(data)
-    p_value = math.nan if of_weights else miscalibration_test(data, draws=DRAWS).p_value
+    p_value = math.nan  # of labels that are drawn, as such weights do not allow
+    if not kinds_of(data, ("sums", "estimated")):
+        p_value = miscalibration_test(data, draws=DRAWS).p_value
     return block | {"smooth": _smooth(counts), "numbers": numbers | {"p_value": p_value}}
 
 
