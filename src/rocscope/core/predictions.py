@@ -169,6 +169,9 @@ class Rows(Result):
     ) -> None:
         """Check and store the columns."""
         check.check_choice("weights", weights, WEIGHTS)
+        if not (weighting is None or hasattr(weighting, "estimate")):
+            expected = "what rocscope.outcomes passes to its rows; leave it out"
+            raise InputError("weighting", expected=expected, got=check.shown(weighting))
         self.weights, self.weighting = weights, weighting
         weight = check.check_weights(sample_weight, n)
         own = weight if weighting is None else weighting.base
