@@ -333,6 +333,14 @@ def unpacked(values: Array, absent: NDArray[np.bool_], name: str, error: type[In
     return filled
 
 
+_LEAST_TOTAL = 1e-100  # products of two such totals, and of their inverses, stay far from the limits of float64
+
+
+def is_moderate(total: float) -> bool:
+    """Whether products of sums up to a total stay within the range of floats."""
+    return total == 0 or _LEAST_TOTAL < total < 1 / _LEAST_TOTAL
+
+
 def dot(a: Array, b: Array, most: float) -> float:
     """Return the sum of products of counts, at most `most`; uses Python integers if 64 bits might overflow."""
     if a.dtype.kind == "i":

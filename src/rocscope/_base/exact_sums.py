@@ -24,13 +24,7 @@ UNIT = 1 << 1074
 _FRACTION = 52  # bits of a float64's fraction
 _LOWER_HALF = 27  # bits of the 53: sums of 2^20 halves, shifted by up to 15, stay within 63 bits
 _GROUPS = 512  # exponents of floats, four to a group: 2,048 / 4
-_LEAST_TOTAL = 1e-100  # products of two such totals, and of their inverses, stay far from the limits of float64
 _AT_ONCE = 256  # sums found in one pass: 4 MB of integers
-
-
-def is_moderate(total: float) -> bool:
-    """Whether products of sums up to a total stay within the range of floats."""
-    return total == 0 or _LEAST_TOTAL < total < 1 / _LEAST_TOTAL
 
 
 def scale_of(total: float) -> float:

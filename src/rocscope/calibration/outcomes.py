@@ -22,8 +22,7 @@ from scipy import optimize, special
 
 from rocscope import kernels
 from rocscope._base import validation as check
-from rocscope._base.arrays import Array
-from rocscope._base.exact_sums import is_moderate
+from rocscope._base.arrays import Array, is_moderate
 from rocscope.core import Predictions, ThresholdCounts, independent_units, number
 from rocscope.errors import InputError, OneClassError, WeightError
 from rocscope.figures.logistic import CoxCalibration, recalibration

@@ -14,8 +14,8 @@ import numpy as np
 
 from rocscope import metrics
 from rocscope._base import validation as check
-from rocscope._base.arrays import Array, Booleans, ranks_there
-from rocscope._base.exact_sums import UNIT, Sums, is_moderate, scale_of
+from rocscope._base.arrays import Array, Booleans, is_moderate, ranks_there
+from rocscope._base.exact_sums import UNIT, Sums, scale_of
 from rocscope._base.public_names import reach
 from rocscope.core.ranking import Levels, Pairs, Ranking, collapse, count_at_least, rank, running_sums, unsigned_zeros
 from rocscope.core.result import ComparedByValue, Result, html_table, jsonable, number

@@ -25,8 +25,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from rocscope import kernels
-from rocscope._base.arrays import Array, Indices, in_threads
-from rocscope._base.exact_sums import Sums, is_moderate, rounded, scale_of
+from rocscope._base.arrays import Array, Indices, in_threads, is_moderate
+from rocscope._base.exact_sums import Sums, rounded, scale_of
 from rocscope.core import Campaign, Context, CumulativeCounts, OperatingPoint, Result, ThresholdCounts, jsonable
 from rocscope.core.context import nearest
 from rocscope.core.ranking import Block, Levels, Vertices

@@ -44,8 +44,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 
 from rocscope._base import validation as check
-from rocscope._base.arrays import Array, Booleans, Indices
-from rocscope._base.exact_sums import is_moderate
+from rocscope._base.arrays import Array, Booleans, Indices, is_moderate
 from rocscope._base.grouping import sum_by
 from rocscope._base.radix import levels_of_rows
 from rocscope.core import Predictions, Weights, independent_units
