@@ -52,7 +52,7 @@ def _level(b, share):
 def of_follow_up(rng, samples, n, auc, share, censored, **design):
     """Return for each figure whether it holds the truth and is reliable, and p-values of equal models."""
     big = follow_up(rng, 400_000, auc, share, 0, competing=design.get("competing", False))
-    whole = at_horizon(*big[:3], HORIZON)
+    whole = at_horizon(*big[:3], HORIZON, event_codes=[0, 1, 2])
     figures = {"Brier(t)": statistics.brier(), "O/E(t)": statistics.observed_to_expected()}
     truth = {"AUC(t)": rs.auc(whole, model="a")}
     truth |= {name: each(whole.counts("a")) for name, each in figures.items()}
@@ -60,7 +60,7 @@ def of_follow_up(rng, samples, n, auc, share, censored, **design):
     for _ in range(samples):
         time, event, scores, group = follow_up(rng, n, auc, share, censored, **design)
         try:
-            preds = at_horizon(time, event, scores, HORIZON, groups=group)
+            preds = at_horizon(time, event, scores, HORIZON, event_codes=[0, 1, 2], groups=group)
             estimates = {"AUC(t)": rs.auc_interval(preds, model="a")}
             estimates |= {name: estimate_of(preds, each, model="a") for name, each in figures.items()}
             p_values.append(rs.compare(preds)[0].p_value)
