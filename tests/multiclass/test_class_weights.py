@@ -246,7 +246,8 @@ def test_the_decision_reports_what_it_predicts(target, method):
 def test_integer_weights_are_repeated_rows(method):
     y, proba, _ = rows_of(n=60)
     weight = np.random.default_rng(1).integers(0, 4, y.size)
-    weighted = rs.multiclass.class_weights(y, proba, method=method, sample_weight=weight, classes=range(3))
+    counted = {"sample_weight": weight, "weights": "frequency", "classes": range(3)}
+    weighted = rs.multiclass.class_weights(rs.multiclass.MulticlassPredictions(y, proba, **counted), method=method)
     repeated = rs.multiclass.class_weights(
         np.repeat(y, weight), np.repeat(proba, weight, axis=0), method=method, classes=range(3)
     )

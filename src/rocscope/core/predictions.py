@@ -643,6 +643,7 @@ REFUSED: dict[str, dict[str, str]] = {
     "summary": _ONE_ROW_A_CASE | _CASES | _ROWS_OF_WEIGHTS,
     **dict.fromkeys(("gain", "lift", "cases and depth"), _CASES),
     "pilot": _ONE_ROW_A_CASE | _CASES,
+    "in_money": {"frequency": "repeat rows instead, or pass the context to rs.choose"},
     **dict.fromkeys(("plan_campaign", "choose for a Campaign", "allocate", "profit"), _CAMPAIGN),
     "the permutation test": _ONE_ROW_A_CASE | _EXCHANGED | _LABELLED,
     "a table of thresholds": _ONE_ROW_A_CASE | _CASES | _CLOSED_FORMS,
@@ -652,7 +653,7 @@ REFUSED: dict[str, dict[str, str]] = {
     | _LABELLED
     | dict.fromkeys(_ALIKE, "rs.inference.compare_costs allows for weights"),
     "rates of a point": {"sums": _BOOTSTRAP},
-    "prevalence by the confusion matrix": dict.fromkeys((*_ALIKE, "sums"), _BOOTSTRAP),
+    "prevalence from labelled rows": _ONE_ROW_A_CASE | dict.fromkeys((*_ALIKE, "sums"), _BOOTSTRAP),
     **dict.fromkeys(_TESTS_OF_LABELS, _ONE_ROW_A_CASE | _LABELLED),
     **dict.fromkeys(_TESTS_OF_CALIBRATION, _ONE_ROW_A_CASE | _LABELLED | _ROWS_OF_WEIGHTS),
     **dict.fromkeys(_TESTS_BY_DRAWS, _ONE_ROW_A_CASE | _LABELLED | _ROWS_OF_WEIGHTS | _ESTIMATED),
@@ -661,7 +662,14 @@ REFUSED: dict[str, dict[str, str]] = {
 """By function, the kinds that it refuses, and the call that answers; others that ask refuse repeats only."""
 
 KNOWS_NO_GROUPS = frozenset(
-    ("Wilcoxon–Mann–Whitney test", "the permutation test", "McNemar's test", "a table of thresholds", "pilot")
+    (
+        "Wilcoxon–Mann–Whitney test",
+        "the permutation test",
+        "McNemar's test",
+        "a table of thresholds",
+        "pilot",
+        "prevalence from labelled rows",
+    )
 )
 """Functions that take rows of a group to be independent, warn of it, and mark their results as not reliable."""
 

@@ -175,6 +175,7 @@ def estimate_prevalence(
     if method == "em":
         class_mix = None
         if train_prevalence is None and known is not None:
+            require_kinds("prevalence from labelled rows", known)
             train_prevalence = known.prevalence
             class_mix = proportions.proportion(known.n_pos, known.n, level=level)
         if train_prevalence is None:
@@ -191,8 +192,8 @@ def estimate_prevalence(
         raise InputError("method", expected="'em' or 'confusion'", got=repr(method))
     if known is None:
         raise InputError("labelled", expected="counts of the same model on rows with labels", got="none")
-    require_kinds("prevalence by the confusion matrix", known)
-    return _by_confusion_matrix(check.check_scores(y_score), known, threshold, level)
+    reason = require_kinds("prevalence from labelled rows", labelled, known)
+    return replace(_by_confusion_matrix(check.check_scores(y_score), known, threshold, level), reason=reason)
 
 
 def _by_maximum_likelihood(probability: Array, prior: float, level: float) -> Estimate:

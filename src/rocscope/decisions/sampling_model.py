@@ -26,6 +26,7 @@ from rocscope._base.contract import contract
 from rocscope._base.progress import Progress
 from rocscope.core import CELLS, Campaign, Context, OperatingPoint, Predictions, ThresholdCounts, decimal, model_name
 from rocscope.core.context import PARTS, Stakes, cost_of, rows_in_money
+from rocscope.core.predictions import require_kinds
 from rocscope.decisions import generalization
 from rocscope.decisions.constraints import Constraint, Criterion, criterion_of, predict
 from rocscope.decisions.generalization import Candidate, Candidates, ChosenEstimate, CostOrCriterion, FixedRule
@@ -169,7 +170,9 @@ def in_money(predictions: Any, context: Context | Campaign) -> Predictions:
     >>> money.y_true.tolist(), (money.sample_weight / money.sample_weight[0] * 495).round(6).tolist()
     ([True, False, False], [495.0, 2.0, 5.0])
     """
-    return rows_in_money(rows_of(predictions), Context.given(context))
+    rows = rows_of(predictions)
+    require_kinds("in_money", rows)
+    return rows_in_money(rows, Context.given(context))
 
 
 @contract

@@ -234,8 +234,8 @@ def _rows_of_class(units: Units) -> tuple[float, float]:
     sizes = []
     for rows in units.classes:
         weight = units.row_weights[rows].astype(np.float64)
-        total = weight.sum()
-        sizes.append(float(total if units.frequency is not None else total**2 / (weight @ weight or nan)))
+        of_one_row = weight if units.frequency is None else weight / units.frequency[rows]
+        sizes.append(float(weight.sum() ** 2 / (weight @ of_one_row or nan)))
     return sizes[0], sizes[1]
 
 

@@ -493,7 +493,9 @@ def recalibrate_classes(
         check.check_number(strength, "strength", "a finite number of at least 0", least=0)
     if not preds.proba:
         raise InputError("predictions", expected="a model with probabilities", got="predicted labels only")
-    weight = np.ones(len(preds)) if preds.sample_weight is None else preds.sample_weight.astype(np.float64)
+    # The penalty weighs as much as some rows, whatever factor weights have.
+    relative = preds.relative_weight
+    weight = np.ones(len(preds)) if relative is None else relative.astype(np.float64)
     rows = SplitRows(None, preds.y_true, tuple(preds.classes), independent_units(preds))
     splits = None if cv is None else splits_testing_once(cv, rows, preds.fold, check.seed_of(random_state))
     fitted, recalibrated = {}, {}

@@ -138,12 +138,15 @@ class Problem:
     proba : n × k array
     weight : array of n case weights, or of a single 1 where all count alike
     objective : Objective
+    unit : float
+        The weight of one row, for the prior of `fit_recalibration`.
     """
 
     y: Array
     proba: Array
     weight: Array
     objective: Objective
+    unit: float = 1.0
 
     @property
     def k(self) -> int:
@@ -451,7 +454,7 @@ def _weights(log_weight: Array) -> Array:
     return np.exp((log_weight - log_weight.mean()).clip(-_LARGEST_LOG, _LARGEST_LOG))
 
 
-def fit_recalibration(y: Array, proba: Array, weight: Array) -> Recalibration:
+def fit_recalibration(y: Array, proba: Array, weight: Array, unit: float = 1.0) -> Recalibration:
     """Return the temperature and biases of maximum likelihood.
 
     Notes
@@ -468,7 +471,7 @@ def fit_recalibration(y: Array, proba: Array, weight: Array) -> Recalibration:
     k = proba.shape[1]
     logp = _log(proba)
     weight = np.broadcast_to(weight, y.shape)
-    n = weight.sum()
+    n, pull = weight.sum(), unit / _BIAS_SPREAD**2
     observed = np.bincount(y, weight, k)
     own = np.take_along_axis(logp, y[:, np.newaxis], axis=1)[:, 0] @ weight
 
@@ -483,9 +486,9 @@ def fit_recalibration(y: Array, proba: Array, weight: Array) -> Recalibration:
         total = score.sum(axis=1)
         log_total = np.log(total) + top[:, 0]
         score *= (weight / total)[:, np.newaxis]
-        value = weight @ log_total - sharpness * own - observed @ bias + (bias @ bias) / (2 * _BIAS_SPREAD**2)
+        value = weight @ log_total - sharpness * own - observed @ bias + pull * (bias @ bias) / 2
         slope = np.einsum("ij,ij->", score, logp) - own
-        gradient = np.concatenate([[slope], score.sum(axis=0) - observed + bias / _BIAS_SPREAD**2])
+        gradient = np.concatenate([[slope], score.sum(axis=0) - observed + pull * bias])
         return float(value / n), gradient / n
 
     start = np.concatenate([[1.0], np.zeros(k)])
@@ -814,7 +817,7 @@ def _of_model(
     if method == "coordinate":
         # A start need not be exact: a part of many rows is enough for it.
         part = problem if problem.y.size <= MANY_ROWS else _part(problem, seed)
-        smooth = fit_recalibration(part.y, part.proba, part.weight).class_weight
+        smooth = fit_recalibration(part.y, part.proba, part.weight, part.unit).class_weight
         weight = best_of_starts(problem, [weight, smooth], seed)
     weight = weight / np.exp(np.log(weight).mean())  # a common factor changes no decision: the geometric mean is 1
     return replace(_decision(problem, preds, weight, method), model=name)
@@ -828,7 +831,8 @@ def _problem(preds: MulticlassPredictions, model: str | None, objective: Any, mi
     elif not weight.all():
         y, proba, weight = y[weight > 0], proba[weight > 0], weight[weight > 0]
     target = Objective.of(objective, support, preds.classes, min_recall)
-    return Problem(y, np.ascontiguousarray(proba, dtype=np.float64), weight.astype(np.float64), target)
+    unit = 1.0 if preds.frequency is not None else float(weight.mean())
+    return Problem(y, np.ascontiguousarray(proba, dtype=np.float64), weight.astype(np.float64), target, unit)
 
 
 def _smooth(problem: Problem, preds: MulticlassPredictions, objective: Name | CostMatrix) -> ClassWeights:
@@ -836,7 +840,7 @@ def _smooth(problem: Problem, preds: MulticlassPredictions, objective: Name | Co
         expected = f"one of {NAMES[:2]} or a cost matrix, and no constraint"
         got = "min_recall" if problem.objective.least_hits.any() else "'macro_f1'"
         raise InputError("method='smooth'", expected=expected, got=got, hint="use method='coordinate'")
-    fit = fit_recalibration(problem.y, problem.proba, problem.weight)
+    fit = fit_recalibration(problem.y, problem.proba, problem.weight, problem.unit)
     if isinstance(objective, CostMatrix):
         counts = problem.table(objective.decide(fit.probabilities(problem.proba)))
         decision = replace(_decision(problem, preds, fit.class_weight, "smooth", counts), cost=objective)

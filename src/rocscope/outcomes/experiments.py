@@ -597,7 +597,8 @@ class Experiment(Result):
 
     @cached_property
     def _group(self) -> Indices | None:
-        return None if self.groups is None else check.check_groups(self.groups, "groups", self.n)
+        group = None if self.groups is None else check.check_groups(self.groups, "groups", self.n)
+        return None if group is None or group.max() == self.n - 1 else group  # groups of one row are rows
 
     @cached_property
     def _trial(self) -> Trial:

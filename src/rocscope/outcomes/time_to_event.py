@@ -545,7 +545,8 @@ def concordance(
         group, note = weighting.units(group), weighting.note
         moves = moves + own_weight[:, None] * weighting.through_weights(by_weight)
         doubt = weighting.doubt
-    stratum = stratum_of_moves(moves, group, frequency, times.size)
+    rows = times.size if frequency is None else float(frequency.sum())
+    stratum = stratum_of_moves(moves, group, frequency, rows)
     sample = Values(tuple(preds.models), np.array(values), stratum, stratum.units, note, shortage=doubt)
     return compare_values(sample, f"concordance up to {horizon:g}", Hypothesis(level=level), adjust)
 

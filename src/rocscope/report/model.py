@@ -958,6 +958,7 @@ def report_data(
             calibrated=detailed and drawn,
             numbers=numbers,
             decided=_own_decisions(data[name]),
+            rows=data[name].rows,
         )
         models.append(model)
     first = next(iter(counts.values()))
