@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import copy_context
+from functools import cache
 from operator import mul
 from typing import Any, Literal, TypeVar
 
@@ -172,16 +173,22 @@ def one_blas_thread() -> Iterator[None]:
     They wait in a loop, which takes as much processor time again. The number of threads belongs to the process. While
     one thread has set it, others compute with what they find: each would restore what the first has set.
     """
-    from threadpoolctl import threadpool_limits  # comes with scikit-learn
-
     if not _BLAS.acquire(blocking=False):
         yield
         return
     try:
-        with threadpool_limits(1, user_api="blas"):
+        with _linear_algebra().limit(limits=1, user_api="blas"):
             yield
     finally:
         _BLAS.release()
+
+
+@cache
+def _linear_algebra() -> Any:
+    """Return the libraries of linear algebra, which takes 3 ms to find; kept, as many short calls need them."""
+    from threadpoolctl import ThreadpoolController  # comes with scikit-learn
+
+    return ThreadpoolController()
 
 
 _STRETCH = 1 << 16  # rows that one thread looks at in turn: some hundred kB, which a cache holds

@@ -386,15 +386,14 @@ class Constraint(Condition):
         counted, n = self._counted(cells, target_prevalence)
         if self.predicts:
             return self._is_predicted(counted, n, population, (1 - self.level) / at_once)
+        counted, share = self._at_least(counted, n)
+        kept = learn_then_test.p_of_share(counted, n, share) <= (1 - self.level) / at_once
+        return np.where(_is_certain(cells), counted >= share * n, kept | (share <= 0))
+
+    def _at_least(self, counted: Array, n: Array) -> tuple[Array, float]:
+        """Return the bound as one from below: at most a share of hits is at least the other share of failures."""
         share = min(max(self.bound, 0.0), 1.0)
-        if self.relation == "<=":
-            # At most a share of hits is at least the other share of failures.
-            counted, share = n - counted, 1 - share
-        with np.errstate(invalid="ignore"):
-            # P(X ≥ k) of a binomial is the incomplete beta function I_p(k, n − k + 1).
-            chance = special.betainc(counted, n - counted + 1, share)
-            kept = np.where(counted > 0, chance <= (1 - self.level) / at_once, share <= 0)
-            return np.where(_is_certain(cells), counted >= share * n, kept)
+        return (n - counted, 1 - share) if self.relation == "<=" else (counted, share)
 
     def _passes(self, cells: FourCells, target_prevalence: float | None, error: float) -> Array:
         """Return which thresholds keep the bound, by tests with an error rate for all of them together."""
@@ -406,9 +405,7 @@ class Constraint(Condition):
         depth, everybody = tp + fp, tp + fp + fn + tn
         if self.quantity in proportions.SHARES:
             counted, n = self._counted(cells, None)
-            share = min(max(self.bound, 0.0), 1.0)
-            if self.relation == "<=":
-                counted, share = n - counted, 1 - share
+            counted, share = self._at_least(counted, n)
             p_values = learn_then_test.p_of_share(counted, n, share)
         else:
             self._counted(cells, None, "accuracy")  # raises for weights

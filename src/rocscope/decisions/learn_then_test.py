@@ -44,6 +44,7 @@ def p_of_share(counted: Array, n: Array, share: float) -> Array:
     array([0.047, 0.199])
     """
     with np.errstate(invalid="ignore"):
+        # P(X ≥ k) of a binomial is the incomplete beta function I_p(k, n − k + 1).
         chance = special.betainc(counted, n - counted + 1, share)
     return np.where(counted > 0, chance, 1.0)
 

@@ -105,8 +105,12 @@ def correct_probabilities(probability: Any, *, train_prevalence: float, target_p
     given = check.check_probabilities(check.check_scores(probability, name="probability"), "probability")
     before = check.check_share(train_prevalence, "train_prevalence")
     after = check.check_share(target_prevalence, "target_prevalence")
-    positive = given * (after / before)
-    negative = (1 - given) * ((1 - after) / (1 - before))
+    return with_prevalence(given, before, after)
+
+
+def with_prevalence(chance: Array, before: Any, after: Any) -> Array:
+    """Return probabilities at another prevalence: p·π/π₀ as a share of itself and (1 − p)(1 − π)/(1 − π₀)."""
+    positive, negative = chance * (after / before), (1 - chance) * ((1 - after) / (1 - before))
     return positive / (positive + negative)
 
 

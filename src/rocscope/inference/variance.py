@@ -599,6 +599,7 @@ class RowDesign:
     """Rows with positive weight, and which of them are independent.
 
     Weights are numbers of equal rows only with ``weights="frequency"``; otherwise only their ratios matter.
+
     Attributes
     ----------
     rows : array of n

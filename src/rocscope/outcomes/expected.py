@@ -26,6 +26,7 @@ from rocscope._base.grouping import sum_by
 from rocscope.calibration.outcomes import Outcomes
 from rocscope.calibration.recalibration import Recalibrator, recalibrator
 from rocscope.core import Predictions, ThresholdCounts, number
+from rocscope.decisions.prior_shift import with_prevalence
 from rocscope.errors import InputError, OneClassError, ScoreError
 from rocscope.figures.registry import statistic_named
 from rocscope.inference import resampling
@@ -293,8 +294,8 @@ def expected(
     if assume == "classes":
         before = np.array([fit.prevalence_ for fit in fits])
         after = prevalences(of_cells, before, cells.total)
-        of_cells = _with_prevalence(of_cells, before[:, None], after[:, None])
-        chance = _with_prevalence(chance, before[0], after[0])
+        of_cells = with_prevalence(of_cells, before[:, None], after[:, None])
+        chance = with_prevalence(chance, before[0], after[0])
         moves, slope = _effect_of_prevalence(chance, float(after[0]))
     chance = chance.clip(_CERTAIN, 1 - _CERTAIN)
     weighting = ExpectedWeights(
@@ -349,12 +350,6 @@ def prevalences(chance: Array, before: Array, weight: Array) -> Array:
     return (low + high) / 2
 
 
-def _with_prevalence(chance: Array, before: Array, after: Array) -> Array:
-    """Return probabilities at another prevalence: p·π/π₀ as a share of itself and (1 − p)(1 − π)/(1 − π₀)."""
-    positive, negative = chance * (after / before), (1 - chance) * ((1 - after) / (1 - before))
-    return positive / (positive + negative)
-
-
 def _effect_of_prevalence(chance: Array, prevalence: float) -> tuple[Array, Array]:
     """Return how far each case moves the estimated prevalence π, and the derivative of its probability by π.
 
@@ -379,8 +374,7 @@ def _refitted(known: Sample, fitted: Recalibrator, replicates: int, seed: int) -
     merged = levels.merged(starts)
     if known.rows is None:
         pos, total = merged.pos[::-1], merged.total[::-1]
-        coarse = ThresholdCounts(merged.score[::-1], pos, total - pos)
-        coarse.weights = counts.weights
+        coarse = ThresholdCounts(merged.score[::-1], pos, total - pos).as_sums(counts.weights)
         design = resampling.design_of_counts(coarse, stratified=False)
     else:
         level = np.searchsorted(levels.score, known.rows.scores[known.rows.models[0]].astype(np.float64))
