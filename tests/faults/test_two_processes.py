@@ -144,6 +144,21 @@ def test_processes_that_update_one_file_wait_for_each_other(tmp_path):
     assert [file.name for file in tmp_path.iterdir()] == ["n"], "no lock file is left"
 
 
+def test_the_lock_that_another_makes_at_the_removal_of_ours_stays(tmp_path, monkeypatch):
+    held = {".n.lock"}
+    unlink = type(tmp_path).unlink
+
+    def unlink_and_be_overtaken(path, missing_ok=False):
+        unlink(path, missing_ok=missing_ok)
+        if path.name in held:
+            held.remove(path.name)
+            path.touch()  # what a process that waits does as soon as the name is free
+
+    with updating(tmp_path / "n"):
+        monkeypatch.setattr(type(tmp_path), "unlink", unlink_and_be_overtaken)
+    assert [file.name for file in tmp_path.iterdir()] == [".n.lock"]
+
+
 def test_a_monitor_adds_to_the_state_that_it_finds_under_the_lock(counted, run, tmp_path, monkeypatch):
     first, second = counted("a", 2)
     options = ("--label", "y", "--state", "s.json", "--when")

@@ -119,9 +119,16 @@ def updating(path: str | os.PathLike[str]) -> Iterator[None]:
             hint = "try again when it has ended"
             raise InputError(f"{path}: another process is updating it", hint=hint)
         time.sleep(_RETRY)
-    # Removed while the lock is still held; whoever waits for it then finds that its file has lost the name.
-    with file, unfinished(lock):
-        yield
+    _UNFINISHED.add(lock)
+    with file:
+        try:
+            yield
+        finally:
+            # Removed once, while the lock is still held: whoever waits for it finds that its file has lost the name and
+            # makes a new one. A second removal would take that one away, and a third process would get a lock too.
+            _UNFINISHED.discard(lock)
+            with suppress(OSError):
+                lock.unlink(missing_ok=True)
 
 
 def _locked(lock: Path) -> BinaryIO | None:
