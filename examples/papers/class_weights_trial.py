@@ -27,10 +27,12 @@ from rocscope.multiclass import confusion as tables
 from rocscope.multiclass.class_weighting import (
     Objective,
     Problem,
+    balanced_weights,
     best_of_starts,
     coordinate_ascent,
     fit_recalibration,
     greedy,
+    recalibrate,
 )
 
 Decide = Callable[[np.ndarray], np.ndarray]
@@ -55,10 +57,12 @@ def learned(
     k = proba.shape[1]
     support = np.bincount(y, minlength=k)
     target = cost if objective == "cost" else objective
-    problem = Problem(y, proba, np.ones(1), Objective.of(target, support, cost.classes))
-    recalibration = fit_recalibration(y, proba, np.ones(y.size))
+    problem = Problem(y, proba, np.ones(y.size), Objective.of(target, support, cost.classes))
+    by_likelihood, temperature = fit_recalibration(y, proba, np.ones(y.size))
     by_greed = greedy(problem)
-    smooth = recalibration.balanced_weight(support) if objective == "balanced_accuracy" else recalibration.class_weight
+    smooth = by_likelihood
+    if objective == "balanced_accuracy":
+        smooth = balanced_weights(by_likelihood, temperature, support)
     weights = {
         "greedy": by_greed,
         "ascent from 1": coordinate_ascent(problem, np.ones(k)),
@@ -68,7 +72,7 @@ def learned(
     }
     decisions: dict[str, Decide] = {name: partial(largest, weight) for name, weight in weights.items()}
     if objective == "cost":
-        decisions["smooth"] = lambda p: cost.decide(recalibration.probabilities(p))
+        decisions["smooth"] = lambda p: cost.decide(recalibrate(p, by_likelihood, temperature))
         yield "w = 1", cost.decide
     else:
         yield "w = 1", partial(largest, np.ones(k))

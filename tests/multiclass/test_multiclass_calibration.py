@@ -96,12 +96,15 @@ def test_recalibration_finds_what_was_done_and_survives_a_file(method, tmp_path)
     np.testing.assert_allclose(found.predictions.probabilities().sum(axis=1), 1)
 
 
-def test_the_loss_of_one_scale_is_that_of_its_matrix():
+def test_the_loss_of_a_diagonal_is_that_of_its_matrix():
     label, proba = simulated(5_000)
-    rows = recalibration._Rows(np.log(proba.T), label, np.arange(5_000) % 3 + 0.5)
+    rows = recalibration.LabelledLogs(np.log(proba.T), label, np.arange(5_000) % 3 + 0.5)
     for scale in (0.3, 1.0, 2.5):
-        value, slope, _ = rows.loss(np.eye(4) * scale, np.zeros(4))
-        assert rows.scaled_loss(scale) == pytest.approx((value, np.trace(slope)), rel=1e-10)
+        value, slope, by_intercept = rows.loss(np.eye(4) * scale, np.arange(4.0))
+        of_diagonal = rows.loss(np.full(4, scale), np.arange(4.0))
+        assert of_diagonal[0] == pytest.approx(value, rel=1e-10)
+        np.testing.assert_allclose(of_diagonal[1], slope.diagonal(), rtol=1e-9)
+        np.testing.assert_allclose(of_diagonal[2], by_intercept, rtol=1e-9)
 
 
 def test_each_row_is_recalibrated_by_a_fit_to_other_rows():

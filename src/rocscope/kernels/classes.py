@@ -25,7 +25,6 @@ def ranks_sum(pos, neg):
 @Kernel
 def count_predicted(y, proba, weight, class_weight, counts):
     """Add the weight of each row to the cell of its class and of the first class with the largest w·p."""
-    one_weight = weight.size == 1
     for row in range(y.size):
         best = -1.0
         chosen = 0
@@ -35,7 +34,7 @@ def count_predicted(y, proba, weight, class_weight, counts):
             if value > best:
                 best = value
                 chosen = cls
-        counts[y[row], chosen] += weight[0 if one_weight else row]
+        counts[y[row], chosen] += weight[row]
 
 
 @Kernel
@@ -59,9 +58,8 @@ def rivals(y, proba, class_weight, cls, cell, change):
 @Kernel
 def add_cells(cell, weight, counts):
     """Add the weight of each row to its cell."""
-    one_weight = weight.size == 1
     for row in range(cell.size):
-        counts[cell[row]] += weight[0 if one_weight else row]
+        counts[cell[row]] += weight[row]
 
 
 @Kernel
@@ -71,10 +69,9 @@ def climb(order, cell, weight, cls, gain, support, least_hits, hits, predicted, 
     Without `gain` (no rows) the value is the sum of F1 over the classes with support.
     """
     k = support.size
-    one_weight = weight.size == 1
     for i in range(order.size):
         row = order[i]
-        amount = weight[0 if one_weight else row]
+        amount = weight[row]
         y = cell[row] // k
         other = cell[row] % k
         # A row moves between two classes only: their old terms are subtracted and the new ones added.

@@ -9,7 +9,7 @@ likelihood, where the penalty pulls towards unchanged probabilities, with L-BFGS
 """
 
 import os
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -327,9 +327,9 @@ _MOST_COEFFICIENTS = 1_000
 _HESSIAN_CELLS = 4_000_000
 _BLOCK = 4096  # rows whose probabilities fit into a cache
 
-# The strength of the penalty is chosen by cross-validation, from hardly any pull to next to no change. A choice: for
+# The strength of the penalty is chosen by cross-validation, from next to no change to hardly any pull. A choice: for
 # up to 20,000 rows; with more, a strength matters less and fits take longer.
-_STRENGTHS = (1.0, 10.0, 100.0, 1000.0)
+_STRENGTHS = (1000.0, 100.0, 10.0, 1.0)
 _MOST_TRIED = 20_000
 _FOLDS = 5
 
@@ -521,12 +521,7 @@ def _fit(
 ) -> ClassRecalibrator:
     """Fit a sample of many rows first, so that few steps use all rows."""
     size = chance.shape[1]
-    if strength is None:
-        tried = method != "temperature" and len(chance) <= _MOST_TRIED
-        strength = _strength(classes, chance, label, weight, method) if tried else 1.0
-    if strength == np.inf:
-        return ClassRecalibrator(classes, method, np.eye(size), np.zeros(size))
-    rows = _Rows(np.ascontiguousarray(_logarithms(chance).T), label, weight)
+    rows = LabelledLogs(np.ascontiguousarray(_logarithms(chance).T), label, weight)
     # Coefficients: the logarithm of the factor; or the difference from the identity, intercepts in the last column.
     if method == "temperature":
         beta = np.zeros(1)
@@ -534,85 +529,108 @@ def _fit(
         beta = np.zeros((size, 2))
     else:
         beta = np.zeros((size, size + 1))
-    if len(chance) > _FIRST_ROWS:
-        beta = _minimised(beta, rows.every(len(chance) // _FIRST_ROWS), method, strength, most_steps=_MOST_STEPS)
-    beta = _minimised(beta, rows, method, strength, most_steps=_LAST_STEPS if beta.any() else _MOST_STEPS)
-    return ClassRecalibrator(classes, method, *_unpacked(beta, size))
+    if strength is None and method != "temperature" and label.size <= _MOST_TRIED:
+        strength, beta = _strength(beta, rows)
+        if strength == np.inf:
+            return ClassRecalibrator(classes, method, np.eye(size), np.zeros(size))
+    strength = 1.0 if strength is None else strength
+    if label.size > _FIRST_ROWS:
+        beta = _minimised(beta, rows.take(slice(None, None, label.size // _FIRST_ROWS)), strength)
+        beta = _minimised(beta, rows, strength, most_steps=_LAST_STEPS)
+    else:
+        beta = _minimised(beta, rows, strength)
+    matrix, intercept = _unpacked(beta, size)
+    return ClassRecalibrator(classes, method, matrix if matrix.ndim == 2 else np.diag(matrix), intercept)
 
 
-def _strength(classes: tuple[Hashable, ...], chance: Array, label: Array, weight: Array, method: str) -> float:
-    """Return the penalty with the lowest held-out loss; infinite unless another gains more than its standard error."""
-    if len(chance) < 2 * _FOLDS:
-        return np.inf
-    fold = np.random.default_rng(0).permutation(np.arange(len(chance)) % _FOLDS)
-    before = _logarithms(chance[np.arange(len(chance)), label])
-    best, most, error = np.inf, -np.inf, 0.0
-    for strength in _STRENGTHS:
-        after = np.empty(len(chance))
-        for number in range(_FOLDS):
-            out = fold == number
-            fitted = _fit(classes, chance[~out], label[~out], weight[~out], method, strength)
-            after[out] = fitted.predict(chance[out])[np.arange(out.sum()), label[out]]
-        gain = weight * (_logarithms(after) - before)
-        if gain.sum() > most:
-            best, most, error = strength, gain.sum(), gain.std() * len(chance) ** 0.5
-    return best if most > error else np.inf
+def _strength(beta: Array, rows: "LabelledLogs") -> tuple[float, Array]:
+    """Return the penalty of lowest held-out loss with its coefficients; infinite if its gain is within its error.
+
+    In each fold the fit of one strength starts from that of the next stronger pull, and all share one Hessian, so that
+    few steps are left: most of the time of a search from unchanged probabilities is saved.
+    """
+    n, k = rows.label.size, len(rows.logs)
+    if n < 2 * _FOLDS:
+        return np.inf, beta
+    fold = np.random.default_rng(0).permutation(np.arange(n) % _FOLDS)
+    axes = _axes(beta, rows)
+    gain = np.empty((len(_STRENGTHS), n))
+    mean_over_folds = np.zeros((len(_STRENGTHS), *beta.shape))
+    for number in range(_FOLDS):
+        train, test = rows.take(fold != number), rows.take(fold == number)
+        before = test.log_likelihoods(np.ones(k), np.zeros(k))
+        fitted = beta
+        for place, strength in enumerate(_STRENGTHS):
+            fitted = _minimised(fitted, train, strength, axes=axes)
+            mean_over_folds[place] += fitted / _FOLDS
+            gain[place, fold == number] = test.weight * (test.log_likelihoods(*_unpacked(fitted, k)) - before)
+    best = int(gain.sum(axis=1).argmax())
+    if gain[best].sum() > gain[best].std() * n**0.5:
+        return _STRENGTHS[best], mean_over_folds[best]
+    return np.inf, beta
 
 
 @dataclass(frozen=True)
-class _Rows:
-    """Log-probabilities (k classes × n cases), class index and weight of each case."""
+class LabelledLogs:
+    """Log-probabilities (k classes × n cases), class index and weight of each case.
+
+    The linear predictors are matrix·log p + intercept, where a matrix of one dimension holds a diagonal.
+    """
 
     logs: Array
     label: Array
     weight: Array
 
-    def every(self, stride: int) -> "_Rows":
-        """Return every k-th row."""
-        return _Rows(self.logs[:, ::stride], self.label[::stride], self.weight[::stride])
+    def take(self, rows: Any) -> "LabelledLogs":
+        """Return some of the rows."""
+        return LabelledLogs(self.logs[:, rows], self.label[rows], self.weight[rows])
+
+    def linear(self, matrix: Array, intercept: Array) -> Array:
+        """Return the linear predictors (k × n), less the largest of each case."""
+        linear = (matrix @ self.logs if matrix.ndim == 2 else matrix[:, None] * self.logs) + intercept[:, None]
+        linear -= linear.max(axis=0)
+        return linear
+
+    def log_likelihoods(self, matrix: Array, intercept: Array) -> Array:
+        """Return the logarithm of the probability of each case's class, at least that of the least probability."""
+        logs = special.log_softmax(self.linear(matrix, intercept), axis=0)
+        return np.maximum(logs[self.label, np.arange(self.label.size)], np.log(_LEAST_PROBABILITY))
 
     def loss(self, matrix: Array, intercept: Array) -> tuple[float, Array, Array]:
-        """Return the sum of log losses, and its gradients by matrix and intercepts."""
+        """Return the sum of log losses, and its gradients by matrix (or diagonal) and intercepts."""
         value = 0.0
         by_matrix, by_intercept = np.zeros_like(matrix), np.zeros_like(intercept)
-        for block in self._blocks():
+        for start in range(0, self.label.size, _BLOCK):
+            block = self.take(slice(start, start + _BLOCK))
             row = np.arange(block.label.size)
-            linear, chance, sums = _chances(matrix, intercept, block.logs)
+            linear = block.linear(matrix, intercept)
+            chance = np.exp(linear)
+            sums = chance.sum(axis=0)
             value += block.weight @ (np.log(sums) - linear[block.label, row])
             # Gradient by the linear predictors: weight·(p − 1[true class]).
             chance *= block.weight / sums
             chance[block.label, row] -= block.weight
-            by_matrix += chance @ block.logs.T
+            by_matrix += chance @ block.logs.T if matrix.ndim == 2 else np.einsum("ij,ij->i", chance, block.logs)
             by_intercept += chance.sum(axis=1)
         return float(value), by_matrix, by_intercept
 
-    def scaled_loss(self, scale: float) -> tuple[float, float]:
-        """Return the sum of the log losses where all logarithms have one factor, and its slope by the factor."""
-        value, slope = 0.0, 0.0
-        for block in self._blocks():
-            row = np.arange(block.label.size)
-            linear, chance, sums = _exponentials(scale * block.logs)
-            value += block.weight @ (np.log(sums) - linear[block.label, row])
-            slope += (block.weight / sums) @ np.einsum("ij,ij->j", chance, block.logs)
-            slope -= block.weight @ block.logs[block.label, row]
-        return float(value), float(slope)
-
-    def _blocks(self) -> Iterator["_Rows"]:
-        """Yield few rows at a time, which stay in the cache."""
-        for start in range(0, self.label.size, _BLOCK):
-            rows = slice(start, start + _BLOCK)
-            yield _Rows(self.logs[:, rows], self.label[rows], self.weight[rows])
-
 
 def _unpacked(beta: Array, size: int) -> tuple[Array, Array]:
-    """Return matrix and intercepts from coefficients: a common factor, or the difference from the identity."""
+    """Return the matrix, or its diagonal, and intercepts of a common factor or of differences from the identity."""
     if beta.ndim == 1:
-        return np.eye(size) * np.exp(beta[0]), np.zeros(size)
+        return np.full(size, np.exp(beta[0])), np.zeros(size)
     matrix, intercept = beta[:, :-1], beta[:, -1]
-    return np.eye(size) + (matrix if matrix.shape[1] == size else np.diag(matrix[:, 0])), intercept
+    return (np.eye(size) + matrix if matrix.shape[1] == size else 1 + matrix[:, 0]), intercept
 
 
-def _minimised(start: Array, rows: _Rows, method: str, strength: float, *, most_steps: int) -> Array:
+def _minimised(
+    start: Array,
+    rows: LabelledLogs,
+    strength: float,
+    *,
+    axes: tuple[Array, Array] | None = None,
+    most_steps: int = _MOST_STEPS,
+) -> Array:
     """Return the coefficients of lowest penalised loss, Σ w·loss + strength/2·|β|².
 
     β = 0 leaves probabilities unchanged, so the penalty pulls all coefficients towards 0, also intercepts and the
@@ -620,46 +638,34 @@ def _minimised(start: Array, rows: _Rows, method: str, strength: float, *, most_
     takes few steps. A search that ends after `most_steps` is not an error: the loss is still below that at `start`.
     """
     size, total = len(rows.logs), rows.weight.sum()
-    preconditioner = _preconditioner(start, rows, strength)
+    axes = _axes(start, rows) if axes is None else axes
+    root = None if axes is None else axes[0] / np.sqrt(axes[1] + strength / total)
+
+    def beta_at(step: Array) -> Array:
+        return start + (step if root is None else root @ step).reshape(start.shape)
 
     def loss(step: Array) -> tuple[float, Array]:
-        beta = start + (preconditioner @ step).reshape(start.shape)
-        if method == "temperature":
-            scale = float(np.exp(beta[0]))
-            value, by_scale = rows.scaled_loss(scale)
-            gradient = np.array([by_scale * scale])  # chain rule: d scale/d β = scale
+        beta = beta_at(step)
+        value, by_matrix, by_intercept = rows.loss(*_unpacked(beta, size))
+        if beta.ndim == 1:
+            gradient = np.array([by_matrix.sum() * np.exp(beta[0])])  # chain rule: d factor/d β = factor
         else:
-            value, by_matrix, by_intercept = rows.loss(*_unpacked(beta, size))
-            by_coefficient = by_matrix.diagonal() if method == "vector" else by_matrix
-            gradient = np.column_stack([by_coefficient, by_intercept])
+            gradient = np.column_stack([by_matrix, by_intercept])
+        gradient = (gradient + strength * beta).ravel()
         penalty = 0.5 * strength * (beta * beta).sum()
         # Per unit of weight, so that the gradient at which the search ends does not depend on the number of rows.
-        return (value + penalty) / total, (gradient + strength * beta).ravel() @ preconditioner / total
+        return (value + penalty) / total, (gradient if root is None else gradient @ root) / total
 
     options: dict[str, Any] = {"maxiter": most_steps, "gtol": _LEAST_GRADIENT}
-    step = optimize.minimize(loss, np.zeros(start.size), jac=True, method="L-BFGS-B", options=options).x
-    return start + (preconditioner @ step).reshape(start.shape)
+    return beta_at(optimize.minimize(loss, np.zeros(start.size), jac=True, method="L-BFGS-B", options=options).x)
 
 
-def _chances(matrix: Array, intercept: Array, logs: Array) -> tuple[Array, Array, Array]:
-    """Return linear predictors minus their maximum per case, their exponentials, and the sums of these."""
-    return _exponentials(matrix @ logs + intercept[:, None])
-
-
-def _exponentials(linear: Array) -> tuple[Array, Array, Array]:
-    """Return the same for linear predictors, which are overwritten."""
-    linear -= linear.max(axis=0)
-    chance = np.exp(linear)
-    return linear, chance, chance.sum(axis=0)
-
-
-def _preconditioner(beta: Array, rows: _Rows, strength: float) -> Array:
-    """Return the inverse root of the Hessian on some rows; in its coordinates the loss is nearly round."""
+def _axes(beta: Array, rows: LabelledLogs) -> tuple[Array, Array] | None:
+    """Return eigenvectors of the Hessian of the mean loss on some rows, and its curvatures along them."""
     if beta.ndim == 1 or beta.size > _MOST_COEFFICIENTS:
-        return np.eye(beta.size)
-    part = rows.every(max(rows.label.size * beta.size // _HESSIAN_CELLS, 1))
-    _, chance, sums = _chances(*_unpacked(beta, len(rows.logs)), part.logs)
-    chance /= sums
+        return None
+    part = rows.take(slice(None, None, max(rows.label.size * beta.size // _HESSIAN_CELLS, 1)))
+    chance = special.softmax(part.linear(*_unpacked(beta, len(rows.logs))), axis=0)
     ones = np.ones(part.label.size)
     # With the covariates z of a class the block of classes i and j is Σ w·(pᵢ·1[i = j] − pᵢ·pⱼ)·zᵢzⱼ′.
     weighted, blocks = [], []
@@ -669,5 +675,5 @@ def _preconditioner(beta: Array, rows: _Rows, strength: float) -> Array:
         blocks.append((part.weight * share * covariates) @ covariates.T)
     mixed = np.vstack(weighted)
     hessian = (linalg.block_diag(*blocks) - (part.weight * mixed) @ mixed.T) / part.weight.sum()
-    ridge = strength / rows.weight.sum() + _LEAST_GRADIENT * hessian.diagonal().max()
-    return np.linalg.inv(np.linalg.cholesky(hessian + ridge * np.eye(beta.size))).T
+    curvature, vectors = np.linalg.eigh(hessian)
+    return vectors, np.maximum(curvature, _LEAST_GRADIENT * curvature[-1])

@@ -29,6 +29,7 @@ from rocscope._base.contract import contract
 from rocscope._base.json_format import Fields, Format
 from rocscope.core import Result, html_table, jsonable
 from rocscope.errors import InputError, LabelError, ScoreError, warn
+from rocscope.multiclass.calibration import LabelledLogs
 from rocscope.multiclass.confusion import ConfusionMatrix, check_classes, check_probabilities, class_order
 from rocscope.multiclass.costs import REJECTED, CostMatrix
 from rocscope.multiclass.predictions import MulticlassPredictions, predictions_of
@@ -136,7 +137,7 @@ class Problem:
     ----------
     y : array of n class indices
     proba : n × k array
-    weight : array of n case weights, or of a single 1 where all count alike
+    weight : array of n case weights
     objective : Objective
     unit : float
         The weight of one row, for the prior of `fit_recalibration`.
@@ -153,11 +154,6 @@ class Problem:
         """Number of classes."""
         return self.proba.shape[1]
 
-    @property
-    def total(self) -> float:
-        """Sum of the case weights."""
-        return self.y.size * self.weight.sum() if self.weight.size == 1 else self.weight.sum()
-
     def counts(self, class_weight: Array) -> Array:
         """Return the confusion matrix of these class weights."""
         if self.is_large:
@@ -168,8 +164,7 @@ class Problem:
 
     def table(self, predicted: Array) -> Array:
         """Return the confusion matrix of predicted class indices."""
-        weight = None if self.weight.size == 1 else self.weight
-        return np.bincount(self.y * self.k + predicted, weight, self.k**2).reshape(self.k, self.k).astype(np.float64)
+        return np.bincount(self.y * self.k + predicted, self.weight, self.k**2).reshape(self.k, self.k)
 
     @property
     def is_large(self) -> bool:
@@ -182,12 +177,7 @@ class Problem:
 
     def rows(self, kept: Array) -> "Problem":
         """Return the problem for some of the rows, with the same objective."""
-        return replace(
-            self,
-            y=self.y[kept],
-            proba=self.proba[kept],
-            weight=self.weight if self.weight.size == 1 else self.weight[kept],
-        )
+        return replace(self, y=self.y[kept], proba=self.proba[kept], weight=self.weight[kept])
 
 
 def line_search(problem: Problem, class_weight: Array, cls: int) -> Array:
@@ -294,8 +284,7 @@ def _vectorised_steps(problem: Problem, class_weight: Array, cls: int) -> _Weigh
     # Missing cases and value after each number of rows that changed from class `other` to `cls`.
     objective, counts = problem.objective, problem.table(other)
     changed = order[: steps[-1]]
-    y, other = problem.y[changed], other[changed]
-    amount = np.broadcast_to(problem.weight if problem.weight.size == 1 else problem.weight[changed], y.shape)
+    y, other, amount = problem.y[changed], other[changed], problem.weight[changed]
     lacking = np.zeros(steps.size)
     if objective.least_hits.any() or objective.gain is None:
         hits = _after_by_class(y, amount * ((y == cls).astype(np.int8) - (y == other)), steps, problem.k)
@@ -399,7 +388,7 @@ def best_of_starts(problem: Problem, starts: Sequence[Array], seed: Any = 0) -> 
 def _part(problem: Problem, seed: Any) -> Problem:
     rows = np.random.default_rng(seed).choice(problem.y.size, MANY_ROWS, replace=False)
     part = problem.rows(rows)
-    least_hits = part.objective.least_hits * (part.total / problem.total)
+    least_hits = part.objective.least_hits * (part.weight.sum() / problem.weight.sum())
     return replace(part, objective=replace(part.objective, least_hits=least_hits))
 
 
@@ -408,38 +397,6 @@ def _part(problem: Problem, seed: Any) -> Problem:
 _FLOOR = 1e-12  # replaces a probability of 0, unless smaller ones occur: a choice
 _BIAS_SPREAD = 10.0  # standard deviation of the prior of a bias: it only keeps classes without cases finite
 _LARGEST_LOG = 700.0  # logarithm of the largest weight: its exponential is a float64
-
-
-@dataclass(frozen=True, eq=False)
-class Recalibration:
-    """Recalibrated probabilities, softmax of (log p)/temperature + bias.
-
-    Attributes
-    ----------
-    temperature : float
-        Above 1 if the probabilities were over-confident.
-    bias : array of k numbers
-        Sums to 0.
-    """
-
-    temperature: float
-    bias: Array
-
-    @property
-    def class_weight(self) -> Array:
-        """Weights w for which argmax of w·p is the most probable class after recalibration."""
-        return _weights(self.bias * self.temperature)
-
-    def balanced_weight(self, support: Array) -> Array:
-        """Weights that divide probabilities by class shares; `support` is cases by class."""
-        log_share = np.log(np.where(support > 0, support, support.sum()) / support.sum())
-        return _weights((self.bias - log_share) * self.temperature)
-
-    def probabilities(self, proba: Array) -> Array:
-        """Return the recalibrated probabilities (n × k)."""
-        with np.errstate(divide="ignore"):
-            score = np.log(proba, dtype=np.float64) / self.temperature + self.bias
-        return special.softmax(score, axis=1)
 
 
 def recalibrate(proba: Array, class_weight: Array, temperature: float) -> Array:
@@ -454,14 +411,20 @@ def _weights(log_weight: Array) -> Array:
     return np.exp((log_weight - log_weight.mean()).clip(-_LARGEST_LOG, _LARGEST_LOG))
 
 
-def fit_recalibration(y: Array, proba: Array, weight: Array, unit: float = 1.0) -> Recalibration:
-    """Return the temperature and biases of maximum likelihood.
+def balanced_weights(class_weight: Array, temperature: float, support: Array) -> Array:
+    """Return the weights that divide recalibrated probabilities by the shares of the classes."""
+    share = np.where(support > 0, support, support.sum()) / support.sum()
+    return _weights(np.log(class_weight) - temperature * np.log(share))
+
+
+def fit_recalibration(y: Array, proba: Array, weight: Array, unit: float = 1.0) -> tuple[Array, float]:
+    """Return the class weights and the temperature of maximum likelihood, for `recalibrate`.
 
     Notes
     -----
-    Convex in (1/temperature, bias); L-BFGS. A weak pull of the biases towards 0 (a normal prior of standard deviation
-    10) keeps them finite where a class has no cases. Probabilities of 0 count as 1e-12, or as the least one above 0
-    that occurs where that is less.
+    Convex in (1/temperature, bias) of softmax(log p/temperature + bias); L-BFGS. A weak pull of the biases towards 0 (a
+    normal prior of standard deviation 10) keeps them finite where a class has no cases. Probabilities of 0 count as
+    1e-12, or as the least one above 0 that occurs where that is less.
 
     References
     ----------
@@ -469,40 +432,21 @@ def fit_recalibration(y: Array, proba: Array, weight: Array, unit: float = 1.0) 
     temperature scaling).
     """
     k = proba.shape[1]
-    logp = _log(proba)
-    weight = np.broadcast_to(weight, y.shape)
+    least = min(_FLOOR, float(proba[proba > 0].min()))
+    rows = LabelledLogs(np.log(np.maximum(proba.T, least), dtype=np.float64, order="C"), y, weight)
     n, pull = weight.sum(), unit / _BIAS_SPREAD**2
-    observed = np.bincount(y, weight, k)
-    own = np.take_along_axis(logp, y[:, np.newaxis], axis=1)[:, 0] @ weight
 
     def loss(parameters: Array) -> tuple[float, Array]:
-        sharpness, bias = parameters[0], parameters[1:]
-        # −Σ w·log p'[true class] with p' = softmax(sharpness·log p + bias), and half the squared biases as a penalty.
-        score = logp * sharpness
-        score += bias
-        top = score.max(axis=1, keepdims=True)
-        score -= top
-        np.exp(score, out=score)
-        total = score.sum(axis=1)
-        log_total = np.log(total) + top[:, 0]
-        score *= (weight / total)[:, np.newaxis]
-        value = weight @ log_total - sharpness * own - observed @ bias + pull * (bias @ bias) / 2
-        slope = np.einsum("ij,ij->", score, logp) - own
-        gradient = np.concatenate([[slope], score.sum(axis=0) - observed + pull * bias])
-        return float(value / n), gradient / n
+        bias = parameters[1:]
+        value, by_factor, by_bias = rows.loss(np.full(k, parameters[0]), bias)
+        gradient = np.append(by_factor.sum(), by_bias + pull * bias)
+        return (value + pull * (bias @ bias) / 2) / n, gradient / n
 
-    start = np.concatenate([[1.0], np.zeros(k)])
+    start = np.append(1.0, np.zeros(k))
     bounds = [(1e-3, None), *[(None, None)] * k]
     best = optimize.minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 200}).x
-    return Recalibration(float(1 / best[0]), best[1:] - best[1:].mean())
-
-
-def _log(proba: Array) -> Array:
-    positive = proba > 0
-    if positive.all():
-        return np.log(proba, dtype=np.float64)
-    least = min(_FLOOR, float(proba[positive].min()))
-    return np.log(np.where(positive, proba, least), dtype=np.float64)
+    temperature = float(1 / best[0])
+    return _weights(best[1:] * temperature), temperature
 
 
 # Decisions
@@ -817,22 +761,18 @@ def _of_model(
     if method == "coordinate":
         # A start need not be exact: a part of many rows is enough for it.
         part = problem if problem.y.size <= MANY_ROWS else _part(problem, seed)
-        smooth = fit_recalibration(part.y, part.proba, part.weight, part.unit).class_weight
+        smooth, _ = fit_recalibration(part.y, part.proba, part.weight, part.unit)
         weight = best_of_starts(problem, [weight, smooth], seed)
     weight = weight / np.exp(np.log(weight).mean())  # a common factor changes no decision: the geometric mean is 1
     return replace(_decision(problem, preds, weight, method), model=name)
 
 
 def _problem(preds: MulticlassPredictions, model: str | None, objective: Any, min_recall: Any) -> Problem:
-    proba, weight = preds.probabilities(model), preds.sample_weight
-    y, support = preds.y_true, preds.support
-    if weight is None:
-        weight = np.ones(1)
-    elif not weight.all():
-        y, proba, weight = y[weight > 0], proba[weight > 0], weight[weight > 0]
-    target = Objective.of(objective, support, preds.classes, min_recall)
-    unit = 1.0 if preds.frequency is not None else float(weight.mean())
-    return Problem(y, np.ascontiguousarray(proba, dtype=np.float64), weight.astype(np.float64), target, unit)
+    design = preds.design(groups=False)
+    y, proba = preds.y_true[design.rows], preds.probabilities(model)[design.rows]
+    target = Objective.of(objective, preds.support, preds.classes, min_recall)
+    unit = 1.0 if preds.frequency is not None else float(design.amount.mean())
+    return Problem(y, np.ascontiguousarray(proba, dtype=np.float64), design.amount, target, unit)
 
 
 def _smooth(problem: Problem, preds: MulticlassPredictions, objective: Name | CostMatrix) -> ClassWeights:
@@ -840,15 +780,14 @@ def _smooth(problem: Problem, preds: MulticlassPredictions, objective: Name | Co
         expected = f"one of {NAMES[:2]} or a cost matrix, and no constraint"
         got = "min_recall" if problem.objective.least_hits.any() else "'macro_f1'"
         raise InputError("method='smooth'", expected=expected, got=got, hint="use method='coordinate'")
-    fit = fit_recalibration(problem.y, problem.proba, problem.weight, problem.unit)
+    weight, temperature = fit_recalibration(problem.y, problem.proba, problem.weight, problem.unit)
+    counts = None
     if isinstance(objective, CostMatrix):
-        counts = problem.table(objective.decide(fit.probabilities(problem.proba)))
-        decision = replace(_decision(problem, preds, fit.class_weight, "smooth", counts), cost=objective)
+        counts = problem.table(objective.decide(recalibrate(problem.proba, weight, temperature)))
     elif objective == "balanced_accuracy":
-        decision = _decision(problem, preds, fit.balanced_weight(problem.objective.support), "smooth")
-    else:
-        decision = _decision(problem, preds, fit.class_weight, "smooth")
-    return replace(decision, temperature=fit.temperature)
+        weight = balanced_weights(weight, temperature, problem.objective.support)
+    decision = _decision(problem, preds, weight, "smooth", counts)
+    return replace(decision, temperature=temperature, cost=objective if isinstance(objective, CostMatrix) else None)
 
 
 def _decision(
