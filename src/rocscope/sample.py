@@ -125,7 +125,7 @@ class Sample:
 
     @property
     def segmented(self) -> bool:
-        """Whether it was given as counts by segment."""
+        """True if it was given as counts by segment."""
         return isinstance(self._source, BySegment)
 
 
@@ -150,7 +150,7 @@ class Samples(dict[str, Sample]):
 
     @property
     def segmented(self) -> bool:
-        """Whether any data are counts by segment."""
+        """True if any data are counts by segment."""
         return any(sample.segmented for sample in self.values())
 
     @property

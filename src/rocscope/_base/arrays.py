@@ -108,7 +108,7 @@ _Result = TypeVar("_Result")
 
 
 def cores() -> int:
-    """Return the number of usable cores: NUMBA_NUM_THREADS if set, or else that of the system."""
+    """Return the number of usable cores: NUMBA_NUM_THREADS if set, otherwise the system's."""
     affinity = getattr(os, "sched_getaffinity", None)
     available = len(affinity(0)) if affinity else os.cpu_count() or 1
     wanted = os.environ.get("NUMBA_NUM_THREADS", "")
@@ -185,7 +185,7 @@ def one_blas_thread() -> Iterator[None]:
 
 @cache
 def _linear_algebra() -> Any:
-    """Return the libraries of linear algebra, which takes 3 ms to find; kept, as many short calls need them."""
+    """Return the libraries of linear algebra, which takes 3 ms to find; kept, because short calls are frequent."""
     from threadpoolctl import ThreadpoolController  # comes with scikit-learn
 
     return ThreadpoolController()
@@ -215,7 +215,7 @@ def zeros_and_ones(labels: Array) -> Booleans | None:
 
 
 def all_finite(values: Array) -> bool:
-    """Whether all values are finite."""
+    """Return whether all values are finite."""
     if values.size <= _STRETCH:
         # Counting takes half the time of `all`, which shows for 1,000 values.
         return int(np.count_nonzero(np.isfinite(values))) == values.size
@@ -344,7 +344,7 @@ _LEAST_TOTAL = 1e-100  # products of two such totals, and of their inverses, sta
 
 
 def is_moderate(total: float) -> bool:
-    """Whether products of sums up to a total stay within the range of floats."""
+    """Return whether products of sums up to a total stay within the range of floats."""
     return total == 0 or _LEAST_TOTAL < total < 1 / _LEAST_TOTAL
 
 

@@ -62,8 +62,8 @@ def _exists_already(target: Path) -> InputError:
 def write_file(path: str | os.PathLike[str], content: str | bytes, *, force: bool = False) -> Path:
     """Write text (UTF-8) or bytes to a temporary file, flush it to disk and rename it.
 
-    Of several writers that do not force, exactly one succeeds. A file that is overwritten keeps its mode, its extended
-    attributes and, where the process may set it, its owner.
+    If several processes write without `force`, exactly one succeeds. A file that is overwritten keeps its mode, its
+    extended attributes and, where the process may set it, its owner.
 
     Returns
     -------
@@ -104,7 +104,8 @@ def write_file(path: str | os.PathLike[str], content: str | bytes, *, force: boo
 def updating(path: str | os.PathLike[str]) -> Iterator[None]:
     """Hold a lock on a file while it is read, changed and written again.
 
-    The lock is that of the system on a file beside it, ``.NAME.lock``. It ends with the process, however that ends.
+    It is a lock of the operating system on the file ``.NAME.lock`` in the same folder. It ends with the process,
+    however that ends.
 
     Raises
     ------

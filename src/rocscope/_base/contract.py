@@ -1,8 +1,8 @@
 """When a call fails, name the argument that does not fit its annotation, and what to use in place of unknown names.
 
-Checks that need the data stand at the door of each function. What is left are arguments of another kind altogether,
-such as a text where a number belongs. They are looked for only after a call has failed, so a call that succeeds costs
-nothing. An error with arguments that all fit their annotations passes unchanged: it is one of the library.
+Checks that need the data stand at the door of each function. The remaining errors are arguments of a wrong kind, such
+as a text instead of a number. They are looked for only after a call has failed, so a call that succeeds costs nothing.
+An error with arguments that all fit their annotations passes unchanged: it is one of the library.
 """
 
 import inspect
@@ -65,7 +65,7 @@ def _explained(
 ) -> Callable[..., Any]:
     """Return a function that replaces an error that is not ours by the refusal of its arguments, if there is one.
 
-    A call that Python itself refuses, for arguments it does not know or lacks, gets the words of `instead` added.
+    If Python refuses the call, for unknown or missing arguments, the advice of `instead` is added to its message.
     """
 
     @wraps(call)
@@ -205,7 +205,7 @@ def _dimensions(value: Any) -> int | None:
 
 
 def _is_array(value: Any) -> bool:
-    """Whether a value, or each of a mapping, is a column or a table."""
+    """Return whether a value, or each of a mapping, is a column or a table."""
     if isinstance(value, Mapping):
         return all(map(_is_array, cast(Mapping[Any, Any], value).values()))
     array = _array(value)
@@ -216,7 +216,7 @@ _ARRAY = ("an array, all rows of one length", _is_array)
 
 
 def _is_number_or_array(value: Any) -> bool:
-    """Whether arithmetic gives a number for each entry, which it does not for lists and frames."""
+    """Return whether arithmetic gives a number for each entry, which it does not for lists and frames."""
     return fits(value, float) or (hasattr(value, "__array__") and _dimensions(value) in (0, 1))
 
 

@@ -1,4 +1,4 @@
-"""Format numbers for people: as many digits as are meaningful."""
+"""Format numbers for people, with the digits that are meaningful."""
 
 import math
 

@@ -1,8 +1,8 @@
 """Strict JSON of a known format and version: write it, and check every field when it is read.
 
 A reader trusts nothing and executes nothing. The first thing that is wrong is named by its path, in one line and by one
-kind of error. The checksum shows what has come to harm, and no more: anyone who meant to change a file has computed it
-anew, so that every field is checked for what it means as well.
+kind of error. The checksum detects damage only: anyone who changes a file on purpose can recompute it. Therefore the
+meaning of every field is checked as well.
 """
 
 import hashlib
@@ -43,7 +43,7 @@ _NOTHING: Mapping[str, Collection[str]] = {}
 
 @dataclass(frozen=True)
 class FormatUpgrade:
-    """How the next version of a format differs from one: fields that it renames, and fields that it adds.
+    """Difference between a version of a format and the next one: renamed and added fields.
 
     Attributes
     ----------
@@ -189,7 +189,7 @@ def _require_plain(content: Any) -> None:
 
 
 def _is_text(text: str) -> bool:
-    """Whether a text has no unpaired surrogates, which JSON can express."""
+    """Return whether a text has no unpaired surrogates, which JSON can express."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -207,7 +207,7 @@ def _checksum(content: dict[str, Any]) -> str:
 
 
 def is_number(value: Any) -> bool:
-    """Whether a JSON value is a number within the range of floats."""
+    """Return whether a JSON value is a number within the range of floats."""
     return type(value) in (int, float) and abs(value) <= sys.float_info.max
 
 
@@ -303,10 +303,10 @@ class Fields:
             raise StoredError(self._place(name), got=_brief.repr(got)[1:-1], hint=self.anew) from error
 
     def require_same(self, made: dict[str, Any], optional: Mapping[str, Collection[str]] = _NOTHING) -> None:
-        """Raise unless all derived fields equal those recomputed from what was read, and the checksum matches.
+        """Raise unless all derived fields equal their recomputed values, and the checksum matches.
 
-        Of an object named in `optional`, the fields listed may be missing: they are computed from the others, and
-        earlier versions did not write all of them.
+        The fields listed for an object in `optional` may be missing: they are computed from the others, and earlier
+        versions did not write all of them.
         """
         difference = _differing(made, _without_header(self.content), "", optional)
         if difference is not None:
@@ -315,7 +315,7 @@ class Fields:
         self.require_checksum()
 
     def require_checksum(self) -> None:
-        """Raise unless the checksum is that of the content."""
+        """Raise unless the checksum matches the content."""
         if self.content["checksum"] != _checksum(_without_header(self.content)):
             got = "a file that was changed since"
             raise StoredError(self.source, expected="the content that was saved", got=got, hint=self.anew)

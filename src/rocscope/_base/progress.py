@@ -31,7 +31,7 @@ def reporting(progress: Progress, what: str, unit: str = "") -> Iterator[Tell]:
     progress : bool, None or function
         As the user gave it.
     what, unit : str
-        What is done, and what it is counted in, such as "rows"; with a unit its speed is shown.
+        Name of the work, and the unit of its progress, such as "rows"; with a unit its speed is shown.
     """
     if callable(progress):
         yield progress

@@ -43,7 +43,7 @@ _ALIKE = 0.75  # difflib's ratio: "rocc" finds "roc", and "gamma" does not find 
 
 
 def attach(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
-    """Return `__getattr__`, `__dir__` and `__all__` of a package, from the stub beside its file.
+    """Return `__getattr__`, `__dir__` and `__all__` of a package, from the stub next to its file.
 
     Parameters
     ----------

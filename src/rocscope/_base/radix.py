@@ -4,7 +4,7 @@ Scores as whole numbers that grow with them: their ordered bits, the codes by wh
 
 Sorted keys of rows: a score's ordered bits and its label in each (see `kernels.parts.pack`).
 
-BucketParts of rows by score, for a sort on all cores: about as many rows in each, so that a cache holds one.
+BucketParts of rows by score, for a sort on all cores: of about equal size, so that a cache holds one.
 """
 
 from collections.abc import Sequence
@@ -72,7 +72,7 @@ _PART_ROWS = 1 << 19  # rows whose levels are found at a time
 class KeyPart:
     """Sorted keys of a contiguous range of scores, in ascending pieces.
 
-    `high_bit` is the highest bit of the codes, which is no part of a key; pairs may be counted already.
+    `high_bit` is the highest bit of the codes, which is not part of a key; pairs may be counted already.
     """
 
     pieces: tuple[Array, ...]
@@ -157,7 +157,7 @@ def _halve(keys: Array, threads: int) -> None:
 
 
 def numpy_is_faster(dtype: np.dtype[Any], rows: int, margin: float = 1.0) -> bool:
-    """Whether NumPy's sort takes less than a given multiple of the time of ours, which depends on the processor.
+    """Return whether NumPy's sort takes less than a given multiple of the time of ours, which depends on the processor.
 
     A try tells, which few rows are not worth.
     """
@@ -205,10 +205,10 @@ class BucketParts:
         ----------
         pieces : arrays of unsigned whole numbers, none of them empty
         kind : int
-            What `kernels.ranks.ordered` calls the type of scores.
+            Type of the scores, as in `kernels.ranks.ordered`.
         number : int
         least_shift : int
-            How many of the lowest bits part nothing.
+            Number of lowest bits that are equal in all rows.
         """
         step = max(sum(bits.size for bits in pieces) * _SAMPLED // (_STRETCH * _MOST_SAMPLED), 1)
         sample = np.concatenate([_sample(bits)[::step] for bits in pieces])
@@ -273,7 +273,7 @@ _MOST_PARTS = 512  # more would be written to at a time than the processor keeps
 def sorted_keys(positive: NDArray[np.bool_], scores: Array, kind: int) -> tuple[list[KeyPart], list[KeyPart]]:
     """Return the keys of rows in ascending parts: scores whose highest ordered bit is 1, then the others.
 
-    `kind` is what `kernels.ranks.ordered` calls the type of scores; for keys see `kernels.parts.pack`.
+    `kind` is the type of scores, as in `kernels.ranks.ordered`; for keys see `kernels.parts.pack`.
     """
     labels, bits = _bits(positive, np.uint8), _bits(scores, f"u{scores.itemsize}")
     if numpy_is_faster(bits.dtype, bits.size, _LEFT_OUT):
@@ -291,7 +291,7 @@ def sorted_keys(positive: NDArray[np.bool_], scores: Array, kind: int) -> tuple[
 def sorted_rows(positive: NDArray[np.bool_], scores: Array, weight: Array, kind: int) -> tuple[Array, Array]:
     """Return ordered bits of scores, increasing, and weights, negative for negatives; the sort is stable.
 
-    `kind` is what `kernels.ranks.ordered` calls the type of scores.
+    `kind` is the type of scores, as in `kernels.ranks.ordered`.
     """
     labels, bits = _bits(positive, np.uint8), _bits(scores, f"u{scores.itemsize}")
     codes, signed = np.empty(bits.size, np.uint64), np.empty_like(weight)

@@ -325,7 +325,7 @@ def check_whole_total(subject: str, total: float) -> None:
 
 
 def is_number(value: Any) -> bool:
-    """Whether a value is a real number and not NaN."""
+    """Return whether a value is a real number and not NaN."""
     return isinstance(value, (float, int, Real)) and value == value  # plain ones first: asking an ABC takes longer
 
 
@@ -399,12 +399,12 @@ ROUNDING_OF_PROBABILITIES = 1e-6
 
 
 def are_probabilities(scores: Array) -> bool:
-    """Whether all scores lie from 0 to 1, up to rounding."""
+    """Return whether all scores lie from 0 to 1, up to rounding."""
     return bool((scores >= -ROUNDING_OF_PROBABILITIES).all() and (scores <= 1 + ROUNDING_OF_PROBABILITIES).all())
 
 
 def check_probabilities(scores: Array, name: str, rows: Array | None = None) -> Array:
-    """Return probabilities as float64, those that rounding moved out of 0 to 1 moved back.
+    """Return probabilities as float64; values outside 0 to 1 by rounding only are moved back.
 
     `rows` is the number of rows of each score, if it is not 1.
 
@@ -426,7 +426,7 @@ def check_probabilities(scores: Array, name: str, rows: Array | None = None) -> 
 
 
 def is_frame(values: Any) -> bool:
-    """Whether values are a data frame of any library."""
+    """Return whether values are a data frame of any library."""
     columns = getattr(values, "columns", None)
     return hasattr(values, "column_names") or not (columns is None or callable(columns) or isinstance(columns, Mapping))
 

@@ -72,7 +72,7 @@ class CalibrationFunction(Result):
         Raises
         ------
         InputError
-            If p and q are no shares, or do not give as many positives as P says.
+            If p and q are not shares, or do not give P positives.
         """
         chance, share = np.asarray(self.chance), np.asarray(self.share)
         _check_shares("chance", chance)
@@ -175,7 +175,7 @@ class ContinuousCalibration:
     def counts(self, levels: int = _LEVELS) -> ThresholdCounts:
         """Return counts in score intervals of equal width, from which any curve can be drawn.
 
-        A level stands at the lower end of its interval, so that TP and FP are those of `at` there.
+        A level stands at the lower end of its interval, so that TP and FP equal `at` there.
         """
         edges = np.linspace(0, 1, levels + 1)
         node, weight = np.polynomial.legendre.leggauss(_NODES)

@@ -1,8 +1,8 @@
 """Cox recalibration of weighted rows, and the test of its hypothesis that intercept and slope are 0 and 1.
 
-The fit is that of `rocscope.figures.logistic`. Standard errors and the test are those of the likelihood where rows are
-cases or numbers of equal rows, as R's glm has them. Weights that stand for anything else have no likelihood: then the
-variance is that of sums over independent units (`Evidence.covariance_of_sums`), as for the intervals of a report.
+The fit is done by `rocscope.figures.logistic`. If rows are cases, or weights numbers of equal rows, standard errors and
+the test are derived from the likelihood, as in R's glm. Other weights have no likelihood: the variance is then computed
+from sums over independent units (`Evidence.covariance_of_sums`), as for the intervals of a report.
 """
 
 from dataclasses import replace
@@ -45,9 +45,9 @@ def cox_calibration(
 
     Notes
     -----
-    logit P(y = 1) = a + b·logit(p). Scores of 0 and 1 that proved right fit for any a and b > 0 and are left out.
-    Standard errors are those of the likelihood, as in R's glm. With sampling or estimated weights, or groups, they are
-    the larger of these for the effective number of rows and the sandwich, as in `calibration_report`.
+    logit P(y = 1) = a + b·logit(p). Scores of 0 and 1 with the right label fit any a and b > 0 and are omitted.
+    Standard errors are derived from the likelihood, as in R's glm. With sampling or estimated weights, or groups, they
+    are the larger of these for the effective number of rows and the sandwich, as in `calibration_report`.
 
     References
     ----------
@@ -77,9 +77,9 @@ def cox_calibration(
 def p_value_of_calibration(data: Evidence) -> float:
     """Return the p-value of the hypothesis that intercept and slope are 0 and 1, by the score test.
 
-    With the score s = Σ w(y − p)·(1, logit p), the statistic is s′V⁻¹s. Its variance V is that of sums over independent
-    units, so that a factor on all weights cancels. As V is estimated, with ν degrees of freedom, (ν − 1)/(2ν) times the
-    statistic is compared with F of 2 and ν − 1 degrees of freedom (Hotelling 1931).
+    With the score s = Σ w(y − p)·(1, logit p), the statistic is s′V⁻¹s. Its variance V is computed from sums over
+    independent units, so that a factor on all weights cancels. As V is estimated, with ν degrees of freedom, (ν −
+    1)/(2ν) times the statistic is compared with F of 2 and ν − 1 degrees of freedom (Hotelling 1931).
     """
     sample = data.outcomes
     if np.isnan(sample.recalibration.intercept):

@@ -156,9 +156,9 @@ def simultaneous_limits(sample: Outcomes, level: float) -> tuple[Array, Array]:
 
     Notes
     -----
-    Intervals of 8·2^i rows, and of all, begin every quarter of their length; length m has the share
-    1/(1 + |log₂(m/n^⅔)|)² of the error, an equal part for each of its intervals. Both ends move to the nearest border
-    between levels. Of few levels all intervals are taken, with equal shares. O(n).
+    Intervals of 8·2^i rows, and of all, begin every quarter of their length; length m has the share 1/(1 +
+    |log₂(m/n^⅔)|)² of the error, an equal part for each of its intervals. Both ends move to the nearest border between
+    levels. With few levels all intervals are taken, with equal shares. O(n).
 
     References
     ----------
@@ -249,7 +249,7 @@ def _lower_at(sums: _RunningSums, at: Array, tail: float) -> Array:
 def monotone_band(sample: Outcomes, level: float, *, simultaneous: bool) -> tuple[Array, Array, Array, str]:
     """Return scores of up to about 2,000 levels, the limits there, and evidence against a curve that never falls.
 
-    Where no curve that never falls fits between the limits, they are exchanged and hold the PAV curve too.
+    If no non-decreasing curve fits between the limits, they are exchanged and contain the PAV curve too.
     """
     size = sample.score.size
     at = np.unique(np.linspace(0, size - 1, min(size, _BAND_POINTS)).astype(int))
@@ -295,9 +295,9 @@ def loess_limits(fit: regression.LoessFit, level: float) -> tuple[Array, Array]:
 
     Notes
     -----
-    The span is ⅔·min(1, (300/n)^⅕), so that the bias shrinks with more rows. What the fit makes of a pilot curve of
-    half that span, less the pilot, is taken for its bias. The variance is that of a binomial share of the effective
-    rows of the weights at x, two successes and two failures added, so it is never 0.
+    The span is ⅔·min(1, (300/n)^⅕), so that the bias shrinks with more rows. The bias is estimated as the fit to a
+    pilot curve of half that span, minus the pilot. The variance is the binomial variance for the effective number of
+    rows at x, with two successes and two failures added, so it is never 0.
     """
     sample, x = fit.outcomes, fit.x
     rows = float(sample.effective.sum())
@@ -332,13 +332,13 @@ class Basis:
     ----------
     counts : ThresholdCounts
     sample : Outcomes
-        Of these counts, or of their rows, at the sample's own prevalence.
+        Computed from these counts, or from their rows, at the prevalence of the sample.
     shift : Shift
         To the prevalence that the curve is drawn at.
     fit : function
         From outcomes to the way the curve is drawn.
     limits : function, optional
-        Pointwise limits at the x of such a fit; without it those of a curve that never falls.
+        Pointwise limits at the x of such a fit; without it the limits of a non-decreasing curve.
     """
 
     counts: ThresholdCounts
@@ -373,7 +373,7 @@ class CalibrationCurve(Curve):
     counts : ThresholdCounts
         Data of the curve; its levels are the rug (`rocscope.calibration.outcomes.rug`).
     method : str
-        How it was drawn, as a legend names it.
+        Name of the fit in legends.
     """
 
     _content = ("method",)
@@ -404,7 +404,7 @@ class CalibrationCurve(Curve):
             points does.
         level : float
         draws : int
-            How often labels are drawn from the probabilities.
+            Number of times that labels are drawn from the probabilities.
         random_state : int, Generator, RandomState or None
 
         Notes
@@ -552,7 +552,7 @@ class BinnedCalibrationCurve(CalibrationCurve):
             The equal-tailed interval of a Beta(1/2, 1/2) prior, which reaches to 0 (or 1) where no (or every) row is
             positive; the score interval; the exact one, which covers at least as often as stated.
         simultaneous : bool
-            Whether all bins at once are to be covered: each then has the level to the power of 1/bins. Only the exact
+            Whether to cover all bins simultaneously: each then has the level to the power of 1/bins. Only the exact
             interval holds so far out.
         level : float
 
@@ -646,7 +646,7 @@ def calibration_curve(
         choose; local linear regression, the papers' choice for small samples; logistic regression on a spline of
         the logit, which is smooth and stays within 0 and 1.
     bins : int
-        How many bins, for the first two strategies.
+        Number of bins, for the first two strategies.
     strategy : {"uniform", "quantile", "distinct"}
         Bins of equal width; of about equally many rows, where a tie is never split (so there may be fewer); or
         one for each distinct score.
@@ -657,11 +657,11 @@ def calibration_curve(
     degree : {1, 2}
         Lines, as R's lowess and val.prob fit, or parabolas, as R's loess and Austin & Steyerberg (2019).
     knots : int
-        Of the spline, 3 to 7.
+        Knots of the spline, 3 to 7.
     target_prevalence : float, optional
         Share of positives where the model will be used: classes are weighted to it.
     groups : array of n labels, optional
-        What rows belong together, such as the patient of each: bands then do not take them as independent.
+        Group of each row, such as its patient: bands then do not treat rows of a group as independent.
 
     Returns
     -------
@@ -678,8 +678,8 @@ def calibration_curve(
     Notes
     -----
     Bins are ``[low, high)``, the last one closed; a point stands at the mean score of its bin, and an empty bin is a
-    gap (NaN). What bins show depends on the bins; PAV has no such choice. LOESS is not iterated for robustness and
-    may leave [0, 1]. O(k) after ranking.
+    gap (NaN). The result depends on the bins; PAV has no such choice. LOESS is not iterated for robustness and may
+    leave [0, 1]. O(k) after ranking.
 
     References
     ----------

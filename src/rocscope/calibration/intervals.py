@@ -1,12 +1,12 @@
 """Confidence intervals of calibration measures: in closed form, and by test inversion.
 
 `ClosedForms` holds the measures that are means over rows or smooth functions of means (scores, observed over expected,
-intercept and slope). Their variance is that of a sum of influence terms, which `Evidence` computes with weights and
-groups. At a target prevalence each class has its own weight, and only the variation within the classes counts.
+intercept and slope). Their variance is the variance of a sum of influence terms, which `Evidence` computes with weights
+and groups. At a target prevalence each class has its own weight, and only the variation within the classes counts.
 
 `invert` serves distances from calibration, which are above 0 by chance alone and not normally distributed. Labels are
-drawn from curves between the probabilities (distance 0) and the fitted curve, and beyond it. The interval holds the
-true distances of all curves that a test does not reject, given the distance of the sample.
+drawn from curves between the probabilities (distance 0) and the fitted curve, and farther. The interval holds the true
+distances of all curves that a test does not reject, given the distance of the sample.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -49,7 +49,7 @@ class ClosedForms:
     shift : Shift
         To the prevalence that they are for; each class then has its own weight, and its number of rows is given.
     level : float
-        Of two-sided intervals.
+        Confidence level of two-sided intervals.
     """
 
     evidence: Evidence
@@ -326,11 +326,11 @@ def invert(
 
     Notes
     -----
-    At the distance 0 the whole error is spent on finding more than expected, as there is no smaller distance: so 0 is
-    in the interval exactly where the one-sided test does not reject at 1 − level. Half of it goes to either side from
-    a third of the way to the curve on, and the share changes evenly in between.
+    At the distance 0 the whole error is spent on finding more than expected, because no distance is smaller: so 0 is in
+    the interval exactly if the one-sided test does not reject at 1 − level. Half of it goes to either side from a third
+    of the way to the curve on, and the share changes evenly in between.
 
-    Of several directions, the interval holds the limits of each.
+    With several directions, the interval contains the limits of each.
     """
     start, alpha = sample.score, 1 - level
     null = sample.draw(shift.in_sample(start), draws, rng)
@@ -398,7 +398,8 @@ def _scores(drawn: Array, value: Array) -> tuple[Array, Array]:
 def _score(as_far: Array, by_moments: Array) -> Array:
     """Return the normal score of the share of draws that go as far as the sample.
 
-    From ranks. Where no draw goes as far, or each does, from mean and spread, which show how much farther it is.
+    From ranks. If no draw is as far, or all are, mean and spread of the draws are used, which show how much farther it
+    is.
     """
     draws, rank = as_far.shape[-1], _rank(as_far)
     score = ndtri(np.minimum(rank, 1 - 1 / (2 + draws)))
@@ -452,7 +453,7 @@ class _Noise:
         return normal, (normal**2 - 1) / 6
 
     def drawn(self, chances: Array) -> Array:
-        """Draw positives at each level, one sample per row, those of the first curve of chances before the others."""
+        """Draw positives at each level, one sample per row, first for the first curve of probabilities."""
         sample, pos = self.sample, np.empty((len(chances), *self.uniform.shape))
         for curve, chance in enumerate(chances):
             if self.single_rows:

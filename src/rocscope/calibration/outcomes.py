@@ -256,7 +256,7 @@ class Shift:
     target : float or None
         Prevalence where the model will be used; None for the sample's own.
     odds : float
-        Odds of the target divided by those of the sample.
+        Odds of the target divided by odds of the sample.
     error : float
         Standard error of the logarithm of the sample's odds, 1/√(n·p·(1 − p)); bands include it.
     """
@@ -278,14 +278,14 @@ class Shift:
         return cls(target_prevalence, odds, (rows * share * (1 - share)) ** -0.5)
 
     def of_chance(self, chance: Any) -> Any:
-        """Return probabilities at the target prevalence for those in the sample."""
+        """Convert probabilities at the sample's prevalence to the target prevalence."""
         if self.target is None:
             return chance
         inside = np.clip(chance, 0, 1)
         return inside * self.odds / (1 - inside + inside * self.odds)
 
     def in_sample(self, chance: Any) -> Any:
-        """Return probabilities in the sample for those at the target prevalence."""
+        """Convert probabilities at the target prevalence to the sample's."""
         return chance if self.target is None else chance / (chance + (1 - chance) * self.odds)
 
     def of_limits(self, value: Array, low: Array, high: Array, z: float) -> tuple[Array, Array]:
@@ -297,8 +297,8 @@ class Shift:
     def _of_limit(self, value: Array, limit: Array, side: int, z: float) -> Array:
         """Return a limit on one side of `value`.
 
-        On the log-odds scale the error of the curve and that of the odds are independent, so the distance from the
-        value becomes √(distance² + (z·error)²).
+        On the log-odds scale the errors of the curve and of the odds are independent, so the distance from the value
+        becomes √(distance² + (z·error)²).
         """
         with np.errstate(divide="ignore", invalid="ignore"):
             end = special.logit(limit)
@@ -411,7 +411,7 @@ def pav_fit(sample: Outcomes) -> PavFit:
 class WeightedOutcomes(NamedTuple):
     """Level, label and weight of each row, and the group of each row or None.
 
-    Where weights were estimated, `group` is given for all rows that they were estimated from.
+    If weights were estimated, `group` is given for all rows that they were estimated from.
     """
 
     level: NDArray[np.intp]
@@ -433,7 +433,7 @@ class Evidence:
     rows : WeightedOutcomes, optional
         Single rows, where they are in groups or their weights were estimated.
     weighting : EstimatedWeights, optional
-        How the weights were estimated.
+        Derivation of the weights.
     """
 
     counts: ThresholdCounts
@@ -443,14 +443,14 @@ class Evidence:
 
     @property
     def counted(self) -> bool:
-        """Whether the counts are sufficient: rows are independent, and a weight is a number of rows."""
+        """True if the counts are sufficient: rows are independent, and a weight is a number of rows."""
         return self.squares is None and self.rows is None
 
     @cached_property
     def outcomes(self) -> Outcomes:
         """The outcomes with effective numbers of rows.
 
-        The design effect is that of the mean residual from the PAV curve, which needs no calibrated model.
+        The design effect is computed for the mean residual from the PAV curve, which needs no calibrated model.
         """
         plain = Outcomes.of(self.counts)
         squares = None if self.squares is None else self.squares.sum(axis=0)
@@ -537,9 +537,9 @@ def evidence(
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
         Labels and scores, Predictions, ThresholdCounts, OperatingPoint, bins or a sketch; see `rocscope.sample`. A
-        weight belongs to one row that stands for so many; ThresholdCounts count rows.
+        weight belongs to one row that represents this number of cases; ThresholdCounts count rows.
     groups : array of n labels, optional
-        What rows belong together, such as the patient of each: then they are not taken as independent.
+        Group of each row, such as its patient: rows of a group are not treated as independent.
     probabilities : bool
         Whether to refuse scores that are not probabilities.
 
@@ -733,9 +733,9 @@ def rug(counts: ThresholdCounts, cells: int = 200) -> Rug:
     Parameters
     ----------
     counts : ThresholdCounts
-        Of probabilities.
+        Bins of the probabilities.
     cells : int
-        Of equal width, ``[low, high)``, the last one closed.
+        Bins of equal width, ``[low, high)``, the last one closed.
 
     References
     ----------

@@ -352,7 +352,7 @@ def _subsets(size: int) -> Iterator[tuple[int, ...]]:
 
 
 def _is_separated(sample: Outcomes) -> bool:
-    """Whether no negative has a higher score than any positive, and not all scores are equal."""
+    """Return whether no negative has a higher score than any positive, and not all scores are equal."""
     lowest, highest = np.flatnonzero(sample.pos)[0], np.flatnonzero(sample.neg)[-1]
     return bool(lowest >= highest and sample.score.size > 1)
 
@@ -366,7 +366,7 @@ class IsotonicRecalibrator(Recalibrator):
     Notes
     -----
     Constant within a block of scores, a straight line between blocks, as in scikit-learn. On the rows of the fit the
-    ROC curve of its probabilities is the hull of that of the scores.
+    ROC curve of its probabilities is the convex hull of the scores' ROC curve.
 
     References
     ----------
@@ -403,12 +403,12 @@ class SplineRecalibrator(Recalibrator):
     Parameters
     ----------
     knots : int
-        From 3 to 7, at Harrell's quantiles of the scores; the log-odds are linear beyond the outer two.
+        From 3 to 7, at Harrell's quantiles of the scores; the log-odds are linear outside the outer two.
 
     Notes
     -----
-    Sums of its probabilities over other rows are nearly unbiased, which those of isotonic regression are not: they
-    belong to the hull of the ROC curve, which lies above the curve.
+    Sums of its probabilities over other rows are nearly unbiased. With isotonic regression they are not: its
+    probabilities belong to the hull of the ROC curve, which lies above the curve.
 
     References
     ----------
@@ -514,9 +514,9 @@ class VennAbersRecalibrator(Recalibrator):
 
     Notes
     -----
-    p0 and p1 are what isotonic regression gives a row if it is added as a negative and as a positive. `predict`
-    merges them to p1/(1 − p0 + p1), which has the smallest regret in log loss; `predict_interval` returns both. Of
-    the two, the one of the true label is perfectly calibrated for exchangeable rows.
+    p0 and p1 are what isotonic regression gives a row if it is added as a negative and as a positive. `predict` merges
+    them to p1/(1 − p0 + p1), which has the smallest regret in log loss; `predict_interval` returns both. The one that
+    belongs to the true label is perfectly calibrated for exchangeable rows.
 
     References
     ----------
@@ -642,7 +642,7 @@ def recalibrator(method: Method, **parameters: Any) -> Recalibrator:
     Raises
     ------
     InputError
-        If there is no such method, or it has no such parameter.
+        If the method is unknown, or does not have the parameter.
 
     Examples
     --------
@@ -672,7 +672,7 @@ def recalibrate(
         So many folds, each with about the same share of positives and whole groups; the fold column; any splits that
         test each row once; or no folds: fitted and applied to the same rows, which the result says.
     random_state : int, Generator, RandomState or None
-        Of the folds.
+        Seed of the folds.
     **parameters
         Of the recalibrator, such as ``bins`` of "histogram".
 
@@ -684,14 +684,13 @@ def recalibrate(
     Raises
     ------
     InputError
-        If there is no such method, no such folds, or a row occurs in several repeats: it would be in both parts of a
-        fold. OneClassError if one class is missing.
+        If method or folds are unknown, or a row occurs in several repeats: it would be in both parts of a fold.
+        OneClassError if one class is missing.
 
     Notes
     -----
     Platt (with a slope above 0), beta, temperature and shift keep the order of scores, so within one fit ROC curve,
-    AUC, gain and lift stay as they are; across folds the fits differ a little. Isotonic turns the ROC curve into its
-    hull.
+    AUC, gain and lift do not change; across folds the fits differ a little. Isotonic turns the ROC curve into its hull.
 
     Examples
     --------

@@ -53,11 +53,11 @@ class LoessFit:
     ----------
     outcomes : Outcomes
     knots : array of v
-        Where it is fitted.
+        Points of the fit.
     operator : array of v, or 2v, rows and a column a level
         Maps positives at each level to fitted values at the knots and, for cubics between them, to slopes there.
     x : array
-        Where it is evaluated.
+        Points of evaluation.
     """
 
     outcomes: Outcomes
@@ -129,8 +129,8 @@ def loess_fit(sample: Outcomes, span: float, degree: Degree = 1) -> LoessFit:
     -----
     Degree 1 is R's ``lowess(iter=0)``, fitted at levels a hundredth of the range apart and on straight lines between
     them; degree 2 is R's ``loess``, fitted at the borders of the cells of a tree that hold a fifth of a window, with
-    cubics between them. Neighbouring rows are grouped above some 4,000 levels. There are no iterations for robustness,
-    which would take the rarer class of 0/1 outcomes for outliers.
+    cubics between them. Neighbouring rows are grouped above some 4,000 levels. Robustness iterations are not used: they
+    would treat the rarer class of 0/1 outcomes as outliers.
 
     References
     ----------
@@ -390,7 +390,7 @@ class SplineFit:
 
 
 def spline_fit(sample: Outcomes, knots: int) -> SplineFit:
-    """Prepare a restricted cubic spline with `knots` knots at Harrell's quantiles, linear beyond the outer two.
+    """Prepare a restricted cubic spline with `knots` knots at Harrell's quantiles, linear outside the outer two.
 
     References
     ----------

@@ -2,7 +2,7 @@
 
 `calibration_report` gathers the measures of `rocscope.calibration.scores` with the intervals of
 `rocscope.calibration.intervals`. `val_prob` gives the figures of Harrell's val.prob in the R package rms, to compare
-with R or with published validations. `plotted_numbers` are the few numbers beside a calibration plot.
+with R or with published validations. `plotted_numbers` are the few numbers printed on a calibration plot.
 """
 
 from collections.abc import Mapping
@@ -82,16 +82,16 @@ def calibration_report(
     y_true, y_score, model, pos_label, sample_weight : data of one model
         Labels and scores, Predictions, ThresholdCounts, OperatingPoint, bins or a sketch; see `rocscope.sample`.
     bins : int
-        Of ECE, MCE and Murphy's decomposition.
+        Bins of ECE, MCE and Murphy's decomposition.
     level : float
         Confidence level.
     draws : int
-        Of labels, for the test of miscalibration; 0 leaves it out, and the intervals of distances.
+        Draws of labels, for the test of miscalibration; 0 leaves it out, and the intervals of distances.
     random_state : int, Generator, RandomState or None
     target_prevalence : float, optional
-        Share of positives where the model will be used; the sample's own when left out.
+        Share of positives where the model will be used; the sample's own by default.
     groups : array of n labels, optional
-        What rows belong together, such as the patient of each: then they are not taken as independent.
+        Group of each row, such as its patient: rows of a group are not treated as independent.
 
     Returns
     -------
@@ -182,7 +182,7 @@ PLOTTED_NUMBERS = ("observed_over_expected", "intercept", "slope", "ici", "ece",
 
 
 def plotted_numbers(counts: ThresholdCounts, target_prevalence: float | None = None) -> dict[str, float]:
-    """Return the numbers beside a calibration plot, as in the report, without intervals."""
+    """Return the numbers printed on a calibration plot, as in the report, without intervals."""
     sample = Outcomes.of(counts).at(target_prevalence)
     expected = sample.mean(sample.score)
     cox = sample.recalibration
@@ -205,9 +205,9 @@ class ValProb(Result):
     dxy, c : float
         Somers' D and the area under the ROC curve.
     r2 : float
-        Nagelkerke's, of the probabilities as they are.
+        Nagelkerke's, of the probabilities unchanged.
     d, u, q : float
-        Discrimination of the probabilities as they are and unreliability per row, in likelihood ratio χ², and their
+        Discrimination of the probabilities unchanged and unreliability per row, in likelihood ratio χ², and their
         difference, the quality index.
     u_p : float
         p-value of the hypothesis that intercept and slope are 0 and 1: by the likelihood ratio, or with sampling or
@@ -261,7 +261,7 @@ def val_prob(
 
     Notes
     -----
-    R² and D are those that rms 6.5 prints: of the probabilities as they are, not of what recalibration makes of them.
+    R² and D are as in rms 6.5: computed from the probabilities unchanged, not from recalibrated ones.
 
     References
     ----------

@@ -6,8 +6,8 @@
 - The cost of miscalibration: of acting on the probabilities instead of their PAV values, for every cost ratio.
 - Tests of the hypothesis that a model is calibrated: Spiegelhalter, Hosmer–Lemeshow, CORP miscalibration.
 
-`Distances` computes the distances for many samples of labels at once; `distance_estimates` gives those of one sample,
-with intervals by test inversion (`rocscope.calibration.intervals`).
+`Distances` computes the distances for many samples of labels at once; `distance_estimates` gives the estimates of one
+sample, with intervals by test inversion (`rocscope.calibration.intervals`).
 """
 
 from collections.abc import Callable, Mapping
@@ -56,7 +56,7 @@ INDEX: dict[str, Degree] = {"ici": 1, "ici_quadratic": 2}
 def grouped(sample: Outcomes, *, coarse: bool = False, bins: int = 100) -> Outcomes:
     """Group neighbouring rows above 640 levels: 250 groups, split where bins are, with both ends kept.
 
-    If `coarse`, a quarter as many of each.
+    If `coarse`, a quarter of these numbers.
     """
     size, fewer = sample.score.size, _COARSE if coarse else 1
     if size <= _MOST_LEVELS // fewer:
@@ -68,7 +68,7 @@ def grouped(sample: Outcomes, *, coarse: bool = False, bins: int = 100) -> Outco
 
 
 def miscalibration(sample: Outcomes, pos: Array, shift: Shift | None = None) -> Array:
-    """Return the Brier score minus that of the PAV fit for each sample of labels.
+    """Return the Brier score minus the PAV fit's Brier score for each sample of labels.
 
     Σ (p − y)² − Σ (f − y)² = Σ p² − 2·p·y − f² + 2·f·y for fitted values f: the squared labels cancel.
     """
@@ -82,7 +82,7 @@ def miscalibration(sample: Outcomes, pos: Array, shift: Shift | None = None) -> 
 def quantiles(distance: Array, rows: Array, shares: tuple[float, ...], *, is_count: bool = True) -> Array:
     """Return weighted quantiles of distances over rows, interpolated as in R and NumPy (type 7).
 
-    Of weights that are no numbers of rows: the distance that is reached at each share of the weight.
+    For weights that are not numbers of rows: the distance at each share of the total weight.
     """
     if is_count and distance.ndim == 2 and kernels.compiled_pays(distance.size):
         values = np.empty((len(distance), len(shares)))
@@ -127,10 +127,10 @@ class Distances:
     sample : Outcomes
     shift : Shift
     bins : int
-        Of the expected calibration errors.
+        Bins of the expected calibration errors.
     common : bool
-        Whether to omit the less common ones: the index by parabolas, the error in bins of equal mass, the largest
-        of bins and of rows.
+        Whether to omit the less common ones: the index by parabolas, the error in bins of equal mass, the largest of
+        bins and of rows.
     """
 
     sample: Outcomes
@@ -217,7 +217,7 @@ class Distances:
             return invert(sample, shift, directions, level=level, draws=draws, draws_along=draws_along, rng=rng)
 
     def _bumps(self, smooth: Array) -> Array | None:
-        """Return the probabilities moved to the shares of bins, if these differ from the LOESS curve beyond chance.
+        """Return the probabilities moved to the shares of bins, if these differ significantly from the LOESS curve.
 
         LOESS spreads a narrow bump over rows that are calibrated, and PAV cuts it off. Along either, all bins are a
         little off, where in truth few are, and much: distances of samples are then larger than along both curves.
@@ -276,8 +276,8 @@ def distance_estimates(
 ) -> tuple[dict[str, Estimate], float]:
     """Return distances from calibration with intervals from test inversion, and the p-value of the miscalibration.
 
-    With `common`, the less common ones (see `Distances`) are omitted. With `coarse`, a
-    quarter as many groups of neighbouring rows are drawn from.
+    With `common`, the less common ones (see `Distances`) are omitted. With `coarse`, draws are made from a quarter of
+    the groups of neighbouring rows.
     """
     sample, level = forms.sample, forms.level
     index = calibration_index(sample)
@@ -334,7 +334,7 @@ def _lower_median_distance(sample: Outcomes, level: float) -> float:
     """Return a lower confidence limit of the median distance, seen in bins of equal size.
 
     LOESS spreads a narrow bump over rows that are calibrated, which the median of its distances then shows and tests
-    along smooth curves do not doubt. Of half of the bins each must be that far off by itself.
+    along smooth curves do not doubt. At least half of the bins must differ this much individually.
     """
     bins = binned(sample, bins=_BINS_OF_HALF, strategy="quantile")
     rows, x, share = bins.filled()
@@ -386,11 +386,11 @@ def calibration_error(
     norm : {"l1", "l2", "max"}
         Mean distance over rows (ECE), root of the mean squared distance, or the largest of any bin (MCE).
     bins, strategy : see `rocscope.calibration_curve`
-        "uniform" is the usual ECE, "quantile" that of equal mass.
+        "uniform" is the usual ECE, "quantile" the ECE with bins of equal mass.
     debiased : bool
-        Take off what sampling alone adds to the distance in bins of so many rows; not below 0.
+        Subtract the distance that sampling alone causes in bins of this size; not below 0.
     target_prevalence : float, optional
-        Share of positives where the model will be used; the sample's own when left out.
+        Share of positives where the model will be used; the sample's own by default.
 
     Returns
     -------
@@ -405,10 +405,10 @@ def calibration_error(
 
     Notes
     -----
-    Depends on the bins, and without debiasing is above 0 for a calibrated model: it grows with the number of bins
-    and shrinks with that of rows. The debiased square takes ȳ(1 − ȳ)/(n − 1) off each bin; the debiased mean takes
-    off the bias of a normal ȳ. Bins of one row are left as they are. Weighted rows of a bin count as the independent
-    rows that they are worth, (Σw)²/Σw².
+    Depends on the bins, and without debiasing is above 0 for a calibrated model: it grows with the number of bins and
+    shrinks with the number of rows. The debiased square takes ȳ(1 − ȳ)/(n − 1) off each bin; the debiased mean takes
+    off the bias of a normal ȳ. Bins of one row are unchanged. Weighted rows of a bin count as the independent rows that
+    they are worth, (Σw)²/Σw².
 
     References
     ----------
@@ -466,7 +466,7 @@ def smooth_calibration_error(
     y_true, y_score, model, pos_label, sample_weight : data of one model
         Labels and scores, Predictions, ThresholdCounts, OperatingPoint, bins or a sketch; see `rocscope.sample`.
     target_prevalence : float, optional
-        Share of positives where the model will be used; the sample's own when left out.
+        Share of positives where the model will be used; the sample's own by default.
 
     Returns
     -------
@@ -565,9 +565,9 @@ def calibration_index(
         Lines in windows of ⅔ of the rows, as Harrell's val.prob (R's lowess without iterations; its Eavg is the ICI);
         or parabolas in windows of ¾, as Austin & Steyerberg (R's loess).
     span : float, optional
-        Share of the rows in each window, in place of that of the convention.
+        Share of the rows in each window, instead of the conventional one.
     target_prevalence : float, optional
-        Share of positives where the model will be used; the sample's own when left out.
+        Share of positives where the model will be used; the sample's own by default.
 
     Returns
     -------
@@ -695,9 +695,9 @@ class Decomposition(Result):
     score : float
         Mean score of the probabilities (Murphy's: of the mean probability of each bin).
     miscalibration : float
-        What recalibration would gain; 0 for a calibrated model (Murphy: reliability).
+        Gain from recalibration; 0 for a calibrated model (Murphy: reliability).
     discrimination : float
-        What the recalibrated model gains over predicting the prevalence for all (Murphy: resolution).
+        Gain of the recalibrated model over predicting the prevalence for all (Murphy: resolution).
     uncertainty : float
         Score of predicting the prevalence for all.
     rule, method : str
@@ -739,7 +739,7 @@ def decompose(
     rule : {"brier", "log_loss"}
         The score.
     method : {"corp", "murphy"}
-        What a calibrated model would say: isotonic regression (PAV), or the share of positives in each bin.
+        Calibrated probabilities: isotonic regression (PAV), or the share of positives in each bin.
     bins, strategy : see `rocscope.calibration_curve`
         For Murphy's; his own is ``strategy="distinct"``.
 
@@ -756,9 +756,9 @@ def decompose(
     Notes
     -----
     With S the mean score, r the recalibrated probabilities and ō the prevalence, miscalibration is S(p) − S(r) and
-    discrimination is S(ō) − S(r). With PAV neither can be negative, and nothing has to be chosen. With bins p is
-    the mean probability of the bin, so parts and score depend on the bins, and the score is not that of the
-    probabilities unless bins hold one probability each.
+    discrimination is S(ō) − S(r). With PAV neither can be negative, and nothing has to be chosen. With bins p is the
+    mean probability of the bin, so parts and score depend on the bins, and the score differs from the probabilities'
+    unless each bin holds one probability.
 
     References
     ----------
@@ -795,7 +795,7 @@ def _decompose(sample: Outcomes, recalibrated: Array, rule: str, method: str) ->
 
 
 class MiscalibrationCostCurve(Curve):
-    """Cost of acting on the probabilities minus that of acting on their PAV values (y), by cost proportion (x).
+    """Extra cost of acting on the probabilities instead of their PAV values (y), by cost proportion (x).
 
     Made by `rocscope.calibration.miscalibration_cost`. At the proportion c a false positive costs 2c and a false
     negative 2(1 − c), as in `brier_curve`: acting from probability c on. It jumps at the probabilities. The
@@ -834,7 +834,7 @@ class MiscalibrationCostCurve(Curve):
         super().__init__(x=x[kept], y=y[kept], threshold=x[kept])
 
     def at(self, x: Any) -> Any:
-        """Return the cost at a proportion; at a probability, that of acting on it."""
+        """Return the cost at a proportion; at a probability, the cost of acting on it."""
         wanted = np.atleast_1d(np.asarray(x, dtype=np.float64))
         cost = _excess_cost(self._sample, self._fitted, wanted, "left")
         cost = np.where((wanted >= 0) & (wanted <= 1), cost, np.nan)
@@ -877,10 +877,10 @@ class MiscalibrationCostCurve(Curve):
         ----------
         level : float
         draws : int
-            Of labels, from the probabilities.
+            Draws of labels from the probabilities.
         random_state : int, Generator, RandomState or None
         points : int
-            How many proportions, evenly between 0 and 1.
+            Number of proportions, evenly between 0 and 1.
 
         Notes
         -----
@@ -957,7 +957,7 @@ def _cost_limits(
 
 
 def _excess_cost(sample: Outcomes, fitted: Array, at: Array, side: Any) -> Array:
-    """Return the cost of acting on scores minus that of acting on fitted probabilities, on one side of proportions.
+    """Return the extra cost of acting on scores instead of fitted probabilities, on one side of proportions.
 
     At the proportion c, acting from a level on costs 2·(c·(negatives from it on) + (1 − c)·(positives below it))/n.
     """
@@ -1026,9 +1026,9 @@ def miscalibration_cost(
     y_true, y_score, model, pos_label, sample_weight : data of one model
         Labels and scores, Predictions, ThresholdCounts, OperatingPoint, bins or a sketch; see `rocscope.sample`.
     target_prevalence : float, optional
-        Share of positives where the model will be used; the sample's own when left out.
+        Share of positives where the model will be used; the sample's own by default.
     groups : array of n labels, optional
-        What rows belong together, such as the patient of each: then they are not taken as independent.
+        Group of each row, such as its patient: rows of a group are not treated as independent.
 
     Returns
     -------
@@ -1094,7 +1094,7 @@ def spiegelhalter_test(
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
         Labels and scores, Predictions, ThresholdCounts, OperatingPoint, bins or a sketch; see `rocscope.sample`.
-        Weights are those of a sample; ThresholdCounts count rows.
+        Weights are sampling weights; ThresholdCounts count rows.
 
     Returns
     -------
@@ -1109,7 +1109,8 @@ def spiegelhalter_test(
     Notes
     -----
     z = Σ w(y − p)(1 − 2p) / √(Σ w²(1 − 2p)² p(1 − p)), standard normal for a calibrated model. With weights or groups
-    the variance is that of the sum over independent units, and the law Student's t. Errors of opposite sign may cancel.
+    the variance is computed from sums over independent units, and Student's t is used. Errors of opposite sign may
+    cancel.
 
     References
     ----------
@@ -1160,7 +1161,7 @@ def hosmer_lemeshow_test(
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
         Labels and scores, Predictions, ThresholdCounts, OperatingPoint, bins or a sketch; see `rocscope.sample`.
-        Weights are those of a sample; ThresholdCounts count rows.
+        Weights are sampling weights; ThresholdCounts count rows.
     bins : int
         A tie is never split, so there may be fewer.
     fitted_on_same_rows : bool
@@ -1180,10 +1181,10 @@ def hosmer_lemeshow_test(
 
     Notes
     -----
-    χ² = Σ (events − expected)² / (expected (1 − expected/rows)), with as many degrees of freedom as bins; weighted rows
-    of a bin count as the independent rows that they are worth, (Σw)²/Σw². The
-    result depends on the bins; it has little power in small samples, finds the smallest fault in large ones, and
-    does not say what is wrong. Given for comparison with published work: prefer `miscalibration_test`.
+    χ² = Σ (events − expected)² / (expected (1 − expected/rows)), with one degree of freedom per bin; weighted rows of a
+    bin count as the independent rows that they are worth, (Σw)²/Σw². The result depends on the bins; it has little
+    power in small samples, finds the smallest fault in large ones, and does not say what is wrong. Given for comparison
+    with published work: prefer `miscalibration_test`.
 
     References
     ----------
@@ -1228,14 +1229,14 @@ def miscalibration_test(
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
         Labels and scores, Predictions, ThresholdCounts, OperatingPoint, bins or a sketch; see `rocscope.sample`.
-        Weights are those of a sample; ThresholdCounts count rows.
+        Weights are sampling weights; ThresholdCounts count rows.
     draws : int
-        How often labels are drawn from the probabilities.
+        Number of times that labels are drawn from the probabilities.
     random_state : int, Generator, RandomState or None
     target_prevalence : float, optional
-        Share of positives where the probabilities are meant to hold; the sample's own when left out.
+        Share of positives where the probabilities are meant to hold; the sample's own by default.
     groups : array of n labels, optional
-        What rows belong together, such as the patient of each.
+        Group of each row, such as its patient.
 
     Returns
     -------
@@ -1251,9 +1252,9 @@ def miscalibration_test(
 
     Notes
     -----
-    The p-value is the rank of the miscalibration among those of labels drawn from the probabilities, so its level is
-    exact in samples of any size. It sees every departure from calibration that keeps the order. Above 640 distinct
-    probabilities neighbouring rows are gathered first, for the sample and for the draws alike. The interval of the
+    The p-value is the rank of the miscalibration among the values of labels drawn from the probabilities, so its level
+    is exact in samples of any size. It sees every departure from calibration that keeps the order. Above 640 distinct
+    probabilities neighbouring rows are gathered first, for the sample and for the draws. The interval of the
     miscalibration in `calibration_report` rests on the same draws: it excludes 0 exactly where this test rejects.
     Weights and groups (by their design effect), and a target prevalence, make it valid in large samples only.
 

@@ -118,7 +118,7 @@ class JudgedGate:
 
     @property
     def failed(self) -> bool:
-        """Whether the gate makes the command fail."""
+        """True if the gate makes the command fail."""
         return self.gate.fails(self.estimates)
 
     @property

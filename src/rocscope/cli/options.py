@@ -388,7 +388,7 @@ class ClassOptions:
 
     @property
     def given(self) -> bool:
-        """Whether there are more than two classes."""
+        """True if there are more than two classes."""
         return bool(self.proba or self.predicted)
 
     def read(self, file: str, rows: SampleOptions, **columns: Any) -> "rs.multiclass.MulticlassPredictions":

@@ -162,7 +162,7 @@ class _Display:
         name : str, optional
             What the legend calls it.
         ax : Axes, optional
-            Where to draw; a new figure when left out.
+            Axes to draw on; by default a new figure.
         **options : see `plot`
         """
         curve = cls._make(y_true, y_score, sample_weight=sample_weight, pos_label=pos_label)

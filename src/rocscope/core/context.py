@@ -31,7 +31,7 @@ class Context(Result):
     Parameters
     ----------
     target_prevalence : float, optional
-        Share of positives where the classifier will be used, between 0 and 1; the sample's own when left out.
+        Share of positives where the classifier will be used, between 0 and 1; the sample's own by default.
     cost_fp, cost_fn, cost_tp, cost_tn : float or str
         Cost of one case of each kind, in any unit; gains are negative costs. Where it differs from row to row, the name
         of the column of the rows that holds it.
@@ -387,7 +387,7 @@ class Campaign(Result):
     fixed_cost : float
         Cost of holding the campaign at all.
     response_rate : float, optional
-        Share of the population that would respond; the sample's own when left out.
+        Share of the population that would respond; the sample's own by default.
     capacity : float, optional
         Largest number of contacts that can be made.
 

@@ -534,7 +534,7 @@ class ThresholdCounts(CumulativeCounts):
 
     @property
     def is_exact(self) -> bool:
-        """Whether counts are 64-bit integers, so that geometry is decided in integer arithmetic."""
+        """True if counts are 64-bit integers, so that geometry is decided in integer arithmetic."""
         return isinstance(self.n, int) and self.n_pos * self.n_neg < 2**63
 
     def probabilities(self, what: str) -> Array:

@@ -253,12 +253,12 @@ class Rows(Result):
 
     @property
     def _is_table(self) -> bool:
-        """Whether the weights can hardly be anything but those of a table of counts."""
+        """True if the weights can hardly be anything but those of a table of counts."""
         return False
 
     @cached_property
     def repeated(self) -> bool:
-        """Whether a case has several entries, as after repeated cross-validation; these are not independent."""
+        """True if a case has several entries, as after repeated cross-validation; these are not independent."""
         return self.row is not None and np.unique(self.row).size < self.row.size
 
     @cached_property
@@ -268,7 +268,7 @@ class Rows(Result):
 
     @property
     def grouped(self) -> bool:
-        """Whether a group has several rows; these are not independent."""
+        """True if a group has several rows; these are not independent."""
         return self.groups is not None and self.n_groups != self.groups.size
 
     def by_segment(self) -> Parts[Self]:

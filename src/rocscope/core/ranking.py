@@ -90,12 +90,12 @@ class Ranking:
 
     @property
     def few(self) -> bool:
-        """Whether the levels are in memory, and few."""
+        """True if the levels are in memory, and few."""
         return False
 
     @property
     def weighted(self) -> bool:
-        """Whether weights are not whole numbers."""
+        """True if weights are not whole numbers."""
         return False
 
     def blocks(self) -> Iterator[Block]:

@@ -49,7 +49,7 @@ class CostCurve(Curve):
         super().__init__(x, x * fnr[owner] + (1 - x) * fpr[owner], threshold[owner])
 
     def recount(self, counts: ThresholdCounts) -> "CostCurve":
-        """Return the curve for other counts, such as those of a resample."""
+        """Return the curve for other counts, such as a resample."""
         return CostCurve(counts)
 
     @property
@@ -104,9 +104,9 @@ def cost_curve(
 
     Notes
     -----
-    x = π·cost_fn / (π·cost_fn + (1 − π)·cost_fp) for costs beyond those of correct predictions, and
-    y = x·fnr + (1 − x)·fpr, the expected cost over the largest there can be. The area is the expected normalised cost
-    where every x is equally likely.
+    x = π·cost_fn / (π·cost_fn + (1 − π)·cost_fp) for costs in addition to those of correct predictions, and y = x·fnr +
+    (1 − x)·fpr, the expected cost divided by its maximum. The area is the expected normalised cost where every x is
+    equally likely.
 
     References
     ----------
@@ -127,7 +127,7 @@ class BrierCurve(Curve):
     """Expected loss (y) of acting on the probabilities, by cost proportion (x).
 
     Made by `rocscope.curves.brier_curve`. A case is predicted positive iff its probability is at least x. The curve
-    jumps where cases lie: at such an x the first of its two points holds, the second just beyond.
+    jumps where cases lie: the first of the two points holds at this x, the second just above it.
 
     Attributes
     ----------
@@ -149,7 +149,7 @@ class BrierCurve(Curve):
         super().__init__(x, loss, x)
 
     def recount(self, counts: ThresholdCounts) -> "BrierCurve":
-        """Return the curve for other counts, such as those of a resample."""
+        """Return the curve for other counts, such as a resample."""
         return BrierCurve(counts)
 
     def at(self, x: Any) -> Any:
@@ -217,7 +217,7 @@ class NetBenefitCurve(Curve):
     standardized : bool
         Whether net benefit is divided by its largest value, the prevalence.
     harm : float
-        Of finding out the risk, in true positives a case.
+        Cost of finding out the risk, in true positives per case.
     """
 
     title = "decision curve"
@@ -240,7 +240,7 @@ class NetBenefitCurve(Curve):
         super().__init__(threshold, self._net_benefit(threshold), threshold)
 
     def recount(self, counts: ThresholdCounts) -> "NetBenefitCurve":
-        """Return the curve for other counts, such as those of a resample."""
+        """Return the curve for other counts, such as a resample."""
         how = {"target_prevalence": self._target, "standardized": self.standardized, "harm": self.harm}
         return NetBenefitCurve(counts, self.x, **how)
 
@@ -280,7 +280,7 @@ class NetBenefitCurve(Curve):
 
         Notes
         -----
-        100·(net benefit − that of treating all)·(1 − x)/x, of net benefit that is not standardized.
+        100·(net benefit − net benefit of treating all)·(1 − x)/x, not standardized.
         """
         spared = self.y - self.treat_all.y
         if self.standardized:
@@ -322,12 +322,12 @@ def net_benefit(
     threshold : float or array, optional
         One threshold probability between 0 and 1, or several, increasing; by default 0.01, 0.02, …, 0.99.
     target_prevalence : float, optional
-        Share of positives where the model will be used; the sample's own when left out.
+        Share of positives where the model will be used; the sample's own by default.
     standardized : bool
         Divide by the prevalence, so that a perfect model has 1.
     harm : float, or mapping from model name to one
-        Of finding out the risk, in true positives a case, taken off the net benefit: 0.02 where one would test 50
-        patients to find one positive.
+        Cost of finding out the risk, in true positives per case, subtracted from the net benefit: 0.02 where one would
+        test 50 patients to find one positive.
 
     Returns
     -------
@@ -343,8 +343,8 @@ def net_benefit(
     Notes
     -----
     NB(x) = π·tpr − (1 − π)·fpr·x/(1 − x), in true positives a case: at the sample's prevalence tp/n − fp/n·x/(1 − x).
-    Acting from risk x on means that a missed positive costs (1 − x)/x times a needless treatment. Computed at
-    the scores as they are: a model that is not calibrated is judged for it.
+    Acting from risk x on means that a missed positive costs (1 − x)/x times a needless treatment. Computed at the
+    scores unchanged: miscalibration counts against a model.
 
     References
     ----------

@@ -60,7 +60,7 @@ class Curve(Result):
         Parameters
         ----------
         ax : Axes, optional
-            Where to draw; a new figure when left out.
+            Axes to draw on; by default a new figure.
         band : Band, optional
             An interval around the curve, drawn as a fill; the legend names its level and method. By default the
             confidence band of a calibration plot.

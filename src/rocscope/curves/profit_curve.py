@@ -44,7 +44,7 @@ class CampaignRow(Result):
         Customers contacted, and how many of them respond or do not.
     profit : float
     threshold : float
-        Contact customers with at least this score; of those with exactly it, perhaps some only.
+        Contact customers with at least this score; perhaps only some of the cases with exactly this score.
     """
 
     depth: float
@@ -118,8 +118,8 @@ class ProfitCurve(CountCurve):
     def best(self) -> CampaignRow:
         """Return the row of highest profit within the capacity.
 
-        Of equally profitable ones the one with fewest contacts is taken; to contact everybody has the threshold −∞. The
-        profit is below 0 where no campaign at all is the better idea; see `worthwhile`.
+        If several are equally profitable, the one with fewest contacts is taken; to contact everybody has the threshold
+        −∞. The profit is below 0 where no campaign at all is the better idea; see `worthwhile`.
 
         Notes
         -----
@@ -188,7 +188,7 @@ class ProfitCurve(CountCurve):
 
     @property
     def worthwhile(self) -> bool:
-        """Whether the best campaign has a positive profit."""
+        """True if the best campaign has a positive profit."""
         return self.best().profit > 0
 
     @property

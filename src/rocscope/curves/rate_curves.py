@@ -45,7 +45,7 @@ class CountCurve(Curve):
         raise NotImplementedError
 
     def recount(self, counts: CumulativeCounts) -> Self:
-        """Return the curve for other counts, such as those of a resample."""
+        """Return the curve for other counts, such as a resample."""
         twin = copy(self)
         for name in list(vars(twin)):
             if isinstance(getattr(type(self), name, None), cached_property):
@@ -76,7 +76,7 @@ class CountCurve(Curve):
     def of(self, tp: Array, fp: Array) -> tuple[Array, Array]:
         """Return x and y for cumulative counts, including counts between thresholds.
 
-        Counts between those of two neighbouring thresholds are what a random mixture of the two attains.
+        Counts between two neighbouring thresholds are attained by a random mixture of the two.
 
         Examples
         --------
@@ -100,7 +100,7 @@ class CountCurve(Curve):
         Parameters
         ----------
         most : int, optional
-            About how many bins to tell apart, as for a drawing; all when left out.
+            Approximate number of bins, as for a drawing; all by default.
         """
         if not isinstance(self.counts, BinnedCounts):
             return None
@@ -197,7 +197,8 @@ class RocCurve(CountCurve):
     def best(self, context: Context | Campaign | None = None) -> OperatingPoint:
         """Return the point of lowest expected cost in a context, or of highest accuracy without one.
 
-        Of equally good points the one with fewest positive predictions is taken. The threshold of "everybody" is −∞.
+        If several points are equally good, the one with fewest positive predictions is taken. The threshold of
+        "everybody" is −∞.
         """
         return best_point(self.counts, context)
 
@@ -343,8 +344,8 @@ def auc(
     y_true, y_score, model, pos_label, sample_weight : data of one model
         Labels and scores, Predictions, ThresholdCounts, OperatingPoint, bins or a sketch; see `rocscope.sample`.
     ties : {"half", "lower", "upper"}
-        What a tied pair counts: 1/2 (Vuk & Curk's A_ROC2), 0 (their A_ROC1) or 1. The last two bound what any
-        breaking of ties could give.
+        Value of a tied pair: 1/2 (Vuk & Curk's A_ROC2), 0 (their A_ROC1) or 1. The last two bound what any breaking of
+        ties could give.
 
     Returns
     -------
@@ -468,8 +469,8 @@ class PrecisionRecallCurve(CountCurve):
     def at(self, x: Any) -> Any:
         """Return the precision at a recall, with false positives interpolated between the points.
 
-        That is what a random mixture of the two neighbouring thresholds attains. At a recall that several points
-        have, the first (of highest precision) counts.
+        A random mixture of the two neighbouring thresholds attains this. At a recall that several points have, the
+        first (of highest precision) counts.
 
         Examples
         --------

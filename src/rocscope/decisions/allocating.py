@@ -401,7 +401,7 @@ class AllocationLimits:
 
     @property
     def in_money(self) -> bool:
-        """Whether the limit is a budget."""
+        """True if the limit is a budget."""
         return self.budget is not None
 
     @cached_property
@@ -411,13 +411,13 @@ class AllocationLimits:
 
     @property
     def constrained(self) -> bool:
-        """Whether there are constraints of segments; an empty text or collection has none."""
+        """True if there are constraints of segments; an empty text or collection has none."""
         sized = isinstance(self.subject_to, str | Sequence | Mapping)
         return self.subject_to is not None and not (sized and not self.subject_to)
 
     @property
     def bounded(self) -> bool:
-        """Whether there are any bounds on segments, which need all levels rather than hulls."""
+        """True if there are any bounds on segments, which need all levels rather than hulls."""
         return bool(self.differences) or self.constrained
 
     @property
@@ -449,7 +449,7 @@ class AllocationLimits:
         return apportionment.segment_bounds(self.subject_to, points, costs) if self.constrained else []
 
     def hold(self, plan: Allocation, bounds: Sequence[SegmentBound]) -> bool:
-        """Whether an allocation without bounds on segments happens to keep them."""
+        """Return whether an allocation without bounds on segments happens to keep them."""
         for rate, most in self.differences.items():
             if plan.difference(rate) > most + _ROUNDING:
                 return False

@@ -302,7 +302,7 @@ class SegmentBound:
         return float(self.up * tp[self.segment] + self.right * fp[self.segment])
 
     def holds(self, tp: Array, fp: Array, tolerance: float = _ROUNDING) -> bool:
-        """Whether expected counts by segment keep the bound."""
+        """Return whether expected counts by segment keep the bound."""
         return self.value(tp, fp) <= self.most + tolerance * max(1.0, abs(self.most))
 
 

@@ -159,7 +159,7 @@ class CampaignPlan(Plan):
 
     @property
     def worthwhile(self) -> bool:
-        """Whether the best campaign has a positive profit."""
+        """True if the best campaign has a positive profit."""
         return self.best.best.profit > 0
 
     @property

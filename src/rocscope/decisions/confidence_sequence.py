@@ -79,7 +79,7 @@ class CellMean:
 
     @property
     def mixed(self) -> bool:
-        """Whether it depends on a class mix that is fixed."""
+        """True if it depends on a class mix that is fixed."""
         within_a_class = set(self.used) <= {*POSITIVES} or set(self.used) <= {*NEGATIVES}
         return self.prevalence is not None and not within_a_class
 
@@ -307,7 +307,7 @@ class LookBlock:
 
 
 def begins(blocks: list[LookBlock]) -> bool:
-    """Whether the next rows are a block of their own: after 50 rows, and a forty-eighth of all, in the last one."""
+    """Return whether to begin a new block: if the last one holds 50 rows, and a forty-eighth of all."""
     return not blocks or blocks[-1].n >= max(LEAST_BLOCK_ROWS, sum(block.n for block in blocks) / BLOCKS_BEFORE_GROWTH)
 
 

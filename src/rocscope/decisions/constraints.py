@@ -295,12 +295,12 @@ class Constraint(Condition):
 
     @property
     def predicts(self) -> bool:
-        """Whether it is on the number of cases of the next list, with a level."""
+        """True if it is on the number of cases of the next list, with a level."""
         return self.level is not None and self.quantity == "cases"
 
     @property
     def tested(self) -> bool:
-        """Whether thresholds are admitted by tests of all of them; see `learn_then_test`."""
+        """True if thresholds are admitted by tests of all of them; see `learn_then_test`."""
         return self.level is not None and self.quantity in _TESTED
 
     @property

@@ -316,7 +316,7 @@ class Candidates:
 
     @property
     def by_cost_alone(self) -> bool:
-        """Whether the choice is by cost alone."""
+        """True if the choice is by cost alone."""
         rule = self.members[0].rule
         same = self.criterion.equivalent and self.criterion.equivalent(rule.context) == rule.context
         return bool(same) and not rule.constraints and rule.limit is None

@@ -227,7 +227,7 @@ class UncertainContext:
     cost_ratio : number, (low, high), Uniform, Beta, LogNormal or array of draws, optional
         Cost of a false alarm, where a miss costs 1 and correct predictions nothing. Without it and other costs, 1.
     target_prevalence : number, (low, high), Uniform, Beta, array of draws or Estimate, optional
-        Share of positives where the classifier will be used; the sample's own when left out. An Estimate stands for the
+        Share of positives where the classifier will be used; the sample's own by default. An Estimate stands for the
         Beta distribution with its value and standard error.
     cost_fp, cost_fn, cost_tp, cost_tn : as `cost_ratio`
         Costs in money, in place of a ratio. Gains are negative.
@@ -702,12 +702,12 @@ class Hull(Curve):
 
     @property
     def is_exact(self) -> bool:
-        """Whether no model can have a point outside this hull; False only for binned counts."""
+        """True if no model can have a point outside this hull; False only for binned counts."""
         return all(counts.holds_hull for counts in self.counts.values())
 
     @property
     def holds_levels(self) -> bool:
-        """Whether every level of every model is known."""
+        """True if every level of every model is known."""
         return all(counts.holds_levels for counts in self.counts.values())
 
     @cached_property

@@ -123,7 +123,7 @@ class PlanOutcomes(Result):
 
     @property
     def kept(self) -> bool:
-        """Whether the achieved gain is not below the promised one by more than chance, at the level of the intervals.
+        """True if the achieved gain is not below the promised one by more than chance, at the level of the intervals.
 
         A one-sided test of the difference of two uncertain numbers: promised − achieved ≤ z·√(s₁² + s₂²). A promise
         that is true is kept with a probability of `level`.
@@ -265,12 +265,12 @@ class Plan(Result):
 
     @property
     def by_segment(self) -> bool:
-        """Whether it needs the segment of each case."""
+        """True if it needs the segment of each case."""
         return False
 
     @property
     def several_actions(self) -> bool:
-        """Whether `assign` gives each case one of several actions."""
+        """True if `assign` gives each case one of several actions."""
         return False
 
     def assign(self, scores: Any, ids: Any = None, *, segment: Any = None, random_state: Any = 0) -> Array:  # noqa: ARG002
@@ -537,7 +537,7 @@ def arguments(fields: Fields) -> dict[str, Any]:
 
 
 def _is_null(fields: Fields, name: str) -> bool:
-    """Whether a field is null; a missing one is not, and is refused when it is read."""
+    """Return whether a field is null; a missing one is not, and is refused when it is read."""
     return name in fields.content and fields.content[name] is None
 
 

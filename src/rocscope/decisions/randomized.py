@@ -319,7 +319,7 @@ class RandomizedRule(Result):
 
     @property
     def randomized(self) -> bool:
-        """Whether several thresholds each decide some cases."""
+        """True if several thresholds each decide some cases."""
         return len(self.parts) > 1
 
     @property
@@ -591,7 +591,7 @@ def mixture(first: HullVertex, second: HullVertex, **target: Any) -> RandomizedR
     population : float, optional
         Number of cases, with `at_most`. A budget is a capacity too: at most budget / unit cost cases.
     target_prevalence : float, optional
-        Share of positives in that population; the sample's own when left out.
+        Share of positives in that population; the sample's own by default.
 
     Returns
     -------

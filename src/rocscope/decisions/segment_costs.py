@@ -111,7 +111,7 @@ class SegmentUnitCosts:
 
     @property
     def may_act(self) -> Booleans:
-        """Whether the campaign of each segment is run."""
+        """True if the campaign of each segment is run."""
         return np.array(self.runs or [True] * len(self.distinct), bool)[self.index]
 
     @cached_property
@@ -337,7 +337,7 @@ class RowAmounts:
 
     @property
     def is_campaign(self) -> bool:
-        """Whether leaving a case costs nothing, whatever its response would have brought."""
+        """True if leaving a case costs nothing, whatever its response would have brought."""
         return isinstance(self.given, Campaign)
 
     @cached_property

@@ -91,7 +91,7 @@ class Verification(Result):
 
     @property
     def verified(self) -> bool:
-        """Whether every number agrees."""
+        """True if every number agrees."""
         return all(checked.agrees for checked in self.checks)
 
     @property
@@ -280,7 +280,7 @@ def _at_stored_choice(plan: Decision, again: Decision, problem: choosing.ChoiceP
 
 
 def _of_ranges(plan: Decision, problem: choosing.ChoiceProblem) -> bool:
-    """Whether the plan compared ends of score ranges, while the rows show all thresholds.
+    """Return whether the plan compared ends of score ranges, while the rows show all thresholds.
 
     Then the rows show the stored numbers, and the cost of the best threshold within its stored bounds.
     """

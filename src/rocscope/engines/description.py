@@ -67,17 +67,17 @@ class ColumnFacts(Result):
 
     @property
     def is_number(self) -> bool:
-        """Whether it could be a score."""
+        """True if it could be a score."""
         return self.tied is not None
 
     @property
     def is_binary(self) -> bool:
-        """Whether it could be a label: it has two distinct values."""
+        """True if it could be a label: it has two distinct values."""
         return self.distinct == 2
 
     @property
     def is_probability_like(self) -> bool:
-        """Whether it holds more than two distinct numbers, all from 0 to 1."""
+        """True if it holds more than two distinct numbers, all from 0 to 1."""
         if self.minimum is None or self.maximum is None or self.distinct is None or self.infinite:
             return False
         return self.distinct > 2 and self.minimum >= 0 and self.maximum <= 1

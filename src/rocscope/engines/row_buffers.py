@@ -176,7 +176,7 @@ class SpilledPart:
 
     @property
     def is_level(self) -> bool:
-        """Whether all rows have one score, so that counting is enough."""
+        """True if all rows have one score, so that counting is enough."""
         return self.low == self.high
 
     @property

@@ -247,7 +247,7 @@ class Reader:
 
     @property
     def weighs_classes(self) -> bool:
-        """Whether class totals must be known first, as a target prevalence requires."""
+        """True if class totals must be known first, as a target prevalence requires."""
         return self.context is not None and self.context.target_prevalence is not None and self.of_classes is None
 
     @property
@@ -356,7 +356,7 @@ class BatchTally:
 
     @property
     def failed(self) -> bool:
-        """Whether it is already known that the result will be an error."""
+        """True if it is already known that the result will be an error."""
         return bool(self.incomplete and not self.reader.drop) or self.bad_weights is not None
 
     def provenance(self, where: str | None) -> Provenance:

@@ -425,7 +425,7 @@ class ThresholdClassifier(wrapping.TwoClasses, wrapping.WrappingClassifier):
 
 
 def _has_probabilities(classifier: "HullClassifier") -> bool:
-    """Whether a single model decides, and has probabilities; before the fit, whether all models have them."""
+    """Return whether a single model decides, and has probabilities; before the fit, whether all models have them."""
     if not hasattr(classifier, "decision_"):
         models = classifier._models().values()
     elif classifier.mixture_ is None:
@@ -600,7 +600,7 @@ class HullClassifier(wrapping.TwoClasses, wrapping.FoldedClassifier, metaestimat
 
     @property
     def _is_symmetric(self) -> bool:
-        """Whether the choice treats both classes alike."""
+        """True if the choice treats both classes alike."""
         return wrapping.check_aim(self.context, self.criterion, self.subject_to) and self.mixture is None
 
     def _decide(self) -> None:

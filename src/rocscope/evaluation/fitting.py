@@ -334,7 +334,7 @@ def _receives(arguments: Mapping[str, Any], column: Array) -> bool:
 
 
 def routes_metadata() -> bool:
-    """Whether scikit-learn's metadata routing is on, in which models declare what they request."""
+    """Return whether scikit-learn's metadata routing is on, in which models declare what they request."""
     from sklearn import get_config
 
     return bool(get_config().get("enable_metadata_routing"))
@@ -396,7 +396,7 @@ def _name_in_last_step(steps: Any, name_in: Callable[[Any], str | None]) -> str 
 
 
 def _asks_for_groups(splitter: Any) -> bool:
-    """Whether a scikit-learn splitter keeps groups together."""
+    """Return whether a scikit-learn splitter keeps groups together."""
     if not hasattr(splitter, "get_metadata_routing"):
         return False
     return splitter.get_metadata_routing().split.requests.get("groups") is True

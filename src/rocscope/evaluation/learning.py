@@ -285,7 +285,7 @@ def _stratified_order(classes: Indices, rng: np.random.Generator) -> Indices:
 
 
 def _spaced_by_factors(sizes: Indices) -> bool:
-    """Whether sizes are spaced more evenly on a log scale."""
+    """Return whether sizes are spaced more evenly on a log scale."""
     if sizes.size <= 2:
         return False
     steps, factors = np.diff(sizes), np.diff(np.log(sizes))

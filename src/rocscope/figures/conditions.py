@@ -133,7 +133,7 @@ class Condition:
 
     @property
     def upwards(self) -> bool:
-        """Whether large values satisfy it."""
+        """True if large values satisfy it."""
         return ">" in self.relation
 
     def holds(self, value: Any) -> Any:

@@ -1,7 +1,7 @@
 """The best randomised rule within linear constraints: a convex combination of two thresholds.
 
 Randomising between two thresholds attains every point on the straight line between theirs, so that all such rules fill
-the convex outline of the thresholds. What bounds leave of it is a polygon again, and one of its corners is best.
+the convex outline of the thresholds. Bounds cut it to another polygon, and one of its corners is optimal.
 """
 
 from collections.abc import Sequence
@@ -39,7 +39,7 @@ class ConvexCombination:
     Attributes
     ----------
     first, second : TangentPoint
-        That of fewer and that of more positive predictions.
+        Thresholds with fewer and with more positive predictions.
     share : Fraction
         Of the cases that `second` decides.
     """
@@ -55,7 +55,7 @@ class ConvexCombination:
 
     @property
     def randomized(self) -> bool:
-        """Whether both thresholds decide some cases."""
+        """True if both thresholds decide some cases."""
         return 0 < self.share < 1
 
     @property

@@ -4,8 +4,8 @@ The vertices of the hull are the thresholds that are optimal for some cost ratio
 ROC space, so both have the same hull. A hull is again a ThresholdCounts: the levels between two vertices are pooled
 into one, which is what isotonic regression (pooling of adjacent violators) does to the labels.
 
-Which way three points turn is decided in whole numbers. Sums of weights are rounded: points that are certainly below
-the hull are dropped by the rounded sums, and the few others are decided by exact sums (`rocscope._base.exact_sums`).
+The turn of three points is computed in whole numbers. Sums of weights are rounded: points that are certainly below the
+hull are dropped by the rounded sums, and the few others are decided by exact sums (`rocscope._base.exact_sums`).
 
 Best points are chosen only here. The rule: lowest expected cost; among equals fewest positive predictions; then the
 model given first. It holds for any context that does not reward errors of both kinds, also where a cost is 0 or one
@@ -44,7 +44,7 @@ class Choices:
     index : array of k points of `counts.cumulative`
         Increasing; decreasing where negated.
     negated : bool
-        Whether cases below the threshold are the positive ones.
+        True if cases below the threshold are the positive ones.
     """
 
     model: str
@@ -319,7 +319,7 @@ def _unsure(tp: Array, fp: Array, strict_cumulative: tuple[Array, Array]) -> Ind
 def _without_dents(tp: Array, fp: Array, kept: Indices) -> Indices:
     """Repeatedly drop points on or below the line between their neighbours, while many are dropped.
 
-    Of sums of weights only those that are certainly below, as in `kernels.weights.push_hull`.
+    For sums of weights only points that are certainly below, as in `kernels.weights.push_hull`.
     """
     while kept.size > _FEW:
         y, x = tp[kept], fp[kept]
@@ -391,7 +391,7 @@ class HullVertex(Result):
 
     @property
     def has_zone(self) -> bool:
-        """Whether it is optimal for some slope between 0 and infinity."""
+        """True if it is optimal for some slope between 0 and infinity."""
         return self.slope_low < self.slope_high
 
     def to_dict(self) -> dict[str, Any]:
@@ -430,7 +430,8 @@ def slope_ranges(choices: Sequence[Choices]) -> SlopeRanges:
     Notes
     -----
     Exact, whatever the weights, also of models from samples of different size: O(k) for the k thresholds of each model,
-    then O(v log v) for the v vertices of their hulls. Of choices with equal rates the first model owns the vertex.
+    then O(v log v) for the v vertices of their hulls. If several models have the same rates, the first one owns the
+    vertex.
     """
     options = [option.take(corners_of(option)) for option in choices if option.index.size]
 
@@ -554,8 +555,8 @@ def touching(choices: Sequence[Choices], context: Context, totals: tuple[int, in
         Any thresholds; the vertices of the hull are enough, except where `needs_every_threshold`.
     context : Context
     totals : (positives, negatives), optional
-        From which the context takes its class mix if it names none, such as `counts.exact_totals`; by default those of
-        the first.
+        From which the context takes its class mix if it names none, such as `counts.exact_totals`; by default as the
+        first one.
 
     Raises
     ------
@@ -628,7 +629,7 @@ def best_point(counts: CumulativeCounts, context: Context | Campaign | None = No
 
 
 def needs_every_threshold(context: Context) -> bool:
-    """Whether the best point may lie below the hull, which is possible if false alarms are rewarded and hits are not.
+    """Return whether the best point may lie below the hull: possible if false alarms are rewarded and hits are not.
 
     Examples
     --------

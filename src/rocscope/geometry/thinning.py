@@ -152,11 +152,12 @@ def simplify(
     x, y : arrays of n finite numbers
         Each is measured in units of its own range, so for a ROC curve in rates.
     most : int
-        How many points may remain; the first, the last and those of `keep` always do.
+        Largest number of points that remain; the first, the last and those of `keep` always do.
     keep : indices
         Points that must stay, such as the vertices of the hull.
     tolerance : float
-        How far points may lie from the line that is left, in the same units: no more are chosen than that takes.
+        Largest distance of omitted points from the remaining line, in the same units: no more points are kept than this
+        needs.
 
     Returns
     -------

@@ -158,7 +158,7 @@ class Estimate(ComparedByValue):
 
     @property
     def reliable(self) -> bool:
-        """Whether the interval has its nominal coverage, according to simulations; `reason` states why not."""
+        """True if the interval has its nominal coverage, according to simulations; `reason` states why not."""
         return not self.reason
 
     def __contains__(self, value: float) -> bool:
@@ -277,7 +277,7 @@ class Omnibus(ComparedByValue):
 
     @property
     def reliable(self) -> bool:
-        """Whether the test has its nominal size, according to simulations; `reason` states why not."""
+        """True if the test has its nominal size, according to simulations; `reason` states why not."""
         return not self.reason
 
     def __repr__(self) -> str:

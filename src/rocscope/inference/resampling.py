@@ -219,7 +219,7 @@ class Design:
         return float(min(total**2 / square if square else 0.0 for total, square in zip(totals, squares, strict=True)))
 
     def worth_compiling(self, replicates: int) -> bool:
-        """Whether a number of replicates justifies loading the compiler."""
+        """Return whether a number of replicates justifies loading the compiler."""
         return self.draws * check.check_whole(replicates, "replicates") >= _COMPILED_FROM
 
     @property
@@ -230,7 +230,7 @@ class Design:
 
 
 def _by_rows(frequency: Array) -> bool:
-    """Whether to draw rows one by one, which is faster than binomials for units of few rows."""
+    """Return whether to draw rows one by one, which is faster than binomials for units of few rows."""
     return frequency.sum() <= _DRAWS_A_UNIT * frequency.size
 
 

@@ -15,7 +15,7 @@ SMALL = 50_000
 
 
 def compiled_pays(numbers: int) -> bool:
-    """Whether a compiled loop over so many numbers is faster than NumPy, the compiler's own start included."""
+    """Return whether a compiled loop over this many values is faster than NumPy, the compiler's own start included."""
     return numbers >= SMALL or "numba" in sys.modules
 
 

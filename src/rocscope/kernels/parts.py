@@ -24,8 +24,8 @@ def widen(bits, kind, ends):
 def find_buckets(bits, kind, ends, shift, bucket):
     """Write the bucket of each score: its ordered bits without the `shift` lowest.
 
-    Buckets go from the first end of scores whose highest bit is 0 to the second, then so for others; what is
-    beyond an end is in the bucket there.
+    Buckets go from the first end of scores whose highest bit is 0 to the second, then so for others; scores outside the
+    range are in the first or last bucket.
     """
     top = np.uint64(1) << np.uint64(bits.itemsize * 8 - 1)
     first, last, upper_first, upper_last = ends[0, 0], ends[0, 1], ends[1, 0], ends[1, 1]
@@ -53,7 +53,7 @@ def make_keys(begin, end, bits, positive, kind, keys):
 
 @Kernel
 def has_top(b, top, kind):
-    """Whether the highest ordered bit of a score is 1; see `ranks.ordered`."""
+    """Return whether the highest ordered bit of a score is 1; see `ranks.ordered`."""
     if kind == 0:
         return b >= top
     # Signed integers and floats that are not negative have a highest bit of 0, and -0.0 is `top` itself.
@@ -64,9 +64,9 @@ def has_top(b, top, kind):
 def pack(bits, positive, kind, keys):
     """Write the ordered bits of each score with its label as lowest bit.
 
-    The bits of a score take its whole width, so the top one makes room for the label: scores whose top bit is
-    0 are written from the front of `keys`, the others from the back. Returns the border. Where a slice has both, its
-    keys are written to both ends of what is free: a branch would be guessed wrong half of the time.
+    The bits of a score take its whole width, so the top one makes room for the label: scores whose top bit is 0 are
+    written from the front of `keys`, the others from the back. Returns the border. If a slice has both classes, each
+    key is written to both ends of the free space: a branch would be predicted wrongly half of the time.
     """
     top = bits.dtype.type(1) << bits.dtype.type(bits.itemsize * 8 - 1)
     own = np.empty(SLICE, keys.dtype)
@@ -98,8 +98,8 @@ def pack(bits, positive, kind, keys):
 def find_parts(bits, kind, ends, shift, part, where, sizes):
     """Write the part of each score, and count the rows of each part.
 
-    What asks nothing of other rows is done by loops of its own, slice by slice: these the compiler turns into
-    instructions for many rows at a time, and it takes half of the time.
+    Steps that do not depend on other rows have separate loops, slice by slice: the compiler vectorises them, which
+    halves the time.
     """
     for start in range(0, bits.size, SLICE):
         own = where[start : start + SLICE]
@@ -153,7 +153,7 @@ def begin_digits(keys, lowest, shift, begin):
 
 @Kernel
 def deal_digits(keys, values, lowest, shift, begin, spare, spare_values):
-    """Copy keys, and values beside them, to the positions of their digit, advancing these."""
+    """Copy keys, and their values, to the positions of their digit, advancing these."""
     for i in range(keys.size):
         d = np.uint64((keys[i] - lowest) >> shift) & np.uint64(2047)
         k = begin[d]
@@ -208,7 +208,7 @@ def insert_rows(keys, values):
 
 @Kernel
 def sort_rows(keys, values):
-    """Sort rows stably by key; each has a value beside it, unless `values` is None.
+    """Sort rows stably by key; each has a value, unless `values` is None.
 
     Sorting by the leading bits leaves few rows to be moved; where these are many, rows are sorted by all bits. While
     they fit the processor's cache, that takes less than half of the time of a sort by comparison.

@@ -91,8 +91,8 @@ def count_positives(keys):
 def count_key_pairs(keys):
     """Return the concordant pairs of increasing keys, those plus the tied ones, and the number of negatives.
 
-    Of one score negatives come first, so that those before a positive are ranked below it or tied with it. Nothing is
-    decided by a branch. A slice is read at once before that goes row by row, which would wait for memory.
+    At equal scores negatives come first, so that negatives before a positive are ranked below it or tied with it.
+    Nothing is decided by a branch. A slice is read at once before that goes row by row, which would wait for memory.
     """
     one = keys.dtype.type(1)
     concordant, not_above, neg, below, previous = 0, 0, 0, 0, keys[0]
@@ -147,8 +147,8 @@ def push_hull(tp, fp, code, top, block_tp, block_fp, block_code):
 def venn_abers(pos, total, low, high):
     """Write the isotonic fit of each level after adding one row to it: a negative (low) or a positive (high).
 
-    Levels by increasing score. The blocks of all levels up to each, and of all from each, are kept as chains: a block
-    knows the next one outwards. With the added row only a few of the nearest blocks pool.
+    Levels by increasing score. The blocks of all levels up to one, and of all levels from it, are kept as chains: a
+    block points to the next one outwards. With the added row only a few of the nearest blocks pool.
     """
     k = pos.size
     left_pos, left_total, left_next = pos.copy(), total.copy(), np.empty(k, np.int64)
@@ -218,9 +218,10 @@ def tally(number, place, size, unit, out):
 def tally_right(number, place, size, row, above, not_below, reached, right):
     """Add twice the concordant plus tied pairs of each sample of rows, drawn as `tally` says from row `row` on.
 
-    Rows are the positives, then the negatives, both by decreasing score. Of each negative, `above` and `not_below` are
-    the numbers of positives with a higher score, and with one that is not lower. `reached` gets the number of positives
-    drawn before each positive and, last, of all positives drawn. What is counted stays in the nearest cache.
+    Rows are the positives, then the negatives, both by decreasing score. `above` and `not_below` are, for each
+    negative, the numbers of positives with a higher score, and with a score that is not lower. `reached` gets the
+    number of positives drawn before each positive and, last, of all positives drawn. The counters stay in the nearest
+    cache.
     """
     seen = np.zeros(size, np.int32)
     for r in range(place.shape[0]):

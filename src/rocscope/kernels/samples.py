@@ -99,7 +99,7 @@ def successes(uniform, few, trials, rare, flipped, drawn):
 
 @Kernel
 def selected(distance, size, bin_of, reached, held, row):
-    """Return the smallest distance that more than `row` rows do not exceed, and the largest if there is none."""
+    """Return the smallest distance that more than `row` rows do not exceed, or the largest distance."""
     chosen = 0
     # Sizes may be sums of rounded weights: a total within 1e-9 of the row counts as equal to it.
     while chosen < reached.size - 1 and reached[chosen] <= row + 1e-9:

@@ -49,9 +49,9 @@ def mark(values, low, there):
 
 @Kernel
 def count_pairs(codes, bounds, below, not_above):
-    """Write for each segment the pairs whose negative is below the positive, and those whose negative is not above it.
+    """Write for each segment how many pairs have the negative below the positive, and how many not above it.
 
-    Codes are those of `merge`. Which comes next is not asked for by a branch: half of the guesses would be wrong.
+    Codes are as in `merge`. The next element is selected without a branch: half of the predictions would be wrong.
     """
     for segment in range(below.size):
         i, middle, end = bounds[2 * segment], bounds[2 * segment + 1], bounds[2 * segment + 2]

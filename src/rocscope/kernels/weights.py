@@ -35,7 +35,7 @@ def running(weights, sums):
 def sum_level(codes, signed, last):
     """Return the row below the level of row `last`, and the level's positive and negative weights.
 
-    Which class a row has is not asked for by a branch: half of the guesses of the processor would be wrong.
+    The class of a row is not tested by a branch: the processor would predict half of them wrongly.
     """
     zero = signed[last] - signed[last]
     code = codes[last]
@@ -97,7 +97,7 @@ def sum_rows(codes, signed, code, pos, neg):
 def count_pairs(codes, signed, scale_pos, scale_neg, sums):
     """Add concordant and tied pairs, positives and negatives to `sums`, each with its rounding error.
 
-    Weights are taken times a scale, so that no product is beyond a float.
+    Weights are taken times a scale, so that no product overflows.
     """
     (right, right_rest), (tied, tied_rest) = (sums[0, 0], sums[0, 1]), (sums[1, 0], sums[1, 1])
     (tp, tp_rest), (fp, fp_rest) = (sums[2, 0], sums[2, 1]), (sums[3, 0], sums[3, 1])
@@ -125,7 +125,7 @@ def count_pairs(codes, signed, scale_pos, scale_neg, sums):
 def push_hull(tp, fp, code, top, block_tp, block_fp, block_code, steps, scale_pos, scale_neg):
     """Same as `ranks.push_hull`, but drop only points that are below the hull for any rounding of the sums.
 
-    What is left are its vertices and perhaps more. Times the scales the totals are about 1.
+    The remaining points are its vertices and perhaps more. Times the scales the totals are about 1.
     """
     n = len(block_tp)
     corner = np.empty(n, np.int64)
@@ -163,7 +163,7 @@ def push_hull(tp, fp, code, top, block_tp, block_fp, block_code, steps, scale_po
 def add_whole(bits, bounds, sums):
     """Add the rows from `bounds[k + 1]` to `bounds[k]` to `sums[k]`, given the bits of their signed weights.
 
-    Of each class there is a sum for every four exponents, of the upper and of the lower half of the digits: whole
+    Each class has a sum for every four exponents, one of the upper and one of the lower half of the digits: whole
     numbers, which 2³³ rows do not fill.
     """
     for k in range(bounds.size - 1):

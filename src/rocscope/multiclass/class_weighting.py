@@ -168,7 +168,7 @@ class Problem:
 
     @property
     def is_large(self) -> bool:
-        """Whether the compiled loops are worth loading."""
+        """True if the compiled loops are worth loading."""
         return self.y.size >= kernels.SMALL
 
     def score(self, class_weight: Array) -> Score:

@@ -592,7 +592,7 @@ class Experiment(Result):
 
     @property
     def _is_weighted(self) -> bool:
-        """Whether shares differ between rows, so that they do not cancel in ratios."""
+        """True if shares differ between rows, so that they do not cancel in ratios."""
         return bool(self.stratum.any()) if self.share is None else bool(np.ptp(self.share))
 
     @cached_property

@@ -537,7 +537,7 @@ def plot_curve(curve: Curve, ax: Any = None, *, band: Band | None = None, **line
     ----------
     curve : Curve
     ax : Axes, optional
-        Where to draw; a new pyplot figure when left out.
+        Axes to draw on; by default a new pyplot figure.
     band : Band, optional
         Drawn as a fill; the legend names its level and method. By default the confidence band of a calibration plot,
         and where bins leave the curve open, what it is guaranteed to lie within.

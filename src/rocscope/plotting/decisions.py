@@ -31,7 +31,7 @@ def plot_regions(regions: Hull | RegionMap, ax: Any = None, *, review: Review | 
     regions : Hull or RegionMap
         As `rocscope.hull` or `Hull.region_map` returns it.
     ax : Axes, optional
-        Where to draw; a new pyplot figure when left out.
+        Axes to draw on; by default a new pyplot figure.
     review : Review, optional
         A review as a third action, whose cost is in units of a miss; passed to `Hull.region_map`.
 
@@ -165,7 +165,7 @@ def plot_campaign(plan: CampaignPlan, ax: Any = None) -> Any:
     plan : CampaignPlan
         Made by `rocscope.plan_campaign`.
     ax : Axes, optional
-        Where to draw; a new pyplot figure when left out.
+        Axes to draw on; by default a new pyplot figure.
 
     Returns
     -------

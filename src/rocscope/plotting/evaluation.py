@@ -31,7 +31,7 @@ def plot_over_time(found: OverTime, ax: Any = None) -> Any:
     ----------
     found : OverTime
     ax : Axes, optional
-        Where to draw; a new pyplot figure when left out.
+        Axes to draw on; by default a new pyplot figure.
 
     Returns
     -------
@@ -69,7 +69,7 @@ def plot_uplift(curve: UpliftCurve, ax: Any = None, *, level: float | None = 0.9
     ----------
     curve : UpliftCurve
     ax : Axes, optional
-        Where to draw; a new pyplot figure when left out. A curve that is drawn where others are has the next colour.
+        Axes to draw on; by default a new pyplot figure. A curve that is drawn where others are has the next colour.
     level : float or None
         Confidence level of the band at each depth; None for no band.
 
@@ -116,7 +116,7 @@ def plot_uplift_parts(uplift: UpliftTable, ax: Any = None) -> Any:
     ----------
     uplift : UpliftTable
     ax : Axes, optional
-        Where to draw; a new pyplot figure when left out.
+        Axes to draw on; by default a new pyplot figure.
 
     Returns
     -------
@@ -154,7 +154,7 @@ def plot_learning_curve(curve: LearningCurve, ax: Any = None, *, share: float | 
     ----------
     curve : LearningCurve
     ax : Axes, optional
-        Where to draw; a new pyplot figure when left out.
+        Axes to draw on; by default a new pyplot figure.
     share : float or None
         Of the runs that lie inside the band; None for no band.
 
@@ -230,7 +230,7 @@ def plot_critical_difference(result: RankComparison, ax: Any = None) -> Any:
     result : RankComparison
         As `rocscope.evaluation.friedman` returns it.
     ax : Axes, optional
-        Where to draw; a new pyplot figure, high enough for the models, when left out.
+        Axes to draw on; by default a new pyplot figure, high enough for the models, when left out.
 
     Returns
     -------

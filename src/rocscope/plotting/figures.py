@@ -223,7 +223,7 @@ def plot_roc(
     predictions, y_score, pos_label, sample_weight : data of one or several models
         Predictions, labels and scores, or a mapping of counts or points by model name; see `rocscope.sample`.
     models : sequence of names, optional
-        Which to draw, in this order; all when left out.
+        Which to draw, in this order; all by default.
     hull : bool
         Whether to draw the convex hull of each curve; of more than three models that of the best one.
     context : Context, optional
@@ -235,7 +235,7 @@ def plot_roc(
         Where its legend goes; by default inside an Axes that is given, and beside that of a new figure. Below the only
         Axes of a figure it makes the figure higher and leaves its width, as a column of a journal needs it.
     ax : Axes, optional
-        Where to draw; a new pyplot figure when left out.
+        Axes to draw on; by default a new pyplot figure.
 
     Returns
     -------
@@ -535,7 +535,7 @@ def plot_three(
     bins, strategy : see `rocscope.calibration_curve`
     title : str
     figure : Figure, optional
-        An empty one to draw on; a new pyplot figure when left out.
+        An empty one to draw on; by default a new pyplot figure.
 
     Returns
     -------

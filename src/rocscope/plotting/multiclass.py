@@ -182,11 +182,11 @@ def plot_class_rocs(
     ----------
     predictions : MulticlassPredictions
     models : sequence of names, optional
-        Which to draw; all when left out.
+        Which to draw; all by default.
     columns : int, optional
         Panels side by side; at most four when left out, so that the last row is full if that can be.
     figure : Figure, optional
-        An empty one to draw on; a new pyplot figure when left out.
+        An empty one to draw on; by default a new pyplot figure.
 
     Returns
     -------

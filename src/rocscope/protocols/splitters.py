@@ -389,7 +389,7 @@ class TimeOrder(Protocol):
     gap : int
         Rows left out between training and test.
     most_training : int, optional
-        The latest rows that are used for training; all when left out.
+        The latest rows that are used for training; all by default.
 
     Examples
     --------

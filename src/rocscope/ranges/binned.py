@@ -373,7 +373,7 @@ class BinnedCounts(CumulativeCounts):
 
     @property
     def is_exact_area(self) -> bool:
-        """Whether the AUC is known exactly."""
+        """True if the AUC is known exactly."""
         return self.right_bounds[0] == self.right_bounds[1]
 
     def auc_fraction(self) -> Fraction:
@@ -397,7 +397,7 @@ class BinnedCounts(CumulativeCounts):
 
     @cached_property
     def is_exact(self) -> bool:
-        """Whether every bin holds one distinct score."""
+        """True if every bin holds one distinct score."""
         return bool((self.low == self.high).all())
 
     @property

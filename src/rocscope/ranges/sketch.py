@@ -501,7 +501,7 @@ def unseal(data: Any) -> tuple[Fields, list[Array]]:
 
 
 def _are_cells(start: Array, shift: Array, pos: Array, neg: Array, low: Array, high: Array) -> bool:
-    """Whether cells are ordered, nested or disjoint, with valid rows, as compiled loops require."""
+    """Return whether cells are ordered, nested or disjoint, with valid rows, as compiled loops require."""
     if (shift > _WIDEST).any():
         return False
     inside = (np.uint64(1) << shift.astype(np.uint64)) - np.uint64(1)

@@ -1001,7 +1001,7 @@ def _pooled(predictions: Models) -> tuple[Samples, dict[str, SegmentedCounts]]:
 
 
 def is_small(models: Models | Samples) -> bool:
-    """Whether intervals and calibration are fast enough to wait for: up to a million rows, or distinct scores."""
+    """Return whether intervals and calibration are fast enough: up to a million rows, or distinct scores."""
     data = samples_of(models)
     if data.rows:
         return len(data.rows) <= MOST_DETAILED

@@ -130,7 +130,7 @@ def of_the_same_rows(by_model: dict[str, SegmentedCounts]) -> dict[str, Segmente
 
 
 def _alike(sums: Array, others: Array) -> bool:
-    """Whether sums are equal up to the order in which weights were added."""
+    """Return whether sums are equal up to the order in which weights were added."""
     return np.allclose(sums, others, tables.SAME, 0)
 
 

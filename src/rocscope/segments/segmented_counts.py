@@ -518,7 +518,7 @@ class SegmentedCounts(BySegment, Result):
 
     @cached_property
     def _whole_pairs(self) -> bool:
-        """Whether the pairs of every segment fit in 64 bits."""
+        """True if the pairs of every segment fit in 64 bits."""
         return (self.n_pos * self.n_neg.astype(float)).max() < _MOST_PAIRS
 
     @property

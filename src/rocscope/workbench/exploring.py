@@ -108,7 +108,7 @@ def explore(
 
 
 def _in_notebook() -> bool:
-    """Whether a notebook kernel (Jupyter or marimo) displays a cell's result."""
+    """Return whether a notebook kernel (Jupyter or marimo) displays a cell's result."""
     # A notebook has loaded its own library; nothing is imported to find out.
     get_ipython = getattr(sys.modules.get("IPython"), "get_ipython", None)
     if get_ipython is not None and type(get_ipython()).__name__ == "ZMQInteractiveShell":
