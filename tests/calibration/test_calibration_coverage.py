@@ -90,7 +90,7 @@ def misses(curve, n, runs, draws, seed=0):
         report = rs.calibration.calibration_report(label, score, draws=draws, random_state=run)
         at, rows = np.unique(score, return_counts=True)
         chance = CURVES[curve](at)
-        whole = Outcomes(at, chance * rows, rows.astype(float))
+        whole = Outcomes(at, chance * rows, (1 - chance) * rows)
         truth = {name: value[0] for name, value in Distances(whole, Shift(), 10).of_chances(chance[None]).items()}
         truth |= {"brier_miscalibration": truth["miscalibration"], "slope": slope}
         truth["observed_over_expected"] = (chance @ rows) / (at @ rows)

@@ -11,7 +11,7 @@ from rocscope import calibration
 from rocscope.figures.registry import FIGURES
 
 ROWS = 240
-FACTORS = (0.01, 1, 100)
+FACTORS = (1e-300, 1, 1e300)  # products of two such weights are no floats
 
 # Names that are no function of labels and probabilities.
 NO_FUNCTION = {"CalibrationFunction", "ContinuousCalibration", "MiscalibrationCostCurve", "load_recalibrator"}

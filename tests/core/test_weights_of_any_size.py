@@ -5,6 +5,7 @@ import pytest
 
 import rocscope as rs
 from rocscope.errors import WeightError
+from rocscope.figures.logistic import SEPARATED
 from rocscope.geometry.hull import best_point, pool
 from strategies import both_paths, taking
 from weight_cases import KINDS, draw, faults, faults_of_all
@@ -137,3 +138,22 @@ too_heavy = {
 def test_weights_whose_sum_is_no_float_are_refused(weights):
     with pytest.raises(WeightError, match=r"a finite sum, got more than 1\.8e308; scale them down"):
         too_heavy[weights]()
+
+
+def test_negatives_are_summed_not_subtracted():
+    curve = rs.calibration_curve([1, 0, 1, 0], [0.85, 0.86, 0.2, 0.3], sample_weight=[1e15, 0.1, 1.0, 1.0], bins=10)
+    assert curve.neg.tolist() == [0, 0, 0, 1, 0, 0, 0, 0, 0.1, 0]
+    # Beside 1e17 a weight of 1 is lost in the total, though it makes the class.
+    counts = rs.ThresholdCounts([0.8, 0.4, 0.2], [1e17, 1.0, 0.0], [1.0, 0.0, 1e17])
+    assert rs.calibration.cox_calibration(counts).reason != SEPARATED
+
+
+@pytest.mark.parametrize("unit", [5e-324, 2.0**-1000, 2.0**-600, 2.0**1015])
+def test_areas_of_weights_whose_products_are_no_floats(unit):
+    y, score, weight = [1, 0, 1, 0], [0.9, 0.8, 0.7, 0.6], np.full(4, unit)
+    of_rows = {"sample_weight": weight}
+    assert rs.precision_recall(y, score, **of_rows).area() == pytest.approx(5 / 6)  # (1 + 2/3)/2
+    chart = rs.lift_chart(y, score, **of_rows)
+    # (P²/2 + P·N·AUC)/(P + N) = (2 + 3)/4 positives, and (2·3 concordant + 2 ordered pairs of positives)/8
+    assert (chart.area() / unit, chart.area("step") / unit) == (pytest.approx(1.25, abs=0.5 if unit < 1e-310 else 0), 1)
+    assert np.isfinite(rs.lift(y, score, **of_rows).y[1:]).all()

@@ -150,11 +150,11 @@ def test_ranges_instead_of_scores(way, lazily, tol):
     found = rs.read_counts(lazily(way, table), label="y", scores=SCORES, tol=tol)
     for score in SCORES:
         exact = _ranked(table, score)
+        low, high = found[score].auc_bounds
+        assert low <= rs.auc(exact) <= high
         if isinstance(found[score], rs.ThresholdCounts):
             assert found[score] == exact
         else:
-            low, high = found[score].auc_bounds
-            assert low <= rs.auc(exact) <= high
             assert high - low <= tol + 1e-15
             assert np.isin(found[score].threshold, exact.threshold).all()
 

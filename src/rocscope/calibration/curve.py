@@ -531,8 +531,9 @@ class BinnedCalibrationCurve(CalibrationCurve):
         super().__init__(counts, method, basis, bins.x, bins.share)
         self.threshold = check.read_only(bins.edges[:-1])
         self.edges = check.read_only(bins.edges)
-        self.pos = check.read_only(bins.pos)
-        self.neg = check.read_only(bins.total - bins.pos)
+        # Summed, not subtracted: 1e15 + 0.1 less 1e15 is 0.125.
+        self.pos = check.read_only(levels.sums_by_bin(counts.pos[::-1], bins.first))
+        self.neg = check.read_only(levels.sums_by_bin(counts.neg[::-1], bins.first))
 
     def confidence_band(self, *, simultaneous: bool = False, level: float = 0.95) -> Band:
         """Return a confidence band for the mean true probability of each bin: Jeffreys intervals, or simultaneous exact

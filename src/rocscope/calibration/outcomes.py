@@ -24,7 +24,7 @@ from rocscope import kernels
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array, is_moderate
 from rocscope.core import Predictions, ThresholdCounts, independent_units, number
-from rocscope.errors import InputError, OneClassError, WeightError
+from rocscope.errors import InputError, OneClassError
 from rocscope.figures.logistic import CoxCalibration, recalibration
 from rocscope.geometry.hull import pool
 from rocscope.inference import variance
@@ -43,7 +43,7 @@ class Outcomes:
 
     Attributes
     ----------
-    score, pos, total : arrays of k
+    score, pos, neg : arrays of k
     dtype : dtype
         Type of the original scores: their precision decides which scores equal an edge of a bin.
     squares : array of k, optional
@@ -56,7 +56,7 @@ class Outcomes:
 
     score: Array
     pos: Array
-    total: Array
+    neg: Array
     dtype: DTypeLike = field(default=np.float64, repr=False)
     squares: Array | None = field(default=None, repr=False)
     design_effect: float = field(default=1.0, repr=False)
@@ -64,19 +64,20 @@ class Outcomes:
 
     @classmethod
     def of(cls, counts: ThresholdCounts) -> "Outcomes":
-        """Return the levels of counts, for any scores."""
+        """Return the levels of counts, for any scores; sums of extreme weights in units of a power of two."""
+        counts = counts.moderate
         score = counts.threshold[::-1].astype(np.float64)
         if check.are_probabilities(score):
             score = score.clip(0, 1)
         pos = counts.pos[::-1].astype(np.float64)
         neg = counts.neg[::-1].astype(np.float64)
         is_count = counts.weights in ("cases", "frequency", "priced")
-        return cls(score, pos, pos + neg, counts.threshold.dtype, is_count=is_count)
+        return cls(score, pos, neg, counts.threshold.dtype, is_count=is_count)
 
     @cached_property
-    def neg(self) -> Array:
-        """Negatives at each probability."""
-        return self.total - self.pos
+    def total(self) -> Array:
+        """Rows at each probability."""
+        return self.pos + self.neg
 
     @cached_property
     def expected(self) -> Array:
@@ -105,7 +106,7 @@ class Outcomes:
     @cached_property
     def recalibration(self) -> CoxCalibration:
         """Intercept and slope of logistic recalibration, with the standard errors of independent rows."""
-        return recalibration(self.score, self.pos, self.total)
+        return recalibration(self.score, self.pos, self.neg)
 
     @cached_property
     def effective(self) -> Array:
@@ -157,20 +158,24 @@ class Outcomes:
     def merged(self, starts: Array) -> "Outcomes":
         """Merge the levels from each start to the next at their mean probability."""
         pos = np.add.reduceat(self.pos, starts)
-        total = np.add.reduceat(self.total, starts)
-        score = np.add.reduceat(self.expected, starts) / total
+        neg = np.add.reduceat(self.neg, starts)
+        score = np.add.reduceat(self.expected, starts) / np.add.reduceat(self.total, starts)
         squares = None if self.squares is None else np.add.reduceat(self.squares, starts)
-        return replace(self, score=score, pos=pos, total=total, dtype=np.float64, squares=squares)
+        return replace(self, score=score, pos=pos, neg=neg, dtype=np.float64, squares=squares)
 
     def where(self, kept: Array) -> "Outcomes":
         """Return the levels selected by a mask."""
         squares = None if self.squares is None else self.squares[kept]
-        return replace(self, score=self.score[kept], pos=self.pos[kept], total=self.total[kept], squares=squares)
+        return replace(self, score=self.score[kept], pos=self.pos[kept], neg=self.neg[kept], squares=squares)
 
     def at(self, target_prevalence: float | None) -> "Outcomes":
         """Return the outcomes reweighted to a prevalence of `target_prevalence`, keeping the number of rows."""
-        pos, total = Shift.of(self, target_prevalence).of_counts(self.pos, self.total)
-        return self if target_prevalence is None else replace(self, pos=pos, total=total, is_count=False)
+        if target_prevalence is None:
+            return self
+        check.check_share(target_prevalence, "target_prevalence")
+        self.require_both_classes("calibration at another prevalence")
+        of_pos, of_neg = self.class_weights(target_prevalence)
+        return replace(self, pos=self.pos * of_pos, neg=self.neg * of_neg, is_count=False)
 
     def class_weights(self, target_prevalence: float | None) -> tuple[float, float]:
         """Return the weights of a positive and of a negative row at a target prevalence, such as target·n/positives."""
@@ -230,7 +235,7 @@ def outcomes(
     Examples
     --------
     >>> outcomes([0, 1, 1], [0.2, 0.2, 0.9])
-    Outcomes(score=array([0.2, 0.9]), pos=array([1., 1.]), total=array([2., 1.]))
+    Outcomes(score=array([0.2, 0.9]), pos=array([1., 1.]), neg=array([1., 0.]))
     """
     if isinstance(y_true, Outcomes):
         return y_true
@@ -572,11 +577,9 @@ def _evidence_of_rows(rows: Predictions, group: NDArray[np.intp] | None, counts:
     # Squared weights: of several equal rows (times), each has the square of its own part.
     squares = None
     times = rows.frequency
+    if weight is not None and times is None and not is_moderate(counts.n):
+        weight = np.ldexp(weight, -np.frexp(counts.n)[1])  # exact, and as `counts.moderate`
     if weight is not None and (times is None or weighting is not None):
-        total = weight.sum()
-        if not is_moderate(total):
-            hint = "scale them, which changes nothing but their sum"
-            raise WeightError("sample_weight", expected="a sum between 1e-100 and 1e100", got=f"{total:.3g}", hint=hint)
         with np.errstate(under="ignore"):
             # Never 0, so that the levels of the squares are those of the counts.
             square = np.maximum(weight[used] ** 2, np.finfo(np.float64).smallest_subnormal)

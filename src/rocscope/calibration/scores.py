@@ -778,7 +778,8 @@ def decompose(
         cells = binned(sample, bins=bins, strategy=strategy)
         total, x, share = cells.filled()
         label = "distinct" if strategy == "distinct" else f"{total.size} {strategy}"
-        return _decompose(Outcomes(x, share * total, total), share, rule, f"Murphy, {label} bins (depends on the bins)")
+        cases = Outcomes(x, share * total, (1 - share) * total)
+        return _decompose(cases, share, rule, f"Murphy, {label} bins (depends on the bins)")
     raise InputError("method", expected="'corp' or 'murphy'", got=repr(method))
 
 

@@ -287,6 +287,11 @@ class CumulativeCounts(Result):
         """Return points that include all vertices of the ROC hull, or raise InexactCountsError."""
         raise NotImplementedError
 
+    @property
+    def moderate(self) -> "Self":
+        """The counts, in units of a power of two if products of them might leave the range of floats."""
+        return self
+
     def pairs(self) -> Pairs:
         """Count concordant and tied pairs of a positive and a negative."""
         raise NotImplementedError
@@ -533,6 +538,15 @@ class ThresholdCounts(CumulativeCounts):
         return self
 
     @property
+    def moderate(self) -> "ThresholdCounts":
+        """The counts, in units of a power of two if products of them might leave the range of floats."""
+        if not self._ranking.weighted or is_moderate(self.n):
+            return self
+        exponent = -np.frexp(self.n)[1]
+        levels = Levels(self.threshold, np.ldexp(self.pos, exponent), np.ldexp(self.neg, exponent))
+        return ThresholdCounts.from_ranking(levels).as_sums("sampling")  # no longer numbers of cases
+
+    @property
     def is_exact(self) -> bool:
         """True if counts are 64-bit integers, so that geometry is decided in integer arithmetic."""
         return isinstance(self.n, int) and self.n_pos * self.n_neg < 2**63
@@ -570,6 +584,19 @@ class ThresholdCounts(CumulativeCounts):
         total = self.n_pos * self.n_neg
         ranking = self._ranking if total < 2**63 else self._ranking.levels()
         return Pairs(*ranking.count_pairs(), total)
+
+    @property
+    def auc_bounds(self) -> tuple[float, float]:
+        """The AUC as both of its bounds, which counts in bins have too.
+
+        Examples
+        --------
+        >>> ThresholdCounts([0.9, 0.6, 0.4, 0.2], [1, 1, 1, 0], [0, 0, 1, 1]).auc_bounds
+        (0.9166666666666666, 0.9166666666666666)
+        """
+        self.require_both_classes("AUC")
+        area = self.pairs().auc()
+        return area, area
 
     def _weighted_pairs(self) -> Pairs:
         """Return pairs in units of a power of two, for weights whose products overflow."""

@@ -458,9 +458,9 @@ class PrecisionRecallCurve(CountCurve):
     @cached_property
     def average_precision(self) -> float:
         """Sum over levels of the gained recall times the precision (without interpolation)."""
-        points = self.counts.require_levels("average precision").points()
-        gained = ((np.diff(tp) * (tp[1:] / (tp + fp)[1:])).sum() for tp, fp in points)
-        return float(sum(gained)) / self.counts.n_pos
+        counts = self.counts.require_levels("average precision").moderate
+        gained = ((np.diff(tp) * (tp[1:] / (tp + fp)[1:])).sum() for tp, fp in counts.points())
+        return float(sum(gained)) / counts.n_pos
 
     def area(self) -> float:
         """Return the average precision."""
@@ -559,14 +559,17 @@ class LiftChart(CountCurve):
         >>> chart.area(), chart.area("step")
         (2.0, 1.6666666666666667)
         """
-        pairs, n_pos, n = self.counts.pairs(), self.counts.n_pos, self.counts.n
+        counts = self.counts.moderate
+        pairs, n_pos, n = counts.pairs(), counts.n_pos, counts.n
         if method == "trapezoid":
-            return (n_pos * n_pos + 2 * pairs.concordant + pairs.tied) / (2 * n)
-        if method == "step":
-            steps = (np.diff(tp) for tp, _ in self.counts.require_levels("area of steps").points())
+            positives = (n_pos * n_pos + 2 * pairs.concordant + pairs.tied) / (2 * n)
+        elif method == "step":
+            steps = (np.diff(tp) for tp, _ in counts.require_levels("area of steps").points())
             ordered_positives = n_pos * n_pos - sum(dot(pos, pos, n_pos * n_pos) for pos in steps)
-            return (2 * pairs.concordant + ordered_positives) / (2 * n)
-        raise InputError("method", expected="'trapezoid' or 'step'", got=repr(method))
+            positives = (2 * pairs.concordant + ordered_positives) / (2 * n)
+        else:
+            raise InputError("method", expected="'trapezoid' or 'step'", got=repr(method))
+        return positives * (self.counts.n_pos / n_pos)
 
     @property
     def random(self) -> Curve:

@@ -253,7 +253,7 @@ class Smooth:
     of_pairs: bool = False
 
     def __call__(self, counts: ThresholdCounts) -> float:
-        return self.linearise(counts).value
+        return self.linearise(counts.moderate).value
 
     @property
     def __name__(self) -> str:  # how a comparison names the quantity
@@ -893,7 +893,7 @@ def _cox(counts: ThresholdCounts, name: Literal["intercept", "slope"]) -> Linear
     p = counts.probabilities("logistic recalibration")
     s = CountShares.of(counts)
     pos, neg = counts.pos.astype(np.float64), counts.neg.astype(np.float64)
-    fit = recalibration(p[::-1], pos[::-1], (pos + neg)[::-1])
+    fit = recalibration(p[::-1], pos[::-1], neg[::-1])
     value = getattr(fit, name)
     if not np.isfinite(value):
         return replace(s.linear(value, 0, 0), reason=fit.reason)

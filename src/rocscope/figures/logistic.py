@@ -144,13 +144,13 @@ class CoxCalibration(Result):
         return value - reach, value + reach
 
 
-def recalibration(score: Array, pos: Array, total: Array) -> CoxCalibration:
+def recalibration(score: Array, pos: Array, neg: Array) -> CoxCalibration:
     """Fit logit P(y = 1) = a + b·logit(p), and a with b held at 1, with model-based standard errors.
 
     Parameters
     ----------
-    score, pos, total : arrays of k
-        Distinct probabilities in increasing order, with the positives and all rows at each.
+    score, pos, neg : arrays of k
+        Distinct probabilities in increasing order, with the positives and the negatives at each.
 
     Notes
     -----
@@ -162,17 +162,18 @@ def recalibration(score: Array, pos: Array, total: Array) -> CoxCalibration:
     --------
     Twice the odds that were predicted, at both probabilities:
 
-    >>> fit = recalibration(np.array([0.2, 0.5]), np.array([10.0, 20.0]), np.array([30.0, 30.0]))
+    >>> fit = recalibration(np.array([0.2, 0.5]), np.array([10.0, 20.0]), np.array([20.0, 10.0]))
     >>> round(fit.slope, 6), round(fit.intercept, 4)
     (1.0, 0.6931)
     """
     inside = (score > 0) & (score < 1)
-    if np.where(score <= 0, pos, total - pos)[~inside].any():
+    if np.where(score <= 0, pos, neg)[~inside].any():
         return CoxCalibration(nan, nan, nan, reason=_CONTRADICTED)
     if not inside.any():
         return CoxCalibration(nan, nan, nan, reason="every probability is 0 or 1")
-    log_odds, pos, total = special.logit(score[inside]), pos[inside], total[inside]
-    with_pos, with_neg = np.flatnonzero(pos), np.flatnonzero(total - pos)
+    log_odds, pos, neg = special.logit(score[inside]), pos[inside], neg[inside]
+    total = pos + neg
+    with_pos, with_neg = np.flatnonzero(pos), np.flatnonzero(neg)
     if not (with_pos.size and with_neg.size):
         reason = ONE_CLASS if inside.all() else "one class only among probabilities other than 0 and 1"
         return CoxCalibration(inf if with_pos.size else -inf, nan, nan, reason=reason)

@@ -319,6 +319,9 @@ class ScoreTest:
         ranks = [levels_of_rows(score)[1] / n for score in self.rows.scores.values()]
         columns = np.column_stack([self.weights.covariates, *ranks])
         weight = np.ones(n) if self.weights.base is None else self.weights.base.astype(np.float64)
+        frequency = None if self.rows.frequency is None else weight
+        if frequency is None:
+            weight = weight / weight.max()  # so that squares of extreme weights stay within floats
         moves = np.empty((n, m))
         for part, at_risk in self.weights.parts:
             x, w = columns[part], weight[part]
@@ -329,7 +332,6 @@ class ScoreTest:
             # The part of the score that estimating the other coefficients leaves.
             explained = np.linalg.pinv(fitted.information[:p, :p], hermitian=True) @ fitted.information[:p, p:]
             moves[part] = w[:, None] * (residuals[:, p:] - residuals[:, :p] @ explained)
-        frequency = None if self.rows.frequency is None else weight
         units = stratum_of_moves(moves, independent_units(self.rows), frequency)
         error = np.sqrt(np.diag(units.covariance))
         z = np.divide(moves.sum(axis=0), error, out=np.zeros(m), where=error > 0)

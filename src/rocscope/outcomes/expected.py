@@ -373,8 +373,7 @@ def _refitted(known: Sample, fitted: Recalibrator, replicates: int, seed: int) -
     starts = levels.starts(_CELLS)
     merged = levels.merged(starts)
     if known.rows is None:
-        pos, total = merged.pos[::-1], merged.total[::-1]
-        coarse = ThresholdCounts(merged.score[::-1], pos, total - pos).as_sums(counts.weights)
+        coarse = ThresholdCounts(merged.score[::-1], merged.pos[::-1], merged.neg[::-1]).as_sums(counts.weights)
         design = resampling.design_of_counts(coarse, stratified=False)
     else:
         level = np.searchsorted(levels.score, known.rows.scores[known.rows.models[0]].astype(np.float64))
