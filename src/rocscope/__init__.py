@@ -25,6 +25,8 @@ register("plan_verification", lambda: import_module("rocscope.decisions.verifica
 register("gpu_ranking", lambda: import_module("rocscope.engines.device"))
 # core.predictions and inference.comparing: rows are counted, and drift is measured, by segment.
 register("by_segment", lambda: import_module("rocscope.segments.by_segment"))
+# decisions.loading and monitoring: plans of several classes are loaded and monitored like those of two.
+register("class_monitoring", lambda: import_module("rocscope.multiclass.monitoring"))
 
 __version__ = "0.1.0"
 

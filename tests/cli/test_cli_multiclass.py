@@ -180,3 +180,37 @@ def test_the_story_of_the_digits(run, digits, tmp_path):
     assert "Class predicted for 397 cases" in err
     code, _, err = run("apply", "plan.json", "costs.csv", "--proba", "d*")
     assert (code, "--proba: expected the classes" in err) == (2, True)
+
+    # The new rows cost what was promised, and are counted once; then every digit is taken for the next one.
+    watch = ("monitor", "plan.json", "new.csv", *options, "--state", "state.json", "--fail-if", "cost > .6")
+    code, out, _ = run(*watch, "--when", "monday", "--json")
+    content = json.loads(out)
+    paid = prices[y[600:], np.array([int(cls[1]) for cls in plan.predict(proba[600:])])].mean()
+    assert (code, content["n"]) == (0, 397)
+    assert content["interval"]["cost"]["value"] == pytest.approx(paid)
+    assert content["promised"]["cost"] == pytest.approx(plan.value)
+    code, out, err = run(*watch, "--when", "monday")
+    assert (code, "397 rows in 1 look" in out, "counted at look 1" in err) == (0, True, True)
+    worse = [lines[0]]
+    for line in lines[601:]:
+        row, digit, rest = line.split(",", 2)
+        worse.append(f"{row},d{(int(digit[1]) + 1) % 10},{rest}")
+    (tmp_path / "worse.csv").write_text("\n".join(worse) + "\n")
+    code, _, err = run(*watch[:2], "worse.csv", *watch[3:], "--when", "tuesday")
+    assert (code, "Failed: cost > 0.6 since about tuesday" in err) == (1, True)
+
+
+def test_a_plan_gets_the_columns_that_it_needs(run, table, scores):
+    run("choose", *ROWS, "-o", "weights.json")
+    run("choose", "scores.csv", "-l", "y", "-s", "a", "-o", "decision.json")
+    for command in (("verify",), ("apply",), ("monitor", "--state", "s.json")):
+        label = () if command[0] == "apply" else ("-l", "y")
+        code, _, err = run(command[0], "weights.json", "rows.csv", *label, *command[1:])
+        assert (code, "--proba: expected columns of class probabilities" in err) == (2, True)
+        code, _, err = run(command[0], "decision.json", "rows.csv", *label, "--proba", "p_*", *command[1:])
+        assert (code, "--proba: expected none with a plan of two classes" in err) == (2, True)
+    code, _, err = run("monitor", "weights.json", *ROWS, "--state", "s.json", "--target-prevalence", ".5")
+    assert (code, "--target-prevalence: expected none with --proba" in err) == (2, True)
+    code, out, _ = run("verify", "weights.json", *ROWS, "--json")
+    assert json.loads(out) | {"version": 1} == json.loads(out)
+    assert (code, json.loads(out)["verified"], json.loads(out)["n"]) == (0, True, 90)

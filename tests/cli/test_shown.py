@@ -41,15 +41,17 @@ def folder(tmp_path_factory):
 
 
 OF_ROWS = ("rows.csv", "-l", "outcome", *(word for name in MODELS for word in ("-s", name)))
+OF_CLASSES = ("classes.csv", "-l", "kind", "--proba", "p_*")
 COMMANDS = {
     "summary by segment": ("summary", *OF_ROWS, "--segment", "region"),
     "summary of classes": ("summary", "classes.csv", "-l", "kind", "--proba", "p_*"),
     "guess": ("rows.csv",),
     "validate": ("validate", "rows.csv"),
     "choose": ("choose", *OF_ROWS, "--cost-fn", "20", "--population", "1e6", "-o", "decision.json", "--force"),
-    "choose weights": ("choose", "classes.csv", "-l", "kind", "--proba", "p_*"),
+    "choose weights": ("choose", *OF_CLASSES, "-o", "weights.json", "--force"),
     "verify": ("verify", "decision.json", *OF_ROWS),
     "monitor": ("monitor", "decision.json", "rows.csv", "-l", "outcome", "--state", "state.json"),
+    "monitor classes": ("monitor", "weights.json", *OF_CLASSES, "--state", "state.json", "--fail-if", "error > .9"),
     "compare": ("compare", *OF_ROWS, "--at-context", "--fail-if", "auc < 0"),
     "gate": ("gate", *OF_ROWS, "--rules", "rules.toml"),
     "choose gate": ("choose", *OF_ROWS, "--fail-if", "cost > 99 at 90 %"),
@@ -71,9 +73,9 @@ def tables(run, folder, monkeypatch):
     def of(command):
         made.clear()
         monkeypatch.chdir(folder)
-        if command in ("verify", "monitor"):
+        if command in ("verify", "monitor", "monitor classes"):
             (folder / "state.json").unlink(missing_ok=True)
-            assert run(*COMMANDS["choose"])[0] == 0
+            assert run(*COMMANDS["choose weights" if "classes" in command else "choose"])[0] == 0
             made.clear()
         code, _, err = run(*COMMANDS[command])
         assert (code, bool(made)) == (0, True), err
@@ -138,9 +140,9 @@ def validators():
 @pytest.mark.parametrize("command", [command for command in COMMANDS if command != "guess"])
 def test_json_is_what_the_schema_in_the_docs_says(run, folder, monkeypatch, validators, command):
     monkeypatch.chdir(folder)
-    if command in ("verify", "monitor"):
+    if command in ("verify", "monitor", "monitor classes"):
         (folder / "state.json").unlink(missing_ok=True)
-        assert run(*COMMANDS["choose"])[0] == 0
+        assert run(*COMMANDS["choose weights" if "classes" in command else "choose"])[0] == 0
     code, out, err = run(*COMMANDS[command], "--json", *(["--no-detail"] if "summary" in command else []))
     assert code == 0, err
     printed = json.loads(out)

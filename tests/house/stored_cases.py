@@ -68,6 +68,13 @@ def use_monitor(monitor):
     monitor.update(LABEL, {monitor.rule["model"]: SCORE, "a": SCORE} if monitor.rule["model"] else SCORE)
 
 
+def use_class_monitor(monitor):
+    for estimate in monitor.interval.values():
+        assert not estimate.low > estimate.high
+    repr(monitor)
+    monitor.update(np.array(monitor.plan.classes)[LABEL.astype(int)], PROBA)
+
+
 def use_plan(plan):
     repr(plan)
     segment = ["n"] * len(SCORE)
@@ -106,6 +113,14 @@ def _monitor():
     watch = rs.monitor(decision, fail_if=["cost > .35", "calibration > 0", "auc < .7"])
     for day in range(4):
         watch.update(np.tile(LABEL, 3), {"score": np.tile(SCORE, 3)}, when=f"day {day}")
+    return watch
+
+
+def _class_monitor():
+    plan = rs.multiclass.class_weights(LABEL.astype(int), PROBA, objective=rs.multiclass.CostMatrix.errors([0, 1]))
+    watch = rs.monitor(plan, fail_if=["cost > .35", "recall(1) < .2"])
+    for day in range(4):
+        watch.update(np.tile(LABEL, 3).astype(int), np.tile(PROBA, (3, 1)), when=f"day {day}")
     return watch
 
 
@@ -157,6 +172,7 @@ FILES = {
         recalibration.FORMAT,
     ),
     "monitor": Saved(_monitor(), rs.decisions.Monitor.load, use_monitor, state.FORMAT),
+    "class monitor": Saved(_class_monitor(), rs.decisions.Monitor.load, use_class_monitor, state.FORMAT),
 } | {
     method: Saved(
         rs.calibration.recalibrator(method).fit(SCORE.clip(0, 1), LABEL),

@@ -22,6 +22,7 @@ Above = Literal[
     "plan_verification",
     "gpu_ranking",
     "by_segment",
+    "class_monitoring",
 ]
 
 _loaders: dict[Above, Callable[[], Any]] = {}

@@ -116,16 +116,21 @@ def verify(
     """
     needed = ("label", "scores") if rows.score else ("label",)
     rows.require(file, *needed, segment=segment, classes=classes)
+    saved = opt.load_plan(plan, classes)
     if classes.given:
-        refuted = rs.multiclass.ClassWeights.load(plan).verify(classes.read(file, rows))
-        if json:
-            console.print_json("verify", {"verified": not refuted, "refuted": refuted})
+        predictions = classes.read(file, rows)
+        refuted = saved.verify(predictions)
+        lines = []
         for name, (stored, counted) in refuted.items():
-            console.note(f"Refuted: {name} is {stored:.10g} in the decision, and {counted:.10g} in the rows")
+            lines.append(f"{name} is {stored:.10g} in the decision, and {counted:.10g} in the rows")
+        if json:
+            content = {"verified": not refuted, "n": predictions.n, "refuted": lines, "ties": [], "remarks": []}
+            console.print_json("verify", content)
+        for line in lines:
+            console.note(f"Refuted: {line}")
         if not refuted:
             console.note("All numbers verified")
         return _FAILED if refuted else 0
-    saved = rs.decisions.load_plan(plan)
     rows = replace(rows, score=rows.score or list(saved.models))
     rows.require(file, "label", "scores")
     columns: dict[str, Any] = {}
@@ -151,6 +156,9 @@ def verify(
     return _FAILED
 
 
+@opt.for_two_classes(
+    "--score", "--pos-label", "--target-prevalence", instead="recalls of classes do not depend on the class mix"
+)
 def monitor(
     decision: opt.SavedDecision,
     file: opt.File,
@@ -158,6 +166,7 @@ def monitor(
     *,
     state: str,
     rows: opt.SampleOptions = opt.SAMPLE,
+    classes: opt.ClassOptions = opt.CLASSES,
     when: str | None = None,
     level: float = 0.95,
     target_prevalence: float | None = None,
@@ -168,6 +177,7 @@ def monitor(
     """Add new labelled rows, and test whether a decision still keeps its limits.
 
     Run it as often as rows come: intervals and alarms hold at every look. A file that is read again changes nothing.
+    Class weights need --proba, and are watched by cost, error and the recall of each class.
 
     Example: rocscope monitor decision.json new.parquet --label y --state s.json --fail-if "cost > .35"
 
@@ -182,17 +192,22 @@ def monitor(
     target_prevalence
         Class mix at which cost, error, depth and precision are watched, where that of the rows swings.
     fail_if
-        Exit with code 1 once this is beyond doubt: 'cost > .35', 'auc < .7', 'calibration > 0' (too many positives), …
+        Exit with code 1 once this is beyond doubt: 'cost > .35', 'auc < .7', 'calibration > 0' (too many positives), …;
+        of class weights also 'error > .1' and 'recall(cat) < .8'.
     again
         Count a file once more whose rows were counted under the same name before.
     """
-    rows.require(file, "label")
+    rows.require(file, "label", classes=classes)
     check_writable(state, force=True)
-    chosen = rs.Decision.load(decision)
+    chosen = opt.load_plan(decision, classes)
     options = {"fail_if": fail_if or [], "level": level, "target_prevalence": target_prevalence}
     # Refuses a state of other limits before the rows are read.
     _load_or_begin(state, chosen, options)
-    predictions = replace(rows, score=rows.score or [chosen.model]).read(file)
+    predictions: Any
+    if classes.given:
+        predictions = classes.read(file, rows)
+    else:
+        predictions = replace(rows, score=rows.score or [chosen.model]).read(file)
     with updating(state), heard() as warnings:
         watch = _load_or_begin(state, chosen, options)
         watch.update(predictions, when=when, again=again)
@@ -208,13 +223,16 @@ def monitor(
             "notes": list(watch.notes),
             "alarm": None if watch.alarm is None else watch.alarm.to_dict(),
         }
+        if classes.given:
+            content["promised"] = watch.promised
         console.print_json("monitor", content)
     else:
         lines = []
         for name, estimate in watch.interval.items():
             value, low, high = alike(estimate.value, estimate.low, estimate.high)
-            lines.append([name, value, f"{low} to {high}", estimate.method + estimate.doubt])
-        headings = ("quantity", "so far", "interval", "method")
+            promised = [f"{watch.promised[name]:.4g}"] if classes.given else []
+            lines.append([name, *promised, value, f"{low} to {high}", estimate.method + estimate.doubt])
+        headings = ("quantity", *(["promised"] if classes.given else []), "so far", "interval", "method")
         looks = "1 look" if watch.looks == 1 else f"{watch.looks:,} looks"
         console.print_rows(f"{watch.n:,} rows in {looks}", headings, lines, left=("quantity", "method"))
         # The error probability 1 − level is divided among the limits (Bonferroni).
@@ -227,7 +245,7 @@ def monitor(
     return _FAILED
 
 
-def _load_or_begin(state: str, chosen: "rs.Decision", options: dict[str, Any]) -> "rs.decisions.Monitor":
+def _load_or_begin(state: str, chosen: Any, options: dict[str, Any]) -> Any:
     """Return the saved monitor, or a new one; InputError if the saved one has another decision or other limits."""
     new = rs.monitor(chosen, **options)
     if not Path(state).exists():

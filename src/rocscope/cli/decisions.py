@@ -19,7 +19,7 @@ from rocscope._base.formatting import about, alike
 from rocscope.cli import console
 from rocscope.cli import gate as gating
 from rocscope.cli import options as opt
-from rocscope.errors import InputError, ScoreError
+from rocscope.errors import InputError
 
 if TYPE_CHECKING:
     from rocscope.decisions.campaign import CampaignPlan
@@ -623,12 +623,13 @@ def apply(
     layout.require(file, id=[id], keep=keep or [], segment=[segment], label=[label])
     options = {"every_row": every_row, "label": label, "pos_label": pos_label, "random_state": random_state}
     with console.attended(f"Reading {file}"):
+        saved = opt.load_plan(plan, classes)
         if classes.given:
-            cases = _apply_weights(
-                rs.multiclass.ClassWeights.load(plan), file, layout, classes, [id] if id else [], keep
-            )
+            from rocscope.engines.applying import apply_class_weights
+
+            of_classes: dict[str, Any] = {"proba": classes.patterns() or "", "normalize": classes.normalize}
+            cases = apply_class_weights(saved, file, id, keep=keep or [], **of_classes, **layout.arguments)
         else:
-            saved = rs.decisions.load_plan(plan)
             cases = _apply_plan(saved, file, layout, id, score, segment, keep, **options)
     if json:
         console.print_json("apply", cases.to_dict())
@@ -654,40 +655,6 @@ def _apply_plan(
     _require_segment(plan, segment)
     columns = {"scores": _score_columns(score), "segment": segment, "keep": keep or []}
     return plan.apply(file, id, **columns, **options, **layout.arguments)
-
-
-def _apply_weights(
-    weights: Any,
-    file: str,
-    layout: opt.LayoutOptions,
-    classes: opt.ClassOptions,
-    ids: list[str],
-    keep: list[str] | None,
-) -> Any:
-    """Return the class that class weights predict for each case of a file."""
-    import numpy as np
-
-    from rocscope.engines import columns
-    from rocscope.engines.applying import AppliedPlan
-    from rocscope.engines.opening import open_source
-    from rocscope.multiclass import confusion
-
-    kept = [*ids, *(keep or [])]
-    with open_source(file, layout.file_layout) as source:
-        patterns = columns.probability_columns(list(source.columns), classes.patterns() or "", kept)
-        column_of = patterns.get(weights.model) or next(iter(patterns.values()))
-        table = source.fetch([*column_of.values(), *kept], layout.where)
-        proba = {}
-        for cls, name in column_of.items():
-            proba[cls] = columns.numbers(table.column(name), name, ScoreError, decimal=source.decimal).values
-        listed = {name: columns.objects(table.column(name)) for name in kept}
-    ordered = confusion.by_class(proba, weights.classes, "--proba").T
-    ordered = confusion.check_probabilities(ordered, None, weights.classes, "--proba", normalize=classes.normalize)
-    predicted = weights.predict(ordered)
-    table = (listed if ids else {"row": np.arange(len(predicted))} | listed) | {"predicted": predicted}
-    return AppliedPlan(
-        len(predicted), np.arange(len(predicted)), table, f"Class predicted for {len(predicted):,} cases"
-    )
 
 
 def _require_segment(plan: Any, segment: str | None) -> None:

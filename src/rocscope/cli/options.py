@@ -468,6 +468,18 @@ class ReviewOptions:
         return rs.Review(self.review_cost, self.review_capacity)
 
 
+def load_plan(path: str, classes: ClassOptions) -> Any:
+    """Load a plan; InputError unless the probabilities of classes are named for class weights, and for no other."""
+    plan = rs.decisions.load_plan(path)
+    of_classes = not isinstance(plan, rs.decisions.Plan)
+    if of_classes and not classes.given:
+        expected = "columns of class probabilities, such as 'p_*', which these class weights need"
+        raise InputError("--proba", expected=expected, got="none")
+    if classes.given and not of_classes:
+        raise InputError("--proba", expected="none with a plan of two classes: name its scores by --score")
+    return plan
+
+
 LAYOUT = LayoutOptions()
 SAMPLE = SampleOptions()
 CLASSES = ClassOptions()

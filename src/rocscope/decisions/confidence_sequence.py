@@ -28,7 +28,7 @@ References: Ville 1939; Robbins 1970, Ann. Math. Stat. 41:1397-1409; Waudby-Smit
 86:1-27; Shin, Ramdas & Rinaldo 2023, "E-detectors".
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import log, log1p, sqrt
 from typing import Any
@@ -52,6 +52,8 @@ CELLS = ("tp", "fp", "fn", "tn")
 POSITIVES, NEGATIVES = (0, 2), (1, 3)
 SHOWN = ("tpr", "fpr", "precision", "depth", "error")
 """Shares that are always monitored; others only if a limit names them."""
+
+Shares = Sequence[tuple[str, Sequence[int], Sequence[int]]]
 
 RANKED = {"auc": "auc", "excess_events": "calibration"}
 """Monitored figures of scores, with their display names."""
@@ -274,8 +276,9 @@ AUC_EFFECTS = (0.04, 0.12)
 class LookBlock:
     """Rows between two candidate change points: cells at the threshold, and sums for calibration.
 
-    `residuals` are n, Σ(y − p) and Σ(y − p)²; `bets` the log wealth that these rows multiply by, for each limit of the
-    calibration and each bet.
+    The cells are tp, fp, fn and tn; or those of the confusion matrix of several classes, row by row. `residuals` are
+    n, Σ(y − p) and Σ(y − p)²; `bets` the log wealth that these rows multiply by, for each limit of the calibration and
+    each bet.
     """
 
     when: Any
@@ -284,9 +287,9 @@ class LookBlock:
     bets: dict[str, Array]
 
     @classmethod
-    def empty(cls, when: Any) -> "LookBlock":
-        """Return an empty block."""
-        return cls(when, np.zeros(4, np.int64), np.zeros(3), {})
+    def empty(cls, when: Any, size: int = len(CELLS)) -> "LookBlock":
+        """Return an empty block of `size` cells."""
+        return cls(when, np.zeros(size, np.int64), np.zeros(3), {})
 
     @property
     def n(self) -> int:
@@ -420,29 +423,32 @@ def bets_on_residuals(residual: Array, weight: Array, limit: Condition) -> Array
 
 # Error of the comparison before and after a change, shared among the four quantities that are compared.
 CAUSE_ERROR = 0.05
+# Shares by name: the cells that are counted, and all cells of the share.
+SHARES_OF_CELLS = (("class mix", (0, 2), (0, 1, 2, 3)), ("tpr", (0,), (0, 2)), ("fpr", (1,), (1, 3)))
 # With fewer rows before the change, the rows that the decision was chosen on are compared.
 LEAST_ROWS_BEFORE = 50
 # A χ² test over fewer blocks has little power, and a note that is made at every look needs a small error: choices.
 LEAST_BLOCKS, VARYING_ERROR = 10, 0.001
 
 
-def causes_of(blocks: list[LookBlock], since: int, cells: Array | None) -> str:
-    """Return which of class mix, tpr, fpr and calibration differ between the rows before and since a block.
+def causes_of(blocks: list[LookBlock], since: int, cells: Array | None, shares: Shares = SHARES_OF_CELLS) -> str:
+    """Return which shares, and the calibration, differ between the rows before and since a block.
 
     Parameters
     ----------
     blocks : list of LookBlock
     since : int
         The first block after the change.
-    cells : array of 4, optional
-        tp, fp, fn and tn of the rows that the decision was chosen on, for a change from the first rows on.
+    cells : array, optional
+        The cells of the rows that the decision was chosen on, for a change from the first rows on.
+    shares : sequence of (name, cells that are counted, all cells of the share)
     """
-    before, after = _total(blocks[:since]), _total(blocks[since:])
+    size = blocks[0].cells.size
+    before, after = total(blocks[:since], size), total(blocks[since:], size)
     if before.n < LEAST_ROWS_BEFORE and cells is not None:
         before = LookBlock(None, cells, np.zeros(3), {})
     comparisons = []
-    # Cells that are counted, and all cells of the share.
-    for name, hits, used in (("class mix", (0, 2), (0, 1, 2, 3)), ("tpr", (0,), (0, 2)), ("fpr", (1,), (1, 3))):
+    for name, hits, used in shares:
         counts = [(block.cells[list(hits)].sum(), block.cells[list(used)].sum()) for block in (before, after)]
         comparisons.append((name, *_compare_shares(*counts)))
     comparisons.append(("calibration", *_compare_residuals(before.residuals, after.residuals)))
@@ -451,11 +457,12 @@ def causes_of(blocks: list[LookBlock], since: int, cells: Array | None) -> str:
     return ", ".join(words)
 
 
-def _total(blocks: list[LookBlock]) -> LookBlock:
-    total = LookBlock.empty(None)
+def total(blocks: list[LookBlock], size: int) -> LookBlock:
+    """Return the sums of blocks of `size` cells."""
+    sums = LookBlock.empty(None, size)
     for block in blocks:
-        total.add(block)
-    return total
+        sums.add(block)
+    return sums
 
 
 def _compare_shares(before: tuple[Any, Any], after: tuple[Any, Any]) -> tuple[float, float, float]:
@@ -481,21 +488,29 @@ def _compare_residuals(before: Array, after: Array) -> tuple[float, float, float
     return first, second, (second - first) / sqrt(variance) if variance else 0.0
 
 
-def varying_prevalence(blocks: list[LookBlock]) -> str:
-    """Return a note where the share of positives varies between blocks by more than chance; empty where it does not."""
-    cells = np.array([block.cells for block in blocks]).reshape(-1, 4)
-    n, positive = cells.sum(axis=1), cells[:, [0, 2]].sum(axis=1)
-    total = positive.sum() / max(n.sum(), 1)
-    if len(blocks) < LEAST_BLOCKS or not 0 < total < 1:
+def varying_prevalence(by_class: Array, steady: str = "tpr, fpr and auc") -> str:
+    """Return a note where the class mix varies between blocks by more than chance; empty where it does not.
+
+    Parameters
+    ----------
+    by_class : array of blocks × classes
+        Rows of each class in each block.
+    steady : str
+        What does not depend on the class mix.
+    """
+    present = by_class[:, by_class.sum(axis=0) > 0]
+    if len(by_class) < LEAST_BLOCKS or present.shape[1] < 2:
         return ""
     # Pearson's statistic of homogeneity: over its degrees of freedom it is the ratio of the variance to that of chance.
-    chi2 = float(((positive - n * total) ** 2 / (n * total * (1 - total))).sum())
-    if stats.chi2.sf(chi2, len(blocks) - 1) > VARYING_ERROR:
+    expected = np.outer(present.sum(axis=1), present.sum(axis=0)) / present.sum()
+    chi2 = float(((present - expected) ** 2 / expected).sum())
+    freedom = (len(present) - 1) * (present.shape[1] - 1)
+    if stats.chi2.sf(chi2, freedom) > VARYING_ERROR:
         return ""
     return (
-        f"Prevalence varies {sqrt(chi2 / (len(blocks) - 1)):.2g} times as much between periods as by chance. "
+        f"Prevalence varies {sqrt(chi2 / freedom):.2g} times as much between periods as by chance. "
         "If that is usual, a limit on the cost near its long-run mean raises more false alarms than stated; "
-        "limits on tpr, fpr and auc hold all the same."
+        f"limits on {steady} hold all the same."
     )
 
 

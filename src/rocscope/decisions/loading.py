@@ -1,9 +1,11 @@
 """load_plan: read a plan of any kind from its file."""
 
 import os
+from typing import Any
 
 from rocscope._base.contract import contract
 from rocscope._base.json_format import parse, read_bytes
+from rocscope._base.public_names import reach
 from rocscope.decisions.allocating import ActionAllocation
 from rocscope.decisions.allocation import Allocation
 from rocscope.decisions.campaign import CampaignPlan
@@ -15,10 +17,13 @@ PLANS_BY_FORMAT: dict[str, type[Decision | CampaignPlan | Allocation | ActionAll
     plan.file_format.name: plan for plan in (Decision, CampaignPlan, Allocation, ActionAllocation)
 }
 
+CLASS_WEIGHTS = "rocscope.class_weights"
+"""Format of class weights, which are no plan: they have the methods `predict` and `verify`."""
+
 
 @contract
 def load_plan(path: str | os.PathLike[str]) -> Plan:
-    """Load a plan saved with `save`: a decision, a campaign plan or an allocation.
+    """Load a plan saved with `save`: a decision, a campaign plan, an allocation, or class weights.
 
     Parameters
     ----------
@@ -26,7 +31,7 @@ def load_plan(path: str | os.PathLike[str]) -> Plan:
 
     Returns
     -------
-    Decision, CampaignPlan, Allocation or ActionAllocation
+    Decision, CampaignPlan, Allocation, ActionAllocation or ClassWeights
         As it was saved, without its data, which `interval` needs.
 
     Raises
@@ -45,8 +50,10 @@ def load_plan(path: str | os.PathLike[str]) -> Plan:
     """
     what, anew = "a plan", "save one with plan.save(path)"
     content = parse(read_bytes(path, what), str(path), what, anew).content
-    plan = PLANS_BY_FORMAT.get(str(content.get("format")))
+    plan: Any = PLANS_BY_FORMAT.get(str(content.get("format")))
+    if content.get("format") == CLASS_WEIGHTS:
+        plan = reach("class_monitoring").ClassWeights
     if plan is None:
-        expected = f'JSON with "format": {" | ".join(PLANS_BY_FORMAT)}'
+        expected = f'JSON with "format": {" | ".join([*PLANS_BY_FORMAT, CLASS_WEIGHTS])}'
         raise StoredError(str(path), expected=expected, got="something else", hint=anew)
     return plan.load(path)

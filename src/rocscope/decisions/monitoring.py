@@ -28,14 +28,16 @@ from typing import Any
 import numpy as np
 
 from rocscope._base import validation as check
-from rocscope._base.arrays import Array, Booleans
+from rocscope._base.arrays import Array
 from rocscope._base.atomic_write import write_file
 from rocscope._base.contract import contract, held_to_contract
 from rocscope._base.json_format import Fields, Format
+from rocscope._base.public_names import reach
 from rocscope.core import Context, Predictions, Result, jsonable
 from rocscope.decisions import confidence_sequence as sequence
 from rocscope.decisions.constraints import predict, scores_of
 from rocscope.decisions.decision import Decision
+from rocscope.decisions.loading import load_plan
 from rocscope.errors import InputError, warn
 from rocscope.figures.conditions import Condition
 from rocscope.inference.estimate import Estimate
@@ -59,11 +61,11 @@ class Look:
         return vars(self).copy()
 
 
-def digest_of(positive: Booleans, score: Array, weight: Array) -> str:
-    """Return a digest of rows that does not depend on their order."""
-    order = np.lexsort((weight, positive, score))
+def digest_of(label: Array, score: Array, weight: Array) -> str:
+    """Return a digest of rows that does not depend on their order; `score` may have a column for each class."""
+    order = np.lexsort((weight, label, *np.atleast_2d(score.T)))
     digest = hashlib.sha256(str(score.dtype).encode())
-    for column in (score, positive, weight):
+    for column in (score, label, weight):
         digest.update(np.ascontiguousarray(column[order]).tobytes())
     return digest.hexdigest()[:16]
 
@@ -177,11 +179,11 @@ def are_probabilities(fields: Fields, limits: tuple[str, ...]) -> bool:
     return probabilities
 
 
-def blocks_of_fields(fields: Fields, limits: tuple[str, ...]) -> list[sequence.LookBlock]:
-    """Return the blocks of rows, with the bets against these limits."""
+def blocks_of_fields(fields: Fields, limits: tuple[str, ...], size: int) -> list[sequence.LookBlock]:
+    """Return the blocks of rows, of `size` cells, with the bets against these limits."""
     blocks = []
     for block in fields.objects("blocks"):
-        cells = counts_of(block, "cells", size=4)
+        cells = counts_of(block, "cells", size=size)
         most = float(cells.sum())
         residuals = block.column("residuals", -most, most, size=3)
         n, total, squares = residuals
@@ -355,16 +357,29 @@ class Monitor:
         self.limits = tuple(sequence.limit_of(text, of_decision=of_decision) for text in limits)
         named = [limit.quantity for limit in self.limits if limit.quantity not in sequence.RANKED.values()]
         context = Context(target_prevalence, **rule["costs"])
-        self._means: dict[str, sequence.CellMean] = {}
+        self._means = {}
         if of_decision:
             self._means = sequence.cell_means(
                 context, dict.fromkeys((*sequence.SHOWN, *named)), context.target_prevalence
             )
+        self._chosen_on = None if rule["cells"] is None else np.array(rule["cells"])
+        self._shares = sequence.SHARES_OF_CELLS
+        self._begin(len(sequence.CELLS))
+
+    # The quantities that are means over cells.
+    _means: dict[str, sequence.CellMean]
+    # Cells of the rows that the decision was chosen on, and the shares of cells that may explain an alarm.
+    _chosen_on: Array | None
+    _shares: sequence.Shares
+
+    def _begin(self, size: int) -> None:
+        """Check the bounds of the limits, and begin without rows, which are counted in `size` cells."""
         for limit in self.limits:
             low, high = self._range(limit.quantity)
             # A bound at an end of the range would be kept or broken whatever comes: bets against it have no odds.
             if not low < limit.bound < high:
                 raise InputError("fail_if", expected=f"a bound between {low:g} and {high:g}", got=repr(str(limit)))
+        self._size = size
         self.alarm: Alarm | None = None
         self._looks: list[Look] = []
         self._blocks: list[sequence.LookBlock] = []
@@ -438,40 +453,44 @@ class Monitor:
 
         Threads may update one monitor. A call that fails or is interrupted changes nothing and can be repeated.
         """
-        if isinstance(y_true, Predictions):
-            positive, y_score, sample_weight = y_true.y_true, y_true.scores, y_true.sample_weight
-        else:
-            check.check_same_index(y_true=y_true, y_score=y_score)
-            positive = check.check_labels(y_true, pos_label)
-        score = self._score(y_score, positive.size)
-        weight = check.check_weights(sample_weight, positive.size)
+        label, score, weight = self._rows(y_true, y_score, pos_label, sample_weight)
         check.require_whole_weights(weight)
-        weight = np.ones(positive.size, np.int64) if weight is None else weight
+        weight = np.ones(label.size, np.int64) if weight is None else weight
         when = check_when(when)
-        digest = digest_of(positive, score, weight)
+        digest = digest_of(label, score, weight)
         with self._lock:
             before = counted_before(self._looks, when, digest, float(weight.sum()))
             if before is None or again:
                 after = copy(self)
                 after._looks = [*self._looks]
                 after._blocks, after._ranking = deepcopy((self._blocks, self._ranking))
-                after._add(positive, score, weight, when, digest)
+                after._add(label, score, weight, when, digest)
                 # One step of the interpreter: an interruption comes before or after it.
                 vars(self).update(after.__getstate__())
                 return self
         warn(f"these rows were counted at look {before + 1}; they are left out (again=True counts them once more)")
         return self
 
-    def _add(self, positive: Booleans, score: Array, weight: Array, when: Any, digest: str) -> None:
+    def _rows(self, y_true: Any, y_score: Any, pos_label: Any, sample_weight: Any) -> tuple[Array, Array, Array | None]:
+        """Return checked labels, scores and weights."""
+        if isinstance(y_true, Predictions):
+            positive, y_score, sample_weight = y_true.y_true, y_true.scores, y_true.sample_weight
+        else:
+            check.check_same_index(y_true=y_true, y_score=y_score)
+            positive = check.check_labels(y_true, pos_label)
+        return positive, self._score(y_score, positive.size), check.check_weights(sample_weight, positive.size)
+
+    def _add(self, label: Array, score: Array, weight: Array, when: Any, digest: str) -> None:
         """Count rows in the block of their day, and test the limits."""
-        counted = self._count(positive, score, weight)
+        counted = self._count(label, score, weight)
         block = block_of(self._looks, when)
         if block is None:
             if sequence.begins(self._blocks):
-                self._blocks.append(sequence.LookBlock.empty(when))
+                self._blocks.append(sequence.LookBlock.empty(when, self._size))
             block = len(self._blocks) - 1
         self._blocks[block].add(counted)
-        self._ranking.add(block, score, weight * positive, weight * ~positive)
+        if score.ndim == 1:  # the probabilities of several classes have no common order
+            self._ranking.add(block, score, weight * label, weight * ~label)
         self._looks.append(Look(when, block, digest))
         self._judge(when)
 
@@ -482,9 +501,9 @@ class Monitor:
             (y_score,) = scores_of([self.rule["model"]], y_score).values()
         return check.check_scores(y_score, n)
 
-    def _count(self, positive: Any, score: Any, weight: Any) -> sequence.LookBlock:
+    def _count(self, label: Any, score: Any, weight: Any) -> sequence.LookBlock:
         predicted = self._predicted(score)
-        cells = [positive & predicted, ~positive & predicted, positive & ~predicted, ~positive & ~predicted]
+        cells = [label & predicted, ~label & predicted, label & ~predicted, ~label & ~predicted]
         block = sequence.LookBlock(None, np.array([weight[mask].sum() for mask in cells]), np.zeros(3), {})
         of_calibration = [limit for limit in self.limits if limit.quantity == "calibration"]
         probabilities = self._probabilities and check.are_probabilities(score)
@@ -492,7 +511,7 @@ class Monitor:
             raise InputError("scores", expected="probabilities, for a limit of the calibration", got="others")
         self._probabilities = probabilities
         if probabilities:
-            residual = positive - score.astype(np.float64).clip(0, 1)
+            residual = label - score.astype(np.float64).clip(0, 1)
             block.residuals = np.array([weight.sum(), residual @ weight, residual**2 @ weight])
             block.bets = {str(limit): sequence.bets_on_residuals(residual, weight, limit) for limit in of_calibration}
         return block
@@ -505,7 +524,7 @@ class Monitor:
 
     @property
     def _cells(self) -> Any:
-        return sum((block.cells for block in self._blocks), np.zeros(4, np.int64))
+        return sequence.total(self._blocks, self._size).cells
 
     @property
     def interval(self) -> dict[str, Estimate]:
@@ -548,7 +567,10 @@ class Monitor:
     @property
     def notes(self) -> tuple[str, ...]:
         """What to know before trusting an alarm, such as a class mix that varies more than by chance."""
-        note = sequence.varying_prevalence(self._blocks) if self.target_prevalence is None else ""
+        if self.target_prevalence is not None:
+            return ()
+        cells = np.array([block.cells for block in self._blocks]).reshape(-1, self._size)
+        note = sequence.varying_prevalence(np.add(cells[:, [0, 1]], cells[:, [2, 3]]))
         return (note,) if note else ()
 
     def _evidence(self, limit: Condition) -> sequence.Betting:
@@ -577,10 +599,9 @@ class Monitor:
             n, total, _ = sum((block.residuals for block in later), np.zeros(3))
             value = total / n
         else:
-            value, _ = mean.of(sum((block.cells for block in later), np.zeros(4, np.int64)))
+            value, _ = mean.of(sequence.total(later, self._size).cells)
         before = sum(block.n for block in self._blocks[:since])
-        chosen_on = self.rule["cells"]
-        cause = sequence.causes_of(self._blocks, since, None if chosen_on is None else np.array(chosen_on))
+        cause = sequence.causes_of(self._blocks, since, self._chosen_on, self._shares)
         began = self._blocks[since].when
         return Alarm(str(limit), self.n, when, before, began, float(value), betting.wealth, cause)
 
@@ -601,7 +622,7 @@ class Monitor:
         both = Monitor.from_dict(self.to_dict())
         for number, block in enumerate(other._blocks):
             if number == len(both._blocks):
-                both._blocks.append(sequence.LookBlock.empty(block.when))
+                both._blocks.append(sequence.LookBlock.empty(block.when, self._size))
             both._blocks[number].add(block)
         both._ranking.merge(other._ranking)
         both._probabilities = self._probabilities and other._probabilities
@@ -664,15 +685,21 @@ class Monitor:
 
     @classmethod
     def _of(cls, fields: Fields) -> "Monitor":
+        if "classes" in fields.take("rule", dict, "the rule of a decision"):
+            return reach("class_monitoring").ClassMonitor.of_fields(fields)
         level, limits = fields.number("level"), fields.texts("limits")
         mix = fields.number("target_prevalence", 0, 1) if "target_prevalence" in fields.content else None
         monitor = fields.make("limits", cls, rule_of_fields(fields), limits, level, mix)
         monitor._probabilities = are_probabilities(fields, limits)
-        monitor._blocks = blocks_of_fields(fields, limits)
-        monitor._looks = looks_of_fields(fields, len(monitor._blocks))
+        monitor._restore(fields)
         monitor._ranking.add_dict(ranking_of_fields(fields, monitor._blocks))
-        monitor.alarm = alarm_of_fields(fields)
         return monitor
+
+    def _restore(self, fields: Fields) -> None:
+        """Take over the blocks of rows, the looks and the alarm of a stored state."""
+        self._blocks = blocks_of_fields(fields, fields.texts("limits"), self._size)
+        self._looks = looks_of_fields(fields, len(self._blocks))
+        self.alarm = alarm_of_fields(fields)
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{name} {estimate.words}" for name, estimate in self._shown().items())
@@ -695,7 +722,7 @@ class Monitor:
 
 @contract
 def monitor(
-    what: Decision | str | os.PathLike[str],
+    what: Any,
     *,
     fail_if: str | Sequence[str] = (),
     level: float = 0.95,
@@ -705,12 +732,14 @@ def monitor(
 
     Parameters
     ----------
-    what : Decision, path of a saved one, "auc" or "calibration"
+    what : Decision, ClassWeights, path of a saved one, "auc" or "calibration"
         A decision is watched by its cost per case, tpr, fpr, precision, depth and error, and by the AUC and the
-        calibration of its scores as well; by name, only these two are.
+        calibration of its scores as well; by name, only these two are. Class weights are watched by the cost (if they
+        were chosen for a cost matrix), the error, and the recall of each class.
     fail_if : str or sequence of str
         What is to raise an alarm, such as "cost > .35", "precision < .5", "npv < 90 %", "auc < .7" or
-        "calibration > 0" (more positives than expected). A figure that is a mean over cases may be named.
+        "calibration > 0" (more positives than expected). A figure that is a mean over cases may be named; of several
+        classes that of a class, such as "recall(cat) < .8" or "precision(cat) < .5".
     level : float
         Of the intervals; 1 − level is the chance that a stream that keeps its limits ever raises an alarm.
     target_prevalence : float, optional
@@ -753,5 +782,7 @@ def monitor(
         if target_prevalence is not None:
             raise InputError("target_prevalence", expected="a decision, whose cost depends on it", got=repr(what))
         return Monitor(SCORES_ONLY, limits, level)
-    decision = what if isinstance(what, Decision) else Decision.load(what)
+    decision = load_plan(what) if isinstance(what, str | os.PathLike) else what
+    if not isinstance(decision, Decision):
+        return reach("class_monitoring").monitor_classes(decision, limits, level, target_prevalence)
     return Monitor(rule_of(decision), limits, level, target_prevalence)

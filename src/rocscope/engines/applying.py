@@ -1,4 +1,4 @@
-"""Apply a plan to new cases: arrays, files and folders, frames, relations and cluster tables.
+"""Apply a plan, or class weights, to new cases: arrays, files and folders, frames, relations and cluster tables.
 
 `Plan.apply` lists the cases to act on, `Plan.outcomes` compares what acting has brought with what the plan expected,
 and `Plan.verify` reads labelled rows. All three are implemented here, because plans cannot import the engines.
@@ -28,6 +28,8 @@ from rocscope.engines import columns, formats
 from rocscope.engines.opening import open_source
 from rocscope.engines.reading import read, read_counts
 from rocscope.errors import ColumnError, InputError, LabelError, ScoreError, brief, listing, one_of
+from rocscope.multiclass import confusion
+from rocscope.multiclass.class_weighting import ClassWeights
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -157,6 +159,85 @@ def _is_array(source: Any) -> bool:
         return not source or not isinstance(source[0], str | os.PathLike)
     has_values = isinstance(source, np.ndarray) or hasattr(source, "__array__") or hasattr(source, "__dlpack__")
     return has_values and not hasattr(source, "columns")
+
+
+def apply_class_weights(
+    weights: ClassWeights,
+    source: Any,
+    ids: str | None = None,
+    *,
+    proba: columns.Proba,
+    keep: Sequence[str] = (),
+    where: str | None = None,
+    normalize: bool = False,
+    **layout: Any,
+) -> AppliedPlan:
+    """Return the class that class weights predict for each case of a source.
+
+    Parameters
+    ----------
+    weights : ClassWeights
+    source, proba, where, normalize, **layout : see `rocscope.read`
+    ids : str, optional
+        Column of the identifiers; row numbers by default.
+    keep : sequence of str
+        Further columns of the list.
+
+    Raises
+    ------
+    ColumnError, LabelError, ScoreError
+        If a column is missing, the columns are not the classes of the weights, or rows are not probabilities.
+
+    Examples
+    --------
+    >>> from rocscope.multiclass import class_weights
+    >>> weights = class_weights(list("abab"), np.array([[9, 1], [2, 8], [8, 2], [3, 7]]) / 10, method="coordinate")
+    >>> apply_class_weights(weights, {"p_b": [0.9, 0.1], "p_a": [0.1, 0.9]}, proba="p_*").columns["predicted"].tolist()
+    ['b', 'a']
+    """
+    kept = list(dict.fromkeys(keep if ids is None else [ids, *keep]))
+    file_layout = formats.FileLayout(**layout)
+    by_class, table = class_probabilities(source, proba, weights.model, kept, where=where, layout=file_layout)
+    ordered = confusion.by_class(by_class, weights.classes, "proba")
+    checked = confusion.check_probabilities(ordered.T, None, weights.classes, "proba", normalize=normalize)
+    predicted = weights.predict(checked)
+    rows = np.arange(len(predicted))
+    listed = {} if ids is not None else {"row": rows}
+    listed |= {name: columns.objects(table.column(name)) for name in kept} | {"predicted": predicted}
+    return AppliedPlan(rows.size, rows, listed, f"Class predicted for {rows.size:,} cases")
+
+
+def class_probabilities(
+    source: Any,
+    proba: columns.Proba,
+    model: str,
+    others: Sequence[str] | None = None,
+    *,
+    where: str | None = None,
+    layout: formats.FileLayout = formats.DEFAULT_LAYOUT,
+) -> tuple[dict[str, Array], pa.Table]:
+    """Return a model's probabilities of each class, and a table of them and of other columns, by default of all.
+
+    Of several models without the given name, the first is taken.
+
+    Examples
+    --------
+    >>> class_probabilities({"id": [7], "p_cat": [0.9], "p_dog": [0.1]}, "p_*", "score")[0]
+    {'cat': array([0.9]), 'dog': array([0.1])}
+    """
+    with open_source(source, layout) as opened:
+        names = list(dict.fromkeys(opened.columns))
+        column_of = columns.probability_columns(names, proba, others or ())
+        of_model = column_of.get(model) or next(iter(column_of.values()))
+        needed = names if others is None else [*of_model.values(), *others]
+        formats.require_columns(opened, needed, "keep")
+        table = opened.fetch(needed, where)
+        if not table.num_rows:
+            raise formats.no_rows(brief(opened.origin), where)
+        by_class = {}
+        for cls, name in of_model.items():
+            by_class[cls] = columns.numbers(table.column(name), name, ScoreError, decimal=opened.decimal).values
+    return by_class, table
 
 
 def outcomes(

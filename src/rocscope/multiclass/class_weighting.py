@@ -577,9 +577,7 @@ class ClassWeights(Result):
         {}
         """
         preds = predictions_of(predictions)
-        order = class_order(preds.classes, self.classes, "classes of the rows")
-        proba = preds.probabilities(self.model if self.model in preds.proba else None)[:, order]
-        actual = np.argsort(order)[preds.y_true]
+        actual, proba = self.rows_of(preds)
         counted = ConfusionMatrix.from_index(actual, self.predict_index(proba), self.classes, preds.design())
         pairs = {}
         if self.cost is not None or self.objective != "cost":  # costs of a coordinate search are not stored
@@ -589,6 +587,12 @@ class ClassWeights(Result):
             stored = self.confusion.counts[i, j]
             pairs[f"{self.classes[i]} predicted as {self.classes[j]}"] = stored.item(), count.item()
         return {name: pair for name, pair in pairs.items() if not np.isclose(*pair, rtol=1e-9, atol=1e-12)}
+
+    def rows_of(self, predictions: MulticlassPredictions) -> tuple[Indices, Array]:
+        """Return class indices and probabilities of rows in the order of `classes`; LabelError for other classes."""
+        order = class_order(predictions.classes, self.classes, "classes of the rows")
+        model = self.model if self.model in predictions.proba else None
+        return np.argsort(order)[predictions.y_true], predictions.probabilities(model)[:, order]
 
     def save(self, path: str | os.PathLike[str], *, force: bool = True) -> Path:
         """Write the decision as JSON; an existing file is replaced, unless `force` is False.
@@ -617,8 +621,15 @@ class ClassWeights(Result):
             If the file is not there, is of a newer version, is incomplete, or was changed after it was saved.
         """
         fields = FORMAT.read(path)
+        made = cls.of_fields(fields)
+        fields.require_same(fields.make("", made.to_dict))
+        return made
+
+    @classmethod
+    def of_fields(cls, fields: Fields) -> "ClassWeights":
+        """Return the decision of a JSON object, such as a part of another file."""
         classes = fields.make("classes", check_classes, fields.take("classes", list, "a list of names"))
-        made = cls(
+        return cls(
             classes=classes,
             weight=fields.column("weight", _LEAST_WEIGHT, 1 / _LEAST_WEIGHT, size=len(classes)),
             temperature=fields.number("temperature", _LEAST_TEMPERATURE, 1 / _LEAST_TEMPERATURE),
@@ -632,8 +643,6 @@ class ClassWeights(Result):
             ),
             model=fields.text("model"),
         )
-        fields.require_same(fields.make("", made.to_dict))
-        return made
 
     def to_dict(self) -> dict[str, Any]:
         """Return the decision, safe for JSON."""
