@@ -33,8 +33,8 @@ class Context(Result):
     target_prevalence : float, optional
         Share of positives where the classifier will be used, between 0 and 1; the sample's own by default.
     cost_fp, cost_fn, cost_tp, cost_tn : float or str
-        Cost of one case of each kind, in any unit; gains are negative costs. Where it differs from row to row, the name
-        of the column of the rows that holds it.
+        Cost of one case of each kind, in any unit; gains are negative costs. If it differs between rows, the name of
+        their column.
 
     Raises
     ------
@@ -75,7 +75,7 @@ class Context(Result):
 
     @classmethod
     def given(cls, context: "Context | Campaign | None" = None) -> "Context":
-        """Return the given context, or that of a campaign; by default equal costs of 1.
+        """Return the given context, or a campaign's; by default equal costs of 1.
 
         Raises
         ------
@@ -108,7 +108,7 @@ class Context(Result):
         ----------
         matrix : 2 × 2 array of costs
         rows : {"predicted", "actual"}
-            What a row stands for. Papers and libraries differ, so neither is assumed.
+            Kind of a row. Papers and libraries differ, so neither is assumed.
         positive : {"first", "last"}
             Whether the positive class comes first or last.
         target_prevalence : float, optional
@@ -205,7 +205,7 @@ class Context(Result):
 
     @property
     def cost_ratio(self) -> float:
-        """Ratio of the cost of a false alarm to that of a miss; NaN if neither costs anything."""
+        """Cost of a false alarm divided by the cost of a miss; NaN if neither costs anything."""
         return _quotient(self.false_alarm_cost, self.miss_cost)
 
     @property
@@ -233,7 +233,7 @@ class Context(Result):
             )
 
     def prevalence(self, sample: float) -> float:
-        """Return the target prevalence, or that of the sample when no target is set."""
+        """Return the target prevalence, or the sample's if no target is set."""
         return sample if self.target_prevalence is None else self.target_prevalence
 
     def slope(self, prevalence: float) -> float:
@@ -382,8 +382,8 @@ class Campaign(Result):
     unit_cost : float
         Cost of one contact.
     unit_benefit : float or str
-        What one response brings, before the cost of its contact; the name of the column of the rows that holds it,
-        where that differs from customer to customer.
+        Benefit of one response, before the cost of its contact; the name of the column of the rows that holds it, where
+        that differs from customer to customer.
     fixed_cost : float
         Cost of holding the campaign at all.
     response_rate : float, optional
@@ -450,7 +450,7 @@ class Campaign(Result):
         return self.unit_cost / benefit if benefit else float("inf")
 
     def profit(self, size: Any, responders: Any) -> Any:
-        """Return the profit of `size` contacts, `responders` of whom respond; numbers or arrays."""
+        """Return the profit of `size` contacts with `responders` responses; numbers or arrays."""
         return self.require_one_benefit() * responders - self.unit_cost * size - self.fixed_cost
 
 
@@ -537,7 +537,7 @@ class Stakes:
     Attributes
     ----------
     acted, left : arrays of n costs
-        Of acting on a row and of leaving it, in ten thousandths.
+        Cost of acting on a row and of not acting, in ten thousandths.
     weight : array of n weights, or None
         That of the row, times what its class counts at the target prevalence.
     """

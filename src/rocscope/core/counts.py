@@ -42,7 +42,7 @@ class OperatingPoint(ComparedByValue):
     threshold : float, optional
         Cases are predicted positive iff ``score >= threshold``; NaN for a crisp classifier.
     weights : str
-        What counts are sums of; see `CumulativeCounts`.
+        Kind of the sums in the counts; see `CumulativeCounts`.
 
     Raises
     ------
@@ -154,8 +154,8 @@ for _name in RATES:
 class CumulativeCounts(Result):
     """True and false positives at some thresholds, and the totals; the base of exact counts and counts in ranges.
 
-    Curves are made of it. What needs more asks for it, and gets InexactCountsError where it is not known: every level
-    (`require_levels`), the vertices of the ROC hull (`on_hull`), or the pairs that are ranked right (`pairs`).
+    Curves are made of it. Functions that need more ask for every level (`require_levels`), the vertices of the ROC hull
+    (`on_hull`), or the pairs that are ranked right (`pairs`), and get an InexactCountsError if these are not available.
 
     Attributes
     ----------
@@ -171,7 +171,7 @@ class CumulativeCounts(Result):
     best_case : ThresholdCounts
         Counts above whose hull the exact curve never exceeds.
     weights : str
-        What the counts are sums of, a kind of `core.predictions`; "cases" where they are numbers of them.
+        Kind of the sums in the counts, one of `core.predictions`; "cases" where they are numbers of them.
     """
 
     weights: str = "cases"
@@ -334,8 +334,8 @@ class ThresholdCounts(CumulativeCounts):
     ----------
     threshold : array of k scores, strictly decreasing
     pos, neg : arrays of k counts
-        Positives and negatives with exactly that score; integers, or floats where rows are weighted. Levels at
-        which both are 0 are left out.
+        Positives and negatives with exactly that score; integers, or floats where rows are weighted. Levels at which
+        both are 0 are omitted.
 
     Raises
     ------
@@ -345,10 +345,10 @@ class ThresholdCounts(CumulativeCounts):
     Notes
     -----
     ``a + b`` is the statistic of the union of two samples; so chunks, files, threads and streams can be counted
-    apart and added. Rates are never stored: division happens in the curves.
+    separately and added. Rates are never stored: division happens in the curves.
 
-    Weighted rows are kept, so that small weights are not lost beside large ones: hulls and best points are decided by
-    the exact sums, and what is reported is rounded once.
+    Weighted rows are kept, so that small weights are not lost next to large ones: hulls and best points are decided by
+    the exact sums, and reported values are rounded once.
 
     From large unweighted data the object keeps one sorted integer a row, as wide as the score, and makes its
     arrays when one is asked for; AUC and hull need none.
@@ -506,7 +506,7 @@ class ThresholdCounts(CumulativeCounts):
         """Yield cumulative true and false positives in blocks.
 
         The first block begins with (0, 0), every other one with the last point of the block before it, so that
-        differences within blocks are all there are. What is yielded is valid until the next block is asked for.
+        differences within blocks are all there are. A block is valid until the next one is requested.
 
         Examples
         --------

@@ -6,18 +6,15 @@
 Most functions allow for all that rows may stand for; `REFUSED` names the others, and the call that answers. A function
 asks once, with `require_kinds`, and looks at no weights itself. The kinds of rows:
 
-========== ============================================================================================
-kind       rows of it
-========== ============================================================================================
-repeats    A case has several entries, as after repeated cross-validation.
-groups     Rows of one group, such as a patient, are not independent.
-sampling   A row represents as many cases of a population as its weight says.
-estimated  Weights were estimated, for censoring, verification or the share treated.
-expected   A case is two rows, a positive and a negative, which weigh its probabilities (`rocscope.expected`).
-money      A positive is a row at which acting gains, and its weight is the gain (`in_money`).
-priced     As money, but the gain is in a column and rows count as cases (`Experiment.priced`).
-frequency  A row stands for so many equal rows, as its weight says.
-========== ============================================================================================
+========== ============================================================================================ kind       rows
+of it ========== ============================================================================================ repeats A
+case has several entries, as after repeated cross-validation. groups     Rows of one group, such as a patient, are not
+independent. sampling   A row represents a number of cases of a population: its weight. estimated  Weights were
+estimated, for censoring, verification or the share treated. expected   A case is two rows, a positive and a negative,
+which weigh its probabilities (`rocscope.expected`). money      A positive is a row at which acting gains, and its
+weight is the gain (`in_money`). priced     As money, but the gain is in a column and rows count as cases
+(`Experiment.priced`). frequency  A row stands for a number of equal rows: its weight. ==========
+============================================================================================
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -47,7 +44,7 @@ class Provenance(Result):
     rows_read : int
         Rows that the source held, or those of them that `where` kept.
     rows_dropped : int
-        Rows among `rows_read` that were left out because a value in them was missing or infinite.
+        Rows among `rows_read` that were omitted because a value in them was missing or infinite.
     where : str or None
         The filter, in SQL.
     doubt : str
@@ -83,7 +80,7 @@ class CountedModels(dict[Any, Any]):
     Attributes
     ----------
     source : Provenance or None
-        What was read, how many rows, and how many of them were left out.
+        Source, number of rows, and number of omitted rows.
 
     Examples
     --------
@@ -107,8 +104,8 @@ _LONGEST_TABLE = 100_000
 def is_table(weight: Array, positive: Array, *scores: Array) -> bool:
     """Return whether weighted rows are a table of counts: nothing else is likely.
 
-    Weights are whole, and all 0 or 1, or no two rows are alike and at least half of the scores have both labels.
-    Scores of single cases are hardly ever equal between the classes without being equal within them too.
+    Weights are whole, and all 0 or 1, or all rows differ and at least half of the scores have both labels. Scores of
+    single cases are hardly ever equal between the classes without being equal within them too.
     """
     if weight.dtype.kind == "f" and (weight % 1).any():
         return False
@@ -138,12 +135,12 @@ class Rows(Result):
     Attributes
     ----------
     sample_weight, fold, repeat, segment, groups, row : array of n entries, or None
-        Rows that belong together, such as those of one patient, are of one of the `groups`. `row` is the case that an
+        Rows that belong together, such as the rows of a patient, share one of the `groups`. `row` is the case that an
         entry is of, such as its place in the data: equal for all entries of one case.
     weights : {"auto", "frequency", "sampling", "money", "priced"}
         What `sample_weight` was said to stand for; see `Predictions`.
     weighting : EstimatedWeights or None
-        How the weights were estimated, if they were.
+        Derivation of estimated weights.
     source : Provenance or None
     """
 
@@ -228,7 +225,7 @@ class Rows(Result):
 
     @property
     def weight_kind(self) -> str:
-        """What rows stand for, as the table of kinds names it; "cases" where each is one."""
+        """Kind of the rows, by its name in the table of kinds; "cases" where each is one."""
         if self.weights in ("money", "priced"):
             return "priced" if self.sample_weight is None else self.weights
         if self.weighting is not None:
@@ -253,7 +250,7 @@ class Rows(Result):
 
     @property
     def _is_table(self) -> bool:
-        """True if the weights can hardly be anything but those of a table of counts."""
+        """True if the weights look like the frequencies of a table of counts."""
         return False
 
     @cached_property
@@ -277,7 +274,7 @@ class Rows(Result):
         Raises
         ------
         InputError
-            If there is no segment column.
+            If the segment column is missing.
         """
         return self._by("segment")
 
@@ -299,8 +296,8 @@ _COLUMNS = ("fold", "repeat", "segment", "groups", "row")
 def independent_units(rows: Rows, groups: Any = None) -> Indices | None:
     """Return the independent unit of each row as a number from 0, or None where every row is one.
 
-    Units are the groups given; by default those of the rows; with False, or where there are none, the rows themselves,
-    and all entries of a case together, for repeats are no new data.
+    Units are the groups given; by default those of the rows; with False, or without groups, the rows themselves, with
+    all entries of a case together, because repeats are not new data.
 
     Raises
     ------
@@ -362,31 +359,30 @@ class Predictions(Rows):
     sample_weight : array of n weights, optional
         Non-negative.
     weights : {"auto", "frequency", "sampling", "money", "priced"}
-        What a weight stands for. "frequency": so many equal rows (whole numbers). "sampling": one row, which represents
-        so many of a population; only ratios of weights matter. "money": one row, at which so much is at stake, as
-        `in_money` makes them. Values are the same, intervals and tests are not: sampling weights of 1 to 20 that are
-        taken for frequencies make intervals of 95 % cover 29 to 83 % of the time. "priced": as "sampling", where labels
-        state whether acting gains and a column has the amount, as `Experiment.priced` makes them. "auto" means
-        "sampling", except for weights of 0 and 1 and for a table of counts: whole weights, no two rows alike, most
-        scores with both labels.
+        Meaning of a weight. "frequency": a number of equal rows (whole numbers). "sampling": one row, which represents
+        this number of cases of a population; only ratios of weights matter. "money": one row, with this amount at
+        stake, as `in_money` makes them. Values are the same, intervals and tests are not: sampling weights of 1 to 20
+        that are taken for frequencies make intervals of 95 % cover 29 to 83 % of the time. "priced": as "sampling",
+        where labels state whether acting gains and a column has the amount, as `Experiment.priced` makes them. "auto"
+        means "sampling", except for weights of 0 and 1 and for a table of counts: whole weights, all rows different,
+        most scores with both labels.
     fold, segment : array of n labels, optional
         The cross-validation fold, and the part to be shown by itself, that a row belongs to. Rows without a segment
         are one, called None.
     groups : array of n labels, optional
-        Rows that belong together, such as those of one patient: intervals, tests, bands and the bootstrap then count
-        groups, unless they are told otherwise.
+        Group of each row, such as its patient: intervals, tests, bands and the bootstrap then count groups by default.
     repeat, row : array of n labels, optional
         The repeat of the evaluation, and the case that a row is of, such as its place in the data: equal wherever one
-        case occurs. Where cases occur more than once, intervals and tests count cases.
+        case occurs. If cases occur more than once, intervals and tests count cases.
     decisions : array of n labels, or mapping from model name to array, optional
         The labels that models give themselves, which need not be a cut of their scores at 1/2, nor any cut. Crisp
         metrics and costs are of these, where no threshold is asked for.
     columns : mapping from name to array of n numbers, optional
-        What else is known of the rows, such as the amount that is at stake: what a `Context` may name as a cost.
+        Further columns of the rows, such as the amount at stake, which a `Context` may name as a cost.
     weighting : EstimatedWeights, optional
         How `sample_weight` was estimated; `rocscope.outcomes` fills it in, and intervals and tests allow for it.
     source : Provenance, optional
-        Where the rows came from; `rocscope.read` fills it in. A selection keeps that of the rows it was taken from.
+        Source of the rows; `rocscope.read` fills it in. A selection keeps the source of its rows.
 
     Raises
     ------
@@ -395,7 +391,7 @@ class Predictions(Rows):
 
     Notes
     -----
-    Columns are not copied where they can be used as they are; do not write to them afterwards.
+    Columns are not copied if they can be used unchanged; do not write to them afterwards.
 
     Examples
     --------
@@ -502,14 +498,14 @@ class Predictions(Rows):
     @overload
     def counts(self, model: str | None = None, *, by: Literal["segment", "fold", "repeat"]) -> Any: ...
     def counts(self, model: str | None = None, *, by: str | None = None) -> Any:
-        """Rank the scores of a model, which may be left out when there is only one, and return its counts.
+        """Rank the scores of a model, by default the only one, and return its counts.
 
-        Each call ranks anew. With `by`, of each segment, fold or repeat: a `rocscope.segments.SegmentedCounts`.
+        Each call ranks the scores again. With `by`, of each segment, fold or repeat: a
+        `rocscope.segments.SegmentedCounts`.
 
         Raises
         ------
-        ColumnError
-            If there is no such model, or several and none was named.
+        ColumnError If the model is unknown, or there are several and none was named.
         """
         if by is not None:
             return reach("by_segment").count_by(self, self._model(model), by)
@@ -522,7 +518,8 @@ class Predictions(Rows):
         Raises
         ------
         ColumnError
-            If there is no such model, several and none was named, or it brought no decisions and no threshold is given.
+            If the model is unknown, there are several and none was named, or it has no decisions and no threshold is
+            given.
         """
         name = self._model(model)
         if threshold is not None:
@@ -585,7 +582,7 @@ def with_groups(predictions: Predictions, groups: Any) -> Predictions:
 
 
 def _decided(labels: Any, y_true: Any, pos_label: Any, name: str) -> Booleans:
-    """Return a boolean array of decisions; their labels must be among those of the rows."""
+    """Return a boolean array of decisions; their labels must occur among the rows."""
     actual = check.check_column(y_true, "y_true")
     own = check.check_column(labels, name, actual.size)
     if pos_label is None and own.dtype == actual.dtype == np.bool_:
@@ -677,7 +674,7 @@ KNOWS_NO_GROUPS = frozenset(
 def kinds_of(data: Any, asked: Iterable[str] = tuple(EXPECTED)) -> set[str]:
     """Return the kinds of rows, of counts that were made of rows, or of a mapping of these by name.
 
-    Only of those that are asked for: to look for repeats and groups takes a sort of the rows.
+    Only the requested ones are determined: to find repeats and groups takes a sort of the rows.
 
     Examples
     --------
@@ -705,7 +702,7 @@ def _are_of_kind(rows: Rows, kind: str) -> bool:
 
 
 def require_kinds(function: str, *data: Any) -> str:
-    """Raise if a function does not take the kind of some data; warn of groups that it does not know.
+    """Raise if a function does not take the kind of some data; warn of groups that it ignores.
 
     Returns
     -------

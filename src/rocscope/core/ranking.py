@@ -1,13 +1,12 @@
 """Rankings: labels and scores as levels of decreasing score, made with one sort.
 
-A level is a distinct score with the positives and negatives that have it. What a ranking keeps decides what its
-levels cost; all kinds yield them in blocks, highest score first, so that the area or the hull of 10⁸ rows needs no
+A level is a distinct score with the positives and negatives that have it. The data kept by a ranking determine the cost
+of its levels; all kinds yield them in blocks, highest score first, so that the area or the hull of 10⁸ rows needs no
 more memory than the sorted rows.
 
 - `Levels`, of few rows or of counts, keeps a score and two counts for each level.
-- `SortedKeys`, of many unweighted rows, keeps one integer a row: the score and its label. Levels are made anew at each
-  pass.
-- `SortedRows`, of weighted rows, keeps one integer and one signed weight a row. Levels are made anew at each pass.
+- `SortedKeys`, of many unweighted rows, keeps one integer a row: the score and its label. Levels are computed again at each pass.
+- `SortedRows`, of weighted rows, keeps one integer and one signed weight a row. Levels are computed again at each pass.
 
 `engines.row_buffers` has the last two on disk. An integer, the *code*, orders as its score does
 (`_base.radix.encode`), so that rows of any type of score are sorted and compared as integers.
@@ -635,7 +634,7 @@ def scan_parts(
 
 
 def rank(positive: Booleans, scores: Array, weight: Array | None = None) -> Ranking:
-    """Rank checked labels and scores; rows of weight 0 are left out."""
+    """Rank checked labels and scores; rows of weight 0 are omitted."""
     if weight is not None and not weight.all():
         # Taken by number: several times as fast as by a mask of True and False in random order.
         kept = np.flatnonzero(weight > 0)

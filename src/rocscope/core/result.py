@@ -1,6 +1,6 @@
 """Result, the base class of results: plain data for JSON, a one-line repr, and a notebook display.
 
-Band: an interval of y for each x, as it is drawn around a curve.
+Band: an interval of y for each x, drawn around a curve.
 """
 
 import math
@@ -128,14 +128,14 @@ class Band(Result):
     level : float
         Confidence level, such as 0.95; 1 where the ends are guaranteed.
     method : str
-        How it was made, as the legend and the report name it.
+        Method, as named in the legend and the report.
     simultaneous : bool
         True where the whole curve lies inside with that confidence; False where each point does.
     note : str
-        Where it does not hold, or what it shows beside itself; empty where there is nothing to say.
+        Limitations, or related findings; empty where there is nothing to say.
     steps : bool
-        True where between two x the lower end stays that of the left one and the upper end is that of the right one,
-        as for a curve that never falls; False where straight lines join them.
+        True if the lower end between two x equals the left one's and the upper end the right one's, as for a
+        non-decreasing curve; False where straight lines join them.
 
     Examples
     --------

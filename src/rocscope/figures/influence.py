@@ -32,7 +32,7 @@ SPARE = 0.5
 
 @dataclass(frozen=True)
 class Scale:
-    """What values are possible, and a scale without ends, on which an interval is symmetric.
+    """Range of possible values, and an unbounded scale on which an interval is symmetric.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ class Smoothed:
     cells : array of the four counts as shares of all rows
     value_and_error : function from a number of rows to both
     rates : TwoRates, optional
-        Where it contrasts two shares of independent rows, which tells more than its standard error.
+        The two shares of independent rows that it contrasts, which determine more than its standard error.
     """
 
     cells: Array
@@ -143,11 +143,11 @@ class Smoothed:
 
     @property
     def method(self) -> str:
-        """How the interval is made."""
+        """Method of the interval."""
         return "MOVER of Jeffreys intervals" if self.rates else "half a row added to each count"
 
     def interval(self, rows: float, quantile: float, scale: Scale) -> tuple[float, float]:
-        """Return the interval for so many rows that reaches so many standard errors."""
+        """Return the interval of a number of rows that extends by a number of standard errors."""
         if self.rates is not None:
             return self.rates.interval(self.cells * rows, quantile)
         value, error = self.value_and_error(rows)
@@ -156,7 +156,7 @@ class Smoothed:
 
 @dataclass(frozen=True)
 class Place:
-    """Where on a curve a statistic is read, which the rows decide: at an fpr, a tpr or a depth.
+    """Point of a curve at which a statistic is read, which depends on the rows: at an fpr, a tpr or a depth.
 
     Parameters
     ----------
@@ -188,7 +188,7 @@ class Linear:
     of_pos, of_neg : array of k
         Influence of a positive and of a negative at each level of the score; their mean over all rows is 0.
     trials : pair of arrays of k, optional
-        Of a share of cases: which positives and negatives it is a share of.
+        Denominator of a share of cases: which positives and negatives it contains.
     smoothed : Smoothed, optional
         Of a metric of the four counts.
     exact : bool
@@ -196,7 +196,7 @@ class Linear:
     place : Place, optional
         Of what is read off a curve.
     fixed : bool
-        Whether it is read among a fixed number of top rows, which makes a share surer than that of so many draws.
+        Whether it is read among a fixed number of top rows, which makes a share more precise than in independent draws.
     per : float
         What a share of `trials` is divided by, as a gain is by its depth for a lift.
     bias : float
@@ -229,7 +229,7 @@ class Smooth:
     name : str
     linearise : function of ThresholdCounts that returns a Linear
     scale : Scale
-        What values are possible, and on which scale its interval is made.
+        Range of possible values, and the scale of its interval.
     tail : pair of float
         The share of positives and of negatives that lie on the rarer side of where it looks, such as 0.1 for a tpr of
         0.9: of few rows these are none.
@@ -350,10 +350,10 @@ class Figure:
     Attributes
     ----------
     name, title : str
-        What it is called in code, and in tables.
+        Its names in code and in tables.
     needs : {"cells", "ranks", "probabilities", "costs"}
-        What it is computed from: the four counts at a threshold, the order of the scores, probabilities, or the four
-        counts and what they cost.
+        Input of the computation: the four counts at a threshold, the order of the scores, probabilities, or the four
+        counts and their costs.
     sign : {1, -1, 0}
         1 where a large value is good, −1 where a small one is, 0 where neither is.
     unit : {"share", "ratio", "cases", "money", "number"}
@@ -362,16 +362,16 @@ class Figure:
     aliases : tuple of str
         Other names: of scikit-learn's scorers, of pROC, of textbooks. Case, underscores and hyphens make no difference.
     cells : function of tp, fp, fn and tn, optional
-        Its value at a threshold, for numbers and arrays alike.
+        Its value at a threshold, for numbers and arrays.
     counts : function of ThresholdCounts, optional
         Its value for a whole ranking.
     smooth : function without arguments that returns a Smooth, optional
         The same with its influence function, from which its interval has a closed form.
     parts : two times four numbers, optional
-        Where its value is one sum of the four counts over another, their weights in both: of precision, tp/(tp + fp),
-        they are (1, 0, 0, 0) and (1, 1, 0, 0).
+        If its value is a ratio of two sums of the four counts, the weights of the counts in both: for precision, tp/(tp
+        + fp), they are (1, 0, 0, 0) and (1, 1, 0, 0).
     lines : function from a prevalence to two lines, optional
-        Where its value is one line in tpr and fpr over another: the weights of tpr, of fpr and of 1 in both.
+        If its value is a ratio of two linear functions of tpr and fpr: the weights of tpr, of fpr and of 1 in both.
     """
 
     name: str
@@ -595,7 +595,8 @@ def _inside(before: Array, after: Array, part: float) -> Array:
 def _height_and_slope(x: float, along: Array, of: Array, n: float) -> tuple[float, float]:
     """Return the height of a curve, and its slope averaged over the sampling error of x with n rows.
 
-    That is the slope of the line that fits the curve best where the quantile falls, a normal law around x.
+    This is the slope of the line that fits the curve best under the distribution of the quantile, a normal law around
+    x.
     """
     z = np.linspace(-3, 3, 61)
     weight = np.exp(-(z**2) / 2)
@@ -835,7 +836,7 @@ def scaled_brier() -> Smooth:
 
 
 def discrimination_slope() -> Smooth:
-    """Return the statistic: mean probability of positives minus that of negatives (Yates).
+    """Return the statistic: mean probability of positives minus mean probability of negatives (Yates).
 
     Returns
     -------

@@ -120,7 +120,8 @@ class CoxCalibration(Result):
     Attributes
     ----------
     in_the_large : float
-        Intercept where the slope is held at 1; 0 when as many events happen as were predicted, above 0 when more do.
+        Intercept where the slope is held at 1; 0 if the number of events equals the predicted number, above 0 if it is
+        larger.
     intercept, slope : float
         Of the joint fit; 0 and 1 for a calibrated model. A slope below 1 means probabilities that are too extreme.
     in_the_large_error, intercept_error, slope_error : float
@@ -155,8 +156,8 @@ def recalibration(score: Array, pos: Array, neg: Array) -> CoxCalibration:
     Notes
     -----
     Probabilities of 0 and 1 have infinite log-odds. Those that proved right have the likelihood 1 for any a and b > 0
-    and are omitted, as in val.prob of R's rms; if one proved wrong, its likelihood is 0 and no fit exists. Where the
-    others separate the classes, the likelihood grows with the slope without end.
+    and are omitted, as in val.prob of R's rms; if one proved wrong, its likelihood is 0 and no fit exists. If the
+    others separate the classes, the likelihood increases with the slope without limit.
 
     Examples
     --------

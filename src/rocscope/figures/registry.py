@@ -1,6 +1,6 @@
 """Registry of figures: each performance measure by its name, and by its names in other libraries.
 
-A figure has one line in `_TABLE`; those with a number in their name, such as f2 and lift@0.1, are made when asked for.
+A figure has one line in `_TABLE`; figures with a number in their name, such as f2 and lift@0.1, are made on request.
 The second part computes figures of the four counts at a fixed threshold, with cost and net benefit, as statistics with
 an influence function.
 """
@@ -221,7 +221,7 @@ def _f_score(text: str) -> Figure:
 def _at_depth(kind: str, text: str) -> Figure:
     """Return lift, gain or precision among a share of cases with the highest scores.
 
-    Of a threshold it is that of its positives among the whole share, as if no more were found in it; NaN where the
+    At a threshold it is the share of its positives in the whole share, as if it contained no more; NaN where the
     threshold selects more than that share. So the best threshold is the one that finds most positives within it.
     """
     depth = float(text.rstrip("% ")) / 100 if "%" in text else float(text)
@@ -270,7 +270,7 @@ def known(name: str) -> Figure | None:
 
 
 def scorer_name(metric: Any) -> Any:
-    """Return the name of what a scorer of scikit-learn computes; anything else as it is.
+    """Return the name of what a scorer of scikit-learn computes; anything else is returned unchanged.
 
     Raises
     ------
@@ -300,7 +300,7 @@ def figure_named(name: Any, subject: str, *, expected: str, suits: Callable[[Fig
     ----------
     name : str
     subject : str
-        What the user passed it to, such as ``"criterion"``.
+        Argument that received it, such as ``"criterion"``.
     expected : str
         Which figures can be used there, for the error.
     suits : function from a figure to whether it can be used

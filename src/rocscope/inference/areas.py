@@ -1,10 +1,10 @@
 """The area under the ROC curve: its variance, its interval, and differences of areas.
 
 The placement of a row is the share of the other class that it is ranked right against, a tie counting one half. The AUC
-is the mean placement of either class, so that its variance is that of two means (DeLong): V = S₁₀/P + S₀₁/N, with the
-variances S of the placements in P positives and N negatives. In the words of `rocscope.inference.variance` each class
-is a stratum, and a row moves the area by its residual placement times its share of the class. Groups that hold both
-classes are one stratum (Obuchowski).
+is the mean placement of either class, so that its variance is the sum of the variances of two means (DeLong): V = S₁₀/P
++ S₀₁/N, with the variances S of the placements in P positives and N negatives. In the words of
+`rocscope.inference.variance` each class is a stratum, and a row moves the area by its residual placement times its
+share of the class. Groups that hold both classes are one stratum (Obuchowski).
 
 A symmetric interval AUC ± z·√V covers too rarely if the area is large or rows are few: an area of 1 has V = 0. So the
 area is treated as a share of N = A(1 − A)/V trials with Wilson's interval, and V is shrunk towards a prior where few
@@ -135,8 +135,8 @@ def effective_size(auc: float, strata: Sequence[Stratum], model: int, variance: 
     1/K it is K²/Σ(1/sₖ), r is taken about the fold's own area and s − 1 is Σ(sₖ − 1).
 
     For K groups their moves are one stratum with k = min(K − 1, 2K/(kurtosis − 1)), V is Obuchowski's, c as above and
-    1/N = (k·V/B + c·p(1/M₊ + 1/M₋))/(k + c) with the numbers M of groups that hold each class; df = K − 1 + c. Where
-    groups are of unequal size, K − 1 is (K − 1)·(ΣM)²/(K·ΣM²).
+    1/N = (k·V/B + c·p(1/M₊ + 1/M₋))/(k + c) with the numbers M of groups that hold each class; df = K − 1 + c. With
+    groups of unequal size, K − 1 is (K − 1)·(ΣM)²/(K·ΣM²).
 
     The constant c, the power in g and the degrees of freedom were found by a search: coverage is at least 93 % on every
     design of docs/guide/intervals.md, and at most 98 % on most of them.
@@ -194,7 +194,7 @@ def _is_end(auc: float) -> bool:
 
 
 def _prior_share(auc: float, m: float, n: float) -> float:
-    """Return the prior variance of placements, relative to that of a binomial with the same mean."""
+    """Return the prior variance of placements, relative to the variance of a binomial with the same mean."""
     # 1/3 is that of uniform placements, at an area of one half. Near an area of 1, where few rows of either class are
     # ranked wrong, it is max(m, n)/(m + n).
     g = (2 * auc - 1) ** 4
@@ -222,8 +222,8 @@ def _rows_by_kurtosis(stratum: Stratum, model: int) -> float:
 class AucSample:
     """AUCs of m models on the same rows, and the strata that determine their covariance.
 
-    `n_pos` and `n_neg` are the independent units behind each class: rows, or groups that hold such rows. `scores` are
-    those of the models, where there are several.
+    `n_pos` and `n_neg` are the independent units behind each class: rows, or groups that hold such rows. With several
+    models, `scores` contains a column for each.
     """
 
     models: tuple[str, ...]
@@ -453,12 +453,12 @@ def auc_interval(
     y_true, y_score, model, pos_label, sample_weight : data of one model
         Labels and scores, Predictions, ThresholdCounts, OperatingPoint, bins or a sketch; see `rocscope.sample`.
     method : {"auto", "logit", "delong", "hanley-mcneil", "newcombe", "sure"}
-        "auto" is Wilson's interval for as many trials as the rows are worth, which holds in small samples and is
-        DeLong's on the logit scale, but for 1 %, where they are not. By name: DeLong's variance on the logit scale;
-        the same on the plain scale (AUC ± z·se, clipped to 0 and 1, as pROC); Hanley & McNeil's on the plain scale and
-        Newcombe's score interval, which need only the area and the numbers of rows. Where one of these is not to be
-        trusted, the result says so. "sure" covers whatever the scores are distributed like, in samples of any size, and
-        is wide: for independent rows only.
+        "auto" is Wilson's interval at the effective sample size, which is valid in small samples and, within 1%, equals
+        DeLong's on the logit scale in large ones. By name: DeLong's variance on the logit scale; the same on the plain
+        scale (AUC ± z·se, clipped to 0 and 1, as pROC); Hanley & McNeil's on the plain scale and Newcombe's score
+        interval, which need only the area and the numbers of rows. If one of these is not reliable, the result is
+        marked. "sure" covers whatever the scores are distributed like, in samples of any size, and is wide: for
+        independent rows only.
     level : float
         Confidence level.
     groups : array of n labels, optional
@@ -492,8 +492,8 @@ def auc_interval(
     covariance of the two classes within a group (Obuchowski); for the mean over K folds ΣVₖ/K², with the variances of
     all folds' placements about their own area taken together. Ties count one half. O(n log n).
 
-    "auto": see `rocscope.inference.areas.effective_size`. Where "logit" or "delong" have no variance (an AUC of 0 or 1,
-    one positive, all scores tied) its interval takes their place, and the method says so.
+    "auto": see `rocscope.inference.areas.effective_size`. If "logit" or "delong" have no variance (an AUC of 0 or 1,
+    one positive, all scores tied), its interval replaces them and is named in the method.
 
     Hanley & McNeil's variance takes the scores of each class as exponential: V = (A(1 − A) + (P − 1)(A/(2 − A) − A²) +
     (N − 1)(2A²/(1 + A) − A²))/(P·N).
@@ -506,12 +506,12 @@ def auc_interval(
 
     How often intervals cover, by simulation of 60 designs with areas of 0.6 to 0.99, 5 to 200 positives, 20 to 10,000
     negatives, positives half to twice as spread, skewed, tied, weighted, grouped and in folds, stands in
-    docs/guide/intervals.md. "auto" covers at least 93 % of the time or says that it is not reliable; beyond 98 % with
+    docs/guide/intervals.md. "auto" covers at least 93 % of the time or says that it is not reliable; above 98% with
     fewer than 10 positives or areas from 0.95. "logit" covers as rarely as 61 %, "delong" 53 %, "newcombe" 84 %.
 
-    Of cross-validated scores the interval does not count the training rows that folds share, and says so; see
-    `rocscope.evaluation.nested_cross_validation`. Not valid for a model that was trained on the same rows, nor
-    after choosing the best of many models on them.
+    With cross-validated scores the interval ignores that folds share training rows, and its method states this; see
+    `rocscope.evaluation.nested_cross_validation`. Not valid for a model that was trained on the same rows, nor after
+    choosing the best of many models on them.
 
     References
     ----------
@@ -602,7 +602,7 @@ def _independent_pairs(sample: AucSample) -> float:
 
 
 def short_of(size: EffectiveSize, ends: tuple[float, float], level: float) -> str:
-    """Return that an interval of an area ends short of that of its effective size; empty if it does not."""
+    """Return that an interval of an area is shorter than the interval at its effective size; empty if it does not."""
     low, high = size.interval(level)
     if max(ends[0] - low, high - ends[1]) <= _MOST_SHORT * (high - low):
         return ""
@@ -610,7 +610,7 @@ def short_of(size: EffectiveSize, ends: tuple[float, float], level: float) -> st
 
 
 def _sure(auc: float, pairs: float, level: float) -> tuple[float, float]:
-    """Return all areas that Chernoff's bound for so many independent pairs does not reject.
+    """Return all areas that Chernoff's bound does not reject for this number of independent pairs.
 
     Examples
     --------
@@ -704,10 +704,10 @@ class AreaDifference:
     Two intervals. MOVER: L = D − √((B − l_B)² + (u_A − A)² − 2ρ(B − l_B)(u_A − A)), and U likewise, with the ends of
     both areas' own intervals. Welch's: D ± t·√(a + b), with the variances a, b of the differences of placements in
     either class and (a + b)²/(a²/(m − 1) + b²/(n − 1)) degrees of freedom. Welch's holds where enough rows determine
-    how much ranks vary, and for equal areas nearly always; MOVER's is wider and holds always. So the interval reaches
-    beyond Welch's towards MOVER's, by a share c: 1 with 6 such rows or fewer, 0 with 12 or more. A difference θ between
-    0 and D is held against c·|θ/D| of it only, as it is the less of a risk the nearer the areas are: L solves D − L = w
-    + c·|L/D|·(m − w) with the half-widths w of Welch and m of MOVER. (With fewer than 50 rows of a class w itself moves
+    how much ranks vary, and for equal areas nearly always; MOVER's is wider and holds always. So the interval extends
+    from Welch's towards MOVER's, by a share c: 1 with 6 such rows or fewer, 0 with 12 or more. A difference θ between 0
+    and D is held against c·|θ/D| of it only, as it is the less of a risk the nearer the areas are: L solves D − L = w +
+    c·|L/D|·(m − w) with the half-widths w of Welch and m of MOVER. (With fewer than 50 rows of a class w itself moves
     towards m, by all of c with 20 or fewer: unlike spreads of the two models then mislead Welch's.) A test rejects
     where this interval would not hold the null.
 
@@ -853,9 +853,9 @@ def all_equal(sample: AucSample) -> inference.Omnibus | None:
     -----
     Hotelling's T² of the differences d from the first model with their covariance S, of rank q: F = d′S⁻d·(ν − q +
     1)/(νq) with q and ν − q + 1 degrees of freedom, where ν is the least that Welch gives any pair whose difference
-    varies. Models that rank all rows alike count as one: they add nothing to q, and their difference has no ν. For many
-    rows this is the χ² test of DeLong, DeLong & Clarke-Pearson. Where fewer than 25 rows determine how much ranks vary,
-    covariances are not to be trusted so far: the p-value is then at least that of the most different pair, adjusted for
+    varies. Models with equal ranks of all rows count as one: they add nothing to q, and their difference has no ν. For
+    many rows this is the χ² test of DeLong, DeLong & Clarke-Pearson. If fewer than 25 rows determine the variance of
+    the ranks, covariances are not reliable: the p-value is then at least that of the most different pair, adjusted for
     all pairs.
 
     References
@@ -886,7 +886,7 @@ def all_equal(sample: AucSample) -> inference.Omnibus | None:
 
 
 def _hotelling(auc: Array, covariance: Array) -> tuple[float, int]:
-    """Return d′S⁻d for the differences from the first model, and the rank of S; models that rank alike add nothing."""
+    """Return d′S⁻d for the differences from the first model, and the rank of S; models with equal ranks add nothing."""
     contrast = np.column_stack([-np.ones(auc.size - 1), np.eye(auc.size - 1)])
     difference = contrast @ auc
     spread = contrast @ covariance @ contrast.T

@@ -71,24 +71,24 @@ def band(
         A curve made from counts (roc, gain, lift, precision_recall, profit, net_benefit …); or, with `metric`, data in
         any form (see `rocscope.sample`).
     model : str, optional
-        Which one of the data.
+        Name of the model in the data.
     metric : function of (tp, fp, fn, tn), optional
         Such as `rocscope.metrics.precision`.
     over : {"threshold", "depth"}
-        What a metric is followed along.
+        Quantity on the x axis of a metric's curve.
     method : {"bootstrap", "ks", "wilson", "clopper-pearson", "jeffreys", "wald"}
         Quantiles of replicates; for a ROC curve the Kolmogorov–Smirnov band, which is simultaneous and needs none; or
         for a metric over thresholds that is a share of cases, an interval of `proportion_interval` at each.
     simultaneous : bool
-        Whether the whole curve shall lie inside with the confidence, or each point of it.
+        Whether the confidence level applies to the whole curve or to each point.
     level : float
         Confidence level.
     grid : array, optional
-        Where on the x axis; 201 points along the curve by default.
+        Points on the x axis; 201 points along the curve by default.
     recount : function, optional
         Makes the curve of other counts, for a curve without a record of how it was made.
     data, groups : data of one model, array, str, optional
-        The rows to draw from, where they are of groups or weighted, for a curve knows counts only; see
+        Rows to draw from, if they have groups or weights, because a curve contains counts only; see
         `rocscope.bootstrap`.
     stratified, replicates, random_state, progress : see `rocscope.bootstrap`
 
@@ -113,8 +113,8 @@ def band(
     with areas of 0.7 to 0.9 and 60 to 1,000 of each class: simultaneous bootstrap bands the whole of it in 95.2 to
     98.8 % of the samples; pointwise ones each point of it in 95.6 to 97.3 %, but the whole in 68 to 80 %.
 
-    Where a curve touches a side (tpr 0 at fpr 0, or 1 from some fpr on) all replicates do, although the truth need not.
-    So bands of rates reach at least z·0.2·(the largest deviation) to both sides.
+    If a curve touches a side (tpr 0 at fpr 0, or 1 from some fpr on), all replicates do, although the true curve need
+    not. So bands of rates reach at least z·0.2·(the largest deviation) to both sides.
 
     References
     ----------
@@ -356,9 +356,8 @@ def fit_maximum_likelihood(counts: ThresholdCounts) -> Binormal:
 
     Notes
     -----
-    Cut points are parameters too, so only the ranking matters. Neighbouring levels of one class hold no information
-    on a and b and are joined; where more than 100 categories remain, neighbours are joined into about as many of
-    equal size.
+    Cut points are parameters too, so only the ranking matters. Neighbouring levels of one class hold no information on
+    a and b and are joined; where more than 100 categories remain, neighbours are joined into about 100 of equal size.
     """
     start = fit_least_squares(counts)
     pos, neg = _categories(counts)
@@ -473,14 +472,14 @@ class SmoothRoc(Curve):
     Attributes
     ----------
     counts : ThresholdCounts
-        What was smoothed.
+        Counts that were smoothed.
     auc : float
         Area under the smooth curve.
     method : str
     binormal : Binormal or None
         Intercept a and slope b on normal-deviate axes.
     bandwidth : (float, float) or None
-        Of the kernels of positives and negatives.
+        Bandwidths of the kernels of positives and negatives.
     """
 
     title = "smoothed ROC curve"
@@ -578,8 +577,8 @@ def smooth_roc(
     method : {"binormal", "kernel"}
         Two normal distributions behind the ranks; or a Gaussian kernel around each score, in each class.
     fit : {"ml", "ls"}
-        Of the binormal curve: maximum likelihood of the ranked categories, or least squares on normal-deviate axes,
-        which takes dependent points for independent ones but always finds a line.
+        Fit of the binormal curve: maximum likelihood of the ranked categories, or least squares on normal-deviate axes,
+        which treats dependent points as independent but always finds a line.
     bandwidth : (positives, negatives), optional
         Standard deviations of the kernels; by default 0.9·min(s, IQR/1.34)·n^(−1/5) of each class.
 

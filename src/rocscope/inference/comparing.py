@@ -66,7 +66,7 @@ def compare(
     paired : bool, optional
         For a mapping of Predictions of the same rows in the same order.
     alternative : {"two-sided", "greater", "less"}
-        What is to be shown of second − first: that it is not 0, above 0, or below 0.
+        Alternative hypothesis about second − first: not 0, above 0, or below 0.
     test : {"difference", "superiority", "noninferiority", "equivalence"}
         In place of an alternative: that it is above `margin`, above −`margin`, or within ±`margin` (two one-sided
         tests).
@@ -76,7 +76,7 @@ def compare(
         Confidence level of all intervals, which are two-sided whatever the test. Equivalence at 5 % is what the
         interval of level 0.9 shows that lies within the margin.
     adjust : {"holm", "bh", "max-t", "none"}
-        How adjusted p-values allow for the number of pairs; "max-t" by how the differences vary together.
+        Adjustment of p-values for the number of pairs; "max-t" by how the differences vary together.
     groups : array of n labels, or mapping from name to one, optional
         The patient or customer that a row belongs to. By default the groups of the Predictions; False takes every row
         as independent.
@@ -85,8 +85,8 @@ def compare(
         "auto" holds its level in small samples; "delong" is the test of that name, as pROC has it. With a statistic
         that is bootstrapped, the bootstrap's method ("auto" is "percentile").
     statistic : name of a figure, one of `rocscope.inference.statistics`, or a function of ThresholdCounts, optional
-        What to compare in place of the AUC, such as ``"brier"`` or ``statistics.partial_area(max_fpr=0.1)``, in closed
-        form where there is one; any other by the bootstrap.
+        Statistic to compare instead of the AUC, such as ``"brier"`` or ``statistics.partial_area(max_fpr=0.1)``, in
+        closed form if available; any other by the bootstrap.
     **bootstrap
         Options of `rocscope.bootstrap`: replicates, stratified, random_state, threads, progress.
 
@@ -117,7 +117,7 @@ def compare(
 
     "delong": z = (D − D₀)/√(V₁ + V₂ − 2C); unpaired t = (D − D₀)/√(V₁ + V₂) with Satterthwaite's degrees of freedom,
     (V₁ + V₂)²/(V₁²/(n₁−1) + V₂²/(n₂−1)). Intervals are clipped to −1 and 1. With a statistic, se is the standard
-    deviation of the replicates of D, and the interval is that of their quantiles.
+    deviation of the replicates of D, and the interval is given by their quantiles.
 
     Three or more models of the same rows are also tested all at once: see `Comparisons.omnibus`.
 
@@ -211,7 +211,7 @@ def _require_same(what: str, first: Any, second: Any, arms: str) -> None:
 
 
 def _by_arm(arms: Samples, groups: Any) -> dict[str, Any]:
-    """Return the groups of each arm: those given, or those of its rows."""
+    """Return the groups of each arm: the given ones, or the groups of its rows."""
     given = check.by_name(groups, arms)
     by_arm = {}
     for name, arm in arms.items():
@@ -262,10 +262,10 @@ def mann_whitney(
     y_true, y_score, model, pos_label, sample_weight : data of one model
         Labels and scores, Predictions, ThresholdCounts, OperatingPoint, bins or a sketch; see `rocscope.sample`.
     alternative : {"two-sided", "greater", "less"}
-        What is to be shown of the AUC, compared with 1/2.
+        Alternative hypothesis about the AUC, compared with 1/2.
     method : {"auto", "exact", "asymptotic"}
-        All ways to label the rows counted out, with the ties as they are; or the normal approximation with tie and
-        continuity corrections. "auto" is exact while rows × rows of the rarer class are at most 10,000.
+        Enumeration of all labellings, with ties unchanged; or the normal approximation with tie and continuity
+        corrections. "auto" is exact while rows × rows of the rarer class are at most 10,000.
     level : float
         Confidence level of the interval of AUC − 1/2, which is that of `auc_interval`.
 
@@ -281,8 +281,8 @@ def mann_whitney(
 
     Notes
     -----
-    U = P·N·AUC, ties counting one half. The null hypothesis is that of equal distributions, which is stronger than an
-    AUC of 1/2; the interval does not assume it. Exact two-sided p: all labellings as far from the mean as the observed.
+    U = P·N·AUC, ties counting one half. The null hypothesis is equality of distributions, which is stronger than an AUC
+    of 1/2; the interval does not assume it. Exact two-sided p: all labellings as far from the mean as the observed.
 
     References
     ----------
@@ -390,13 +390,13 @@ def compare_curves(
     replicates : int
         Permutations.
     level : float
-        Of the interval of the difference of the areas, which comes along.
+        Confidence level of the interval for the difference of the areas.
     random_state, progress : see `bootstrap`
 
     Returns
     -------
     Comparison
-        The difference is that of the areas; statistic and p-value are those of the curves.
+        The difference is between the areas; statistic and p-value are for the curves.
 
     Raises
     ------
@@ -411,9 +411,9 @@ def compare_curves(
     -----
     Paired: ``E = Σ_k |errors of the first − errors of the second|`` with the k highest ranks called positive; under the
     null hypothesis the two ranks of a row can be exchanged. Unpaired: both samples are put on the scale of the share of
-    a common mixture of classes that ranks lower, E is the area between the error rates along it, and rows of one
-    class are exchanged between the samples. Ties are broken at random, anew in each permutation.
-    p = (1 + permutations with an E as large)/(1 + replicates).
+    a common mixture of classes that ranks lower, E is the area between the error rates along it, and rows of one class
+    are exchanged between the samples. Ties are broken at random, independently in each permutation. p = (1 +
+    permutations with an E as large)/(1 + replicates).
 
     References
     ----------
@@ -601,7 +601,7 @@ class Drift(Result):
     ks_pos, ks_neg : Bounds or None
         The same among positives and among negatives; None where a sample has none.
     auc_difference : Bounds or None
-        AUC of the second less that of the first; None where a sample holds one class only.
+        AUC of the second minus AUC of the first; None where a sample holds one class only.
     prevalence_difference : float
     """
 
@@ -651,8 +651,8 @@ def drift(first: Any, second: Any) -> Any:
     Notes
     -----
     At a threshold within a bin between none and all of its rows may be above it. The bounds are compared as whole
-    numbers and rounded outwards. They say what the rows are, not how far chance alone may carry two samples apart.
-    O(k log k) for k bins.
+    numbers and rounded outwards. They describe the rows, not how far two samples may differ by chance. O(k log k) for k
+    bins.
 
     Examples
     --------

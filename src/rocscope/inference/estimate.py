@@ -3,7 +3,7 @@
 Every interval of the library is an `Estimate`. Its `reason` states why it may not have its nominal coverage: too few
 rows, groups, cases, or rows that carry information on the variance. The limits are stated once, below. All were found
 by simulation (`make coverage`, docs/coverage.md): with fewer, 95 % intervals that were marked reliable covered less
-than 93 %; with as many, ordinary samples are hardly ever flagged.
+than 93 %; with this number, ordinary samples are hardly ever flagged.
 
 A `Hypothesis` is what a test shall show of a difference second − first: that it is not 0, that it exceeds a margin
 (superiority), that it is not below −margin (non-inferiority), or that it is within ±margin (equivalence, by two
@@ -129,7 +129,7 @@ class Estimate(ComparedByValue):
     level : float
         Confidence level, such as 0.95.
     method : str
-        How the interval was made, as tables and legends name it.
+        Method of the interval, as named in tables and legends.
     n : float
         Cases that it rests on.
     standard_error : float, optional
@@ -202,10 +202,10 @@ class Comparison(Result):
         Names; the difference is second − first.
     difference : Estimate
     statistic : float
-        What was referred to its null distribution; NaN where the test has none.
+        Test statistic, compared with its null distribution; NaN where the test has none.
     p_value : float
     alternative : str
-        What the test would show: "two-sided", "greater" or "less".
+        Alternative hypothesis: "two-sided", "greater" or "less".
     test, margin : str, float
         "difference"; or "superiority", "noninferiority" or "equivalence" by a margin.
     df : float
@@ -298,11 +298,11 @@ class Comparisons(Sequence[Comparison], Result):
         What was compared.
     estimates : mapping from model name to Estimate
     covariance : array of m × m
-        Of the estimates, in that order.
+        Values of the estimates, in this order.
     pairs : sequence of Comparison
-        Of each two models, the earlier one first.
+        Pairs of models, the earlier one first.
     adjust : str
-        How the adjusted p-values allow for the number of pairs.
+        Adjustment of p-values for the number of pairs.
     omnibus : Omnibus, optional
         The test that all are equal, where there are three or more.
 
@@ -527,12 +527,12 @@ class Hypothesis:
     Parameters
     ----------
     alternative : {"two-sided", "greater", "less"}
-        That it is not 0, above 0, or below 0.
+        Alternative hypothesis: not 0, above 0, or below 0.
     test : {"difference", "superiority", "noninferiority", "equivalence"}
         In place of that: that it is above `margin`, above −`margin`, or within ±`margin` (two one-sided tests).
     margin : float
     level : float
-        Of intervals, which are two-sided whatever the test.
+        Confidence level of intervals, which are two-sided for any test.
 
     Examples
     --------
@@ -583,7 +583,7 @@ class Hypothesis:
         return above, below
 
     def judge(self, above: Callable[[float], float], below: Callable[[float], float]) -> float:
-        """Return the p-value, given those of the one-sided tests of being above and below a value."""
+        """Return the p-value, given the p-values of the one-sided tests of being above and below a value."""
         lower, upper = self.nulls
         p_values = []
         if lower is not None:

@@ -47,9 +47,9 @@ class MeanSample:
     n : float
         Rows, or the sum of frequencies.
     moves : array of u × m
-        How far each independent unit moves each mean.
+        Influence of each independent unit on each mean.
     frequency : array of u
-        How many equal units an entry stands for.
+        Number of equal units that an entry stands for.
     note : str
         Description of the rows for the name of a method.
     doubt : str
@@ -180,8 +180,8 @@ def compare_costs(
     Thresholds that were chosen on the same rows look cheaper than they are, most of all for a model with many distinct
     scores. Without given thresholds, the estimate of each model is the cost of its cheapest threshold on new cases, as
     returned by `rocscope.Decision.interval` for a choice among the thresholds of that model. The variance of a
-    difference is that of the rows' costs at the chosen thresholds, plus a twentieth for the random folds, plus the
-    squares of three quarters of the optimism of both (held-out minus apparent cost).
+    difference is the variance of the rows' costs at the chosen thresholds, plus a twentieth for the random folds, plus
+    the squares of three quarters of the optimism of both (held-out minus apparent cost).
 
     Examples
     --------
@@ -327,7 +327,7 @@ class ParetoTail:
         Parameters
         ----------
         values : array
-            What a share of the amounts comes to, and other, smaller values.
+            Sum of a share of the amounts, and other, smaller values.
         share : float
 
         Notes

@@ -2,18 +2,18 @@
 
 A smooth statistic θ of the counts is, to first order, its true value plus the mean of the influences of all rows
 (`Linear` of `rocscope.figures.influence`: the influence of a positive and of a negative at each level of the score).
-`values_of_rows` turns influences into the moves of independent units, whose covariance is that of the values of all
-models; see `rocscope.inference.variance`.
+`values_of_rows` turns influences into the moves of independent units, whose covariance is the covariance of the values
+of all models; see `rocscope.inference.variance`.
 
-How an interval follows from the variance depends on the statistic (`estimate_value`):
+The computation of an interval from the variance depends on the statistic (`estimate_value`):
 
 - a share of cases, such as the tpr at a threshold, has Wilson's interval for the number of independent cases that give
   its variance (`Trials`);
-- a metric of the four counts, such as Youden's J, that of half a row more in each count (`Smoothed`);
+- a metric of the four counts, such as Youden's J, with half a row added to each count (`Smoothed`);
 - any other, such as the Brier score, is symmetric on a scale without ends (`Scale`), by t with the degrees of freedom
   that the kurtosis of the influences gives.
 
-For groups, first-order moves of some statistics are replaced by those of the jackknife (`_jackknifed`).
+For groups, first-order moves of some statistics are replaced by jackknife moves (`_jackknifed`).
 
 The order of the file: values and their variance, `estimate_of` with the intervals, comparisons.
 """
@@ -65,7 +65,7 @@ class Trials:
     place_error : float
         Standard error of the place on a curve where the share is read, if the rows decide it.
     of_probabilities : bool
-        Whether cases have probabilities in place of labels, so that a share may be surer than that of as many labels.
+        Whether cases have probabilities in place of labels, so that a share may be more precise than with labels.
     """
 
     rows: float
@@ -89,7 +89,7 @@ class Values:
     note : str
         Description of the rows for the name of a method.
     trials : tuple of m Trials or None
-        Where the statistic is a share of cases.
+        Set if the statistic is a share of cases.
     linear : tuple of m Linear
     rows_of_class : pair of float
         Effective number of rows, or number of groups, with positives and with negatives.
@@ -240,7 +240,7 @@ def _rows_of_class(units: Units) -> tuple[float, float]:
 
 
 def _trials(units: Units, linear: Linear, levels: RowLevels) -> Trials | None:
-    """Return what a share is a share of; groups count as one case each where their rows are alike."""
+    """Return what a share is a share of; groups count as one case each if their rows are equal."""
     if linear.trials is None:
         return None
     counted = levels.to_rows(*linear.trials) > 0
@@ -270,8 +270,8 @@ def _jackknifed(
     For few groups of unequal size, the first-order moves of a metric of the four counts, and of a mean over pairs of
     rows, are too short, and its bias is a good part of them. With θ₋ⱼ the value without group j of u, which holds the
     share mⱼ of the weight, and g the scale of the interval, the group moves g(θ) by (1 − 1/u)(g(θ) − g(θ₋ⱼ)), as CR3
-    does; the bias is −Σ(1 − mⱼ)(g(θ) − g(θ₋ⱼ)). Where leaving one out gives no value, first-order moves stay; so do
-    the moves of figures whose threshold depends on the rows, as it jumps.
+    does; the bias is −Σ(1 − mⱼ)(g(θ) − g(θ₋ⱼ)). If omitting one gives no value, first-order moves stay; so do the moves
+    of figures whose threshold depends on the rows, as it jumps.
 
     References
     ----------
@@ -333,7 +333,7 @@ def estimate_of(
     statistic : str or Smooth
         Name of a figure such as "brier", or one of `rocscope.inference.statistics`.
     model : str, optional
-        Which one of the Predictions.
+        Name of the model in the Predictions.
     level, groups, folds : see `auc_interval`
 
     Returns
@@ -344,13 +344,13 @@ def estimate_of(
     -----
     The variance is the mean square of the influences, over n equal rows, weighted rows (by how the statistic moves
     without a row), sums within groups, or folds of equal weight. Shares of cases at a threshold, and rates at a rate,
-    have Wilson's interval on as many trials as give that variance, as in `rate_intervals`. The interval of average
-    precision is about the value less its bias. Others are symmetric on a scale without ends (logit of shares, log of
-    ratios, Fisher's z from −1 to 1), by a t whose degrees of freedom are the number of rows of a normal sample with as
-    precise a variance, 2n/(kurtosis − 1). Odds ratios, likelihood ratios and Youden's J have the MOVER interval from
-    Jeffreys limits of both rates. Other figures of the four counts have the interval of half a row more in each count,
-    on as many rows as give the variance; for groups, the variance of all of these is that of the delete-one-group
-    jackknife. For an AUC of few positives take `auc_interval`.
+    have Wilson's interval with the number of trials that gives this variance, as in `rate_intervals`. The interval of
+    average precision is about the value less its bias. Others are symmetric on a scale without ends (logit of shares,
+    log of ratios, Fisher's z from −1 to 1), by a t whose degrees of freedom are the number of rows of a normal sample
+    with as precise a variance, 2n/(kurtosis − 1). Odds ratios, likelihood ratios and Youden's J have the MOVER interval
+    from Jeffreys limits of both rates. Other figures of the four counts have the interval with half a row added to each
+    count, with the number of rows that gives the variance; for groups, all variances are estimated by the
+    delete-one-group jackknife. For an AUC of few positives take `auc_interval`.
 
     References
     ----------
@@ -425,7 +425,7 @@ def _estimate_of_counts(
 def _estimate_share(sample: Values, i: int, level: float, trials: Trials) -> inference.Estimate:
     """Return a share of cases with Wilson's interval for the number of independent cases that give its variance.
 
-    Where it is read off a curve, the interval reaches at least as far as the curve between the limits of the place.
+    If it is read off a curve, the interval contains at least the curve between the limits of the point.
     """
     linear, n, per = sample.linear[i], trials.rows, sample.linear[i].per
     method = inference.joined("Wilson", sample.note)

@@ -6,7 +6,7 @@ the usual intervals. Wilson's, the default, holds all shares p that a score test
 z·√(p(1 − p)/n); `wilson_limits` is the one place for its formula, also for an effective number of trials (weights,
 groups, areas) and with a t quantile in place of z.
 
-A linear combination of rates gets its interval from those of its parts (MOVER, Zou & Donner 2008).
+A linear combination of rates gets its interval from the intervals of its parts (MOVER, Zou & Donner 2008).
 
 The order of the file: intervals of a share, rates of an operating point, a joint region of both rates, McNemar's test
 and the comparison of independent error rates, a table of thresholds.
@@ -444,7 +444,7 @@ def mcnemar(
         Binomial with half of the probability of the observed table, which holds its level almost always; binomial,
         which is conservative; z = (b − c)/√(b + c), for many discordant rows.
     alternative : {"two-sided", "greater", "less"}
-        What is to be shown of second − first.
+        Alternative hypothesis about second − first.
     level : float
 
     Returns
@@ -577,7 +577,7 @@ def compare_errors(
 
     Notes
     -----
-    d ± z·√(e₁(1 − e₁)/n₁ + e₂(1 − e₂)/n₂). For the same rows use `mcnemar`, which knows that they are the same.
+    d ± z·√(e₁(1 − e₁)/n₁ + e₂(1 − e₂)/n₂). For the same rows use `mcnemar`, which uses that they are the same.
 
     References
     ----------
@@ -672,7 +672,7 @@ def threshold_table(
     y_true, y_score, model, pos_label, sample_weight : data of one model
         Labels and scores, Predictions, ThresholdCounts, OperatingPoint, bins or a sketch; see `rocscope.sample`.
     thresholds : array, optional
-        The thresholds; every distinct score when left out, in decreasing order.
+        The thresholds; by default every distinct score, in decreasing order.
     method : {"wilson", "clopper-pearson", "jeffreys", "wald"}
         Of the intervals; each is for one rate at one threshold that was fixed beforehand, of independent rows.
     level : float

@@ -1,9 +1,10 @@
 """The bootstrap: resample rows, counts or groups, and intervals of any function of counts.
 
-A bootstrap draws as many units as there are, with replacement, and computes the statistic again. All statistics here
-are functions of counts by level of the score, so that no replicate is sorted again: a `Design` states which units are
-drawn (levels of one model, rows, groups), how often each occurs, and in which strata; a `Tally` for each model turns
-the numbers of draws into counts at each level; a `Statistic` turns counts into numbers. `replicate` puts them together.
+A bootstrap draws a sample of the same number of units, with replacement, and computes the statistic again. All
+statistics here are functions of counts by level of the score, so that no replicate is sorted again: a `Design` states
+which units are drawn (levels of one model, rows, groups), how often each occurs, and in which strata; a `Tally` for
+each model turns the numbers of draws into counts at each level; a `Statistic` turns counts into numbers. `replicate`
+puts them together.
 
 Replicates come in chunks of a size that depends on the data alone, each with its own seed, so that they do not depend
 on how many threads share the work.
@@ -57,7 +58,7 @@ class RowsByTarget:
     """Rows ordered by target: their level for positives, k + their level for negatives.
 
     `unit` and `weight` (or None) are of each row; `targets` are those that occur and `starts` where each begins.
-    Estimated weights are estimated anew in each draw: by `reestimated`, from how often each row is drawn.
+    Estimated weights are estimated again in each draw: by `reestimated`, from how often each row is drawn.
     """
 
     unit: Array
@@ -250,7 +251,7 @@ def _add_drawn_rows(rng: np.random.Generator, unit: Array, drawn: Array, compile
 
 
 def _draw_rows(rng: np.random.Generator, total: int, replicates: int) -> tuple[Array, Array]:
-    """Draw as many rows as there are: a number from each block of neighbours, then rows within the block.
+    """Draw a sample of the same size: a number of rows from each block of neighbours, then rows within the block.
 
     The numbers are multinomial, and within a block each row is as likely: the distribution of rows that are drawn one
     by one, without random access to all of the memory.
@@ -578,7 +579,7 @@ class BootstrapEstimate(inference.Estimate):
     replicates : array
         The statistic of each replicate; NaN where it gave no number.
     failed : int
-        How many gave none.
+        Number of replicates without a value.
     """
 
     replicates: Array = field(default_factory=lambda: np.empty(0))
@@ -616,13 +617,13 @@ def bootstrap(
     replicates : int
     method : {"auto", "percentile", "basic", "bca"}
         Quantiles of the replicates; the same mirrored at the estimate; quantiles corrected for bias and skewness, which
-        "auto" means for the AUC and figures by name. Of any other function it means "percentile": nothing says that
-        the function moves smoothly when a row is left out.
+        "auto" means for the AUC and figures by name. For any other function it means "percentile": the function may not
+        change smoothly when a row is omitted.
     level : float
         Confidence level.
     stratified : bool
-        Draw positives and negatives (or groups of each kind) apart, so that their numbers stay: for a sample that
-        was collected so. Otherwise the class mix varies too.
+        Draw positives and negatives (or groups of each kind) separately, so that their numbers stay: for a sample that
+        was collected in this way. Otherwise the class mix varies too.
     groups : array of n labels, optional
         The patient or customer that a row belongs to; whole groups are drawn. By default the groups of the
         Predictions; False draws rows one by one.
@@ -642,12 +643,12 @@ def bootstrap(
     Raises
     ------
     InputError
-        If there are no replicates, the level means nothing, or no replicate gives a number.
+        If the number of replicates or the level is invalid, or no replicate gives a number.
 
     Warns
     -----
     RocscopeWarning
-        If some replicates give NaN or lack a class: they are counted (`failed`) and left out. If all are equal.
+        If some replicates give NaN or lack a class: they are counted (`failed`) and omitted. If all are equal.
 
     Notes
     -----
@@ -664,8 +665,8 @@ def bootstrap(
       25 of each class, 76.9 % for 0.95 and 5 positives among 50 rows.
     - "basic": 81.7 % for 0.95 and 25 of each class, 63.6 % for 0.95 and 5 among 50; not for rates near 0 or 1.
 
-    Of an AUC, an interval that ends short of that of `auc_interval` by a tenth of its width says that it is not
-    reliable. With 30 positives, 300 negatives and an AUC of 0.95, "percentile" covers 86 % and "bca" 89 %.
+    For an AUC, an interval shorter than that from `auc_interval` by a tenth of its width is marked as not reliable.
+    With 30 positives, 300 negatives and an AUC of 0.95, "percentile" covers 86 % and "bca" 89 %.
 
     Not valid for extremes (the largest score) and too short for what is chosen to be best on the same data: a best
     threshold is steadier in replicates than in truth.

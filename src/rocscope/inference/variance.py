@@ -16,11 +16,11 @@ With the moves mⱼ of the u units of a stratum the covariance of several estima
 
     V = u/(u − 1)·Σⱼ mⱼmⱼ′         with u − 1 degrees of freedom (u − folds for a mean over folds)
 
-For equal rows this is s²/u. Where shares hⱼ of the weight differ, the moves are those by the jackknife: a mean moves by
-hⱼrⱼ/(1 − hⱼ) if unit j with the residual rⱼ is left out. `leave_one_out_factor` is (1 − 1/u)/(1 − hⱼ), with which V is
-exactly the variance of the delete-one-unit jackknife (HC3, and CR3 for groups); it is 1 where shares are equal. Costs
-and row means are used without the factor. The effective number of units is Kish's 1/Σhⱼ²; degrees of freedom shrink
-with its ratio to u.
+For equal rows this is s²/u. If shares hⱼ of the weight differ, the moves are the jackknife's: a mean moves by hⱼrⱼ/(1 −
+hⱼ) if unit j with the residual rⱼ is left out. `leave_one_out_factor` is (1 − 1/u)/(1 − hⱼ), with which V is exactly
+the variance of the delete-one-unit jackknife (HC3, and CR3 for groups); it is 1 where shares are equal. Costs and row
+means are used without the factor. The effective number of units is Kish's 1/Σhⱼ²; degrees of freedom shrink with its
+ratio to u.
 
 To get the variance of a new kind of mean: compute the moves of its rows, and pass them to `stratum_of_moves`, or, with
 estimated weights, to `stratum_of_sample`. Rows of Predictions with all of this come from `units_of`.
@@ -77,7 +77,7 @@ class Stratum:
     effective_units : float
         Number of equal units with the same precision of a mean: smaller where weights, or the sizes of groups, differ.
     inner_units : array of 2 × m
-        For areas: the units whose placement is below 1, and those whose placement is above 0.
+        For areas: the units whose placement is below 1, and the units whose placement is above 0.
     groups_of_class : pair of float
         For groups: how many contain rows of each class.
 
@@ -203,14 +203,14 @@ def stratum_of_moves(
 
 @dataclass(frozen=True, eq=False)
 class EstimatedWeights:
-    """How row weights were estimated, and the effect of that on the variance of anything computed with them.
+    """Derivation of estimated row weights, and its effect on the variance of statistics computed with them.
 
     Parameters
     ----------
     size : int
         Rows N of the sample that the weights were estimated from, including rows of weight 0.
     note : str
-        What the weights are for, as the name of a method says it.
+        Purpose of the weights, as in the name of a method.
     base : array of N weights, optional
         The user's own weights, by which the estimated ones are multiplied.
     index : array of n, optional
@@ -218,7 +218,7 @@ class EstimatedWeights:
     test : object with a `reason`, optional
         A test of what the weights assume; the reason is empty unless it rejects.
     shortage : str
-        Of what the weights were estimated from too little; empty where there is enough.
+        Set if the weights were estimated from too little data; empty where there is enough.
 
     Attributes
     ----------
@@ -280,7 +280,7 @@ class EstimatedWeights:
         return moves + through
 
     def units(self, unit: Codes | None) -> Codes | None:
-        """Return the unit of each row of the sample, given that of each row of the data; other rows are units."""
+        """Return the unit of each row of the sample, given the units of the rows of the data; other rows are units."""
         if unit is None or self.index is None:
             return unit
         units = int(unit.max()) + 1 + np.arange(self.size)
@@ -291,7 +291,7 @@ class EstimatedWeights:
         """Return a function from how often rows are drawn (replicates × n) to their re-estimated weights.
 
         `weight` are the weights of the data before drawing; with `frequency` the user's own weights count equal rows,
-        and so are part of the draw. Rows of the sample that the data do not hold are left out.
+        and so are part of the draw. Rows of the sample that the data do not contain are omitted.
         """
         places = self._places
         base = None if frequency else self.base
@@ -358,12 +358,12 @@ class Units:
     group, fold : arrays of n codes, or None
         `fold` only for a mean over folds.
     pooled_folds : int
-        Number of folds that are taken as one; 0 if there are none.
+        Number of folds that are taken as one; 0 if not.
     shared_training : bool
-        Whether models of different folds were fitted to the same rows, which no variance over the rows that they
-        judge can show.
+        Whether models of different folds were fitted to the same rows, which no variance over the rows of one fold can
+        show.
     weighting : EstimatedWeights, optional
-        How the weights were estimated.
+        Derivation of the weights.
     group_of_sample : array of N codes, or None
         The group of every row that the weights were estimated from.
     """
@@ -553,9 +553,9 @@ class RowLevels:
     threshold : array of k
         Distinct scores, decreasing.
     level : array of n
-        Which of them a row has.
+        Index of the weight of each row.
     cell : array of n
-        2·level, plus 1 for a negative: its place in a table of levels × classes. One place for both needs half as many
+        2·level, plus 1 for a negative: its place in a table of levels × classes. Storing both together halves the
         random memory accesses, on which these steps spend their time.
     """
 
@@ -684,7 +684,7 @@ class RowDesign:
     def mean(self, values: Array, level: float) -> inference.Estimate:
         """Return the weighted mean of a value of each row, in the order of `rows`, with its t interval.
 
-        The degrees of freedom are those of a normal sample whose variance is known as well, 2n/(kurtosis − 1).
+        The degrees of freedom are those of a normal sample whose variance is known equally well, 2n/(kurtosis − 1).
         """
         stratum = self.stratum(moves_of_mean(values[:, np.newaxis], self.amount))
         value, error = float(self.share @ values), max(stratum.variance(0), 0.0) ** 0.5

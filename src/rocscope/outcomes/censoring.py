@@ -86,7 +86,7 @@ class PartialLikelihood(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class AtRisk:
-    """Which rows are at risk of being censored at which of the k distinct censoring times by a horizon.
+    """Rows at risk of being censored at each of the k distinct censoring times by a horizon.
 
     At tied times events come before censorings: a row with an event at u is not at risk of being censored at u.
 
@@ -299,8 +299,8 @@ class ScoreTest:
     """Test whether censoring by a horizon depends on a score, within strata or given covariates.
 
     The score test of Cox's model of censoring: of the coefficient of the score's rank, which is 0 if censoring does not
-    depend on it. Its variance is that of sums over independent units. Of several models the smallest p-value counts,
-    multiplied by their number (Bonferroni).
+    depend on it. Its variance is computed from sums over independent units. With several models the smallest p-value
+    counts, multiplied by their number (Bonferroni).
 
     Attributes
     ----------

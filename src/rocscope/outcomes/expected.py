@@ -7,8 +7,8 @@ two rows, a positive of weight p and a negative of weight 1 − p, and everythin
 `ExpectedWeights` are these weights. A figure θ moves with the case i by pᵢ·mᵢ⁺ + (1 − pᵢ)·mᵢ⁻, where mᵢ⁺ and mᵢ⁻ are
 its influences as a positive and as a negative, and with its probability by gᵢ = mᵢ⁺ − mᵢ⁻. The error of the
 probabilities comes from bootstrap replicates of the reference, in each of which the recalibrator is fitted again: the
-replicate b moves θ by Σᵢ gᵢ·(pᵢ*ᵇ − p̄ᵢ*). For the logistic spline, errors equal those of its influence function within
-the noise of the replicates; the bootstrap serves every recalibrator, and groups of rows.
+replicate b moves θ by Σᵢ gᵢ·(pᵢ*ᵇ − p̄ᵢ*). For the logistic spline, errors agree with its influence function within the
+noise of the replicates; the bootstrap serves every recalibrator, and groups of rows.
 """
 
 from collections.abc import Callable
@@ -67,11 +67,11 @@ class ExpectedWeights(EstimatedWeights):
     replicates : array of b × k
         Distance of a bootstrap replicate of p from their mean, in each group.
     prevalence_moves : array of m, optional
-        How far each case moves the estimated prevalence, and with it all p.
+        Influence of each case on the estimated prevalence, and with it on all p.
     prevalence_slope : array of m, optional
         Derivative of p by that prevalence.
     estimand : {"population", "cases"}
-        What figures are of: all cases like these, or these, once their labels have come.
+        Target of the figures: all cases like these, or these cases once they are labelled.
     """
 
     chance: Array
@@ -88,7 +88,7 @@ class ExpectedWeights(EstimatedWeights):
         return self._places % self.chance.size
 
     def moves(self, moves: Array) -> Array:
-        """Return the moves of each case, then those of each replicate of the probabilities."""
+        """Return the moves of each case, then of each replicate of the probabilities."""
         m, replicates = self.chance.size, len(self.replicates)
         positive, negative = np.split(sum_by(self._places, moves, 2 * m), 2)
         chance = self.chance[:, None]
@@ -103,7 +103,7 @@ class ExpectedWeights(EstimatedWeights):
         return np.concatenate([of_cases, of_replicates / np.sqrt(replicates)])
 
     def units(self, unit: Indices | None) -> Indices | None:
-        """Return the unit of each case and replicate, given that of each row."""
+        """Return the unit of each case and replicate, given the units of the rows."""
         if unit is None:
             return None
         m = self.chance.size
@@ -222,13 +222,13 @@ def expected(
     scores : array of m scores of the new cases, or mapping from the model's name to them
         By the same model, on the same scale.
     assume : {"risk", "classes"}
-        What the new cases share with the reference. "risk": cases of one score have the same risk, while scores may
-        be distributed otherwise (covariate shift). "classes": the scores of each class have the same distribution,
-        while the prevalence may be another one, which is estimated from the scores (prior shift).
+        Property that the new cases share with the reference. "risk": cases of one score have the same risk, while
+        scores may be distributed otherwise (covariate shift). "classes": the scores of each class have the same
+        distribution, while the prevalence may be another one, which is estimated from the scores (prior shift).
     method : str
         Name of a recalibrator. "auto" is "spline"; for at most 10 distinct scores "isotonic".
     estimand : {"population", "cases"}
-        What intervals are of: figures of all cases like these, or of these cases once their labels have come.
+        Target of intervals: all cases like these, or these cases once they are labelled.
     segment, groups, columns : see `rocscope.Predictions`
         Of the new cases.
     replicates : int

@@ -9,8 +9,8 @@ estimated from groups: among the n_t treated and n_c controls down to a score, w
 Areas are taken over the straight line from the origin to the end of the curve, which is contacting at random.
 
 `from_experiment` returns an `Experiment`; its methods give curves, comparisons, a table by deciles, the plan of a
-campaign, and Predictions whose weights are amounts of money, for `rocscope.choose`. Where the treated share is
-estimated, it influences every figure through the weights (`ShareWeights`), and intervals include that.
+campaign, and Predictions whose weights are amounts of money, for `rocscope.choose`. If the treated share is estimated,
+it influences every figure through the weights (`ShareWeights`), and intervals include that.
 """
 
 from collections.abc import Mapping
@@ -85,7 +85,7 @@ class UpliftCurve(Result):
         That area divided by the one of a perfect ranking: scikit-uplift's `qini_auc_score` and `uplift_auc_score`. NaN
         for responses other than 0 and 1.
     effect : Estimate
-        Of contacting everybody, per case: the average treatment effect.
+        Gain per case from contacting everybody: the average treatment effect.
 
     Notes
     -----
@@ -165,8 +165,9 @@ class Trial:
 
         Notes
         -----
-        A = Σ_k (V_k + V_{k−1})(N_k − N_{k−1})/2. Its derivative by what one row adds to the four running sums is the
-        sum of those at all later levels, with ∂A/∂V_k = (N_{k+1} − N_{k−1})/2 and ∂A/∂N_k = (V_{k−1} − V_{k+1})/2.
+        A = Σ_k (V_k + V_{k−1})(N_k − N_{k−1})/2. Its derivative with respect to a row's addition to the four running
+        sums is the sum of the derivatives at all later levels, with ∂A/∂V_k = (N_{k+1} − N_{k−1})/2 and ∂A/∂N_k =
+        (V_{k−1} − V_{k+1})/2.
         """
         contacted, gained, ranked, slopes = self.cumulated(score, kind)
         n, total = contacted[-1], gained[-1]
@@ -286,7 +287,7 @@ class Experiment(Result):
     Attributes
     ----------
     n : int
-        Number of rows with a weight above 0; a row with a frequency counts as so many equal rows.
+        Number of rows with a weight above 0; a row with a frequency counts as that number of equal rows.
     response : array of n
     treated : array of n
     scores : mapping from model name to array of n
@@ -294,7 +295,7 @@ class Experiment(Result):
         The known probability of treatment; None where the share of each stratum is observed.
     stratum : array of n codes
     benefit, cost : float
-        What a response brings and what a contact costs, for `in_money`.
+        Benefit of a response and cost of a contact, for `in_money`.
     groups, segment, sample_weight : array of n, or None
 
     Examples
@@ -403,10 +404,10 @@ class Experiment(Result):
         Notes
         -----
         The difference of the mean responses of treated and controls. With sampling weights, or where shares differ
-        between rows, means are weighted by the weight over the share of the arm (Hájek's estimate). Responses of 0
-        and 1 of rows that count alike have Newcombe's interval, which combines Wilson's of both arms. Any other
-        interval follows from the influence of each row, of groups where there are any, also through the observed
-        shares; it is marked where an arm has too few rows, groups or responses.
+        between rows, means are weighted by the weight over the share of the arm (Hájek's estimate). Responses of 0 and
+        1 of rows with equal weights have Newcombe's interval, which combines Wilson's of both arms. Any other interval
+        follows from the influence of each row, of groups where there are any, also through the observed shares; it is
+        marked where an arm has too few rows, groups or responses.
 
         References
         ----------
@@ -443,7 +444,7 @@ class Experiment(Result):
         Parameters
         ----------
         benefit, cost : float, optional
-            What a response brings, and what a contact costs; by default as given to `from_experiment`.
+            Benefit of a response and cost of a contact; by default as given to `from_experiment`.
 
         Returns
         -------
@@ -517,7 +518,7 @@ class Experiment(Result):
         Parameters
         ----------
         campaign : Campaign
-            With its cost of a contact and benefit of a response, which replace those of `from_experiment`.
+            With its cost of a contact and benefit of a response, which replace the amounts of `from_experiment`.
 
         Returns
         -------
@@ -759,13 +760,13 @@ def from_experiment(
     control : label, optional
         The arm that was left alone, where there are several others; each is then compared with it.
     benefit, cost : float
-        What a response brings, and what a contact costs, for `Experiment.in_money`.
+        Benefit of a response and cost of a contact, for `Experiment.in_money`.
     groups, segment : array of n labels, optional
         Rows that belong together, and parts of the data that decisions treat separately.
     sample_weight : array of n weights, optional
         Non-negative; rows of weight 0 are left out.
     weights : {"auto", "frequency", "sampling"}
-        What a weight stands for; see `rocscope.Predictions`. A row with a frequency becomes so many equal rows.
+        Meaning of a weight; see `rocscope.Predictions`. A row with a frequency becomes that number of equal rows.
 
     Returns
     -------
@@ -778,7 +779,7 @@ def from_experiment(
 
     Notes
     -----
-    Contact must have been given at random within strata. Where shares differ between rows, each arm is weighted to the
+    Contact must have been given at random within strata. If shares differ between rows, each arm is weighted to the
     mean share. Intervals follow from how each row moves a figure, also through the observed shares.
 
     References
@@ -842,7 +843,7 @@ def from_experiment(
 
 
 def _effective(weight: Array) -> float:
-    """Return Kish's effective number (Σw)²/Σw² of weights: of 0 and 1, the number of those of 1."""
+    """Return Kish's effective number (Σw)²/Σw² of weights: for 0 and 1, the number of ones."""
     return float(weight.sum()) ** 2 / float(weight @ weight or 1)
 
 

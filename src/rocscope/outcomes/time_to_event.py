@@ -2,8 +2,8 @@
 
 A row that is censored before the horizon t has an unknown outcome. Inverse-probability-of-censoring weights let the
 others stand for it: a row with an event at u ≤ t has weight 1/G(u−), a row still at risk after t has 1/G(t), where G is
-the Kaplan–Meier estimate of remaining uncensored. At equal times events come before censorings. Where censoring depends
-on covariates, `rocscope.outcomes.censoring` has weights from Cox's model or from given probabilities.
+the Kaplan–Meier estimate of remaining uncensored. At equal times events come before censorings. If censoring depends on
+covariates, `rocscope.outcomes.censoring` provides weights from Cox's model or from given probabilities.
 
 G is estimated, so a row also moves every figure through the weights of others; `CensoringWeights.through_weights` has
 the formula, and intervals and tests include it.
@@ -76,17 +76,18 @@ def at_horizon(
     horizon : float, or sequence of float
         The time by which the event is predicted.
     competing : {"negative", "exclude"}
-        Whether a competing event by the horizon is a negative, or is left out.
+        Whether a competing event by the horizon is a negative, or is omitted.
     strata : array of n labels, optional
         Parts of the rows in which censoring may differ; it is estimated in each of them.
     censoring : mapping from name to array of n, data frame, or array of n probabilities; optional
-        What censoring depends on: covariates (numbers) of Cox's model of censoring, by name or in a frame; or the known
+        Determinants of censoring: covariates (numbers) of Cox's model of censoring, by name or in a frame; or the known
         probability of each row of not being censored before its own time, or before the horizon if that is earlier.
         With several horizons probabilities may have a column for each of them.
     max_weight : float, optional
-        Cut larger weights to this one, which biases figures but lowers their variance. Results and a warning say so.
+        Cut larger weights to this one, which biases figures but lowers their variance. Results and a warning state
+        this.
     sample_weight, weights, groups, segment, fold, columns : see `rocscope.Predictions`
-        Weights are multiplied by those for censoring.
+        Weights are multiplied by the censoring weights.
 
     Returns
     -------
@@ -97,7 +98,7 @@ def at_horizon(
     Raises
     ------
     InputError
-        If times or events mean nothing, or nobody is observed beyond the horizon; the last usable one is named.
+        If times or events are invalid, or nobody is observed after the horizon; the last usable one is named.
 
     Warns
     -----
@@ -116,7 +117,7 @@ def at_horizon(
 
     Censoring must not depend on the event given the strata or covariates. Intervals and tests allow for the estimation
     of G: see `rocscope.inference.variance.EstimatedWeights`; the bootstrap estimates it again in each draw. They are
-    marked as not reliable where censoring depends on a score beyond strata and covariates, by a test at 5% (until
+    marked as not reliable if censoring depends on a score in addition to strata and covariates, by a test at 5% (until
     the last of several horizons); given probabilities are not tested.
 
     References
@@ -332,7 +333,7 @@ class OverTime(Result):
     at : mapping from horizon to Comparisons
         Estimates of the models at a horizon, and the paired tests of each two.
     integrated : Comparisons
-        Of the mean over time, by the trapezoidal rule from the first horizon to the last.
+        Mean over time, by the trapezoidal rule from the first horizon to the last.
 
     Examples
     --------
@@ -590,8 +591,8 @@ def _concordant_weight(score: Array, pairs: _Pairs) -> tuple[Array, Array]:
     """Return, for each row, the weight of concordant pairs in which it is the first, and the second one.
 
     Two different keys agree in their leading binary digits down to one in which the larger key has a 1. So for each
-    digit, rows with equal leading digits form a block, in which rows with a 0 are paired with those with a 1. Scores
-    are sorted once, and stably into blocks: O(n log² n).
+    digit, rows with equal leading digits form a block, in which rows with a 0 are paired with rows with a 1. Scores are
+    sorted once, and stably into blocks: O(n log² n).
     """
     by_score = np.argsort(score, kind="stable")
     level = np.unique(score, return_inverse=True)[1][by_score]
@@ -617,7 +618,7 @@ def _concordant_weight(score: Array, pairs: _Pairs) -> tuple[Array, Array]:
 
 
 def _weight_below(weight: Array, starts: Array, tie: Array) -> Array:
-    """Return, for each row, the weight of rows of the same block with a lower score, plus half that of ties."""
+    """Return, for each row, the weight of rows of the same block with a lower score, plus half the weight of ties."""
     of_tie = np.bincount(tie, weight)
     lower = np.cumsum(of_tie) - of_tie
     in_earlier_blocks = lower[tie[starts]]

@@ -94,12 +94,12 @@ def from_verified(
     Parameters
     ----------
     y_true : array of n labels
-        What it holds in rows that are not verified does not count.
+        Its values in rows that are not verified are ignored.
     verified : array of n of 0 and 1
         Whether the label of a row is known: the patient had the reference test, or the loan was granted.
     scores : array of n, or mapping from model name to array
     strata : array of n labels, optional
-        What verification depended on, such as the result of the test: its share is observed in each.
+        Variable that verification depended on, such as the test result: the verified share is observed in each stratum.
     probability : array of n, optional
         The known probability of verification of each row, in place of `strata`.
     pos_label, groups, segment, columns : see `rocscope.Predictions`
@@ -116,7 +116,7 @@ def from_verified(
 
     Notes
     -----
-    A verified row has weight 1/π, others 0. This assumes that verification does not depend on the label beyond the
+    A verified row has weight 1/π, others 0. This assumes that verification does not depend on the label given the
     strata (or the probability): with strata it is the correction of Begg & Greenes for all figures at once. Intervals
     allow for the shares being observed.
 

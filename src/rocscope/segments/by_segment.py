@@ -82,7 +82,7 @@ def _counts_of(model: str, samples: Mapping[Hashable, Mapping[str, sample.Sample
 def levels_of(data: Any, *, all_levels: bool) -> tables.SegmentLevels:
     """Return the levels of all models by segment in one table.
 
-    Without `all_levels` those on the hulls are enough, which ranges of the score may know that leave levels open. Each
+    Without `all_levels` the levels on the hulls are enough, which score ranges with open levels may provide. Each
     segment of a mapping may have models of its own.
     """
     if isinstance(data, Mapping) and data and not counted_by_segment(data):
@@ -138,8 +138,8 @@ def _alike(sums: Array, others: Array) -> bool:
 class SegmentDrift(Result):
     """Drift from the first to the second of two samples, in each of their k common segments.
 
-    Made by `rocscope.inference.drift` of two `SegmentedCounts`. The numbers are those of `Drift`, NaN where a sample
-    lacks what they need.
+    Made by `rocscope.inference.drift` of two `SegmentedCounts`. The numbers are as in `Drift`, NaN if a sample is not
+    sufficient.
 
     Attributes
     ----------
@@ -353,7 +353,7 @@ def compare_segments(
     models : Predictions with segments, or mapping from model name to SegmentedCounts
         As `read_counts` gives them. Models of the same rows in the same segments.
     weight : {"n", "n_pos", None}
-        What a segment counts: its rows (GAUC), its positives (wuAUC), or as much as any other.
+        Weight of a segment: rows (GAUC), positives (wuAUC), or equal.
     folds : {"pooled", "mean"}, optional
         See `SegmentedCounts.mean_auc`.
     alternative, test, margin, level, adjust : see `compare`
@@ -376,9 +376,8 @@ def compare_segments(
     -----
     A paired t-test of the differences d of k segments, which may depend within segments in any way: mean Σwd/Σw, the
     variance of leaving out each segment (CR3), (k − 1)/k·Σ(w(d − mean)/(Σw − w))², and (Σw)²/Σw² − 1 degrees of
-    freedom. Of weights None it is the paired t-test over users or queries of the field. Segments without both classes
-    are left out, and counted in the method. Marked as not reliable where segments are worth fewer than 10 of equal
-    weight.
+    freedom. With weights None it is the field's paired t-test over users or queries. Segments without both classes are
+    omitted, and counted in the method. Marked as not reliable where segments are worth fewer than 10 of equal weight.
 
     References
     ----------

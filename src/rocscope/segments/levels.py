@@ -1,9 +1,9 @@
 """Levels of many segments in one flat table, and the sorted rows that they are made of.
 
-Rows of all segments are sorted at once, the positives and the negatives of each in a slot of their own. All cores
-first bring their rows into some hundred buckets of slots. Then each bucket, which a cache holds, is sorted by score
-and dealt into its slots. That reads and writes memory twice. `SegmentLevels` holds the levels of all segments one
-after the other, with areas, figures and hulls of each.
+Rows of all segments are sorted at once, the positives and the negatives of each in a slot of their own. All cores first
+bring their rows into some hundred buckets of slots. Then each bucket, which a cache holds, is sorted by score and dealt
+into its slots. This reads and writes memory twice. `SegmentLevels` holds the levels of all segments one after the
+other, with areas, figures and hulls of each.
 """
 
 from collections.abc import Callable, Hashable, Sequence
@@ -257,7 +257,7 @@ def _without_dents(up: Array, right: Array, segment: Array) -> Indices:
 def of_models(names: Array, by_model: dict[str, SegmentLevels]) -> SegmentLevels:
     """Return the levels of all models in one table; they must have ranked the same rows.
 
-    Sums of the same weights in another order differ in their last digits: totals are those of the first model.
+    Sums of the same weights in another order differ in their last digits: totals are taken from the first model.
     """
     levels = list(by_model.values())
     first = levels[0]
@@ -469,7 +469,7 @@ class SortedSegments:
     ----------
     codes : array of n
     bounds : array of 2 · segments + 1
-        Where the positives and the negatives of each segment begin.
+        Start of the positives and negatives of each segment.
     dtype : type of the scores
     """
 
@@ -513,9 +513,7 @@ class SortedSegments:
         return np.diff(above)[::2], np.diff(above)[1::2]
 
     def pairs(self) -> tuple[Array, Array]:
-        """Return for each segment the pairs whose negative is below the positive, and those whose negative is not above
-        it.
-        """
+        """Return for each segment how many pairs have the negative below the positive, and how many not above it."""
         below, not_above = np.empty((2, self.bounds.size // 2), np.int64)
 
         def count(first: int, last: int) -> None:

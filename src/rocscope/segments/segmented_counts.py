@@ -134,13 +134,13 @@ class SegmentDifferences(Result):
     rest : array of k
         Mean AUC of the other segments.
     standard_error : array of k
-        Of the AUC of a segment of so many positives and negatives.
+        Variance of the AUC of a segment, by its numbers of positives and negatives.
     shrunken : array of k
         The area drawn towards the mean of all segments, more with fewer rows.
     p_value, adjusted_p_value : arrays of k
     adjust : str
     spread : float
-        Standard deviation of the true areas of segments, as far as it is more than chance.
+        Estimated standard deviation of the true areas of segments.
     level : float
         An adjusted p-value of at most 1 − level counts as found.
     """
@@ -314,9 +314,9 @@ class SegmentMeans:
     ----------
     values : array of m × k
     mass : array of k
-        What each segment weighs.
+        Weight of each segment.
     words : str
-        How many segments, by what they are weighted, and how many were left out.
+        Number of segments, their weights, and number of omitted segments.
     """
 
     values: Array
@@ -346,12 +346,12 @@ class SegmentMeans:
 
     @cached_property
     def share(self) -> Array:
-        """What each segment weighs of all."""
+        """Share of each segment in the total weight."""
         return self.mass / self.mass.sum()
 
     @cached_property
     def covariance(self) -> Array:
-        """Of the m means, by leaving out each segment (CR3); NaN where there is one."""
+        """Covariance of the m means, by omitting each segment (CR3); NaN where there is one."""
         with np.errstate(divide="ignore", invalid="ignore"):
             apart = self.share / (1 - self.share) * (self.values - self.mean[:, None])
         products = np.array([[(one * other).sum() for other in apart] for one in apart])
@@ -359,16 +359,16 @@ class SegmentMeans:
 
     @cached_property
     def df(self) -> float:
-        """Degrees of freedom of such a variance: as many equal segments as these are worth, less one.
+        """Degrees of freedom of such a variance: the effective number of equal segments, minus one.
 
-        Of two models as good over segments of lognormal sizes, 4.7 to 6.1 % of 4,000 samples then differ at 5 % (15 to
-        150 segments). With k − 1 these are 5.3 to 7.6 %, and with Satterthwaite's 1.5 to 2.7 %.
+        For two equally good models over segments of lognormal sizes, 4.7 to 6.1% of 4,000 samples then differ at 5% (15
+        to 150 segments). With k − 1 these are 5.3 to 7.6 %, and with Satterthwaite's 1.5 to 2.7 %.
         """
         return max(self.worth - 1, 1.0)
 
     @property
     def worth(self) -> float:
-        """How many segments of equal weight these are worth (Kish)."""
+        """Effective number of segments (Kish)."""
         return min(1 / float(self.share @ self.share), self.k) if np.ptp(self.mass) else self.k
 
     def estimate(self, index: int, level: float) -> Estimate:
@@ -406,12 +406,12 @@ class SegmentedCounts(BySegment, Result):
     names : array of the k segments, in their order
     source : Provenance or None
     weights : str
-        What the counts are sums of; see `rocscope.core.CumulativeCounts`.
+        Kind of the sums in the counts; see `rocscope.core.CumulativeCounts`.
 
     Notes
     -----
-    Each number is the one of the segment's own counts, exactly. Rows are kept as one integer each, as wide as
-    the score, and one a segment; those with weights as they are, and a segment of them is ranked when it is asked for.
+    Each number is the one of the segment's own counts, exactly. Rows are kept as one integer each, as wide as the
+    score, and one a segment; weighted rows unchanged, and a segment of them is ranked on request.
 
     Examples
     --------
@@ -573,7 +573,7 @@ class SegmentedCounts(BySegment, Result):
     def observed_over_expected(self) -> Array:
         """Return each segment's observed/expected ratio: positives divided by the sum of probabilities.
 
-        NaN where no positive was expected; ScoreError if a score is no probability.
+        NaN where no positive was expected; ScoreError if a score is not a probability.
         """
 
         def of_counts(counts: CumulativeCounts) -> float:
@@ -608,7 +608,7 @@ class SegmentedCounts(BySegment, Result):
         Parameters
         ----------
         context : Context, optional
-            Costs and class mix; equal costs and the mix of each segment when left out.
+            Costs and class mix; by default equal costs and the class mix of each segment.
 
         Returns
         -------
@@ -656,13 +656,13 @@ class SegmentedCounts(BySegment, Result):
         OneClassError
             If no segment (or no segment in any fold) has both classes.
         InputError
-            If there are no folds to take the mean over.
+            If the data have no folds.
 
         Notes
         -----
-        Segments are what is drawn at random, such as users; rows of one may depend on each other. The variance is that
-        of leaving out each segment (CR3), with (Σw)²/Σw² − 1 degrees of freedom of Student's t. It is marked as not
-        reliable where the segments are worth fewer than 10 of equal weight.
+        Segments are what is drawn at random, such as users; rows of one may depend on each other. The variance is
+        estimated by omitting each segment (CR3), with (Σw)²/Σw² − 1 degrees of freedom of Student's t. It is marked as
+        not reliable where the segments are worth fewer than 10 of equal weight.
 
         References
         ----------
@@ -679,8 +679,8 @@ class SegmentedCounts(BySegment, Result):
         Parameters
         ----------
         adjust : {"holm", "bh", "none"}
-            How p-values allow for the number of segments: Holm's keeps the chance of any false finding below 1 − level,
-            Benjamini–Hochberg's the share of false ones among the findings, and finds more.
+            Adjustment of p-values for the number of segments: Holm's keeps the chance of any false finding below 1 −
+            level, Benjamini–Hochberg's the share of false ones among the findings, and finds more.
         level : float
             Confidence level: adjusted p-values of at most 1 − level count as found.
 
@@ -693,13 +693,13 @@ class SegmentedCounts(BySegment, Result):
 
         Notes
         -----
-        Each area is held against the mean of the others. Its variance is the exact one of a Mann–Whitney statistic of
-        P positives and N negatives, (ξ₁₁ + (N − 1)ξ₁₀ + (P − 1)ξ₀₁)/(PN), with DeLong's components of the rows of all
-        segments together: a small segment's own would be 0 where it ranks all rows right. Tails are those of a beta law
-        of that mean and variance. Areas of segments are taken as normal about a mean with a spread τ (Paule–Mandel),
-        and drawn to it, τ²/(τ² + variance) of the way left.
+        Each area is held against the mean of the others. Its variance is the exact one of a Mann–Whitney statistic of P
+        positives and N negatives, (ξ₁₁ + (N − 1)ξ₁₀ + (P − 1)ξ₀₁)/(PN), with DeLong's components of the rows of all
+        segments together: a small segment's own would be 0 where it ranks all rows right. Tails are taken from the beta
+        distribution with this mean and variance. Areas of segments are taken as normal about a mean with a spread τ
+        (Paule–Mandel), and drawn to it, τ²/(τ² + variance) of the way left.
 
-        Where segments did not differ, in ten designs of 10 to 1,000 segments of 2 to 60 rows with areas of 0.5 to 0.97,
+        If segments did not differ, in ten designs of 10 to 1,000 segments of 2 to 60 rows with areas of 0.5 to 0.97,
         anything was found in at most 5 % of samples, by either way to adjust. Not valid where rows of a segment depend
         on each other (as repeated measurements do), where placements scatter otherwise in some segments at the same
         area, or, for `shrunken`, where true areas are far from normal, such as near 1. A segment found is the best or

@@ -1,6 +1,6 @@
 """Planning a study: power and sample size for areas, their differences, and rates.
 
-A test of an area rejects if the interval of the area ends beyond the null; its power is the chance of that, with a
+A test of an area rejects if the interval of the area excludes the null; its power is the chance of that, with a
 variance V/P for P positives (`auc_variance`). An area that is not observed yet gets the exact variance of normal scores
 with equal spread. A pilot has the covariance of two models' areas from its own rows (`Pilot`). A study can also be
 planned by its precision, the width of an interval of an area or a rate.
@@ -48,7 +48,7 @@ class StudyPlan(Result):
     power : float
         Chance that the study shows what it is planned to show; NaN for a study that is planned by its precision.
     aim : str
-        What it is planned for.
+        Purpose of the plan.
 
     Examples
     --------
@@ -83,11 +83,11 @@ def auc_variance(
     Parameters
     ----------
     auc : float
-        Between 0 and 1, as it is expected.
+        Expected value, between 0 and 1.
     ratio : float
         Negatives for each positive.
     positives : float
-        Their number; by default as many as there may be. "obuchowski" does not depend on them.
+        Their number; by default the largest possible number. "obuchowski" does not depend on them.
     method : {"binormal", "obuchowski"}
         The exact variance for normal scores of equal spread; or Obuchowski's approximation for any binormal curve, as
         pROC takes it, which is up to a third larger.
@@ -162,7 +162,7 @@ def auc_power(
 
     Notes
     -----
-    The test rejects where the interval of `auc_interval` ends beyond the null: at the area a with a − null =
+    The test rejects if the interval of `auc_interval` excludes the null: at the area a with a − null =
     t_α·√(V(a)·null(1 − null)/(a(1 − a))). The power is the chance of more than a, with the variance V of
     `auc_variance`; t has Welch's degrees of freedom. Within .02 of simulations of normal scores (.03 with 31 + 279).
 
@@ -224,7 +224,7 @@ def comparison_power(
     Parameters
     ----------
     first, second : float
-        The areas as they are expected.
+        Expected areas.
     n_pos, n_neg : int
         On which both models are tried; for independent samples, of each of them.
     correlation : float
@@ -329,7 +329,7 @@ def detectable_auc(
 
 @dataclass(frozen=True)
 class _Test:
-    """A test of an effect: by how many standard errors it exceeds a critical value, with so many positives."""
+    """A test of an effect: its distance above a critical value, in standard errors, for a number of positives."""
 
     effect: float
     ratio: float
@@ -435,7 +435,7 @@ def auc_width_sample_size(auc: float, *, width: float = 0.1, ratio: float = 1.0,
     auc : float
         The expected value.
     width : float
-        Of the whole interval on the logit scale, from end to end.
+        Width of the interval on the logit scale, from end to end.
     ratio : float
         Negatives for each positive.
     level : float
@@ -485,12 +485,12 @@ def rate_sample_size(
     tpr, tnr : float
         The expected values.
     width : float
-        Of each whole interval, from end to end.
+        Width of each interval, from end to end.
     level : float
         Confidence level.
     method : {"wilson", "clopper-pearson", "jeffreys", "wald"}
     prevalence : float, optional
-        Where positives and negatives cannot be sought out: enough cases are then taken for both classes.
+        Share of positives, if positives and negatives cannot be selected: enough cases are then taken for both classes.
 
     Returns
     -------
@@ -499,8 +499,8 @@ def rate_sample_size(
 
     Notes
     -----
-    The smallest number of each class from which on the interval around the expected rate, at the count nearest to it,
-    is no wider.
+    Smallest number of each class from which on the interval at the count nearest to the expected rate has at most this
+    width.
 
     Examples
     --------
@@ -524,7 +524,7 @@ def rate_sample_size(
 
 
 def _cases_for_width(rate: float, width: float, level: float, method: ShareMethod) -> int:
-    """Return the smallest number of cases from which on intervals are no wider."""
+    """Return the smallest number of cases from which on intervals have at most this width."""
     unreachable = InputError("width", expected=f"one that {_MOST_CASES:,} cases of a class reach", got=repr(width))
     if (2 * normal_quantile(level) / width) ** 2 * rate * (1 - rate) > _MOST_CASES:
         raise unreachable  # by the normal approximation, before any search

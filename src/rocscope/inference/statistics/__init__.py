@@ -1,6 +1,6 @@
 """Statistics with a variance in closed form, computed from one model's counts.
 
-For `rocscope.compare(…, statistic=…)`, `rocscope.inference.estimate_of` and `rocscope.bootstrap` alike.
+For `rocscope.compare(…, statistic=…)`, `rocscope.inference.estimate_of` and `rocscope.bootstrap`.
 """
 
 from rocscope.figures.influence import (
