@@ -27,9 +27,9 @@ class RocscopeError(Exception):
     Parameters
     ----------
     subject : str
-        What is wrong: an argument, a column, a file; or the whole message.
+        Source of the error: an argument, a column, a file; or the whole message.
     expected, got, hint : str, optional
-        What was expected, what was found, how to go on.
+        Expected value, actual value, and how to continue.
 
     Examples
     --------
@@ -120,7 +120,7 @@ _FILTERS = threading.RLock()  # otherwise one thread would restore what another 
 def warn(message: str) -> None:
     """Warn that a result deviates from the request, at the line of the user's call; or tell who listens (`heard`).
 
-    That is the innermost one outside of the package, which `skip_file_prefixes` finds from Python 3.12 on.
+    This is the innermost one outside of the package, which `skip_file_prefixes` finds from Python 3.12 on.
     """
     listener = _LISTENER.get()
     if listener is not None:

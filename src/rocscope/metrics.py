@@ -2,7 +2,7 @@
 
 Every function takes ``(tp, fp, fn, tn)`` as numbers or as arrays of one shape and returns a float or an array of that
 shape, for a point, a whole curve or a bootstrap matrix. 0/0 is NaN. Metrics that depend on prevalence accept
-`target_prevalence`, the share of positives where the classifier will be used; by default it is that of the sample.
+`target_prevalence`, the share of positives where the classifier will be used; by default it is the sample's.
 
 Examples
 --------
@@ -245,7 +245,7 @@ def weighted_accuracy(
     w_fn: float = 1,
     w_tn: float = 1,
 ) -> Any:
-    """Return the weight of the correct cells over that of all four (Tan et al.); accuracy with equal weights.
+    """Return the weight of the correct cells divided by the total (Tan et al.); accuracy with equal weights.
 
     Returns
     -------
@@ -443,7 +443,7 @@ def mcc(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: fl
 
 
 def kappa(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: float | None = None) -> Any:
-    """Return Cohen's kappa: accuracy above that of the margins alone, (po − pe)/(1 − pe).
+    """Return Cohen's kappa: accuracy above the accuracy expected from the margins, (po − pe)/(1 − pe).
 
     Returns
     -------

@@ -4,23 +4,23 @@ Data of one model, passed as ``y_true``:
 
 - labels, with scores as ``y_score``: arrays of n entries (lists, columns of data frames). Labels are {0, 1}, {-1, 1},
   {False, True}, or any two with ``pos_label``; a higher score means more positive; ``sample_weight`` is an array of n
-  weights of at least 0. Scores have to be probabilities where a function says so. Tensors of PyTorch and CuPy are
-  arrays, with or without gradients; those of bfloat16 become float32, which holds them.
+  weights of at least 0. Scores have to be probabilities if a function requires it. Tensors of PyTorch and CuPy are
+  arrays, with or without gradients; bfloat16 becomes float32, which contains it.
 - `Predictions`: the same, checked, with folds, segments and further models.
 - `ThresholdCounts`: labels counted at each distinct score.
-- `BinnedCounts` and `CountsSketch`: the same in ranges of the score. Where they leave open what is asked, the answer is
-  an InexactCountsError that says what is known.
+- `BinnedCounts` and `CountsSketch`: the same in ranges of the score. If they do not determine the answer, an
+  InexactCountsError states the known bounds.
 - a crisp classifier: an `OperatingPoint`, or a `ConfusionMatrix` of two classes. It has the scores 1 and 0, so that its
   curves have one point between their ends.
-- `SegmentedCounts`: their counts of all rows together. Functions that answer by segment say so.
+- `SegmentedCounts`: their counts of all rows together. Functions with answers by segment are marked.
 - a mapping of all these by model name.
 
 Segments are parts of the rows, never models: what ``preds.by_segment()`` returns is refused.
 
-Where it holds several models, ``model`` names the one that is meant; data without names are called "score". Functions
-of several models take the same; beside labels, ``y_score`` may also be a mapping from model to scores. Their context
-comes third then, and second beside data of any other kind: ``choose(y, scores, context)``, ``choose(predictions,
-context)``. A function that needs rows says so and takes no counts.
+If it holds several models, ``model`` names one of them; data without names are called "score". Functions of several
+models take the same; with labels, ``y_score`` may also be a mapping from model to scores. Their context is then the
+third argument, and the second after data of any other kind: ``choose(y, scores, context)``, ``choose(predictions,
+context)``. A function that needs rows refuses counts.
 """
 
 from collections.abc import Mapping, Sequence
@@ -77,7 +77,7 @@ class Sample:
     Attributes
     ----------
     kind : str
-        What they were given as, in words.
+        Their kind, in words.
     """
 
     name: str
@@ -137,7 +137,7 @@ class Samples(dict[str, Sample]):
     rows : Predictions or None
         The rows of all models, where they are known to be the same.
     kind : str
-        What was given.
+        The given data.
     """
 
     def __init__(self, samples: Mapping[str, Sample], rows: Predictions | None, kind: str) -> None:
@@ -155,7 +155,7 @@ class Samples(dict[str, Sample]):
 
     @property
     def shared_rows(self) -> Predictions | None:
-        """The rows shared by all models, or those of the only one; None for counts."""
+        """Rows shared by all models, or the rows of the only one; None for counts."""
         return self.one(None).rows if self.rows is None and len(self) == 1 else self.rows
 
     def points(self) -> dict[str, CumulativeCounts]:
@@ -292,7 +292,7 @@ def with_context(
 
 
 def rows_of(predictions: Any, *, name: str = "predictions") -> Predictions:
-    """Return the rows shared by all models, or those of the only one; raise for counts.
+    """Return the rows shared by all models, or the rows of the only one; raise for counts.
 
     Examples
     --------

@@ -190,12 +190,12 @@ def monitor(
     level
         1 − the chance that limits which are kept ever raise an alarm.
     target_prevalence
-        Class mix at which cost, error, depth and precision are watched, where that of the rows swings.
+        Class mix at which cost, error, depth and precision are monitored, if the class mix of the rows fluctuates.
     fail_if
-        Exit with code 1 once this is beyond doubt: 'cost > .35', 'auc < .7', 'calibration > 0' (too many positives), …;
-        of class weights also 'error > .1' and 'recall(cat) < .8'.
+        Exit with code 1 once this is certain: 'cost > .35', 'auc < .7', 'calibration > 0' (too many positives), …; of
+        class weights also 'error > .1' and 'recall(cat) < .8'.
     again
-        Count a file once more whose rows were counted under the same name before.
+        Count a file again although its rows were counted under the same name before.
     """
     rows.require(file, "label", classes=classes)
     check_writable(state, force=True)

@@ -125,7 +125,7 @@ def print_records(title: str, records: Sequence[Mapping[str, str]]) -> None:
 def print_table(table: "Table") -> None:
     """Print a titled table on stdout, transposed or split if it is too wide.
 
-    A title that its first heading repeats is left out. On a terminal a blank line follows.
+    A title repeated by the first heading is omitted. On a terminal a blank line follows.
     """
     from rich.console import Console
 

@@ -371,7 +371,7 @@ def campaign(
     select
         CSV file to write the customers to contact to; without --segment best first.
     apply_to
-        With --select: file of the customers to choose from; by default those of the pilot, whose answers are known.
+        With --select: file of the customers to choose from; by default the cases of the pilot, whose answers are given.
     keep
         With --select: further column of that list; repeat it.
     output
@@ -594,12 +594,12 @@ def apply(
 
     Example: rocscope apply plan.json april.csv --id client -o contacts.csv
 
-    Labels are not needed. Where a number is planned, exactly so many cases are listed.
+    Labels are not needed. If a number is planned, exactly this number of cases is listed.
 
     Parameters
     ----------
     id
-        Column of the identifiers, which are written as they are and break ties; row numbers by default.
+        Column of the identifiers, which are written unchanged and break ties; row numbers by default.
     score
         Column of the scores, where it is called otherwise than the model; of several models, as in a=new_a.
     segment

@@ -1,7 +1,7 @@
 """Conditions under which a command exits with 1 (`--fail-if`), and `rocscope gate`, which checks a file of rules.
 
 A gate is one or several conditions on figures of models, such as ``auc(b) - auc(a) < -0.01 at 95%``. With a level the
-whole confidence interval must lie beyond the bound, otherwise the estimate. The option `--fail-if` fails where its
+whole confidence interval must satisfy the bound, otherwise the estimate. The option `--fail-if` fails where its
 conditions hold; a rule of `rocscope gate` is required, so it fails where its conditions do not hold. A figure that is
 undefined, for instance because a class is missing, fails both, and so does one that diverges: an infinite slope where 1
 is ideal.
@@ -206,7 +206,7 @@ class Judge:
     ----------
     data : Predictions, or counts by model
     thresholds : dict from model to threshold
-        Where figures of one threshold are measured.
+        Threshold of figures that need one.
     context : Context
         Costs and prevalence of cost and net benefit; other figures have the prevalence of the sample.
     """
@@ -246,7 +246,7 @@ class Judge:
             return rs.inference.Estimate(nan, nan, nan, level, "undefined", 0, reason=str(error))
 
     def _of_ranking(self, figure: "Figure", model: str, level: float, *, has_level: bool) -> "Estimate":
-        """Return a figure of all thresholds or of the probabilities; by bootstrap if there is no formula."""
+        """Return a figure of all thresholds or of the probabilities; by bootstrap if no formula is available."""
         from rocscope.evaluation.summary import MEASURES
 
         if figure.name == "auc":
@@ -346,7 +346,7 @@ def _of_cells(figure: "Figure", point: Any, level: float, method: str) -> "Estim
 
 @dataclass(frozen=True)
 class DecisionJudge(Judge):
-    """Judge of a decision: its counts are those of its rule.
+    """Judge of a decision, by the counts of its rule.
 
     With a level its cost is the one expected on new cases, without one the cost on the rows of the choice.
     """

@@ -152,7 +152,7 @@ def _is_stream(file: str) -> bool:
 @Parameter(name="*", group=COLUMNS)
 @dataclass(frozen=True, kw_only=True)
 class LayoutOptions:
-    """Which rows of a file to read, and how the file is written."""
+    """Rows of a file to read, and the format of the file."""
 
     where: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None
     """Keep the rows for which this SQL condition holds."""
@@ -202,7 +202,7 @@ def require_columns(named: formats.NamedColumns, file: str, columns: dict[str, S
 @Parameter(name="*", group=COLUMNS)
 @dataclass(frozen=True, kw_only=True)
 class SampleOptions:
-    """How the rows of a file form a sample of two classes."""
+    """Columns of a file that form a sample of two classes."""
 
     layout: LayoutOptions = LayoutOptions()
     label: Annotated[str | None, Parameter(alias="-l")] = None

@@ -465,7 +465,7 @@ def explore(
 ) -> None:
     """Explore any number of rows in the browser, with SQL filters, segments, tests and bands; Ctrl-C ends it.
 
-    Of several files, such as last month's and this one, the models stand beside each other.
+    The models of several files, such as last month's and this month's, are compared.
 
     Example: rocscope explore march.parquet april.parquet --label y --score a
 

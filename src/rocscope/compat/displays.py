@@ -79,13 +79,13 @@ class _Display:
         despine: bool = False,
         **line: Any,
     ) -> Self:
-        """Draw on an Axes, or on those of a new figure, and return the display.
+        """Draw on an Axes, or on the Axes of a new figure, and return the display.
 
         Parameters
         ----------
         ax : Axes, optional
         name : str, or one for each curve
-            What the legend calls it.
+            Name in the legend.
         curve_kwargs : dict, or one for each curve
             For the lines, as ``**line``.
         plot_chance_level : bool
@@ -160,7 +160,7 @@ class _Display:
         drop_intermediate : bool
             Accepted as scikit-learn's: every threshold counts, and what is drawn are the points that can be seen.
         name : str, optional
-            What the legend calls it.
+            Name in the legend.
         ax : Axes, optional
             Axes to draw on; by default a new figure.
         **options : see `plot`
@@ -187,11 +187,11 @@ class _Display:
         estimator : classifier
         X, y : rows, and their labels
         response_method : {"auto", "predict_proba", "decision_function"}
-            Where scores come from; by default probabilities, or else the decision function.
+            Method that provides scores; by default probabilities, or else the decision function.
         pos_label : label, optional
-            The positive class; the second of the classifier's when left out.
+            The positive class; by default the second of the classifier's.
         name : str, optional
-            That of the estimator's class when left out.
+            By default the name of the estimator's class.
         **options : see `from_predictions`
 
         Raises

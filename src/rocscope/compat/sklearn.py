@@ -1,8 +1,8 @@
 """scikit-learn's ranking metrics as drop-in replacements.
 
-Signatures, results, warnings and exceptions are those of the installed scikit-learn (1.7 or newer). What is common,
-labels 0/1 or false/true with one finite score each, is ranked here; everything else (several classes or labels, one
-class only, other label sets, bad input) is handed to scikit-learn itself, as are the functions that do not rank.
+Signatures, results, warnings and exceptions equal the installed scikit-learn's (1.7 or newer). The common case, labels
+0/1 or false/true with one finite score each, is ranked here; everything else (several classes or labels, one class
+only, other label sets, bad input) is handed to scikit-learn itself, as are the functions that do not rank.
 
 Examples
 --------
@@ -111,7 +111,7 @@ def _rates(counts: ThresholdCounts) -> tuple[Array, Array, Array]:
 
 
 def _without_flat(chosen: dict[str, Any], columns: Sequence[Array], *bends: Array) -> Sequence[Array]:
-    """Drop intermediate points, if that is chosen: those where no count bends; the first and the last stay."""
+    """Drop intermediate points on request: points where no count bends; the first and the last stay."""
     if not chosen["drop_intermediate"] or columns[0].size <= 2:
         return columns
     kept = np.concatenate([[True], np.logical_or(*bends), [True]])

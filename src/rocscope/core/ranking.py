@@ -5,7 +5,8 @@ of its levels; all kinds yield them in blocks, highest score first, so that the 
 more memory than the sorted rows.
 
 - `Levels`, of few rows or of counts, keeps a score and two counts for each level.
-- `SortedKeys`, of many unweighted rows, keeps one integer a row: the score and its label. Levels are computed again at each pass.
+- `SortedKeys`, of many unweighted rows, keeps one integer a row: the score and its label. Levels are recomputed at each
+  pass.
 - `SortedRows`, of weighted rows, keeps one integer and one signed weight a row. Levels are computed again at each pass.
 
 `engines.row_buffers` has the last two on disk. An integer, the *code*, orders as its score does

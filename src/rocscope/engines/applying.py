@@ -49,7 +49,7 @@ class AppliedPlan(Result):
         reviews or several actions also the action. With `every_row` all cases in their order, the decision about each
         and, if the label is known, its outcome.
     note : str
-        What was done, in one sentence.
+        Summary of the work, in one sentence.
     """
 
     _content = ("n", "note", "columns")

@@ -248,7 +248,7 @@ def _is_number(kind: pa.DataType) -> bool:
 
 
 def _plain(column: pa.ChunkedArray) -> Column:
-    """Return numbers or booleans, and a mask of those that are missing or infinite."""
+    """Return numbers or booleans, and a mask of missing or infinite values."""
     if pa.types.is_null(column.type):
         return Column(np.zeros(len(column)), _mask(np.ones(len(column), dtype=np.bool_)))
     if pa.types.is_floating(column.type):

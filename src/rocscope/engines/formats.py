@@ -1,8 +1,8 @@
 """Everything about files and columns that is known before a reader is loaded.
 
-A *source* is anything with named columns: files, a stream, a data frame, a relation of a database. How files are
-written is described by a `FileLayout`: the arguments of `rocscope.read` that a file's name and content do not answer.
-This module reads at most the first megabyte of a file, so that a wrong path, option or column name is refused within
+A *source* is anything with named columns: files, a stream, a data frame, a relation of a database. The format of files
+is described by a `FileLayout`: the arguments of `rocscope.read` that a file's name and content do not determine. This
+module reads at most the first megabyte of a file, so that a wrong path, option or column name is refused within
 milliseconds. `opening` opens what this module describes.
 
 In order: formats by file name, encodings and signatures of other formats, `FileLayout`, files of a path, their size,
@@ -135,7 +135,7 @@ _TAB = ("\\t", "tab")  # ways to type it on a command line
 
 @dataclass(frozen=True)
 class FileLayout:
-    """How a source is written: arguments of `rocscope.read`.
+    """Format of a source: arguments of `rocscope.read`.
 
     Examples
     --------

@@ -6,7 +6,7 @@ them by their format. CSV and JSON are opened here, other formats in `tables`.
 Text has no types, so they are inferred from every value: after a sample, DuckDB would round a late 0.5 to the whole
 number that the values before it were. A CSV column holds whole numbers, numbers or text; yes, 1 or 2024-05-01 is never
 guessed to be a truth value or a date. DuckDB has no type between BIGINT and DOUBLE for columns of CSV, nor above
-HUGEINT for those of JSON. Therefore a DOUBLE column with numbers from 2^53 on is looked at as text: if all are whole
+HUGEINT for columns of JSON. Therefore a DOUBLE column with numbers from 2^53 on is looked at as text: if all are whole
 they are read as such, and if only some are, float64 must hold those exactly.
 
 In order: any source, files, temporary copies, CSV, JSON, and the relations that infer types.
@@ -368,7 +368,7 @@ def _merged(schemas: Sequence[dict[str, str]], origin: Sequence[str]) -> tuple[d
 
 
 def _file_options(paths: Sequence[str]) -> str:
-    """Return options for reading files as they are, whatever their names contain."""
+    """Return options for reading exactly the named files, whatever their names contain."""
     # No folder named like a column may replace its values.
     options = "hive_partitioning = false"
     # DuckDB overlooks the suffix of a compression if the name contains a question mark.

@@ -101,8 +101,8 @@ def read(
         A file, a glob (`"scores/*.parquet"`) or a folder of CSV, TSV, JSON lines, Parquet or Arrow (Feather) files,
         text also as `.gz` or `.zst`; folders named key=value add columns to Parquet files. All files of a folder must
         have the columns used. A DuckDB or SQLite database (`.duckdb`, `.sqlite`). `"-"` is standard input, which needs
-        `format`, as does any other stream. A table of Delta Lake or Iceberg as its library opens it; a pandas,
-        Polars (lazy too) or PyArrow frame, a DuckDB relation or whatever else narwhals knows; a mapping from column
+        `format`, as does any other stream. A table of Delta Lake or Iceberg as its library opens it; a pandas, Polars
+        (lazy too) or PyArrow frame, a DuckDB relation, or another type that narwhals supports; a mapping from column
         name to array.
     label : str
         Column of labels.
@@ -111,15 +111,15 @@ def read(
     weight, fold, segment, groups : str, optional
         Columns; see `Predictions`.
     weights : {"auto", "frequency", "sampling", "money"}
-        What a weight stands for; see `Predictions`.
+        Meaning of a weight; see `Predictions`.
     columns : sequence of str, optional
         Further columns of numbers, such as amounts, that a `Context` may name as costs; see `Predictions`.
     where : str, optional
         Keep the rows for which this condition holds, in DuckDB's SQL: ``region = 'EU' AND "last contact" > 3``.
     missing : {"error", "drop", "segment"}
-        How to treat rows with a missing or infinite value in a column used: raise an error, or drop them for all
-        models, so that models are still compared on the same rows. Their number is in ``.source.rows_dropped``.
-        With "segment", rows that only lack a segment form one, called None; others raise an error.
+        Treatment of rows with a missing or infinite value in a column used: raise an error, or drop them for all
+        models, so that models are still compared on the same rows. Their number is in ``.source.rows_dropped``. With
+        "segment", rows that only lack a segment form one, called None; others raise an error.
     pos_label : label, optional
         The positive label; required unless labels are {0, 1}, {-1, 1} or {False, True}. Numbers may be given as text.
     format : {"csv", "tsv", "jsonl", "parquet", "arrow", "excel", "duckdb", "sqlite"}, optional
@@ -266,7 +266,7 @@ def read_at_horizon(
         Columns of covariates that censoring depends on, by Cox's model.
     scores, weight, weights, fold, segment, groups, where, missing : see `rocscope.read`
     layout : FileLayout, optional
-        How a text file is written.
+        Format of a text file.
 
     Returns
     -------

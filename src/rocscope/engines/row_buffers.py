@@ -7,8 +7,8 @@ weighted rows are kept as scores and signed weights, negative for negatives.
 
 Keys are sorted on all cores, in place, however many arrays they came in. Each array, or piece of a large one, is dealt
 into the same hundreds of ranges of the score, by one thread or another. A range is then gathered from all arrays,
-sorted by digits in a cache, and written back. That reads and writes memory twice, whatever the size, assumes nothing
-about the processor, and takes no more room than a range per thread.
+sorted by digits in a cache, and written back. This reads and writes memory twice for any size, assumes nothing about
+the processor, and takes only the space of a range per thread.
 
 Above the memory limit, rows are partitioned by score on disk and ranked part by part: an external sort. They go to one
 temporary file that has no name (or loses it at once), so that nothing is left over, however the process ends. The
@@ -316,7 +316,7 @@ class PartitionedKeys(PartitionedRows):
 
     @classmethod
     def like(cls, spill: Spill, parts: Sequence[radix.KeyPart]) -> "PartitionedKeys":
-        """Return storage for keys with a distribution like that of given ascending parts."""
+        """Return storage for keys with a distribution like the given ascending parts."""
         dtype = parts[0].pieces[0].dtype
         ends = np.cumsum([part.size for part in parts])
         rows = _evenly(ends[-1], _PARTS_ON_DISK)
@@ -495,7 +495,7 @@ def _is_one_score(pieces: Sequence[Array]) -> bool:
 
 
 def _sort_by_label(pieces: Pieces) -> radix.KeyPart:
-    """Sort the keys of a single score in place: those of negatives, then those of positives."""
+    """Sort the keys of a single score in place: negatives, then positives."""
     one = pieces[0].dtype.type(1)
     negative_key = pieces[0][0] & ~one
     pos = sum(int((piece & one).sum(dtype=np.int64)) for piece in pieces)

@@ -69,7 +69,7 @@ class Facts:
 
 @dataclass(frozen=True)
 class Layout:
-    """How to read the rows: columns `label`, `score0` and so on, optionally `weight` and `segment`."""
+    """Instructions for reading the rows: columns `label`, `score0` and so on, optionally `weight` and `segment`."""
 
     models: int
     weighted: bool
@@ -81,7 +81,7 @@ class Layout:
 
 @dataclass(frozen=True)
 class Group:
-    """How the levels of one model in one segment are distributed over partitions.
+    """Distribution of the levels of one model in one segment over partitions.
 
     Attributes
     ----------
@@ -148,7 +148,7 @@ def _tables(batches: Batches, size: int) -> Iterator[pa.Table]:
 
 
 def _read(table: pa.Table, layout: Layout, facts: Facts) -> _Rows | None:
-    """Return the complete rows, or None if there are none or they will be refused."""
+    """Return the complete rows, or None if none are complete or they will be refused."""
     by_name = {"label": columns.labels(table["label"], "label")}
     score_names = [f"score{number}" for number in range(layout.models)]
     for name in score_names:

@@ -1,10 +1,10 @@
 """Count rows where they are: by aggregation in a database, a lazy frame or a DuckDB relation.
 
 `count` answers for tables of a database and lazy frames, through narwhals. Few distinct scores are fetched with their
-sums of positives and negatives. Of very many, with a tolerance, only counts in ranges of scores are fetched. `refine`
-splits the ranges that hold both classes, those with most pairs of unknown order first. It ends when the area under the
-curve is known to within the tolerance. If U pairs of a positive and a negative lie in a common range, the area is
-uncertain by U / (n_pos n_neg).
+sums of positives and negatives. If there are very many, with a tolerance, only counts in ranges of scores are fetched.
+`refine` splits the ranges that hold both classes, ranges with most pairs of unknown order first. It ends when the area
+under the curve is known to within the tolerance. If U pairs of a positive and a negative lie in a common range, the
+area is uncertain by U / (n_pos n_neg).
 
 `count_relation` answers for DuckDB relations: few distinct rows are aggregated, others are streamed.
 
@@ -153,7 +153,7 @@ def refine(ask: Ask, low: Any, high: Any, *, tol: float, most: int, subject: str
 
 
 def _worst(cells: _Cells, tol: float) -> Booleans:
-    """Return the ranges to split: those with most unordered pairs, until the others have half of what is allowed."""
+    """Return the ranges with most unordered pairs, to be split until the others have half of the allowed number."""
     pairs = cells.unordered_pairs
     worst = np.zeros(pairs.size, dtype=np.bool_)
     allowed = tol * float(cells.pos.sum()) * float(cells.neg.sum())
@@ -376,7 +376,7 @@ def _one_if(condition: nw.Expr) -> nw.Expr:
 
 
 def _complete_rows(table: _Table) -> tuple[int, int]:
-    """Return the number of rows, and of those to drop, which must be allowed."""
+    """Return the number of rows, and the number of rows to drop, which must be allowed."""
     complete = [_is_complete(role, table) for role in table.roles]
     marks = {f"bad{number}": _one_if(~condition) for number, condition in enumerate(complete)}
     marks["row"] = nw.lit(1, nw.Int64)

@@ -5,8 +5,8 @@ A source yields *pieces*, each of which is read, converted and checked by one th
 decide whether the rows are valid, and raises the same errors as `rocscope.read`: rows are only known to be wrong once
 all are read, since a message counts them. Meanwhile buffers (`row_buffers`) keep the packed rows until they are ranked.
 
-Rows of segments are stored as they come, and sorted by segment and score together. If there are too many for memory,
-each segment gets buffers of its own.
+Rows of segments are stored in their order of arrival, and sorted by segment and score together. If there are too many
+for memory, each segment gets buffers of its own.
 
 In order: rows of segments, batches and their checks, parallel reading, `count`, and `read_sketch`.
 """
@@ -235,7 +235,7 @@ class Batch:
 
 @dataclass(frozen=True)
 class Reader:
-    """How to convert a source's batches: the role and numeric type of each column."""
+    """Conversion of a source's batches: the role and numeric type of each column."""
 
     source: formats.Source
     roles: Sequence[Role]
@@ -559,7 +559,7 @@ def _numeric_types(
 
 @dataclass
 class _Buffers:
-    """Rows within the memory limit: those of segments as they came, or a buffer for each segment and model.
+    """Rows within the memory limit: rows of segments in their order of arrival, or a buffer for each segment and model.
 
     If the rows of segments take too much memory, each segment has a buffer from then on.
     """

@@ -390,7 +390,7 @@ class ParquetFiles:
                 yield partial(self._batches, number, footer, group, schema.names)
 
     def _require_types(self, here: pa.Schema, expected: pa.Schema, number: int) -> None:
-        """Raise as DuckDB would, with its type names, if columns differ from those of the first file."""
+        """Raise as DuckDB would, with its type names, if columns differ from the first file's."""
         types = dict(zip(here.names, here.types, strict=True))
         names = [field.name for field in expected if types.get(field.name) != field.type]
         if names:
@@ -668,7 +668,7 @@ _SQLITE_ROWS = 100_000  # fetched at a time: some MB of Python objects
 
 
 def open_duckdb(paths: list[str], origin: tuple[str, ...], layout: formats.FileLayout) -> formats.Source:
-    """Open a table of a DuckDB database; those of other schemas than main are named as "schema.table"."""
+    """Open a table of a DuckDB database; tables outside the schema main are named as "schema.table"."""
     path = _only(paths)
     with formats.one_line_errors(origin[0]), Path(path).open("rb") as file:
         if file.read(12)[8:] != b"DUCK":

@@ -5,10 +5,10 @@ multi-class AUCs (Hand & Till, one-vs-rest, one-vs-one) are fixed combinations o
 cases of the classes. The volume under the surface (VUS) is the share of correctly ordered trios, one case of each of
 three classes. All are U-statistics of k samples.
 
-Their variance is that of DeLong: every row has a *component*, the mean of the statistic over all pairs or trios that
-the row is in. Classes are drawn separately, so the variance is the sum over classes of the variance of the mean of the
-components (`ClassRows.covariance`). With groups of rows the sums of a group's components are independent, which adds
-the covariance between the classes of a group (Obuchowski 1997, eq. 3–6).
+Their variance is estimated as by DeLong: every row has a *component*, the mean of the statistic over all pairs or trios
+that the row is in. Classes are drawn separately, so the variance is the sum over classes of the variance of the mean of
+the components (`ClassRows.covariance`). With groups of rows the sums of a group's components are independent, which
+adds the covariance between the classes of a group (Obuchowski 1997, eq. 3–6).
 
 The order of the file: rows by class, pairwise areas, averages, volume, comparison.
 """
@@ -99,7 +99,7 @@ class ClassRows:
         """Return the m × m covariance of statistics from row components (n × m); NaN for a class of one unit.
 
         A mean over a class moves by its share of the weight times the residual of the component. Sampling weights: the
-        moves are those by the jackknife. Groups: covariances within classes, and between the classes of a group.
+        moves are the jackknife's. Groups: covariances within classes, and between the classes of a group.
         """
         group = self.design.group
         total = np.zeros((components.shape[1],) * 2)
@@ -214,7 +214,7 @@ def row_components(rows: ClassRows, proba: Array, weight_of: Array) -> Array:
     rows : ClassRows
     proba : n × k array
     weight_of : k × k array
-        Coefficients of A(i|j); 0 for those that are not defined.
+        Coefficients of A(i|j); 0 if not defined.
 
     Notes
     -----
@@ -275,8 +275,8 @@ class MulticlassAuc(Result):
     `aunp`          class i against the rest (Provost & Domingos)           share of class i
     =============== ====================================================== =========================================
 
-    The weights sum to 1, also in `au1p`, where Ferri et al. print a factor 1/k more: a perfect model has 1. An
-    average leaves out what is not defined, and names it.
+    The weights sum to 1, also in `au1p`, where Ferri et al. print a factor 1/k more: a perfect model has 1. An average
+    omits undefined terms, and names them.
 
     References
     ----------
@@ -519,7 +519,7 @@ class Volume:
     spread : arrays of the rows of each class, or None
         Variance of the components from the random choice of trios; None where all were counted.
     trios : int
-        How many were chosen at random.
+        Number of random trios.
     """
 
     value: float
@@ -663,10 +663,10 @@ def vus(
     model : str, optional
         Which model of the predictions.
     classes : sequence of three labels, optional
-        In their order, which matters for one score; sorted when left out.
+        In their order, which matters for one score; sorted by default.
     sample_weight : array of n weights, optional
     weights : {"auto", "frequency", "sampling"}
-        What the weights stand for, by default what the predictions say.
+        Meaning of the weights, by default as in the predictions.
     groups : see `multiclass_auc`
     level : float
         Confidence level.
@@ -695,10 +695,10 @@ def vus(
     Probabilities: a trio counts 1 if, of the six ways to assign its cases to the three corners of the simplex, the
     right one has the smallest sum of distances; ties share it. O(n₁·n₂·n₃).
 
-    Both are U-statistics of three samples; the variance is the sum over classes of the variance of the share of
-    right trios that a case is in, over the size of the class, and the interval is symmetric on the logit scale.
-    Random trios add their own variance. Where the variance is 0 the interval is Wilson's for as many trios as the
-    smallest class has cases.
+    Both are U-statistics of three samples; the variance is the sum over classes of the variance of the share of right
+    trios that a case is in, over the size of the class, and the interval is symmetric on the logit scale. Random trios
+    add their own variance. If the variance is 0 the interval is Wilson's, with the number of cases of the smallest
+    class as the number of trios.
 
     References
     ----------
@@ -787,7 +787,7 @@ def compare_multiclass_auc(
     predictions : MulticlassPredictions
         Models that predict labels only are omitted.
     variant : {"hand_till", "aunu", "aunp", "au1u", "au1p", "ovo_weighted"}
-        Which average; see `MulticlassAuc`.
+        Average over pairs; see `MulticlassAuc`.
     groups : see `multiclass_auc`
     alternative, test, margin, level, adjust : see `rocscope.compare`
 

@@ -170,9 +170,9 @@ def multiclass_decompose(
 
     Notes
     -----
-    The Brier score is the sum of those of each class against the rest, and so are its CORP parts: none is below 0.
-    The log loss is no such sum: its recalibrated probabilities are the PAV values of each class, divided by their sum,
-    and the parts may then be a little below 0.
+    The Brier score is the sum of the Brier scores of each class against the rest, and so are its CORP parts: none is
+    below 0. The log loss is not such a sum: its recalibrated probabilities are the PAV values of each class, divided by
+    their sum, and the parts may then be a little below 0.
 
     References
     ----------
@@ -220,10 +220,10 @@ def multiclass_calibration_error(
     ----------
     y_true, proba, model, classes, sample_weight : see `multiclass_brier`
     kind : {"top-label", "classwise"}
-        Of the largest probability and whether its class happened (also called confidence); or the mean over classes
-        of that of each against the rest.
+        Of the largest probability and whether its class happened (also called confidence); or the mean over classes of
+        each against the rest.
     bins : int
-        Of equal width.
+        Bins of equal width.
 
     Returns
     -------
@@ -386,7 +386,7 @@ class ClassRecalibrator(Result):
         Raises
         ------
         StoredError
-            If the file cannot be read, or is no such recalibrator.
+            If the file cannot be read, or is not such a recalibrator.
         """
         fields = FORMAT.read(path)
         classes = fields.make("classes", check_classes, fields.take("classes", list, "the names of the classes"))
@@ -452,10 +452,10 @@ def recalibrate_classes(
         Logarithms of the probabilities times a matrix, times a number for each class, each with intercepts; or divided
         by one number.
     strength : float, optional
-        Of the pull towards probabilities as they are: half its product with the squares of what differs from them is
-        added to the log loss of all rows. When left out it is found by cross-validation on the rows of the fit, and
-        probabilities stay as they are unless that gains more than its standard error; 1 above 20,000 rows, and for the
-        one number of "temperature", which does not overfit.
+        Strength of the penalty on changing probabilities: half its product with the squared differences is added to the
+        log loss of all rows. By default it is found by cross-validation on the rows of the fit, and probabilities stay
+        unchanged unless the gain exceeds its standard error; 1 above 20,000 rows, and for the one number of
+        "temperature", which does not overfit.
     cv : int, "fold", splits, or None
         As in `rocscope.calibration.recalibrate`; None fits and applies to the same rows.
     random_state : int, Generator, RandomState or None
@@ -469,7 +469,7 @@ def recalibrate_classes(
     Notes
     -----
     By maximum penalised likelihood (L-BFGS). Probabilities below 10⁻⁹ count as that. Models that predict labels only
-    are left out.
+    are omitted.
 
     References
     ----------
@@ -546,8 +546,8 @@ def _fit(
 def _strength(beta: Array, rows: "LabelledLogs") -> tuple[float, Array]:
     """Return the penalty of lowest held-out loss with its coefficients; infinite if its gain is within its error.
 
-    In each fold the fit of one strength starts from that of the next stronger pull, and all share one Hessian, so that
-    few steps are left: most of the time of a search from unchanged probabilities is saved.
+    In each fold the fit of one strength starts from the fit of the next stronger penalty, and all share one Hessian, so
+    that few steps remain: most of the time of a search from unchanged probabilities is saved.
     """
     n, k = rows.label.size, len(rows.logs)
     if n < 2 * _FOLDS:
@@ -592,7 +592,7 @@ class LabelledLogs:
         return linear
 
     def log_likelihoods(self, matrix: Array, intercept: Array) -> Array:
-        """Return the logarithm of the probability of each case's class, at least that of the least probability."""
+        """Return the logarithm of the probability of each case's class, clipped at the smallest probability."""
         logs = special.log_softmax(self.linear(matrix, intercept), axis=0)
         return np.maximum(logs[self.label, np.arange(self.label.size)], np.log(_LEAST_PROBABILITY))
 

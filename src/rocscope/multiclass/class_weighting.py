@@ -3,9 +3,9 @@
 An `Objective` (accuracy, balanced accuracy, macro-F1, or costs, with minimum recalls) scores a confusion matrix; a
 `Problem` holds rows to predict. There are three ways to weights:
 
-- "coordinate": along one weight the confusion matrix changes only where a row's weighted probability passes that of
-  its best other class, so that one sort finds the optimum exactly (`line_search`). `coordinate_ascent` repeats this
-  over classes, from several starts.
+- "coordinate": along one weight the confusion matrix changes only where a row's weighted probability passes the
+  weighted probability of its best other class, so that one sort finds the optimum exactly (`line_search`).
+  `coordinate_ascent` repeats this over classes, from several starts.
 - "greedy": one class after another (Lachiche & Flach 2003).
 - "smooth": a temperature and a bias per class by maximum likelihood (`fit_recalibration`), and Bayes' rule.
 
@@ -53,8 +53,8 @@ class Objective:
     name : str
         "accuracy", "balanced_accuracy", "macro_f1" or "cost".
     gain : k × k array or None
-        What a case of a class (row) adds when it is predicted as each (column); None for macro-F1, which is no sum
-        over cases.
+        Contribution of a case of a class (row) when it is predicted as each class (column); None for macro-F1, which is
+        not a sum over cases.
     support : array of k counts
     least_hits : array of k counts
         Cases of each class that must be found.
@@ -373,7 +373,7 @@ def best_of_starts(problem: Problem, starts: Sequence[Array], seed: Any = 0) -> 
     Notes
     -----
     Never worse than any of the starts on these rows. With more than 20,000 rows all starts are improved on a random
-    part of so many; the best of them, and of the starts, is improved on all, for three sweeps at most.
+    part of this size; the best of them, and of the starts, is improved on all, for three sweeps at most.
     """
     starts = [np.ones(problem.k), *starts]
     random = np.exp(np.random.default_rng(seed).normal(size=(_RANDOM_STARTS, problem.k)))
@@ -478,7 +478,7 @@ class ClassWeights(Result):
         The objective on the rows that the weights were chosen on, and of equal weights there: shares, or the cost
         per case.
     confusion : ConfusionMatrix
-        What the weights predict on those rows.
+        Predictions of the weights on these rows.
     model : str
         Whose probabilities they are for.
 
@@ -533,7 +533,7 @@ class ClassWeights(Result):
         Raises
         ------
         ShapeError, ScoreError
-            If there is not one column per class, or a row holds what are no probabilities.
+            If there is not one column per class, or a row does not contain probabilities.
 
         Examples
         --------
@@ -692,7 +692,7 @@ def class_weights(
         Rows that the model was not trained on: from another sample, or out of fold.
     proba : n × k array
     model : str, optional
-        Which model of the predictions; of several the one with the best objective on these rows when left out.
+        Which model of the predictions; by default the one with the best objective on these rows.
     objective : {"accuracy", "balanced_accuracy", "macro_f1"} or CostMatrix
     method : {"auto", "smooth", "coordinate", "greedy"}
         "smooth" fits a temperature and a bias per class by likelihood and decides by Bayes' rule. "coordinate" is

@@ -305,7 +305,7 @@ def by_logit(value: float, standard_error: float, level: float, name: str, n: fl
 
 
 def share_of_pairs(value: float, size: float, level: float, unit: str, n: float) -> Estimate:
-    """Return Wilson's interval for as many independent pairs or trios as the smallest class has cases."""
+    """Return Wilson's interval, with the size of the smallest class as the number of independent pairs or trios."""
     warn(f"{value:g}: {_NO_VARIANCE} Wilson's for {size:g} independent {unit}")
     low, high = binomial_limits(value * size, size, "wilson", level)
     return Estimate(value, float(low), float(high), level, f"Wilson for {size:g} independent {unit}", n)
@@ -368,7 +368,7 @@ def averaged(counts: Array, metric: str, averaging: Averaging, **options: Any) -
     Parameters
     ----------
     averaging : {"macro", "micro", "weighted"}
-        Each class alike; all one-vs-rest tables added up; each class by its number of cases.
+        Equal weight for each class; all one-vs-rest tables added up; each class by its number of cases.
     """
     if averaging == "micro":
         return _metric(metric)(*(cell.sum(axis=-1) for cell in one_vs_rest(counts)), **options)
@@ -388,8 +388,8 @@ def kappa(counts: Array, weights: Scheme | None = None) -> Any:
     Parameters
     ----------
     weights : {"linear", "quadratic"}, optional
-        A disagreement counts its distance between the classes in their order, or the square of it; without,
-        every one counts alike.
+        A disagreement counts its distance between the classes in their order, or the square of it; without, all count
+        equally.
     """
     if weights not in (None, "linear", "quadratic"):
         raise InputError("weighting", expected="None, 'linear' or 'quadratic'", got=repr(weights))
@@ -612,7 +612,7 @@ class ConfusionMatrix(Result):
     classes : sequence of k class names, optional
         0, 1, … when left out, or the names in a data frame. Rows and columns of a frame are matched by name.
     rows : {"actual", "predicted"}
-        What the rows of `counts` are; may be left out only for a symmetric matrix. They are stored as actual.
+        What the rows of `counts` are; may be omitted only for a symmetric matrix. They are stored as actual.
 
     Raises
     ------
@@ -621,7 +621,7 @@ class ConfusionMatrix(Result):
 
     Notes
     -----
-    A share whose denominator is 0 is NaN, and averages over classes name those that have none.
+    A share whose denominator is 0 is NaN, and averages over classes name the classes without a value.
 
     References
     ----------
@@ -664,7 +664,7 @@ class ConfusionMatrix(Result):
         ----------
         y_true, y_pred : arrays of n labels
         classes : sequence, optional
-            All labels that there are, in the order wanted; those that occur, sorted, when left out.
+            All labels that there are, in the order wanted; by default the classes that occur, sorted.
         sample_weight : array of n weights, optional
 
         Examples
@@ -776,7 +776,7 @@ class ConfusionMatrix(Result):
         return self.per_class("f_score", beta=beta)
 
     def macro(self, metric: str, **options: Any) -> Average:
-        """Unweighted mean of a metric over classes, naming those for which it is undefined."""
+        """Unweighted mean of a metric over classes, naming the classes for which it is undefined."""
         return average(self.per_class(metric, **options), names=self.classes)
 
     def weighted(self, metric: str, **options: Any) -> Average:

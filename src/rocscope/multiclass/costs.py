@@ -43,9 +43,9 @@ class CostMatrix(Result):
     cost : k × k array or data frame
         In any unit. Rows and columns of a data frame with an index are matched by name.
     classes : sequence of k class names
-        May be left out for a data frame.
+        May be omitted for a data frame.
     rows : {"actual", "predicted"}
-        What the rows of `cost` are; may be left out only for a symmetric matrix. They are stored as actual.
+        What the rows of `cost` are; may be omitted only for a symmetric matrix. They are stored as actual.
     allow_rewarded_errors : bool
         Accept a matrix in which some error costs less than the right prediction.
 
@@ -59,8 +59,8 @@ class CostMatrix(Result):
 
     Notes
     -----
-    What decides is how much more each prediction costs than another for the same actual class: a constant may be
-    added to the costs of a class, and all costs multiplied by a positive number, without changing any decision.
+    Decisions depend only on how much more one prediction costs than another for the same actual class: a constant may
+    be added to the costs of a class, and all costs multiplied by a positive number, without changing any decision.
 
     References
     ----------
@@ -124,8 +124,8 @@ class CostMatrix(Result):
         ----------
         matrix : ConfusionMatrix
         target_prior : mapping from class to share, optional
-            Class mix where the classifier will be used; that of the counts when left out. NaN if it asks for a class
-            without cases.
+            Class mix where the classifier will be used; by default as in the counts. NaN if it asks for a class without
+            cases.
         """
         cost = self.in_order(matrix.classes).cost
         if target_prior is None:
@@ -137,7 +137,7 @@ class CostMatrix(Result):
     def risks(self, proba: Any) -> Array:
         """Return the expected cost of each prediction (n × k) for cases with these class probabilities.
 
-        The columns of a data frame are matched by name, those of an array are in the order of `classes`.
+        The columns of a data frame are matched by name, the columns of an array are in the order of `classes`.
         """
         return check_probabilities(proba, None, self.classes, "proba") @ self.cost
 
@@ -154,7 +154,7 @@ class CostMatrix(Result):
 
         Notes
         -----
-        Of equal expected costs the first class is taken, and a decision is preferred to none (Chow's rule).
+        If expected costs are equal the first class is taken, and a decision is preferred to none (Chow's rule).
 
         References
         ----------
@@ -217,7 +217,7 @@ def check_prior(prior: Any, classes: Sequence[Hashable], name: str) -> Array:
 
 @contract
 def shift_prior(proba: Any, train_prior: Any, target_prior: Any, *, classes: Any = None) -> Array:
-    """Return class probabilities (n × k) for class priors other than those of training.
+    """Return class probabilities (n × k) for class priors that differ from the training priors.
 
     Parameters
     ----------
@@ -225,7 +225,7 @@ def shift_prior(proba: Any, train_prior: Any, target_prior: Any, *, classes: Any
     train_prior, target_prior : arrays of k shares, or mappings from class to share
         Class mix of the training sample, and where the classifier will be used.
     classes : sequence of k class names, optional
-        The class of each column, for mappings; the names of the columns of a data frame when left out.
+        The class of each column, for mappings; by default the column names of a data frame.
 
     Returns
     -------
@@ -316,7 +316,7 @@ def read_costs(path: str | os.PathLike[str], classes: Sequence[Hashable], *, row
     classes : sequence of k class names
         In the order wanted.
     rows : {"actual", "predicted"}, optional
-        What the rows of the file are; see `CostMatrix`.
+        Meaning of the rows of the file; see `CostMatrix`.
 
     Raises
     ------
@@ -324,8 +324,7 @@ def read_costs(path: str | os.PathLike[str], classes: Sequence[Hashable], *, row
         If the file cannot be read.
     LabelError
         If its rows or columns are not the classes.
-    InputError
-        If a cell is no number; see also `CostMatrix`.
+    InputError If a cell is not a number; see also `CostMatrix`.
     """
     try:
         lines = [line for line in csv.reader(Path(path).read_text(encoding="utf-8-sig").splitlines()) if line]
@@ -472,8 +471,8 @@ def compare_multiclass_costs(
     reject_cost : float, optional
         Cost of leaving a case undecided, with `decide`.
     groups : array of n labels, optional
-        What rows belong together, such as the patient of each: then groups are independent. By default the groups
-        of the predictions; False takes every row as independent.
+        Group of each row, such as its patient: groups are then the independent units. By default the groups of the
+        predictions; False takes every row as independent.
     alternative, level, adjust : see `rocscope.compare`
         "less" is what a cheaper second model would show.
 
@@ -526,7 +525,7 @@ def compare_multiclass_costs(
     paid = np.column_stack(columns)[design.rows]
 
     def mean(values: Array, possible_cost: float) -> inference.Estimate:
-        """Return the mean of a column; if it does not vary, allow for rows not seen that cost as much as possible."""
+        """Return the mean of a column; if it does not vary, allow for unseen rows with the largest possible cost."""
         estimate = design.mean(values, level)
         if np.ptp(values) > 0:
             return estimate

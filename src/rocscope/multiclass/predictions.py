@@ -31,21 +31,21 @@ class MulticlassPredictions(Rows):
     proba : n × k array, array of n labels, data frame with a column a class, or mapping from model name to these
         Probabilities of the classes, or predicted labels. An array or a frame alone is one model named "score".
     decisions : array of n labels, or mapping from model name to array, optional
-        Labels that models predict themselves: beside their probabilities, or alone. An array alone is of the only
-        model with probabilities, or else of one named "label".
+        Labels that models predict: in addition to probabilities, or alone. An array alone is of the only model with
+        probabilities, or else of one named "label".
     classes : sequence of k labels, optional
         The class of each column, in this order; columns of data frames are matched by name. When left out: the
         names of a frame's columns; for arrays the
         labels that occur, sorted, as scikit-learn orders them, or ordered categories of labels (pandas, Polars Enum).
     sample_weight : array of n weights, optional
     weights : {"auto", "frequency", "sampling"}
-        What a weight stands for, see `Predictions`; "auto" means "sampling".
+        Meaning of a weight, see `Predictions`; "auto" means "sampling".
     fold, segment, repeat, row : array of n labels, optional
         See `Predictions`.
     normalize : bool
         Divide each row of non-negative numbers by its sum.
     source : Provenance, optional
-        Where the rows came from; `rocscope.read` fills it in.
+        Source of the rows; `rocscope.read` fills it in.
 
     Raises
     ------

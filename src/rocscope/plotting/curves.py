@@ -49,13 +49,13 @@ def outline(curve: Curve, *, most: int = MOST, scale: Transform | None = None) -
     most : int
         About how many points at most; see `rocscope.geometry.thinning.simplify`. Vertices of the ROC hull always stay.
     scale : function, optional
-        What the axes do to x and y before they are seen, such as the normal deviates of a DET curve.
+        Transformation of x and y by the axes, such as the normal deviates of a DET curve.
 
     Notes
     -----
-    Straight to the eye means: the middle of a piece lies within 1/1000 of the axes of what is drawn. Where nothing
-    is predicted and y is 0/0, the curve begins with its limit, the value of its first point. Above 200,000
-    levels the statistic is thinned first, to 50,000 points evenly along the ROC curve.
+    Straight to the eye means: the middle of a piece lies within 1/1000 of the axes of what is drawn. If nothing is
+    predicted and y is 0/0, the curve begins with its limit, the value of its first point. Above 200,000 levels the
+    statistic is thinned first, to 50,000 points evenly along the ROC curve.
 
     Examples
     --------
@@ -610,7 +610,7 @@ def draw(curve: Curve, ax: Any, *, band: Band | None = None, decorated: bool = T
 
 
 def _fit(ax: Any, x: Quantity, y: Quantity) -> None:
-    """Set axis limits to the natural range of both quantities, or to that of the data, with a margin."""
+    """Set axis limits to the natural range of both quantities, or to the range of the data, with a margin."""
     for known, seen, set_limits in ((x, ax.dataLim.intervalx, ax.set_xlim), (y, ax.dataLim.intervaly, ax.set_ylim)):
         if known.low is None:
             continue

@@ -38,10 +38,10 @@ def plot_regions(regions: Hull | RegionMap, ax: Any = None, *, review: Review | 
     Returns
     -------
     Axes
-        Each colour is a model, each field between two lines one of its thresholds, named where there is room. Where
-        no lines are, thresholds are too many to be told apart: the first and the last are named. Hatched
-        is where some cases, between two thresholds, are worth a closer look; the hatching is closer where those are
-        more than a tenth of all.
+        Each colour is a model, each field between two lines one of its thresholds, named where there is room. Without
+        lines, thresholds are too many to be distinguished: the first and the last are named. Hatched is where some
+        cases, between two thresholds, are worth a closer look; the hatching is closer where those are more than a tenth
+        of all.
 
     Notes
     -----
@@ -103,8 +103,8 @@ def plot_regions(regions: Hull | RegionMap, ax: Any = None, *, review: Review | 
 def _stripe(first: HullVertex, last: HullVertex, ratio: Any, prevalence: tuple[float, float]) -> tuple[float, float]:
     """Return the start and end of the stripe of neighbouring fields, as shares of what is shown.
 
-    With logarithms of ratio and odds on the axes a field is a stripe from corner to corner, as wide as the logarithms
-    of its slopes are apart.
+    With logarithms of ratio and odds on the axes a field is a stripe from corner to corner, whose width is the
+    difference between the logarithms of its slopes.
     """
     start, end = _corners(ratio, prevalence)
     with np.errstate(divide="ignore"):

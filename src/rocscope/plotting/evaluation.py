@@ -156,7 +156,7 @@ def plot_learning_curve(curve: LearningCurve, ax: Any = None, *, share: float | 
     ax : Axes, optional
         Axes to draw on; by default a new pyplot figure.
     share : float or None
-        Of the runs that lie inside the band; None for no band.
+        Share of the runs that lie inside the band; None for no band.
 
     Returns
     -------
@@ -223,20 +223,20 @@ _TITLE_AT, _CRITICAL_AT, _TOP = -2.5, -1.4, -3.0  # rows above the axis
 
 @contract
 def plot_critical_difference(result: RankComparison, ax: Any = None) -> Any:
-    """Draw a critical-difference diagram: mean ranks of models, with bars over those that do not differ.
+    """Draw a critical-difference diagram: mean ranks of models, with bars over models that do not differ.
 
     Parameters
     ----------
     result : RankComparison
         As `rocscope.evaluation.friedman` returns it.
     ax : Axes, optional
-        Axes to draw on; by default a new pyplot figure, high enough for the models, when left out.
+        Axes to draw on; by default a new pyplot figure, high enough for the models.
 
     Returns
     -------
     Axes
-        The best model (lowest rank) is on the left. A bar joins neighbours that are no further apart than the
-        critical difference, whose length is drawn above the axis.
+        The best model (lowest rank) is on the left. A bar joins neighbours whose distance is at most the critical
+        difference, whose length is drawn above the axis.
 
     References
     ----------

@@ -61,9 +61,9 @@ def _look(colour: Any, best: bool) -> dict[str, Any]:
 
 
 def label_marks(ax: Any, marks: Sequence[Mark]) -> None:
-    """Write each mark's text beside it, inside the plot, avoiding other marks and texts.
+    """Write each mark's text next to it, inside the plot, avoiding other marks and texts.
 
-    A text for which there is no such place is left out.
+    A text without such a place is omitted.
     """
     lines = [line.get_path().transformed(line.get_transform()) for line in ax.lines if len(line.get_path().vertices)]
     frame = ax.get_window_extent()
@@ -118,7 +118,7 @@ _MOST_LABELLED = 2  # models: more labels cover each other
 
 
 class Marking(NamedTuple):
-    """What is drawn in addition to the curves."""
+    """Additions to the curves."""
 
     hull: bool = True
     context: Context | None = None
@@ -223,16 +223,16 @@ def plot_roc(
     predictions, y_score, pos_label, sample_weight : data of one or several models
         Predictions, labels and scores, or a mapping of counts or points by model name; see `rocscope.sample`.
     models : sequence of names, optional
-        Which to draw, in this order; all by default.
+        Names of curves to draw, in this order; all by default.
     hull : bool
-        Whether to draw the convex hull of each curve; of more than three models that of the best one.
+        Whether to draw the convex hull of each curve; for more than three models the hull of the best one.
     context : Context, optional
         Costs and prevalence of the iso-performance line and of the point where it touches; by default equal costs at
         the sample's prevalence, which means accuracy.
     thresholds : sequence of float, optional
         Points to mark on each curve; by default 0.5 where all scores lie in [0, 1], and none otherwise.
     legend : {"inside", "beside", "below", "none"}, optional
-        Where its legend goes; by default inside an Axes that is given, and beside that of a new figure. Below the only
+        Position of the legend; by default inside a given Axes, and outside the Axes of a new figure. Below the only
         Axes of a figure it makes the figure higher and leaves its width, as a column of a journal needs it.
     ax : Axes, optional
         Axes to draw on; by default a new pyplot figure.
@@ -291,7 +291,7 @@ def plot_lift_chart(
     Parameters
     ----------
     predictions, y_score, pos_label, sample_weight, models, hull, context, thresholds, legend, ax : see `plot_roc`
-        With a target prevalence the best point is marked but no line drawn: the counts are those of the sample.
+        With a target prevalence the best point is marked but no line drawn: the counts are the sample's.
 
     Returns
     -------
@@ -357,14 +357,14 @@ def plot_calibration(
         Several are drawn over each other.
     bins, strategy, edges, span, degree, knots, target_prevalence : see `rocscope.calibration_curve`
     band : {"confidence", "consistency", "none"}, optional
-        How precisely the curve is known; or where the curve of a calibrated model would lie. By default the first, of
-        up to two curves.
+        Uncertainty of the curve; or where the curve of a calibrated model would lie. By default the first, of up to two
+        curves.
     simultaneous : bool
-        Whether the band is for the whole curve or for each of its points.
+        Whether the band covers the whole curve or each of its points.
     level : float
-        Of the band.
+        Confidence level of the band.
     limits : (float, float), optional
-        What part of both axes to show, such as (0, 0.3); by default the one in which risks occur.
+        Range of both axes to show, such as (0, 0.3); by default the one in which risks occur.
     statistics : bool
         Whether the legend gives observed over expected, slope, ICI and Brier score of up to three models.
 
@@ -378,8 +378,7 @@ def plot_calibration(
         If a score is not a probability.
     ColumnError
         If a model named is not there.
-    InputError
-        If there is no such method or band.
+    InputError If the method or the band is unknown.
 
     References
     ----------
@@ -605,7 +604,7 @@ def _with_auc(curves: Mapping[str, Any]) -> list[str]:
 
 
 def _on_axes(ax: Any, draw: Callable[[Any], list[Mark] | None], legend: Legend | None) -> Any:
-    """Draw on the given Axes, or on a new figure with the legend beside it."""
+    """Draw on the given Axes, or on a new figure with the legend outside the Axes."""
     legend = legend or ("beside" if ax is None else "inside")
     check.check_choice("legend", legend, _LEGENDS)
     ax = theme.new_axes() if ax is None else ax

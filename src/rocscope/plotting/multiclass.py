@@ -184,7 +184,7 @@ def plot_class_rocs(
     models : sequence of names, optional
         Which to draw; all by default.
     columns : int, optional
-        Panels side by side; at most four when left out, so that the last row is full if that can be.
+        Panels side by side; by default at most four, so that the last row is full if possible.
     figure : Figure, optional
         An empty one to draw on; by default a new pyplot figure.
 
@@ -236,7 +236,7 @@ def plot_class_calibrations(
     ----------
     predictions : MulticlassPredictions
     model : str, optional
-        Which model; may be left out where there is one.
+        Which model; may be omitted if there is one.
     columns, figure : see `plot_class_rocs`
     **options
         Of `rocscope.calibration_curve`: ``method``, ``bins`` and so on.
@@ -279,7 +279,7 @@ def _class_panels(
     labels: tuple[str, str],
     more: Sequence[Any] = (),
 ) -> Any:
-    """Draw a panel for each class with cases and others, then those of `more` (the top label); name other classes."""
+    """Draw a panel for each class with cases and others, then `more` panels (the top label); name other classes."""
     cases = dict(zip(predictions.classes, predictions.support, strict=True))
     shown = [cls for cls, n_pos in cases.items() if 0 < n_pos < predictions.n]
     missing = [theme.plain(cls, _LONGEST_CLASS) for cls in cases if cls not in shown]
@@ -330,7 +330,7 @@ def plot_simplex(
         Of three classes.
     model : str, optional
     decision : ClassWeights or CostMatrix, optional
-        What decides; the most probable class when left out.
+        Rule of the decision; by default the most probable class.
     max_points : int
         Points drawn at most, evenly from all rows.
     resolution : int

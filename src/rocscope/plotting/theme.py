@@ -1,6 +1,6 @@
 """Look that all figures share: colours, dashes, text, Axes, SVG output, and the rugs of calibration plots.
 
-A rug shows the scores of each class beside a plot, whose axes end where the scores do.
+A rug shows the scores of each class on the edge of a plot, whose axes end where the scores do.
 """
 
 import hashlib
@@ -35,8 +35,8 @@ LONGEST_NAME = 32  # characters of a model's name in a legend: a choice
 class Palette:
     """Five hues with at least 4.5:1 contrast, and greys.
 
-    Any two hues are at least 13 units of CIELAB apart as those see them who lack red, green or blue cones
-    (Machado, Oliveira & Fernandes 2009), and 22 as all others do.
+    Any two hues differ by at least 13 units of CIELAB for readers who lack red, green or blue cones (Machado, Oliveira
+    & Fernandes 2009), and by 22 for all others.
     """
 
     hues: tuple[str, ...]
@@ -191,12 +191,12 @@ def svg(figure: Any, *, title: str = "", prefix: str | None = None) -> str:
     Parameters
     ----------
     figure : Figure or Axes
-        Of an Axes the whole figure is taken.
+        For an Axes the whole figure is taken.
     title : str
         Name of the picture for screen readers; escaped.
     prefix : str, optional
-        What ids begin with; by default a hash of the picture, so that only equal pictures in a page share ids. Ids to
-        which nothing refers are left out.
+        Prefix of ids; by default a hash of the picture, so that only equal pictures in a page share ids. Ids without a
+        reference to them are omitted.
 
     Returns
     -------

@@ -125,7 +125,7 @@ def calibration_block(
 ) -> dict[str, Any] | None:
     """Return the data of a calibration plot, or None if scores are not probabilities; bins alone are fast.
 
-    Numbers may be known already. Intervals and the test are those of the rows, if these are given.
+    Numbers may be known already. Intervals and the test are computed from the rows, if these are given.
     """
     data = counts if rows is None else rows
     if not are_probabilities(counts):
@@ -199,7 +199,7 @@ class CurvePoints(Result):
 
 @dataclass(frozen=True)
 class ModelOutline(Result):
-    """What a page draws of one model; on millions of rows it takes a quarter of a `ModelSummary`'s time.
+    """Drawings of one model on a page; on millions of rows it takes a quarter of a `ModelSummary`'s time.
 
     Attributes
     ----------
@@ -208,12 +208,12 @@ class ModelOutline(Result):
     points : CurvePoints
         Some points of the curve, evenly along it, and all that can be best.
     deviation : float
-        How far the curve may lie from the lines between these points, as a rate.
+        Largest distance of the curve from the lines between these points, as a rate.
     hull : CurvePoints
     auc : dict
         Area for ties counting half; of a summary for ties counting lower and upper too.
     calibration : dict or None
-        Bins and smooth curve of the calibration plot, the rug, and numbers; None where scores are no probabilities.
+        Bins and smooth curve of the calibration plot, the rug, and numbers; None if scores are not probabilities.
     auc_interval : dict or None
         Value, low, high, method of the area's confidence interval.
     decided : OperatingPoint or None
@@ -245,7 +245,7 @@ class ModelSummary(ModelOutline):
     best : OperatingPoint
         The best point of the context.
     at_half : float or None
-        Accuracy at threshold 0.5; None where scores are no probabilities, so that it is no threshold of theirs.
+        Accuracy at threshold 0.5; None if scores are not probabilities, so that it is not a threshold of theirs.
     """
 
     n_pos: float
@@ -334,7 +334,7 @@ def summarise(
 ) -> ModelSummary:
     """Return all figures of one model in a context; without calibration, from a few passes over the ranking.
 
-    The numbers beside the calibration plot may be known already.
+    The numbers on the calibration plot may be computed already.
     """
     drawn = outline(name, counts, most=most, bins=False)
     default = drawn.default
@@ -412,7 +412,7 @@ class Slice(Result):
 
 @dataclass
 class Slices:
-    """Slices made so far, and notes on what was left out."""
+    """Slices made so far, and notes on omissions."""
 
     context: Context
     made: list[Slice] = field(default_factory=list)
@@ -455,7 +455,7 @@ class Slices:
             self.warn(warning, f"{kind} {name}")
 
     def shows(self, kind: str, name: Any, n_pos: float, n_neg: float) -> bool:
-        """Return whether rows have both classes; if not, note that they are left out."""
+        """Return whether rows have both classes; if not, note that they are omitted."""
         if n_pos and n_neg:
             return True
         self._one_class.append(f"{kind} {name} (no {'negatives' if n_pos else 'positives'})")
@@ -467,7 +467,7 @@ class Slices:
 
     @property
     def warnings(self) -> list[str]:
-        """Notes on what was left out, and warnings."""
+        """Notes on omissions, and warnings."""
         texts = []
         if self._one_class:
             texts.append(f"Left out, as one class is missing: {_listed(self._one_class)}.")
@@ -487,7 +487,7 @@ def by_rows(predictions: Predictions, context: Context) -> Slices:
 def by_counts(segments: Mapping[str, SegmentedCounts], context: Context, is_small: Callable[[Any], bool]) -> Slices:
     """Return the models on each segment; if there are many, on the largest ones and on all others pooled.
 
-    Intervals and calibration are left out where counts are not `is_small`.
+    Intervals and calibration are omitted if counts are not `is_small`.
     """
     slices = Slices(context)
     for name, make_counts in parts_of_counts(segments, slices):
@@ -520,9 +520,9 @@ def parts_of_counts(
 
 
 def parts_of(predictions: Predictions, slices: Slices) -> Iterator[tuple[str, str, Array]]:
-    """Yield kind, name and row mask of each segment and fold; `slices` records what is left out.
+    """Yield kind, name and row mask of each segment and fold; `slices` records omissions.
 
-    Of many segments the largest are shown, and all others as one.
+    If there are many segments, the largest are shown, and all others as one.
     """
     if predictions.segment is not None:
         names, code = numbered("segment", predictions.segment)
@@ -789,9 +789,9 @@ class ReportData(Result):
     comparisons : list of dict
         Difference in AUC of each two models, with its interval and p-value.
     summary : Summary or None
-        Every measure of a validation with its interval, on all rows; None where there is no time for it.
+        Every measure of a validation with its interval, on all rows; None if it takes too long.
     warnings : list of str
-        Where numbers rest on few cases, or show single ones.
+        Notes on numbers that are based on few cases, or disclose single ones.
     """
 
     title: str
@@ -892,9 +892,9 @@ def report_data(
         Whether to add intervals, comparisons, calibration, slices and the hash, which take most of the time where
         there are millions of rows. By default not for counts of more than a million distinct scores.
     by : {"segment", "fold"}, optional
-        Whether the summary shows each part by itself too.
+        Whether the summary also shows each part separately.
     review : Review, optional
-        A third action that is offered beside acting and leaving, to among as many cases as there are rows.
+        A third action offered in addition to acting and not acting, with a capacity in cases per number of rows.
     threshold : see `rocscope.summary`
         Of classification and utility in the summary.
     drawn : bool, default True

@@ -43,12 +43,12 @@ class MulticlassSummary(Result):
     ----------
     name : str
     matrix : ConfusionMatrix
-        Of the most probable classes.
+        Calibration of the most probable classes.
     statistics, areas : mapping from name to value
     intervals : mapping from name to Estimate
         Of some of these; none where they were not asked for.
     undefined : tuple of class names
-        Classes without cases, which averages leave out.
+        Classes without cases, which averages omit.
     """
 
     _content = ("name", "statistics", "areas", "undefined", "intervals")

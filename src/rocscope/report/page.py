@@ -349,23 +349,24 @@ class Report:
     ----------
     predictions, y_score, pos_label, sample_weight : data of one or several models, or MulticlassPredictions
         Predictions, labels and scores, or a mapping of counts or points by model name; see `rocscope.sample`.
-        SegmentedCounts, or a mapping of them by model, are shown as all rows together and segment by segment. Of more
-        than two classes the reader picks the one that is positive, against all others.
+        SegmentedCounts, or a mapping of them by model, are shown as all rows together and segment by segment. With more
+        than two classes the reader picks the positive one, against all others.
     context : Context, optional
         Prevalence and costs; the sample's prevalence and equal costs by default. Costs only, with more than two
         classes: each has a prevalence of its own.
     title, notes : str
         Plain text.
     review : Review, optional
-        A closer look, for a price, as a third action beside acting and leaving; the report says whom to look at. Its
-        capacity is of as many cases as there are rows. Two classes only.
+        A closer look, for a price, as a third action in addition to acting and not acting; the report says whom to look
+        at. Its capacity refers to the number of rows. Two classes only.
 
     Raises
     ------
     OneClassError
         If the rows hold one class only.
     InputError
-        If rows have more than 1,000 segments; of more than 40 the largest are shown apart, the others as one.
+        If rows have more than 1,000 segments; if there are more than 40, the largest are shown separately, the others
+        as one.
 
     Examples
     --------

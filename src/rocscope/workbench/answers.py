@@ -34,7 +34,7 @@ _MOST_BOOTSTRAPPED = 100_000
 def intervals(session: Session, selection: RowSelection, token: CancelToken) -> dict[str, Any]:
     """Return the intervals of areas, their differences, and calibration results besides bins.
 
-    Models of one file are compared in pairs; of different files those with equal names, as two samples. Beyond a
+    Models of one file are compared in pairs; for different files models with equal names, as two samples. Beyond a
     million rows there are neither, unless the reader asks for `tests`.
     """
 
@@ -206,7 +206,7 @@ def list_rows(
 ) -> str:
     """Return the rows that are predicted positive, best first, as CSV: their numbers, a column, and their scores.
 
-    Rows are numbered from 0 among those asked for. Where there are more than `most`, the best; equal scores are ordered
+    Rows are numbered from 0 among the requested ones. If there are more than `most`, the best; equal scores are ordered
     by a hash of the column's values, or of row numbers where values repeat, as `plan.select` orders them.
     """
     preds, name = session.rows(selection, model, token, column or None)

@@ -42,16 +42,15 @@ def explore(
     Parameters
     ----------
     source : Predictions, or what `rocscope.read` takes; or a mapping of names to these
-        Of several the models stand beside each other and are compared as separate samples: last month's file and this
-        one.
+        The models of several files are compared as separate samples: last month's file and this month's.
     label, scores, weight, weights, fold, segment, where, missing, pos_label : see `rocscope.read`
-        Predictions know their own. The page can be split by any other column too.
+        Predictions contain their own. The page can be split by any other column too.
     format, decimal, delimiter, encoding, table : see `rocscope.read`
     memory : int or str, optional
-        Count rows and never hold them, within so many bytes (see `rocscope.read_counts`); by default only where they
-        would take more than a tenth of the free memory.
+        Count rows without holding them, within this number of bytes (see `rocscope.read_counts`); by default only where
+        they would take more than a tenth of the free memory.
     context : Context, optional
-        Where the sliders start.
+        Initial position of the sliders.
     title : str
     browser : bool
         Whether the browser is opened; the address is printed anyway.
@@ -69,8 +68,8 @@ def explore(
 
     Notes
     -----
-    The server listens on 127.0.0.1 and answers only who knows the address, which holds a token, and only pages that
-    came from there. A filter is a condition in SQL, held to the rows as `rocscope.read` holds it. Nothing is written
+    The server listens on 127.0.0.1 and answers only clients with the address, which contains a token, and only pages
+    served by itself. A filter is a condition in SQL, held to the rows as `rocscope.read` holds it. Nothing is written
     but what the reader of the page saves.
 
     Examples

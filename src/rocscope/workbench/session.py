@@ -1,8 +1,9 @@
 """The data behind the workbench page: requests that can be cancelled, sources that are read again, and cached rows.
 
-In this file: `CancelToken` and `RequestQueue`, which compute requests in two threads and cancel those that newer ones
-replace; `DataSource`, which reads or counts rows again for each filter; and `Session`, the models and rows that the
-page shows. Rows are read with `rocscope.read` or, where memory does not hold them, counted with `rocscope.read_counts`.
+In this file: `CancelToken` and `RequestQueue`, which compute requests in two threads and cancel requests that newer
+ones replace; `DataSource`, which reads or counts rows again for each filter; and `Session`, the models and rows that
+the page shows. Rows are read with `rocscope.read` or, where memory does not hold them, counted with
+`rocscope.read_counts`.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -247,7 +248,7 @@ def _of_predictions(name: str, preds: Predictions, where: str | None, options: d
     columns: dict[str, Any] = dict(preds.columns)
 
     def add(name: str, column: Any) -> str | None:
-        """Add a column, and return its name, which differs from those that are there."""
+        """Add a column, and return its name, which differs from the existing ones."""
         if column is None:
             return None
         while name in columns:
@@ -280,7 +281,7 @@ _CACHED_ANSWERS = 64
 
 @dataclass(frozen=True)
 class RowSelection:
-    """Selected rows: those that satisfy a filter, or one part of them where they are split by a column."""
+    """Selected rows: rows that satisfy a filter, or one part of them if they are split by a column."""
 
     where: str | None = None
     by: str | None = None
@@ -300,7 +301,7 @@ class FilteredRows:
     ----------
     parts : dict from (kind, name) to a function that returns the rows or the counts of that part
     warnings : list of str
-        Notes on parts that were left out.
+        Notes on omitted parts.
     """
 
     def __init__(self, parts: dict[tuple[str, str], Any], warnings: Sequence[str]) -> None:
@@ -418,12 +419,12 @@ class Session:
     def rows(
         self, selection: RowSelection, model: str, token: CancelToken, column: str | None = None
     ) -> tuple[Predictions, str]:
-        """Return the rows of a model and its name there; groups are those of a column, if named.
+        """Return the rows of a model and its name there; groups are taken from a column, if named.
 
         Raises
         ------
         InputError
-            If rows are not held, or there is no such model.
+            If rows are not held, or the model is unknown.
         """
         for source in self.sources:
             for name in source.models:
@@ -450,14 +451,14 @@ class Session:
             return [self._filter(source, selection, token).rows(selection.part) for source in self.sources]
 
     def parts(self, by: str | None, token: CancelToken) -> tuple[list[tuple[str, str]], list[str]]:
-        """Return all views of the rows, and notes on what was left out."""
+        """Return all views of the rows, and notes on omissions."""
         selection = RowSelection(by=by)
         with self._limited(selection, token):
             filtered = self._filter(self.sources[0], selection, token)
         return list(filtered.parts), filtered.warnings
 
     def name_of(self, source: DataSource, model: str) -> str:
-        """Return the name of a model, which has that of its source if there are several."""
+        """Return the name of a model, with the name of its source if there are several."""
         if len(self.sources) == 1:
             return model
         return source.name if len(source.models) == 1 else f"{source.name}: {model}"
