@@ -144,7 +144,7 @@ class ActionAllocation(Plan):
         return True
 
     def assign(self, scores: Any, ids: Any = None, *, segment: Any = None, random_state: Any = 0) -> NDArray[np.str_]:
-        """Return the action of each case; an empty text if there is none.
+        """Return the action of each case; an empty text if not given.
 
         Parameters
         ----------
@@ -152,9 +152,9 @@ class ActionAllocation(Plan):
 
         Notes
         -----
-        The cases of each action are drawn among those of the action before it: with one action or more, exactly as many
-        as `Allocation.predict` draws; with a later one the planned share of each segment, rounded down, or up where the
-        action before it would else get a case too many.
+        The cases of each action are drawn among the cases of the previous action: with one action or more, exactly as
+        many as `Allocation.predict` draws; with a later one the planned share of each segment, rounded down, or up
+        where the action before it would else get a case too many.
         """
         cases = self.places[0].listed(scores, segment)
         hashes = hashes_of(ids, cases.code.size, random_state)
@@ -280,22 +280,22 @@ def allocate(
     ----------
     segments : Predictions with segments, SegmentedCounts, or mapping from segment to data of one or several models
         The segments that share the budget: segments, regions, models, campaigns. Of each model as accepted by other
-        functions; see `rocscope.sample`. Where a segment has several models, each of them decides where it is best.
+        functions; see `rocscope.sample`. If a segment has several models, each of them decides where it is best.
         Segments of a mapping may have models of their own.
     context : Context or Campaign, or mapping from segment to one, optional
         Costs and class mix, by default equal costs. One for all has the class mix of all segments together; a Campaign
         for each has its own population. One for all may name columns of the rows as costs, or as benefit.
     capacity : float, optional
-        Largest number of positive predictions, in all segments; by default that of the Campaign.
+        Largest number of positive predictions, in all segments; by default the Campaign's.
     budget : float, optional
         Money for fixed and unit costs of campaigns. A campaign whose fixed cost is not worth paying is not run.
     max_difference : mapping from rate to number, or str, optional
-        How far any two segments may differ, as in ``{"tpr": 0.05}``: in tpr (``"equal_opportunity"``), in fpr, in both
-        (``"equalized_odds"``) or in depth (``"demographic_parity"``). A text alone means not at all.
+        Largest difference between any two segments, as in ``{"tpr": 0.05}``: in tpr (``"equal_opportunity"``), in fpr,
+        in both (``"equalized_odds"``) or in depth (``"demographic_parity"``). A text alone means not at all.
     subject_to : constraints, or mapping from segment to constraints, optional
         What each segment keeps by itself, such as ``"tpr >= .3"``, ``"precision >= .2"`` or ``"cases >= 50"``.
     population : float, optional
-        Number of cases that it will be used on; by default those of the sample.
+        Number of cases that it will be used on; by default the sample's.
     actions : mapping from name to context, optional
         Instead of `context`, several actions such as a letter and a call: a Context or Campaign for each, or a mapping
         from segment to one. Each case gets one of them or none.

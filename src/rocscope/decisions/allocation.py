@@ -173,7 +173,7 @@ class Allocation(Plan):
 
     @property
     def left_out(self) -> tuple[Hashable, ...]:
-        """The segments whose campaign is not run, as it is not worth its fixed cost."""
+        """Segments whose campaign is not run, because its fixed cost exceeds its gain."""
         may_act = self._costs.may_act.tolist()
         return tuple(name for name, acts in zip(self.keys, may_act, strict=True) if not acts)
 
@@ -247,7 +247,7 @@ class Allocation(Plan):
         -----
         Each of m segments has Wilson's interval at level 1 − (1 − level)/m, so that all hold together; the difference
         of the highest and the lowest rate then lies between max(0, max low − min high) and max high − min low. Segments
-        without cases of the class have no rate. Weighted rows count as so many cases.
+        without cases of the class have no rate. Weighted rows count as a number of cases.
 
         Examples
         --------
@@ -338,14 +338,14 @@ class Allocation(Plan):
         Raises
         ------
         InputError
-            If there is no segment column, or one of its segments was not allocated to.
+            If the segment column is missing, or one of its segments was not allocated to.
 
         Notes
         -----
         All cases that are passed are drawn together. Numbers of segments are rounded so that their sum is the planned
-        one, rounded down, and never beyond the share that the capacity is of all cases; of a budget each is rounded
-        down. Ties are broken as by `Decision.predict`. Where the list has more or fewer cases at a threshold than the
-        sample, the next best scores fill the number.
+        one, rounded down, and never above the capacity's share of all cases; of a budget each is rounded down. Ties are
+        broken as by `Decision.predict`. If the list has more or fewer cases at a threshold than the sample, the next
+        best scores fill the number.
         """
         cases = self.listed(scores, segment)
         hashes = randomized.hashes_of(ids, cases.code.size, random_state)
@@ -477,8 +477,8 @@ class Allocation(Plan):
 
         Notes
         -----
-        Thresholds are chosen anew on nine tenths of the cases and applied to the rest: ten folds, five times. As
-        exactly the planned number is acted on, what is found beyond the limit counts at its marginal value. Weighted or
+        Thresholds are chosen again on nine tenths of the cases and applied to the rest: ten folds, five times. Because
+        exactly the planned number is acted on, the excess over the limit counts at its marginal value. Weighted or
         grouped rows, several models of counts and a plan from a file have an interval for the thresholds as given,
         which is not `reliable`. See `rocscope.decisions.allocation.cost_interval` for the formula.
         """
@@ -604,9 +604,9 @@ def hashes_within(hashes: randomized.Hashes, rows: Array) -> randomized.Hashes:
 def promise_of(plan: Any, first: Allocation) -> Promise:
     """Return the expectations of a plan whose first action is allocated by `first`.
 
-    The gain is that on held-out cases, as is that of `Allocation.interval`, where there are few enough rows to allocate
-    again in folds at once. Its variance is Σ (hit·pos + alarm·neg)²·tp·fp/(tp + fp) over segments, with half the
-    optimism added.
+    The gain is estimated on held-out cases, as in `Allocation.interval`, if rows are few enough to allocate again in
+    folds immediately. Its variance is Σ (hit·pos + alarm·neg)²·tp·fp/(tp + fp) over segments, with half the optimism
+    added.
     """
     cases = float(first.cases.sum())
     if not cases:
@@ -641,12 +641,12 @@ class HeldOutCases:
     costs : list of SegmentUnitCosts
         Costs with the marginal value of the limit added to what uses it, since exactly the planned number is acted on.
     limit_cost : float
-        That value times the limit.
+        This value times the limit.
     doubt : str
         Reason why an interval may not be reliable.
     by_row : three arrays of n, or None
-        Where costs differ from row to row: the share of each row that is acted on, and the costs of acting on it and of
-        leaving it; `counts` are then those of the cases that were chosen on.
+        If costs differ between rows: the share of each row that is acted on, and the costs of acting and of not acting
+        on it; `counts` are then those of the cases that were chosen on.
     segment : array of n
         Index of each row's segment.
     unseen : array of 2
@@ -670,7 +670,7 @@ def held_out_outcomes(
     Parameters
     ----------
     places : sequence of Allocation
-        Of one action, or of several in their order.
+        Counts of one action, or of several in their order.
     source : AllocationSource or None
     limit : Fraction or None
         The capacity, or the budget after fixed costs.
@@ -798,7 +798,7 @@ def cost_interval(
     places : allocations to each action
     level : float
     held_out : HeldOutCases or None
-        Outcomes of held-out cases; without them, those of the sample with the thresholds as given.
+        Outcomes of held-out cases; without them, the sample's, with the thresholds unchanged.
 
     Notes
     -----

@@ -12,7 +12,7 @@ of the limit that it uses. This gain per unit is called the density of the step,
   linear program over all scores of all segments.
 
 The results are `SegmentShares`: which thresholds decide which share of the cases of each segment. Greedy results are
-exact; those of linear programs are accurate to about 9 digits.
+exact; solutions of linear programs are accurate to about 9 digits.
 """
 
 import math
@@ -127,7 +127,7 @@ def greedy_steps(hulls: SegmentLevels, costs: SegmentUnitCosts, limit: Fraction 
     Notes
     -----
     Steps are sorted by density in floats. The few near the end of the limit, or with a gain of about 0, are compared as
-    fractions. Among equal ones that of the first segment is taken.
+    fractions. Among equal ones the first segment's is taken.
     """
     # Positives and negatives of the sample in each step, and the cases that they stand for; see UnitCosts.
     up, right = hulls.steps
@@ -202,7 +202,7 @@ def _take_exactly(
 def _best_first(
     hulls: SegmentLevels, costs: SegmentUnitCosts, index: Array
 ) -> tuple[Array, list[int], list[tuple[Fraction, Fraction]]]:
-    """Return steps with a gain in falling order of density; among equal ones, those of earlier segments first.
+    """Return steps with a gain in falling order of density; among equal ones, earlier segments first.
 
     Returns
     -------
@@ -307,7 +307,7 @@ class SegmentBound:
 
 
 def segment_bounds(subject_to: Any, levels: SegmentLevels, costs: SegmentUnitCosts) -> list[SegmentBound]:
-    """Return the constraints of each segment: the same for all, or those of a mapping from segment.
+    """Return the constraints of each segment: the same for all, or from a mapping by segment.
 
     Segments without positives have no tpr, those without negatives no fpr, and are not bound by such constraints.
     """
@@ -404,7 +404,7 @@ class _LinearProgram:
         Raises
         ------
         InfeasibleError
-            If there is no solution; the message says how much the constraints of the segments use at least.
+            If no solution exists; the message says how much the constraints of the segments use at least.
         """
         from scipy.optimize import linprog
 
@@ -456,9 +456,9 @@ def constrained_shares(
 
     Notes
     -----
-    The rates of every mixture of thresholds of a segment lie within its upper and lower hull, so they are those of a
-    mixture of vertices. The program has a variable for the share of each vertex, also of nobody, and one for the lowest
-    rate of any segment. A campaign that may be run has a variable of 0 or 1, at least the share of its cases acted on.
+    The rates of every mixture of thresholds of a segment lie within its upper and lower hull, so a mixture of vertices
+    attains them. The program has a variable for the share of each vertex, also of nobody, and one for the lowest rate
+    of any segment. A campaign that may be run has a variable of 0 or 1, at least the share of its cases acted on.
     """
     from scipy.sparse import coo_array
 
@@ -623,8 +623,8 @@ def constrained_action_shares(
     Notes
     -----
     The program has a variable for each score of each segment and each action: the share of the cases with this score
-    that get the action or a later one. The share does not fall as the score rises, and is at most that of the action
-    before. Bounds are on the cases that get any action, which are those of the first place.
+    that get the action or a later one. The share does not fall as the score rises, and is at most the share of the
+    previous action. Bounds refer to the cases that get any action: the cases of the first place.
     """
     segment, start, levels = points.segment, points.start, np.arange(points.tp.size)
     not_first = np.delete(levels, start[:-1])

@@ -3,8 +3,8 @@
 Each model is tried in each campaign. The profit of contacting the best-scored customers is a curve over depth, the
 share of the population contacted. The best depth lies at a vertex of the upper hull of that curve, or between two
 vertices where a capacity ends (a randomised rule). Each such pair is an `Offer`; `plan_campaign` makes a `CampaignPlan`
-of all offers and the best of them. Costs of a decision are negative profits: the interval of the profit is that of the
-expected cost with its signs reversed.
+of all offers and the best of them. Costs of a decision are negative profits: the interval of the profit is the interval
+of the expected cost with reversed signs.
 """
 
 import math
@@ -68,7 +68,7 @@ class CampaignPlan(Plan):
         The best depth of each model in each campaign.
     campaigns : dict from name to Campaign
     rule : RandomizedRule
-        Customers that the best offer contacts: those of one threshold, or a part of those between two.
+        Customers contacted by the best offer: above one threshold, or a part of the customers between two.
     depth : Fraction
         Exact share of the population that it contacts.
     level : float
@@ -100,7 +100,7 @@ class CampaignPlan(Plan):
     def interval(
         self, level: float = 0.95, *, replicates: int = 2000, random_state: Any = 0, progress: Progress = None
     ) -> ChosenEstimate:
-        """Return `profit` at another level; the probability of acting is that of a positive profit.
+        """Return `profit` at another level; the probability of acting is the probability of a positive profit.
 
         Parameters
         ----------
@@ -202,8 +202,8 @@ class CampaignPlan(Plan):
         Notes
         -----
         The planned share of the customers that are passed, rounded down, and never more than the capacity; none where
-        no campaign is worthwhile. Where the list has more or fewer customers at a threshold than the sample made
-        expect, the next best scores fill the number, and hashes of identifiers choose among equal ones.
+        no campaign is worthwhile. If the list has more or fewer customers at a threshold than expected from the sample,
+        the next best scores fill the number, and hashes of identifiers choose among equal ones.
         """
         size = size_of(scores)
         number = self._contacts(size)
@@ -272,7 +272,7 @@ class CampaignPlan(Plan):
 
     @property
     def _drawn_words(self) -> str:
-        """Cases that are always contacted, and those that fill the number: by score, ties by the hash of their id."""
+        """Cases that are always contacted, and cases that fill the number: by score, ties by the hash of their id."""
         row, model, rule = self.best.best, self.best.model, self.rule
         sure, reached = self._size(rule.first.point), self._size(rule.second.point)
         drawn = f"{about(row.size - sure)} by score, ties at random, of the {about(reached - sure)}"

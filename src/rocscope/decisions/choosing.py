@@ -92,11 +92,11 @@ def choose(
         differ from row to row are columns of Predictions. The capacity of a Campaign is a constraint among its
         population, by default filled by a randomised rule; nobody is acted on unless it pays more than its fixed cost.
     criterion : str or function, optional
-        What to maximise in place of lowest cost: ``"accuracy"``, ``"balanced_accuracy"``, ``"youden"``, ``"ks"``,
-        ``"closest_topleft"``, ``"f1"`` (or f2, f0.5, …), ``"mcc"``, ``"kappa"``, ``"lift@0.1"``, ``"break_even"``,
-        ``"min_cost"``, any other metric, or a function of arrays tp, fp, fn and tn. At the target prevalence. In an
-        UncertainContext also ``"minimax_regret"``: the smallest loss, in the worst possible context, compared with the
-        threshold that is best there.
+        Criterion to maximise instead of minimising cost: ``"accuracy"``, ``"balanced_accuracy"``, ``"youden"``,
+        ``"ks"``, ``"closest_topleft"``, ``"f1"`` (or f2, f0.5, …), ``"mcc"``, ``"kappa"``, ``"lift@0.1"``,
+        ``"break_even"``, ``"min_cost"``, any other metric, or a function of arrays tp, fp, fn and tn. At the target
+        prevalence. In an UncertainContext also ``"minimax_regret"``: the smallest loss, in the worst possible context,
+        compared with the threshold that is best there.
     subject_to : constraints
         Texts such as ``"tpr >= .9"``, ``"precision >= .8"`` or ``"cases <= 800"``, or `Constraint` objects.
         ``"tpr >= .9 at 95 %"`` asks that the confidence limit of the rate keep the bound; ``"cases <= 200 at 95%"``
@@ -130,24 +130,23 @@ def choose(
     Notes
     -----
     Criteria that are linear in the counts, expected cost among them, are compared in exact arithmetic: no admissible
-    threshold of any model is better. Others are compared in float64, where a relative difference of 10⁻¹³ is a tie.
-    Of BinnedCounts that leave levels open the ends of bins are compared, and `Decision.best_cost_interval` says between
-    which values the cost of the best of all thresholds is guaranteed to
-    lie.
+    threshold of any model is better. Others are compared in float64, where a relative difference of 10⁻¹³ is a tie. For
+    BinnedCounts with open levels the ends of bins are compared, and `Decision.best_cost_interval` says between which
+    values the cost of the best of all thresholds is guaranteed to lie.
 
-    Of equally good choices the one with fewest positive predictions is taken, then the model given first.
+    If several choices are equally good, the one with fewest positive predictions is taken, then the model given first.
 
     With `randomized=True` the result is the optimum over all randomised rules, in exact arithmetic too; a threshold
     that is as good is taken first.
 
-    Where costs make one action right whatever the scores, a note says so.
+    If costs make one action optimal for all scores, a note states this.
 
-    Where costs differ from row to row, what acting gains in each row is compared, summed exactly for amounts of up to
-    four decimals; at a target prevalence positive and negative rows are given their shares first. The counts stay those
-    of rows, and neither lots nor reviews are looked for.
+    If costs differ between rows, the gain from acting in each row is compared, summed exactly for amounts of up to four
+    decimals; at a target prevalence positive and negative rows are given their shares first. The counts remain counts
+    of rows, and neither randomised rules nor reviews are considered.
 
-    Without constraints the cost is that of the hulls; a criterion that is not linear, or a constraint, looks at every
-    threshold. The chosen threshold is the best in this sample: its cost there is optimistic for new cases; use
+    Without constraints the cost is attained on the hulls; a criterion that is not linear, or a constraint, looks at
+    every threshold. The chosen threshold is the best in this sample: its cost there is optimistic for new cases; use
     `Decision.interval` to estimate their cost.
 
     References
@@ -255,7 +254,7 @@ def _require_rows_for(constraints: tuple[Constraint, ...], hull: Hull) -> None:
 
 
 def _data_of(samples: Samples) -> list[Predictions | CumulativeCounts]:
-    """Return the rows of each model, or its counts where there are none."""
+    """Return the rows of each model, or its counts without rows."""
     return [sample.rows or sample.points for sample in samples.values()]
 
 
@@ -270,7 +269,7 @@ def _minimax_regret(context: UncertainContext | None, hull: Hull) -> Criterion:
 
 @dataclass(frozen=True)
 class Choice:
-    """A chosen threshold, or rule of several, and its reasons; the fields are those of `Decision`."""
+    """A chosen threshold, or rule of several, and its reasons; the fields are as in `Decision`."""
 
     model: str
     point: OperatingPoint
@@ -289,7 +288,7 @@ class ChoiceProblem:
     """A question with the data that it is asked of: the hull of all models, and the rows where each has its own costs.
 
     `context` is certain, `criterion` is one that can be computed, and `constraints` include a campaign's capacity.
-    `notes` are those of the question, whatever the choice.
+    `notes` refer to the question, independently of the choice.
     """
 
     question: Question
@@ -350,7 +349,7 @@ class ChoiceProblem:
     # One method for each kind of choice.
 
     def best_threshold(self) -> Choice:
-        """Return the best threshold of all models, among those that satisfy the constraints."""
+        """Return the best threshold of all models that satisfies the constraints."""
         if not self.criterion.equivalent:
             return self._best_by_value()
         if self.priced and self.criterion.name == "min_cost":
@@ -487,7 +486,7 @@ class ChoiceProblem:
             raise InfeasibleError(str(error), hint=hint) from error
 
     def _cost_if_randomized(self) -> float | None:
-        """Return the expected cost of the best randomised rule within the constraints; None if there is none."""
+        """Return the expected cost of the best randomised rule within the constraints; None if none exists."""
         if self.randomized or self.priced:
             return None
         try:

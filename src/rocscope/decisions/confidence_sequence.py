@@ -14,10 +14,10 @@ Change points. A change need not have been there from the first row. The stake i
 part is bet from the first row on, a part from each later block of rows on, and the rest stays cash. The total is a
 martingale too. The block from which most of the wealth grew is where the change began.
 
-Fixed class mix. A cost per case depends on the prevalence of the cases that come. Where that swings, bets on the cost
-are not at fair odds, but bets on positives alone are, and bets on negatives alone. A limit on a mean at prevalence π
-is a limit on π·μ₁ + (1 − π)·μ₀, of the means of both classes. The evidence against it is the least product, over all
-pairs of means with π·μ₁ + (1 − π)·μ₀ = 0, of the wealth of bets against μ₁ and against μ₀.
+Fixed class mix. A cost per case depends on the prevalence of the cases that come. If the class mix fluctuates, bets on
+the cost are not at fair odds, but bets on positives alone are, and bets on negatives alone. A limit on a mean at
+prevalence π is a limit on π·μ₁ + (1 − π)·μ₀, of the means of both classes. The evidence against it is the least
+product, over all pairs of means with π·μ₁ + (1 − π)·μ₀ = 0, of the wealth of bets against μ₁ and against μ₀.
 
 Ranks. AUCs are estimated from counts in ranges of the score (`RankCounts`), with asymptotic confidence sequences.
 
@@ -160,11 +160,11 @@ def _log_wealth(values: Array, counts: Array, mean: float, least: float, shares:
     Parameters
     ----------
     values : array of v
-        What can come up.
+        Possible outcomes.
     counts : array of … × v
-        How often each did.
+        Number of times of each outcome.
     mean : float
-        What is bet against, above `least`.
+        Limit that is tested, above `least`.
     least : float
         The smallest value possible.
 
@@ -236,8 +236,8 @@ def asymptotic_reach(n: float, level: float, best_at: float = 500.0) -> float:
 
     Notes
     -----
-    √((nρ² + 1)/(nρ²)·2·log(√(nρ² + 1)/α)), with ρ² such that it is shortest at `best_at` rows: 5 % wider than the best
-    at a tenth and at ten times as many. Holds in the limit of a late first look, as the normal interval of one look
+    √((nρ² + 1)/(nρ²)·2·log(√(nρ² + 1)/α)), with ρ² such that it is shortest at `best_at` rows: 5% wider than the best
+    at a tenth and at ten times this number. Holds in the limit of a late first look, as the normal interval of one look
     does for large n.
 
     References
@@ -650,7 +650,7 @@ class RankCounts:
         self.pos, self.neg = np.zeros((0, 0), np.int64), np.zeros((0, 0), np.int64)
 
     def add(self, block: int, score: Array, pos: Array, neg: Array) -> None:
-        """Count so many positives and negatives at each score, in a block."""
+        """Count numbers of positives and negatives at each score, in a block."""
         self._add(block, score.astype(np.float64) + 0.0, score.astype(np.float64) + 0.0, 0, pos, neg)
 
     def _add(self, block: int, low: Array, high: Array, bits: Any, pos: Array, neg: Array) -> None:
@@ -681,7 +681,7 @@ class RankCounts:
         return np.where(inside, place, -1)
 
     def _insert(self, start: Array, bits: Array, low: Array, high: Array) -> None:
-        """Have further ranges; a wide one takes in those that lie in it."""
+        """Have further ranges; a wide one contains narrower ones."""
         begun = np.concatenate([self.start, start])
         order = np.argsort(begun, kind="stable")
         begun, width = begun[order], np.concatenate([self.bits, bits])[order]
@@ -778,7 +778,7 @@ class RankCounts:
         return Estimate(float(area), *ends, level, method, n, float(np.sqrt(variance)), reason)
 
     def evidence(self, bound: float, upwards: bool) -> Array:
-        """Return the log evidence that the AUC of the rows from each block on is beyond a bound; 0 for few rows."""
+        """Return the log evidence that the AUC of the rows from each block on exceeds a bound; 0 for few rows."""
         return auc_evidence(from_each_on(self.pos), from_each_on(self.neg), bound, upwards)
 
     def area(self, block: int) -> float:
@@ -787,19 +787,20 @@ class RankCounts:
 
 
 def auc_evidence(pos: Array, neg: Array, bound: float, upwards: bool) -> Array:
-    """Return the log evidence that the AUC of the rows from each block on is beyond a bound; 0 for few rows.
+    """Return the log evidence that the AUC of the rows from each block on exceeds a bound; 0 for few rows.
 
     Parameters
     ----------
     pos, neg : array of … × blocks × levels
-        Counts at rising levels of the rows from each block on, those of all rows first.
+        Counts at rising levels of the rows from each block on, all rows first.
     bound : float
     upwards : bool
 
     Notes
     -----
-    Normal, with DeLong's variance of a placement over all rows, as that of the rows since a change errs together with
-    their area. It is shrunk towards that of normal scores at the bound (Obuchowski & McClish 1997) while rows are few.
+    Normal, with DeLong's variance of a placement over all rows, because the variance of the rows since a change errs
+    together with their area. With few rows it is shrunk towards the variance for normal scores at the bound (Obuchowski
+    & McClish 1997).
     """
     n_pos, n_neg = pos.sum(axis=-1), neg.sum(axis=-1)
     enough = np.minimum(n_pos, n_neg) >= ENOUGH_ROWS

@@ -222,15 +222,15 @@ class Constraint(Condition):
     Parameters
     ----------
     quantity : str
-        Any figure of one threshold, also by another name, such as sensitivity or PPV; ``"cases"``, the number
-        predicted positive; one of the four counts, ``"tp"`` to ``"tn"``; or ``"cost"`` or ``"net_benefit"`` per case in
-        the context of the choice.
-        Numbers are those expected in the population, or in the sample where no population is named.
+        Any figure of one threshold, also by another name, such as sensitivity or PPV; ``"cases"``, the number predicted
+        positive; one of the four counts, ``"tp"`` to ``"tn"``; or ``"cost"`` or ``"net_benefit"`` per case in the
+        context of the choice. Numbers are expected numbers in the population, or in the sample if no population is
+        given.
     relation : {">=", "<=", ">", "<"}
     bound : float
     level : float, optional
-        The confidence level with which the true rate, not only that of the sample, keeps the bound, with >= or <=: for
-        tpr, fnr, fpr, tnr and depth, and for precision, npv, accuracy, error, cost and net benefit. For cases, the
+        Confidence level with which the true rate, not only the sample's, satisfies the bound, with >= or <=: for tpr,
+        fnr, fpr, tnr and depth, and for precision, npv, accuracy, error, cost and net benefit. For cases, the
         probability that the next list of the population keeps it.
 
     Raises
@@ -243,7 +243,7 @@ class Constraint(Condition):
     With a level α the confidence limit of the rate keeps the bound: the exact one-sided limit of Clopper and Pearson.
     It holds for the threshold that is chosen, whichever that is, with no further correction. Along the thresholds the
     rate only falls, and so does its limit, so that a threshold of too low a rate is admitted only if the first of those
-    is, and one limit is too high with probability 1 − α at most. Where there are m models, each has 1 − (1 − α)/m.
+    is, and one limit is too high with probability 1 − α at most. With m models, each has 1 − (1 − α)/m.
 
     Precision, npv, accuracy, error, cost and net benefit may rise and fall along the thresholds. There all thresholds
     are tested together (`rocscope.decisions.learn_then_test`), so that a threshold that breaks the bound is admitted in
@@ -279,7 +279,7 @@ class Constraint(Condition):
 
     @property
     def figure(self) -> Figure:
-        """The constrained figure; costs are those of the context."""
+        """The constrained figure; costs are taken from the context."""
         expected = "a figure of one threshold, such as 'tpr', 'precision', 'cases' or 'cost'"
         figure = figure_named(self.quantity, "constraint", expected=expected, suits=_is_bounded)
         return figure if self.context is None else in_context(figure, self.context)
@@ -305,7 +305,7 @@ class Constraint(Condition):
 
     @property
     def guarantee(self) -> str:
-        """What a tested constraint guarantees, as text."""
+        """Guarantee of a tested constraint, as text."""
         missed = f"{100 * (1 - (self.level or 0)):.10g} %"
         kept = f"a threshold whose true {self.quantity} is {'below' if self.upwards else 'above'} {self.bound:g}"
         return f"guaranteed: in at most {missed} of samples {kept} is chosen, whichever is chosen"
@@ -445,8 +445,8 @@ class Constraint(Condition):
 
         Notes
         -----
-        Where the figure is a quotient of two lines in tpr and fpr, top/bottom, it is at least b where
-        b·bottom − top ≤ 0; with precision, tp/(tp + fp), that is b·fp − (1 − b)·tp ≤ 0.
+        If the figure is a quotient of two linear functions of tpr and fpr, top/bottom, it is at least b where b·bottom
+        − top ≤ 0; with precision, tp/(tp + fp), that is b·fp − (1 − b)·tp ≤ 0.
         """
         lines = self.figure.at_mix(prevalence)
         if lines is None or self.relation in (">", "<") or self.level is not None:

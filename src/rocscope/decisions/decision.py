@@ -3,8 +3,8 @@
 A decision answers a `Question`. It holds numbers only, so that it can be saved and read. The data that it was
 made of are reached through `Decision.sampling_model`, which an interval needs, as long as the decision is not copied.
 
-A choice stays the best in a range of slopes m of the iso-performance line. That is also a range of cost ratios and of
-prevalences, since m = r·(1 − π)/π: r is the cost of a false alarm over that of a miss, and π the prevalence.
+A choice stays the best in a range of slopes m of the iso-performance line. This is also a range of cost ratios and of
+prevalences, since m = r·(1 − π)/π: r is the cost of a false alarm divided by the cost of a miss, and π the prevalence.
 """
 
 import math
@@ -35,7 +35,7 @@ Interval = tuple[float, float]
 
 @dataclass(frozen=True)
 class Question:
-    """What `choose` was asked: its arguments other than the data.
+    """The question to `choose`: its arguments other than the data.
 
     The same question is asked of other data by `choosing.problem_of`.
     """
@@ -64,15 +64,15 @@ class Decision(Plan):
     expected_cost : float
         Per case, at the target prevalence.
     default_point, default_cost : OperatingPoint, float
-        What the same model gives at the default threshold of 0.5; if that is not known, at the next known one above.
+        Result of the same model at the default threshold of 0.5; if that is not known, at the next known one above.
     hull_cost, treat_all_cost, treat_none_cost : float
         Expected cost per case of the best of all thresholds of all models, whatever the constraints; of predicting
         everybody positive; of nobody.
     criterion, criterion_value : str, float
-        What was optimised, and its value; for ``"min_cost"`` the expected cost.
+        Criterion that was optimised, and its value; for ``"min_cost"`` the expected cost.
     slope_interval : (low, high) or None
-        Slopes of the iso-performance line for which no admissible choice is better; None where there is none, or where
-        costs differ from row to row.
+        Slopes of the iso-performance line for which no admissible choice is better; None if not computed, or if costs
+        differ between rows.
     negated : bool
         Whether the model's decisions are reversed: positive iff ``score < threshold``.
     subject_to : tuple of str
@@ -82,19 +82,19 @@ class Decision(Plan):
     tied : tuple of str
         Choices that are exactly as good; see `tie_break`.
     notes : tuple of str
-        What the user should know: a trivial decision, for one.
+        Notes for the user, for example on a trivial decision.
     best_cost_interval : (low, high) or None
         Between which values the expected cost of the best of all thresholds is guaranteed to lie, where rows were
         counted in ranges of the score and only the ends of these were compared; None where every threshold was.
     lot : RandomizedRule or None
-        Between which two thresholds cases are decided at random; then `model` and `threshold` are those of the one with
+        Between which two thresholds cases are decided at random; then `model` and `threshold` belong to the one with
         more positive predictions, and `point` holds expected counts.
     lot_cost : float or None
         Expected cost per case of the best randomised rule, where constraints make that lower.
     review : Reviewing or None
-        Which cases are looked at more closely; then `point` holds those that are acted on.
+        Cases for review; then `point` contains the cases that are acted on.
     question : Question or None
-        What was asked; for a decision that was read from a file only a review that was offered, if any.
+        The question; for a decision that was read from a file only a review that was offered, if any.
     _make_sampling_model : function without arguments, or None
         Makes `sampling_model` when it is asked for.
 
@@ -165,7 +165,7 @@ class Decision(Plan):
         level : float
             Confidence level.
         of : "cost" or "criterion"
-            What is estimated: the expected cost, or the criterion that the choice maximises.
+            Estimand: the expected cost, or the criterion that the choice maximises.
         replicates : int
             Bootstrap samples; the choice is repeated in each.
         random_state, progress : see `rocscope.bootstrap`
@@ -204,7 +204,7 @@ class Decision(Plan):
 
     @property
     def rule(self) -> str:
-        """How a score is used: compared with the threshold, "by lot", or "never" or "always" positive."""
+        """Use of a score: compared with the threshold, "by lot", or "never" or "always" positive."""
         if self.review is not None:
             return "act, review or leave"
         if self.lot is not None:
@@ -288,7 +288,7 @@ class Decision(Plan):
 
     @property
     def tie_break(self) -> str:
-        """How ties were broken."""
+        """Rule for ties."""
         if not self.tied:
             return "no tie"
         return f"as good: {'; '.join(self.tied)}. Taken: fewest positive predictions, then the model given first"
@@ -300,7 +300,7 @@ class Decision(Plan):
         ----------
         scores : array, or mapping from model name to array, Predictions, data frame
         ids : array of one identifier a case, optional
-            Where lots are drawn, fixes that of each case; by default its place does.
+            Seed of a randomised rule, which fixes the decision of each case; by default its place does.
         random_state : int, Generator, RandomState or None
             Another one draws other lots.
 
@@ -315,8 +315,8 @@ class Decision(Plan):
 
         Notes
         -----
-        Where a lot fills a number of cases that constraints allow, all cases that are passed are drawn together, and
-        exactly that share of them is taken, never more; see `RandomizedRule.predict`.
+        If a randomised rule fills a number of cases that constraints allow, all cases that are passed are drawn
+        together, and exactly this share of them is taken, never more; see `RandomizedRule.predict`.
 
         Examples
         --------

@@ -12,8 +12,8 @@ All three work on matrices with one sample a row and one threshold a column: tru
 starting at "nobody". They return *cells*, the numbers (tp, fp, n_pos, n_neg) of the chosen thresholds; costs and values
 of the criterion are computed from the cells later, so that both come from the same draws.
 
-The interval is that of draws of the cost (`DrawsOfCounts`, or `DrawsOfRows` where each row has its own costs), whose
-variance is increased for the error of choosing; see `ChosenEstimate`.
+The interval is computed from draws of the cost (`DrawsOfCounts`, or `DrawsOfRows` where each row has its own costs),
+whose variance is increased for the error of choosing; see `ChosenEstimate`.
 
 The file has this order: the rule and its best threshold, candidates, resampling units, the three repetitions, the
 estimate, and draws of the cost.
@@ -98,11 +98,11 @@ class Best(NamedTuple):
 
 @dataclass(frozen=True)
 class Rule:
-    """What the choice optimises: expected cost in a context, or a criterion at its prevalence.
+    """Objective of the choice: expected cost in a context, or a criterion at its prevalence.
 
     `scale` is how large the value can be; a difference of 10⁻¹³ of it is a tie. Points have to satisfy `constraints`,
-    among so many `models` in a `population`, and predict at most the share `limit` of cases positive: if need be a part
-    of those of one level, so that the number of a point has a fraction.
+    for a number of `models` and a `population`, and predict at most the share `limit` of cases positive: if necessary a
+    part of the cases of one level, so that the number of a point has a fraction.
     """
 
     criterion: Criterion
@@ -343,7 +343,7 @@ class Candidates:
 def design_of_all(samples: Samples, seed: int, *, stratified: bool = False) -> Design:
     """Return the design that resamples all models: their common rows, or the rows of each.
 
-    A model of more than 2,048 scores is known by as many points of its curve, its vertices among them; of more than
+    A model of more than 2,048 scores is represented by 2,048 points of its curve, including its vertices; of more than
     20,000 rows of several models blocks of rows are drawn, made at random.
     """
     rows = samples.rows
@@ -432,7 +432,7 @@ class InSample:
     number : int
         The candidate that is chosen.
     points, acting_points : lists of m points, as `Rule.best` gives them
-        The point of each candidate; the best of those that predict somebody positive.
+        The point of each candidate; the best of the points that predict somebody positive.
     cells, acting : arrays of m × 4
         Cells of these points; NaN where none is admissible.
     """
@@ -453,7 +453,7 @@ class Replicates:
     cells, acting : arrays of r × m × 4
         What `InSample.points` and `acting_points` give in each replicate.
     number, point : arrays of r and, where points are mixed, r × 3
-        The candidate and its point that are chosen anew.
+        The candidate and its point that are chosen again.
     chosen : array of r × 4
         Cells of that choice; NaN where none is admissible.
     left_out : int
@@ -475,7 +475,7 @@ class CrossValidated:
     Attributes
     ----------
     cells, acting : arrays of m × 4
-        Of the threshold chosen for each candidate; of the one chosen among those that predict somebody positive.
+        Of the threshold chosen for each candidate; for the choice among points that predict somebody positive.
     failed : array of m
         Share of folds without which nothing could be chosen.
     folds, repeats : int
@@ -510,7 +510,7 @@ def bootstrap_choice(
     size = len(candidates.members)
 
     def choose_in_replicates(rng: np.random.Generator, count: int) -> Array:
-        """Return a row for each replicate: the cells of all candidates, those of the new choice, and the choice."""
+        """Return a row for each replicate: the cells of all candidates, the cells of the new choice, and the choice."""
         points = candidates.points(resampling.tally_all(design, design.draw(rng, count, compiled)))
         again = candidates.choose(points)
         cells, chosen = [], np.full((count, 4), np.nan)
@@ -626,8 +626,8 @@ class ChosenEstimate(Estimate):
     apparent : float
         The value on the rows of the choice.
     regret : Estimate or None
-        How much worse the choice is than the truly best one of all models; None where the value is a cost and something
-        else than cost decided.
+        Regret: difference between the choice and the truly best one of all models; None where the value is a cost and
+        something else than cost decided.
     models : mapping from model to float
         The probability that each model, at the threshold chosen for it, is the best.
     acting : float
@@ -636,33 +636,33 @@ class ChosenEstimate(Estimate):
     Notes
     -----
     The threshold of each model is chosen on nine tenths of the rows (or groups) and judged on the rest: ten folds, five
-    times. The value is that of the held-out counts. The interval is that of Jeffreys' posterior at these counts, at the
-    prevalence of the sample or the target; it is skewed where counts are small. Where costs differ from row to row, it
+    times. The value is computed from the held-out counts. The interval is given by Jeffreys' posterior at these counts,
+    at the prevalence of the sample or the target; it is skewed where counts are small. If costs differ between rows, it
     is Hall's interval of the mean cost.
 
     Its variance includes the error of choosing: a twentieth for the random folds; the square of half the optimism of
     the threshold (held-out minus apparent value); the variance of the regret; and the square of the optimism of the
     best of several models in the replicates. The latter is also taken off the value.
 
-    Regret: in each replicate, the loss of the choice above that of the best there, less a quarter of the optimism of
-    the threshold and three quarters of what was taken off for the model. (The best of a replicate is too good by
-    0.19 of the optimism, by the cube-root law.)
+    Regret: in each replicate, the loss of the choice above the loss of the best there, minus a quarter of the optimism
+    of the threshold and three quarters of the correction for the model. (The best of a replicate is too good by 0.19 of
+    the optimism, by the cube-root law.)
 
     Probabilities of models: how often each is the best in replicates, with its own optimism and an error of half of
     that added, so that a model of many thresholds has no advantage.
 
     By simulation of binormal samples, 1,000 a line, 95 % intervals cover the true cost of one model in 94.3 to 97.7 %
-    of samples of 100 to 2,000 rows, 1 and 2 % positive included; of the best of five equal models in 95.4 to 98.6 %,
-    of unequal ones in 98.6 %. The interval of regret covers it in 94.9 to 98.1 % of samples of one model, in 92.2 % of
-    unequal ones, and in 97.2 to 100 % where five models are equal (docs/guide/intervals.md). That of a plan covers the
-    true profit in 95.4 to 98.0 % (docs/guide/evaluation/price-of-choosing.md); that of log-normal costs of rows in 95
-    to 99 % of 100 samples, of Pareto costs in 93 to 97 %.
+    of samples of 100 to 2,000 rows, 1 and 2 % positive included; of the best of five equal models in 95.4 to 98.6 %, of
+    unequal ones in 98.6 %. The interval of regret covers it in 94.9 to 98.1 % of samples of one model, in 92.2 % of
+    unequal ones, and in 97.2 to 100 % where five models are equal (docs/guide/intervals.md). The interval of a plan
+    covers the true profit in 95.4 to 98.0 % (docs/guide/evaluation/price-of-choosing.md); with log-normal costs of rows
+    in 95 to 99% of 100 samples, of Pareto costs in 93 to 97 %.
 
     The result is not `reliable`, and states why, where a class has fewer than 10 rows, where folds leave nothing to
-    choose, or where randomised rules or reviews are taken as given. Where costs differ from row to row, its variance
-    and skewness include large amounts that the sample may lack (see `ParetoTail`); it is not reliable
-    where fewer than 10 rows bear amounts, or amounts may have no mean. Above 2,048 scores or, for several models,
-    20,000 rows, as many points of the curve and 1,000 blocks of rows are resampled.
+    choose, or where randomised rules or reviews are taken as given. If costs differ between rows, its variance and
+    skewness include large amounts that the sample may lack (see `ParetoTail`); it is not reliable where fewer than 10
+    rows bear amounts, or amounts may have no mean. Above 2,048 scores or, for several models, 20,000 rows, 2,048 points
+    of the curve and 1,000 blocks of rows are resampled.
 
     References
     ----------
@@ -726,11 +726,11 @@ class FixedRule:
     Attributes
     ----------
     value : float
-        What it costs in the sample.
+        Its cost in the sample.
     draw : function of a number of replicates and a seed
         Returns draws of its cost and of the cost of acting on nobody.
     method, n, why : str, float, str
-        How the draws are made, from how many rows, and why the rule is not chosen anew.
+        Method of the draws, their number of rows, and why the rule is not chosen again.
     """
 
     value: float
@@ -787,7 +787,8 @@ class DrawsOfCounts:
     ) -> tuple[Array, Array]:
         """Return values of a candidate and of nobody, with the variance `error` of the selection added.
 
-        The variance is increased by drawing from the posterior of fewer cases: so many that it is as large as wanted.
+        The variance is increased by drawing from the posterior of fewer cases, whose number gives the required
+        variance.
         """
         values, _ = self._posterior([seed, 3], number, cells, quantity, 1.0)
         variance = float(np.nanvar(values))
@@ -859,8 +860,8 @@ class DrawsOfRows:
     candidates : Candidates
         On rows in money.
     means : MeanSample of 2m + 1 values
-        What each of m candidates costs, what its best threshold that acts costs more than nobody does, and what nobody
-        costs.
+        Cost of each of m candidates, extra cost of its best threshold that acts compared with acting on nobody, and
+        cost of acting on nobody.
     least : float
         No candidate costs less.
     chosen : int
@@ -903,8 +904,8 @@ class DrawsOfRows:
     def deviations(self, number: int, seed: int, times: float = 1.0, added: float = 0.0) -> Array:
         """Return draws of the deviation of the truth from a mean, with added variance.
 
-        Its quantiles are the ends of Hall's interval. Variance and skewness are those of the rows, and of large amounts
-        that may be missing among them.
+        Its quantiles are the ends of Hall's interval. Variance and skewness are computed from the rows, and from large
+        amounts that may be missing among them.
         """
         normal = np.random.default_rng([seed, 4]).standard_normal(DRAWS)
         second, third = self.unseen[number]

@@ -2,8 +2,8 @@
 
 A bound on precision, accuracy or cost cannot be checked at the threshold that was chosen for it: the best of many looks
 better than it is. Learn then test (Angelopoulos et al. 2021) tests for each threshold the hypothesis that it breaks the
-bound, and admits those where that is rejected, with an error rate for all of them together (`admitted`). The p-values
-are exact for shares of cases (`p_of_share`), and by Hoeffding and Bentkus for mean amounts (`p_of_mean`).
+bound, and admits thresholds where this is rejected, with an error rate for all of them together (`admitted`). The
+p-values are exact for shares of cases (`p_of_share`), and by Hoeffding and Bentkus for mean amounts (`p_of_mean`).
 
 The family is a fallback procedure (Wiens & Dmitrienko 2005): thresholds are tested in the order of their depth, which
 no label decides. The error rate is divided among some starts; a threshold whose hypothesis is rejected hands its whole
@@ -34,7 +34,7 @@ _EVEN_STARTS = 6
 
 
 def p_of_share(counted: Array, n: Array, share: float) -> Array:
-    """Return P(X ≥ counted) of a binomial: the p-value of a share of at most `share`; 1 if there are no cases.
+    """Return P(X ≥ counted) of a binomial: the p-value of a share of at most `share`; 1 without cases.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def admitted(p_values: Array, depth: Array, n: Array, error: float, order: Order
     Parameters
     ----------
     p_values : array of … × k
-        Of thresholds in the order of depth.
+        Counts of thresholds in the order of depth.
     depth : array of … × k
         Cases acted on at each.
     n : array of … × 1

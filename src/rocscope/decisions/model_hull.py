@@ -1,7 +1,7 @@
 """The convex hull of several models' ROC curves: which model and threshold is best, and in which contexts.
 
 In a context, the line through all points of equal expected cost has the slope m = r·(1 − π)/π, for the ratio r of the
-cost of a false alarm to that of a miss, and the prevalence π. The best point is the one that the highest of these lines
+costs of a false alarm and of a miss, and the prevalence π. The best point is the one that the highest of these lines
 touches, so it is a vertex of the upper convex hull. Each vertex is best for a range of slopes, and these ranges tile
 all slopes from infinity to 0 (`geometry.slope_ranges`). Whatever depends on the context follows from them:
 
@@ -241,9 +241,9 @@ class UncertainContext:
     -----
     Arrays of draws are joint: entry i of each belongs to one possible future. Everything else is independent. Expected
     cost is linear in prevalence × cost, so that a choice made now is best where it is best at the mean of these
-    products: `mean` is the context that `rocscope.choose` uses. Who may wait until the context is known does better:
-    `Hull.expected_cost` integrates that over the slope intervals of the hull, or over draws if costs are in money or
-    joint. `Decision.interval` covers the cost in the context that turns up.
+    products: `mean` is the context that `rocscope.choose` uses. A user who can wait until the context is known does
+    better: `Hull.expected_cost` integrates that over the slope intervals of the hull, or over draws if costs are in
+    money or joint. `Decision.interval` covers the cost in the context that turns up.
 
     Examples
     --------
@@ -429,7 +429,7 @@ def adaptive_cost(envelope: Envelope, context: UncertainContext, sample_prevalen
 
     Notes
     -----
-    In closed form where one of the two is uncertain. Where both are, over cost ratio in closed form and over
+    In closed form where one of the two is uncertain. If both are uncertain, over cost ratio in closed form and over
     prevalence by adaptive quadrature to a relative error of 10⁻¹⁰.
     """
     ratio, prevalence = context.costs["fp"], context.target_prevalence
@@ -471,8 +471,8 @@ def minimax_regret(envelope: Envelope, context: UncertainContext, sample_prevale
 
     Notes
     -----
-    The regret of a threshold is its cost less that of the best vertex. It is convex in prevalence × cost, and that is
-    linear in each uncertain number, so that its maximum lies at an extreme of their ranges.
+    The regret of a threshold is its cost minus the cost of the best vertex. It is convex in prevalence × cost, and that
+    is linear in each uncertain number, so that its maximum lies at an extreme of their ranges.
 
     References
     ----------
@@ -503,7 +503,7 @@ def _cost_at_prevalence(envelope: Envelope, ratio: float | Distribution, prevale
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RegionMap(Result):
-    """Which vertex of a hull is best, over cost ratio and prevalence.
+    """Best vertex of a hull, by cost ratio and prevalence.
 
     Made by `Hull.region_map`.
 
@@ -517,7 +517,7 @@ class RegionMap(Result):
     index : array of shape (p, r)
         Position in `vertices` of the best one.
     looked : array of shape (p, r), or None
-        Where a closer look was offered: the share of cases that are worth it, with the model that is best then.
+        If a review was offered: the share of cases that are worth it, with the model that is best then.
     """
 
     _content = ("cost_ratio", "prevalence", "index", "vertices", "looked")
@@ -760,8 +760,8 @@ class Hull(Curve):
     def best(self, context: Context | Campaign | None = None) -> HullVertex:
         """Return the vertex of lowest expected cost in a context, or of highest accuracy without one.
 
-        Of equally good points the one with fewest positive predictions is taken, then the model given first. Where a
-        cost of 0 or below rewards false alarms alone, it may be a threshold that is no vertex.
+        If several points are equally good, the one with fewest positive predictions is taken, then the model given
+        first. If a cost of 0 or below rewards false alarms alone, it may be a threshold that is not a vertex.
 
         Raises
         ------
@@ -828,8 +828,9 @@ class Hull(Curve):
     def expected_cost(self, context: "Context | Campaign | UncertainContext | None" = None) -> float:
         """Return the expected cost per case of the best vertex for each context.
 
-        In an uncertain context that is the cost of a user who will know the context when the time comes, integrated
-        exactly over the slope intervals; a choice that is made now costs `choose(hull, context).expected_cost`.
+        In an uncertain context this is the cost of a user who will know the context at the time of the decision,
+        integrated exactly over the slope intervals; a choice that is made now costs `choose(hull,
+        context).expected_cost`.
         """
         if isinstance(context, UncertainContext):
             n_pos, n_neg = self.totals(context.mean)
@@ -920,9 +921,9 @@ def hull(
     ----------
     models, y_score, pos_label, sample_weight : data of one or several models
         Predictions, labels and scores, or a mapping of counts or points by model name; see `rocscope.sample`. Ranges of
-        the score give the hull of the points that they tell, and `Hull.outer` what may lie beyond.
+        the score give the hull of the known points, and `Hull.outer` what may lie beyond.
     negate : bool
-        Whether a model below the diagonal may be used with its decisions reversed; such vertices say so.
+        Whether a model below the diagonal may be used with its decisions reversed; such vertices are marked.
 
     Returns
     -------
@@ -934,7 +935,7 @@ def hull(
     OneClassError
         If a sample holds one class only.
     InputError
-        If there is no model.
+        If no model is given.
 
     Notes
     -----
@@ -1027,9 +1028,10 @@ def h_measure(
 
     Notes
     -----
-    H = 1 − L/L_max, where L is the expected cost of the best point of the hull and L_max that of the better trivial
-    decision, both integrated in closed form over the slope intervals. Unlike the AUC, it weighs errors alike for
-    every classifier. With default costs it is not comparable between samples of different prevalence.
+    H = 1 − L/L_max, where L is the expected cost of the best point of the hull and L_max the expected cost of the
+    better trivial decision, both integrated in closed form over the slope intervals. Unlike the AUC, it weighs errors
+    in the same way for every classifier. With default costs it is not comparable between samples of different
+    prevalence.
 
     References
     ----------

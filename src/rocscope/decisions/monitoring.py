@@ -73,7 +73,7 @@ def digest_of(label: Array, score: Array, weight: Array) -> str:
 def counted_before(looks: list[Look], when: Any, digest: str, n: float) -> int | None:
     """Return which look counted this batch; None where none did.
 
-    A batch is the same if its rows and its name are. Small batches without a name may be alike by chance.
+    A batch is the same if its rows and its name are. Small batches without a name may be equal by chance.
     """
     if when is None and n < LEAST_RECOGNISED_ROWS:
         return None
@@ -84,7 +84,7 @@ def counted_before(looks: list[Look], when: Any, digest: str, n: float) -> int |
 
 
 def block_of(looks: list[Look], when: Any) -> int | None:
-    """Return the block of rows whose labels come late: that of their day; None where they are the newest.
+    """Return the block of rows whose labels come late: the block of their day; None where they are the newest.
 
     Examples
     --------
@@ -293,12 +293,12 @@ class Alarm(Result):
     since_n, since : int, Any
         Rows seen before the change, and what the look after was called: the median of the evidence for each beginning.
     value : float
-        Of the quantity since then.
+        Estimate of the quantity since then.
     wealth : float
-        What a stake of 1 against the limit had become: below 1 speaks for the limit being kept, 20 is one false alarm
-        in 20 streams at most.
+        Value of a stake of 1 against the limit: below 1 is evidence that the limit is kept, 20 means at most one false
+        alarm in 20 streams.
     cause : str
-        What changed significantly at that time: class mix, tpr, fpr or calibration; empty where nothing did.
+        Quantities that changed significantly at that time: class mix, tpr, fpr or calibration; empty where nothing did.
 
     Examples
     --------
@@ -433,10 +433,10 @@ class Monitor:
         y_score : array, or mapping or frame that holds the decision's model
         pos_label : label, optional
         sample_weight : array of whole numbers, optional
-            How many rows each one stands for.
+            Number of rows that each one stands for.
         when : str or number, optional
-            What to call these rows, such as their date; an alarm tells since when. Rows of a day that was seen before,
-            whose labels came late, are counted to that day.
+            Name of these rows, such as their date; an alarm tells since when. Rows of a day that was seen before, whose
+            labels came late, are counted to that day.
         again : bool
             Count a batch that was counted before, with the same rows and `when`, once more.
 
@@ -447,9 +447,9 @@ class Monitor:
 
         Notes
         -----
-        Rows come once, in whatever order their labels become known. Which of them come first must not hang on the label
-        itself: where frauds are known sooner than other customers, wait until all of a day are known. Batches of fewer
-        than 100 rows without `when` may be equal by chance, and are counted each time.
+        Rows come once, in whatever order their labels become known. Their order must not depend on the label itself: if
+        frauds are known sooner than other customers, wait until all labels of a day are known. Batches of fewer than
+        100 rows without `when` may be equal by chance, and are counted each time.
 
         Threads may update one monitor. A call that fails or is interrupted changes nothing and can be repeated.
         """
@@ -557,7 +557,7 @@ class Monitor:
 
     @property
     def wealth(self) -> dict[str, float]:
-        """What a stake of 1 against each of k limits has become; an alarm at k/(1 − level).
+        """Value of a stake of 1 against each of k limits; an alarm at k/(1 − level).
 
         A bet at fair odds gains nothing on average while the limit is kept, so that wealth is evidence: 5 says that
         what was seen comes up in at most one of 5 streams that keep it.
@@ -566,7 +566,7 @@ class Monitor:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What to know before trusting an alarm, such as a class mix that varies more than by chance."""
+        """Limitations of an alarm, such as a class mix that varies more than by chance."""
         if self.target_prevalence is not None:
             return ()
         cells = np.array([block.cells for block in self._blocks]).reshape(-1, self._size)
@@ -610,7 +610,7 @@ class Monitor:
 
         Notes
         -----
-        The bets of both multiply, block by block. The alarm is judged anew from the rows of both. A batch that both
+        The bets of both multiply, block by block. The alarm is judged again from the rows of both. A batch that both
         counted is refused.
         """
         if not self.watches_as(other):
@@ -655,7 +655,7 @@ class Monitor:
         Raises
         ------
         StoredError
-            If it is not that of a monitor.
+            If the file is not a monitor's.
         """
         return cls._of(Fields(content, "state of a monitor", FORMAT.anew))
 
@@ -737,9 +737,9 @@ def monitor(
         calibration of its scores as well; by name, only these two are. Class weights are watched by the cost (if they
         were chosen for a cost matrix), the error, and the recall of each class.
     fail_if : str or sequence of str
-        What is to raise an alarm, such as "cost > .35", "precision < .5", "npv < 90 %", "auc < .7" or
-        "calibration > 0" (more positives than expected). A figure that is a mean over cases may be named; of several
-        classes that of a class, such as "recall(cat) < .8" or "precision(cat) < .5".
+        Conditions that raise an alarm, such as "cost > .35", "precision < .5", "npv < 90 %", "auc < .7" or "calibration
+        > 0" (more positives than expected). A figure that is a mean over cases may be named; of several classes that of
+        a class, such as "recall(cat) < .8" or "precision(cat) < .5".
     level : float
         Of the intervals; 1 − level is the chance that a stream that keeps its limits ever raises an alarm.
     target_prevalence : float, optional

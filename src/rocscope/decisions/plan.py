@@ -153,7 +153,7 @@ def outcomes_of(
     ----------
     promise : Promise
     acted, positive, known : array of n booleans
-        Which rows were acted on, which are positive, and which outcomes are known.
+        Rows that were acted on, positive rows, and rows with known outcomes.
     strata : array of n whole numbers
         Hashes chose among the rows of one number; −1 for rows that scores decided.
     gains : array of n
@@ -163,8 +163,8 @@ def outcomes_of(
     Notes
     -----
     The rate has Wilson's interval, the gain a normal one: n cases of mean gain m and variance s² bring n·m ± z·s·√n.
-    The effect is the Mantel–Haenszel difference of rates over strata, Σ w(p₁ − p₀)/Σ w with w = n₁·n₀/(n₁ + n₀), and
-    Σ w²(p₁(1 − p₁)/(n₁ − 1) + p₀(1 − p₀)/(n₀ − 1))/(Σ w)² its variance; strata of one case in an arm are left out.
+    The effect is the Mantel–Haenszel difference of rates over strata, Σ w(p₁ − p₀)/Σ w with w = n₁·n₀/(n₁ + n₀), and Σ
+    w²(p₁(1 − p₁)/(n₁ − 1) + p₀(1 − p₀)/(n₀ − 1))/(Σ w)² its variance; strata of one case in an arm are omitted.
     """
     seen = acted & known
     n, n_positive = int(seen.sum()), int((seen & positive).sum())
@@ -216,7 +216,7 @@ def _effect(acted: Array, positive: Array, known: Array, strata: Array, level: f
 
 
 class Note(str):
-    """What a reader of a plan should know: a text, with the code and the parameters that it was made from.
+    """Note for the reader of a plan: a text, with the code and the parameters that it was made from.
 
     Programs read `code` and `parameters`. In a file a note is its text alone, and nothing reads that back.
     """
@@ -287,7 +287,7 @@ class Plan(Result):
 
     @property
     def promise(self) -> Promise:
-        """Expectations for new cases that are acted on; for a plan from a file, those of its sample."""
+        """Expectations for new cases that are acted on; for a plan from a file, its sample's."""
         raise NotImplementedError
 
     def gains(self, positive: Array, amounts: Mapping[str, Array], segment: Any = None) -> Array:
@@ -309,17 +309,17 @@ class Plan(Result):
         ----------
         scores : array of n scores, or mapping from model name to array, Predictions, data frame
         ids : array of n identifiers, optional
-            Returned as they are. Ties are broken by their hashes, so that the order of the rows does not matter. By
+            Returned unchanged. Ties are broken by their hashes, so that the order of the rows does not matter. By
             default the numbers of the rows.
         segment : array of n segments, optional
-            For an allocation; those of the Predictions by default.
+            For an allocation; by default as in the Predictions.
         random_state : int, Generator, RandomState or None
             Another one breaks ties differently.
 
         Returns
         -------
         array
-            Exactly as many as are planned, where the plan is made for a number.
+            Exactly the planned number, if the plan is made for a number.
 
         Examples
         --------
@@ -356,7 +356,7 @@ class Plan(Result):
         ids : str or array, optional
             Column of the identifiers, or the identifiers themselves; by default rows are numbered from 0.
         scores : str, sequence of str, or mapping from model name to column, optional
-            Where the columns of scores are called otherwise than the models.
+            Score columns, if not named after the models.
         segment : str or array, optional
             Column of the segments, for an allocation.
         keep : sequence of str
@@ -365,7 +365,7 @@ class Plan(Result):
             Condition in SQL: apply the plan to these rows only.
         random_state : see `select`
         every_row : bool
-            List all cases in their order, with the decision about each, in place of those to act on.
+            List all cases in their order, with the decision about each, in place of the cases to act on.
         label : str, optional
             Column of the true labels, for the outcome of each case (true or false, positive or negative).
         pos_label : scalar, optional
@@ -415,9 +415,9 @@ class Plan(Result):
             The list that the plan was applied to, with outcomes. Hashes of the identifiers tell who was acted on.
         ids, scores, segment, where, random_state, **layout : see `apply`
         label : str
-            Column of the outcomes; missing where they are not known, as those of people who were not contacted may be.
+            Column of the outcomes; missing if unknown, for example of people who were not contacted.
         acted : str, optional
-            Column that says who was acted on, where that was not as planned; ``"all"`` for a list of those alone. Of
+            Column that says who was acted on, where that was not as planned; ``"all"`` for a list of those alone. With
             several actions, the column of the action that each case got.
         pos_label : label, optional
             The positive one; needed unless labels are 0/1, −1/1 or true/false.
@@ -572,7 +572,7 @@ def _point(fields: Fields, name: str, threshold: float) -> OperatingPoint:
 
 
 def _randomized_rule(fields: Fields, name: str, point: OperatingPoint, model: str, negated: bool) -> RandomizedRule:
-    """Return the randomised rule of a decision, whose point and second threshold are those of the decision."""
+    """Return the randomised rule of a decision, with the decision's point and second threshold."""
     inner = fields.inner(name, "two thresholds and what the second weighs")
     first = read_vertex(inner.inner("first", "a threshold of a model"))
     second = read_vertex(inner.inner("second", "a threshold of a model"))

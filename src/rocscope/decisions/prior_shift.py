@@ -134,7 +134,7 @@ def estimate_prevalence(
         probabilities that are calibrated at `train_prevalence`. ``"confusion"`` corrects the share of positive
         predictions at `threshold` by the error rates in a `labelled` sample.
     train_prevalence : float, optional
-        Class mix of the probabilities; by default that of `labelled`.
+        Class mix of the probabilities; by default the prevalence of `labelled`.
     labelled : data of one model, optional
         The same model on rows with labels.
     threshold : float
@@ -149,7 +149,7 @@ def estimate_prevalence(
     Raises
     ------
     InputError
-        If what a method needs is missing, or at the threshold the model does not tell the classes apart.
+        If an argument of the method is missing, or the model does not separate the classes at the threshold.
 
     Notes
     -----
@@ -349,7 +349,7 @@ class PartialProfitCurve(Curve):
         super().__init__(chart.x, campaign.profit(size, self._scale * chart.y), chart.threshold)
 
     def band(self, level: float = 0.95) -> Band:
-        """Return the interval of the profit, from that of the responders."""
+        """Return the interval of the profit, from the interval of the responders."""
         responders = self.chart.band(level)
         size = self.campaign.population * self.x
         low = self.campaign.profit(size, self._scale * responders.low)
@@ -359,7 +359,7 @@ class PartialProfitCurve(Curve):
     def best(self) -> dict[str, Any]:
         """Return depth, size, threshold and profit of the best known point within the capacity.
 
-        `at_reach` is true if it is the deepest known point: more contacts may pay, but there are no labels to tell.
+        `at_reach` is true if it is the deepest known point: more contacts may pay, but labels are missing.
         """
         size = self.campaign.population * self.x
         capacity = np.inf if self.campaign.capacity is None else self.campaign.capacity
@@ -389,7 +389,7 @@ def partial_lift_chart(y_true: Any, y_score: Any, *, inclusion: Any = None, pos_
     y_true : array of n labels
         None or NaN where the outcome is not known.
     y_score : array of n scores
-        Of all rows.
+        Scores of all rows.
     inclusion : number or array of n probabilities, optional
         The probability with which each row was drawn for labelling. Without it, only the rows down to the first one
         without a label are used.

@@ -81,7 +81,7 @@ def whole_numbers(*axes: Any) -> list[list[int]]:
 
 
 def rounded_to(total: int, planned: Sequence[int]) -> list[int]:
-    """Return integers with a given sum: each number rounded down, those with the largest remainders up.
+    """Return integers with a given sum: each number rounded down, the numbers with the largest remainders up.
 
     Notes
     -----
@@ -182,7 +182,7 @@ def draw(goodness: Array, group: Array, number: Array, hashes: Hashes) -> Boolea
     group : array of n
         Number of the group of each case, from 0.
     number : array of whole numbers
-        How many cases of each group are drawn, at most the group's size.
+        Number of cases of each group to draw, at most the group's size.
     hashes : function from rows to their hashes
         Asked only for the cases whose tie it decides.
 
@@ -250,7 +250,7 @@ class Part(NamedTuple):
 class RandomizedRule(Result):
     """One threshold, or several that each decide a share of the cases.
 
-    Its rates lie between those of the thresholds. Made by `rocscope.decisions.mixture`, `Hull.mixture`, and all plans.
+    Its rates lie between the thresholds' rates. Made by `rocscope.decisions.mixture`, `Hull.mixture`, and all plans.
 
     Attributes
     ----------
@@ -373,7 +373,7 @@ class RandomizedRule(Result):
         ----------
         scores : mapping from model name to array, Predictions or data frame; an array where one model is enough
         ids : array of one identifier per case, optional
-            Its hash decides on a case between the thresholds, wherever it stands; by default that of the row number.
+            Its hash decides on a case between the thresholds, wherever it stands; by default from the row number.
         random_state : int, Generator, RandomState or None
             Another one hashes differently.
 
@@ -431,9 +431,9 @@ class RandomizedRule(Result):
         return draw(self._goodness(columns), tier, np.array(selected), hashes)
 
     def strata(self, scores: Any, *, by_number: bool) -> Indices:
-        """Return a number for each case, the same for those that hashes choose among; −1 where scores decide.
+        """Return a number for each case, equal for cases that hashes choose among; −1 where scores decide.
 
-        Where a number of cases is filled, best first, hashes choose among equal scores; else among all on which the
+        If a number of cases is filled, best first, hashes choose among equal scores; else among all on which the
         thresholds differ.
         """
         columns = self._scores(scores)
@@ -586,8 +586,7 @@ def mixture(first: HullVertex, second: HullVertex, **target: Any) -> RandomizedR
     first, second : HullVertex
         Two models with their points; ``HullVertex("A", OperatingPoint(…))`` makes one of a crisp classifier.
     fpr, tpr, depth, at_most : float
-        What to attain, exactly one of them: a rate, the share of positive predictions, or their number among a
-        `population`.
+        Target, exactly one of them: a rate, the share of positive predictions, or their number among a `population`.
     population : float, optional
         Number of cases, with `at_most`. A budget is a capacity too: at most budget / unit cost cases.
     target_prevalence : float, optional
@@ -663,7 +662,7 @@ class Review(Result):
     Parameters
     ----------
     cost : float
-        Of one look, beside what the right action costs.
+        Cost of one review, in addition to the cost of the right action.
     capacity : float, optional
         Largest number of cases that can be looked at, among the population.
 
@@ -698,15 +697,15 @@ class Review(Result):
 
 @dataclass(frozen=True, repr=False)
 class Reviewing(Result):
-    """The reviewed cases: those that `rule` selects and that are not acted on.
+    """The reviewed cases: selected by `rule` and not acted on.
 
     Attributes
     ----------
     review : Review
     rule : RandomizedRule
-        Which cases are acted on or looked at.
+        Cases that are acted on or reviewed.
     share : Fraction or None
-        Of all cases, what the capacity is.
+        Share of the capacity in all cases.
     """
 
     _content = ("review", "point", "rule", "exact")
@@ -731,7 +730,7 @@ class Reviewing(Result):
         return None if self.share is None else str(self.share)
 
     def predict(self, acting: RandomizedRule, scores: Any, ids: Any, random_state: Any) -> NDArray[np.str_]:
-        """Return "act", "review" or "leave" for each case, with at most as many reviews as the capacity."""
+        """Return "act", "review" or "leave" for each case, with at most `capacity` reviews."""
         act = acting.predict(scores, ids, random_state=random_state)
         look = self.rule.predict(scores, ids, random_state=random_state)
         if self.share is not None:

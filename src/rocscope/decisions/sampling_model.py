@@ -7,8 +7,8 @@ methods of their own.
 
 The sampling model. A `SamplingModel` holds the data of a choice and its candidates, and estimates the cost of the
 choice on new cases from `Generalization`: the choice repeated in folds and bootstrap replicates (see `generalization`).
-There are three kinds of choice: among all thresholds of a hull (`model_of_hull`), and among those of rows with costs of
-their own (`model_of_rows`). The cost of a given rule is estimated without choosing again (`as_given`).
+There are three kinds of choice: among all thresholds of a hull (`model_of_hull`), and among thresholds for rows with
+their own costs (`model_of_rows`). The cost of a given rule is estimated without choosing again (`as_given`).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -182,7 +182,7 @@ def act_by_row(probability: Any, context: Context | Campaign, columns: Mapping[s
     Parameters
     ----------
     probability : array of n calibrated probabilities
-        Of the positive class, among the cases that are decided on.
+        Share of the positive class among the cases that are decided on.
     context : Context
     columns : mapping from name to array of n numbers, optional
         Those that the context names.
@@ -194,7 +194,7 @@ def act_by_row(probability: Any, context: Context | Campaign, columns: Mapping[s
     Raises
     ------
     InputError
-        If a score is no probability, or the context has a target prevalence, at which they would be others: see
+        If a score is not a probability, or the context has a target prevalence, which changes probabilities: see
         `correct_probabilities`.
     ColumnError
         If a column of the context is not there.
@@ -334,7 +334,7 @@ class Generalization:
         return Estimate(value, low, high, self.level, method, self.design.n, float(np.nanstd(drawn)))
 
     def threshold(self) -> BootstrapEstimate:
-        """Return the chosen threshold, and those of replicates that choose the same candidate."""
+        """Return the chosen threshold, and the thresholds of replicates that choose the same candidate."""
         chosen = self.sample.number
         candidate = self.candidates.members[chosen]
         thresholds = candidate.thresholds(self.design.tallies[candidate.model].threshold)
@@ -395,7 +395,7 @@ class Generalization:
 
     @cached_property
     def _excess_losses(self) -> Array:
-        """Loss of the choice above that of the best in each replicate, corrected for the replicate's optimism."""
+        """Loss of the choice minus the loss of the best in each replicate, corrected for the replicate's optimism."""
         drawn, chosen = self.replicates, self.sample.number
         lowest = np.full(len(drawn.cells), np.nan)
         for number, candidate in enumerate(self.candidates.members):
@@ -452,7 +452,7 @@ class Generalization:
 
 @dataclass(frozen=True)
 class RowCostModel:
-    """Costs of rows, each with its own: of `times` as many cases, plus `fixed`; or only what acting adds to leaving."""
+    """Costs of rows, each with its own: multiplied by `times`, plus `fixed`; or only what acting adds to leaving."""
 
     priced: PricedRows
     times: float = 1.0
@@ -566,13 +566,13 @@ class SamplingModel:
     samples : Samples or None
         The data of all models; rows in money where costs differ from row to row and cost decides.
     candidates : Candidates or None
-        What was chosen among.
+        Candidates of the choice.
     row_costs : RowCostModel or None
-        What each row costs, where that differs.
+        Cost of each row, if costs differ.
     fixed : function without arguments that returns a FixedRule, or None
-        The cost is then that of this rule, which is not chosen again; a criterion is still estimated from `candidates`.
+        The cost is then for this rule, which is not chosen again; a criterion is still estimated from `candidates`.
     uncertain : UncertainContext or None
-        The context of new cases is drawn from it; that of the candidates is its mean.
+        The context of new cases is drawn from it; the candidates' cost is its mean.
     """
 
     samples: Samples | None = None
@@ -584,7 +584,7 @@ class SamplingModel:
     def estimate(self, *, quantity: CostOrCriterion = "cost", **options: Any) -> ChosenEstimate:
         """Return the cost (in the candidates' unit) or criterion of the choice on new cases.
 
-        The options are those of `generalization`.
+        The options are as in `generalization`.
         """
         check.check_choice("of", quantity, ("cost", "criterion"))
         if self.fixed and not (self.candidates and quantity == "criterion"):
@@ -679,7 +679,7 @@ def model_of_rows(row_costs: RowCostModel, acts: Array, reason: str = "") -> Sam
 def largest_share_of(
     constraints: tuple[Constraint, ...], cases: Fraction
 ) -> tuple[float | None, tuple[Constraint, ...]]:
-    """Return the largest share of `cases` that the constraints admit, and those that it does not replace.
+    """Return the largest share of `cases` that the constraints admit, and the constraints that it does not replace.
 
     If all constraints are upper bounds on the number or share of cases, the share replaces all of them. Otherwise it is
     None, and all constraints remain.

@@ -94,7 +94,7 @@ class SegmentUnitCosts:
     distinct : sequence of UnitCosts
     index : array of n_segments
     fixed_costs : sequence of Fraction
-        Fixed cost of each campaign, in the order of `distinct`; empty if there are none.
+        Fixed cost of each campaign, in the order of `distinct`; empty by default.
     runs : tuple of bool
         Whether each campaign is run, so that its fixed cost is paid; empty if that is not to be chosen.
     """
@@ -164,7 +164,7 @@ class GivenCosts:
     ----------
     context : Context, Campaign, mapping from segment to one, or None
     population : float or None
-        Number of cases in all segments; by default those of the sample.
+        Number of cases in all segments; by default the sample's.
     """
 
     context: Any

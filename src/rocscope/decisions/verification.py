@@ -53,7 +53,7 @@ ROUNDED = 1e-12
 
 @dataclass(frozen=True)
 class Check(Result):
-    """One number or name of a plan, as it is stored and as it was recomputed from the rows."""
+    """One number or name of a plan, as stored and as recomputed from the rows."""
 
     name: str
     stored: Any
@@ -183,7 +183,7 @@ def _verify_decision(plan: Decision, data: Any) -> Verification:
 
 
 def _question(plan: Decision) -> Question:
-    """Return the question of a decision; for a threshold that was given, that of the best one without constraints."""
+    """Return the question of a decision; for a given threshold, the gap of the best one without constraints."""
     review = plan.offered_review if plan.review is None else plan.review.review
     question = Question(plan.context, population=plan.population, review=review)
     if review is not None or plan.criterion in GIVEN_THRESHOLDS:
@@ -489,7 +489,7 @@ def _within_limits(plan: Allocation | ActionAllocation, bounds: Sequence[Segment
 
 
 def _nested(place: Allocation, after: Allocation) -> Check:
-    """Check that at every score at most as many cases get the later of two actions."""
+    """Check that at every score the later of two actions has no more cases than the earlier one."""
     # The share with the later action rises at its own thresholds only.
     excess = Fraction(0)
     for name in after.keys:

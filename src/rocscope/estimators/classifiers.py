@@ -63,7 +63,7 @@ class CandidateThreshold(Result):
     cost : float
         Per case, in units of the weights: of rows in each fold, at the threshold that the other folds set.
     beyond, standard_error : float
-        That cost less the one of the candidate that was taken, and the standard error of this paired difference.
+        This cost minus the cost of the chosen candidate, and the standard error of this paired difference.
     """
 
     threshold: float
@@ -84,7 +84,7 @@ def best_candidate(
     predictions : Predictions
         The out-of-fold scores that it was chosen from.
     shrinkage : float
-        Rows of the rarer class for which the Bayes rule counts as much as the search.
+        Rows of the rarer class at which the Bayes rule and the search have equal weight.
     of_probabilities : bool
         Whether scores are probabilities, which are recalibrated and averaged as log-odds.
 
@@ -136,7 +136,7 @@ def _error_of_sum(values: Array) -> Array:
 
 @dataclass(frozen=True)
 class _CandidateRule:
-    """How candidate thresholds are set on rows; see `best_candidate`. `slope` is that of the iso-performance line."""
+    """Method of setting candidate thresholds on rows; see `best_candidate`. `slope` is the iso-performance line's."""
 
     slope: float
     shrinkage: float
@@ -246,21 +246,21 @@ class ThresholdClassifier(wrapping.TwoClasses, wrapping.WrappingClassifier):
     ----------
     estimator : classifier with predict_proba or decision_function
     context : Context or UncertainContext, optional
-        Prevalence and costs; by default those of accuracy at the class mix of the training rows.
+        Prevalence and costs; by default accuracy's, at the class mix of the training rows.
     criterion : str or function, optional
-        What to maximise in place of lowest cost; see `rocscope.choose`.
+        Criterion to maximise instead of minimising cost; see `rocscope.choose`.
     subject_to : constraints
         Such as ``"tpr >= .9"``; see `rocscope.choose`.
     cv : int, str, protocol, splitter, or pairs of row numbers
         Inner folds; see `rocscope.evaluate`.
     response_method : {"auto", "predict_proba", "decision_function"}
-        Where scores come from; "auto" takes the first of them that the model has.
+        Method that provides scores; "auto" takes the first of them that the model has.
     pos_label : label, optional
-        The positive class. If left out it is 1 of labels 0/1 or −1/1, True of False/True; where the choice
-        treats both classes alike, as accuracy does, the second of any two labels.
+        The positive class. By default it is 1 of labels 0/1 or −1/1, True of False/True; if the choice treats both
+        classes equally, as accuracy does, the second of any two labels.
     shrinkage : float
-        How many rows of the rarer class the Bayes rule counts for beside the search, where cost (or accuracy) is all
-        that is asked for, the same in every row; 0 takes the threshold of the search.
+        Weight of the Bayes rule relative to the search, in rows of the rarer class, if only a cost (or accuracy) is
+        optimised, the same in every row; 0 takes the threshold of the search.
     random_state : int, Generator, RandomState or None
         Of the folds; None draws new ones at every fit.
     n_jobs : int, optional
@@ -271,14 +271,15 @@ class ThresholdClassifier(wrapping.TwoClasses, wrapping.WrappingClassifier):
     threshold_ : float
         Positive iff ``score >= threshold_``; infinite where nobody, or everybody, is best predicted positive.
     decision_ : Decision
-        How the threshold was chosen, with its counts and costs out of fold; where it is not that of the search, a note
-        says from where it was moved.
+        Choice of the threshold, with its counts and costs out of fold; if it differs from the search's, a note states
+        from where it was moved.
     candidates_ : dict from name to CandidateThreshold
         The thresholds that were compared, with paired differences of cost; empty where only the search was asked for.
     predictions_ : Predictions
         The merged out-of-fold scores it was chosen from, with their folds; in the order of the training rows.
     fold_thresholds_ : array of one threshold a fold
-        What the search finds on each fold's own rows; NaN where they hold one class only or nothing is admissible.
+        Threshold found by the search on each fold's own rows; NaN where they hold one class only or nothing is
+        admissible.
     threshold_spread_ : float
         Standard deviation of `fold_thresholds_`; NaN unless two are finite or more, inf where only some are infinite.
     estimator_ : classifier
@@ -300,24 +301,24 @@ class ThresholdClassifier(wrapping.TwoClasses, wrapping.WrappingClassifier):
     class mix of the training rows, and the model is fitted once more to all of them. It never sees rows twice: the
     threshold comes from scores of models that were fitted without the rows that they scored.
 
-    The best of all thresholds is where a few rows say, the more so the further the costs are apart. The log-odds of the
-    threshold are therefore taken between those of the search and those of the Bayes rule, where recalibrated scores
-    (Platt's sigmoid, out of fold) reach the probability from which acting pays. They are r/(r + `shrinkage`) of the
-    way to the search, where the rarer class has r rows. So with many rows the search decides.
+    The best of all thresholds depends on a few rows, especially if the costs are very different. The log-odds of the
+    threshold are therefore taken between the search's and the Bayes rule's, where recalibrated scores (Platt's sigmoid,
+    out of fold) reach the probability from which acting pays. They are r/(r + `shrinkage`) of the way to the search,
+    where the rarer class has r rows. So with many rows the search decides.
 
     That threshold is compared with five others: the search, the Bayes rule, one halfway between the search and the
     Bayes rule of ranks, everybody and nobody. Each is set on all folds but one and judged on that one. If any costs
     less by more than a standard error of the paired difference, the cheapest of all is taken. So none of the others is
-    better by 2 standard errors. What it saved: docs/guide/estimators.md. Other criteria and constraints take the
-    search, and so do 20,000 rows of the rarer class.
+    better by 2 standard errors. Savings: docs/guide/estimators.md. Other criteria and constraints take the search, and
+    so do 20,000 rows of the rarer class.
 
     A number of folds means shuffled, stratified ones. A class with fewer members than folds is tested in some folds
     only, which the merged analysis does not mind, and there are no more folds than the largest class has members.
 
     `sample_weight` counts in the analysis, and goes to the model if its `fit`, or that of a pipeline's last step, takes
     it (through metadata routing, as the model requests). Folds are made of rows, so that an integer weight does not
-    equal repeated rows exactly: those would fall into different folds. Cost beside the fits: one sort and about a
-    millisecond.
+    equal repeated rows exactly: those would fall into different folds. Additional cost to the fits: one sort and about
+    a millisecond.
 
     References
     ----------
@@ -401,7 +402,7 @@ class ThresholdClassifier(wrapping.TwoClasses, wrapping.WrappingClassifier):
 
     @property
     def fold_thresholds_(self) -> Array:
-        """What the search finds on each fold's own rows, in the order of the folds."""
+        """Threshold found by the search on each fold's own rows, in the order of the folds."""
         validation.check_is_fitted(self, "predictions_")
         thresholds = []
         for fold in self.predictions_.by_fold().values():
@@ -453,8 +454,8 @@ class HullClassifier(wrapping.TwoClasses, wrapping.FoldedClassifier, metaestimat
     Attributes
     ----------
     decision_ : Decision
-        The model and threshold, with counts and costs out of fold; where a mixture decides, what it stands beside:
-        the choice of highest accuracy.
+        The model and threshold, with counts and costs out of fold; if a mixture decides, its alternative: the choice of
+        highest accuracy.
     mixture_ : RandomizedRule or None
     hull_ : Hull
         The ROC hull of all models out of fold: which of them is best where.
@@ -467,8 +468,7 @@ class HullClassifier(wrapping.TwoClasses, wrapping.FoldedClassifier, metaestimat
     Raises
     ------
     InputError
-        If there are no models, names repeat, or a context and a mixture are both asked for; see also
-        `ThresholdClassifier`.
+        If no models are given, names repeat, or both a context and a mixture are given; see also `ThresholdClassifier`.
 
     Notes
     -----
@@ -552,7 +552,7 @@ class HullClassifier(wrapping.TwoClasses, wrapping.FoldedClassifier, metaestimat
         Raises
         ------
         LabelError
-            If the fit took either class for the positive one, and costs or constraints now tell them apart.
+            If the fit took either class for the positive one, and costs or constraints now distinguish them.
         """
         validation.check_is_fitted(self, "hull_")
         aimed = copy(self)
@@ -591,7 +591,7 @@ class HullClassifier(wrapping.TwoClasses, wrapping.FoldedClassifier, metaestimat
         return self.named_estimators_[self.decision_.model].predict_proba(X)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters, and with `deep` those of each model as ``name__parameter``."""
+        """Return the parameters, and with `deep` the parameters of each model as ``name__parameter``."""
         return self._cost_params(deep) | self._get_params("estimators", deep=deep)
 
     def set_params(self, **params: Any) -> Self:
@@ -600,7 +600,7 @@ class HullClassifier(wrapping.TwoClasses, wrapping.FoldedClassifier, metaestimat
 
     @property
     def _is_symmetric(self) -> bool:
-        """True if the choice treats both classes alike."""
+        """True if the choice treats both classes equally."""
         return wrapping.check_aim(self.context, self.criterion, self.subject_to) and self.mixture is None
 
     def _decide(self) -> None:
@@ -636,7 +636,7 @@ class ClassWeightClassifier(wrapping.WrappingClassifier):
         Least share of a class that must be found.
     cv, n_jobs : see `ThresholdClassifier`
     random_state : int, Generator, RandomState or None
-        Of the folds, and of the search for weights.
+        Seed of the folds, and of the search for weights.
 
     Attributes
     ----------
@@ -739,12 +739,12 @@ class ResampledClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     sampler : {"under", "over"} or sampler of imbalanced-learn
         The names stand for its RandomUnderSampler and RandomOverSampler, to equally frequent classes.
     random_state : int, RandomState or None
-        Of a sampler given by name.
+        Seed of a sampler given by name.
 
     Attributes
     ----------
     estimator_ : classifier
-        Fitted to the resampled rows; its own probabilities are those of their class mix.
+        Fitted to the resampled rows; its own probabilities refer to their class mix.
     sampler_ : sampler
     train_prevalence_, prevalence_ : arrays of k shares
         Class mix of the resampled rows, and of all rows.
@@ -760,13 +760,13 @@ class ResampledClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     Notes
     -----
     Probabilities are multiplied by π_c/π₀_c, for a class mix π₀ of the resampled rows and π of all rows, and divided by
-    their sum; with two classes that is `decisions.correct_probabilities`. It is right where rows of each class are
-    resampled alike, whatever their features: random over- and under-sampling. Samplers that make up rows or choose
+    their sum; with two classes that is `decisions.correct_probabilities`. It is right if rows of each class are
+    resampled independently of their features: random over- and under-sampling. Samplers that make up rows or choose
     them by their place (SMOTE, NearMiss) change the distribution within a class, which nothing corrects.
 
     `predict` takes the most probable class at the original mix, so that it predicts a rare class about as seldom as a
-    model of all rows. Where errors differ in cost, wrap it: ``ThresholdClassifier(ResampledClassifier(…), context=…)``
-    resamples inside each fold. Rows are resampled, so there are no weights beside.
+    model of all rows. If errors differ in cost, wrap it: ``ThresholdClassifier(ResampledClassifier(…), context=…)``
+    resamples inside each fold. Rows are resampled, so weights cannot be given.
 
     References
     ----------

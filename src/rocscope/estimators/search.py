@@ -55,9 +55,9 @@ class SearchCandidate(Result):
     value : float
         Its figure out of fold; of a cost or a figure of one threshold, at the threshold that is best on these rows.
     worse_by : float
-        How much worse than the best one.
+        Difference from the best one.
     standard_error : float
-        Of that difference, paired by case.
+        Standard error of this difference, paired by case.
     threshold : float
         NaN where the figure has none.
     """
@@ -94,11 +94,11 @@ class Search(wrapping.TwoClasses, wrapping.WrappingClassifier):
         A `GridSearchCV` or `RandomizedSearchCV` stands for its settings, each of them a candidate; its own folds and
         scoring are not used. List simple candidates first.
     context : Context, optional
-        Prevalence and costs, where cost is what counts; by default those of accuracy.
+        Prevalence and costs, where cost is what counts; by default accuracy's.
     criterion : str, optional
         A figure in place of cost: of a whole ranking ("auc", "brier", "average_precision") or of one threshold ("f1").
     subject_to : constraints
-        Such as ``"tpr >= .9"``; candidates without an admissible threshold in every repeat are left out.
+        Such as ``"tpr >= .9"``; candidates without an admissible threshold in every repeat are omitted.
     one_standard_error : bool
         Whether to take the first candidate that is worse than the best one by at most a standard error of the paired
         difference (Breiman et al. 1984), rather than the best one itself.
@@ -137,9 +137,9 @@ class Search(wrapping.TwoClasses, wrapping.WrappingClassifier):
     Notes
     -----
     All candidates are fitted in the same folds. The choice is then repeated on nine tenths of the cases, and each
-    winner judged on the rest, 200 times; no model is fitted anew for that (Tsamardinos, Greasidou & Borboudakis 2018).
-    What the choice makes the winner look better is taken off its estimate, and counts as a further error of it.
-    Measured: docs/guide/estimators.md.
+    winner judged on the rest, 200 times; no model is fitted again for this (Tsamardinos, Greasidou & Borboudakis 2018).
+    The optimism of the choice is subtracted from the winner's estimate, and counts as an additional error. Measured:
+    docs/guide/estimators.md.
 
     References
     ----------
@@ -270,7 +270,7 @@ class Search(wrapping.TwoClasses, wrapping.WrappingClassifier):
 
 @dataclass(frozen=True)
 class _Goal:
-    """What a search is for: a cost, a figure of one threshold, or one of a whole ranking."""
+    """Objective of a search: a cost, a figure of one threshold, or a figure of a whole ranking."""
 
     sign: int
     symmetric: bool
@@ -369,7 +369,7 @@ def _decided(predictions: Predictions, context: Context | None, options: dict[st
 
 
 def _of_all_candidates(figures: _CandidateFigures, predictions: Predictions) -> _CandidateFigures:
-    """Return figures of all candidates, from those with a decision; the others have NaN and are never taken."""
+    """Return figures of all candidates, from candidates with a decision; the others have NaN and are never taken."""
     names = list(predictions.models)
     decided = [names.index(name) for name in figures.decisions]
     values = np.full(len(names), nan)

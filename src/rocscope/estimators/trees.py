@@ -38,7 +38,7 @@ def _smoothed(counts: Array, smoothing: Smoothing, m: float) -> Array:
     Raises
     ------
     InputError
-        If there is no such smoothing, or m is negative.
+        If the smoothing is unknown, or m is negative.
 
     Examples
     --------
@@ -68,7 +68,7 @@ class Tree:
     Attributes
     ----------
     feature : array of one column a node
-        Which decides there; −1 in a leaf.
+        Model that decides there; −1 in a leaf.
     threshold : array of one cut a node
         Rows with ``x <= threshold`` go left.
     left, right : arrays of nodes
@@ -180,8 +180,8 @@ def _area(share: Array) -> Array:
 
     Notes
     -----
-    Of a pair with shares a and b it is (1 + |a − b|)/2; in ascending order the shares a₀ … a₍ₖ₋₁₎ differ by
-    Σ (2i − k + 1)·aᵢ in all.
+    For a pair with shares a and b it is (1 + |a − b|)/2; in ascending order the shares a₀ … a₍ₖ₋₁₎ differ by Σ (2i − k
+    + 1)·aᵢ in all.
 
     Examples
     --------
@@ -319,7 +319,7 @@ class SmoothedTreeClassifier(DecisionTreeClassifier):
     ----------
     smoothing : {"laplace", "m", "none"}
     m : float
-        Of the m-estimate: how many rows the class mix of all training rows counts for in a leaf.
+        Parameter of the m-estimate: weight of the class mix of all training rows in a leaf, in rows.
     criterion, splitter, max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_features, \
 random_state, max_leaf_nodes, min_impurity_decrease, class_weight, ccp_alpha, monotonic_cst
         See scikit-learn's DecisionTreeClassifier, which this is otherwise.
@@ -327,7 +327,7 @@ random_state, max_leaf_nodes, min_impurity_decrease, class_weight, ccp_alpha, mo
     Raises
     ------
     InputError
-        If there is no such smoothing, or m is negative.
+        If the smoothing is unknown, or m is negative.
 
     Notes
     -----

@@ -123,7 +123,7 @@ class TwoClasses(BaseEstimator):
     context: Any
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters; with `deep` also those of inner models, and of the context as ``context__cost_fn``."""
+        """Return the parameters; with `deep` also of inner models, and of the context as ``context__cost_fn``."""
         return self._cost_params(deep) | super().get_params(deep=deep)
 
     def set_params(self, **params: Any) -> Self:
@@ -253,8 +253,8 @@ def one_label_a_row(y: Any) -> Any:
 def check_two_classes(y: Array, pos_label: Any, *, symmetric: bool) -> tuple[Array, Any]:
     """Return both classes, sorted, and the positive one.
 
-    Where the decision treats both alike, the second one is, as in scikit-learn; else it is inferred only from 0/1,
-    −1/1 and False/True.
+    If the decision treats both equally, the second one is, as in scikit-learn; else it is inferred only from 0/1, −1/1
+    and False/True.
 
     Raises
     ------
@@ -294,12 +294,12 @@ def check_response(estimator: Any, wanted: str = "auto") -> str:
 
 
 def _folds(y: Array, k: int) -> Folds:
-    """Return folds that spread rare classes; at most as many as the largest class has members.
+    """Return folds that spread rare classes; at most the size of the largest class.
 
     Raises
     ------
     InputError
-        If there are not two classes with a member that can be left out.
+        If fewer than two classes have a member that can be omitted.
     """
     classes, size = np.unique(y, return_counts=True)
     if (size > 1).sum() < 2:

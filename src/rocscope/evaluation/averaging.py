@@ -67,7 +67,7 @@ class Spread:
     folds : int
     effective, df : float
     name : str
-        What a band calls it.
+        Its name in a band.
     """
 
     folds: int
@@ -321,8 +321,8 @@ class _Position(NamedTuple):
 class Vertical:
     """The y of each fold at given x; by default at the x of every fold's points.
 
-    Where a fold jumps there are two points of one x, before and after, so that the straight lines between points
-    enclose the mean of the areas.
+    If a fold jumps there are two points of one x, before and after, so that the straight lines between points enclose
+    the mean of the areas.
     """
 
     curves: Sequence[Curve]
@@ -450,7 +450,7 @@ class ByFalsePositives:
     """True positives of each fold among its first rows that include 0, 1, 2, … false positives.
 
     Within a tie they are taken in proportion. After its last negative, a fold has found all its positives; the last
-    point is that of all rows.
+    point contains all rows.
     """
 
     curves: Sequence[CountedRoc]
@@ -492,7 +492,7 @@ class Areas(Result):
     Attributes
     ----------
     name : str
-        What the area is called.
+        Name of the area.
     pooled, mean : Estimate
     """
 
@@ -526,20 +526,20 @@ class AverageCurve(Curve):
     x, y, threshold : arrays
         Points of the average; thresholds are NaN where each fold has its own.
     folds_at : array
-        How many folds each point rests on.
+        Number of folds at each point.
     band : Band or None
         Interval of y; None where one fold alone cannot tell.
     x_band : Band or None
-        Of a threshold average: the interval of x at each mean y.
+        For a threshold average: the interval of x at each mean y.
     method : str
-        How it was averaged, in words.
+        Method of averaging, in words.
     model : str
     folds : dict from fold to Curve
         The single curves. Each counts the same in a mean, however many rows it has; pooled, each row does.
     undefined : dict from fold to str
         Why a fold has no curve.
     pooled : Curve
-        Of all rows together, those of folds without a curve included.
+        Area of all rows together, including folds without a curve.
     areas : Areas or None
         Pooled and as the mean of the folds; None for lift and calibration, which have no area.
     """
@@ -579,7 +579,7 @@ class AverageCurve(Curve):
         return self._first.y_name
 
     def at(self, x: Any) -> Any:
-        """Return the average at `x`; between points, that of mixtures of neighbouring thresholds."""
+        """Return the average at `x`; between points, attained by mixtures of neighbouring thresholds."""
         x = np.asarray(x, dtype=np.float64)
         return scalar(self._at(x.reshape(-1)).reshape(x.shape))
 
@@ -675,7 +675,7 @@ def average_curve(
         positives at each number of false positives; or one curve of the rows of all folds together, which supposes
         that scores mean the same in all of them.
     model : str, optional
-        May be left out when there is only one.
+        May be omitted if there is only one.
     grid : array, optional
         The x of a vertical average, the thresholds of a threshold average. By default every value that any fold has,
         or 20,000 of them.
@@ -687,25 +687,25 @@ def average_curve(
     Returns
     -------
     AverageCurve
-        `areas` has the area of the pooled rows and the mean of those of the folds; the two are never mixed.
+        `areas` has the area of the pooled rows and the mean area of the folds; the two are never mixed.
 
     Raises
     ------
     InputError
-        If there is no fold column, or an option does not fit the curve.
+        If the fold column is missing, or an option does not fit the curve.
     OneClassError
         If no fold has the classes that the curve needs.
 
     Warns
     -----
     RocscopeWarning
-        If some folds have no curve: they are left out of means and named in `undefined`. Pooled rows include theirs.
+        If some folds have no curve: they are omitted from means and named in `undefined`. Pooled rows include theirs.
 
     Notes
     -----
     Each fold counts the same, whatever its number of rows; pooled, each row (weight) does. Bands are mean ± t·s/√K,
-    pointwise, from the standard deviation s of the K folds; of pooled rows the jackknife that leaves out one fold at a
-    time. Repeats are no new data: of a repeated cross-validation K is the number of folds in one repeat, for repeated
+    pointwise, from the standard deviation s of the K folds; for pooled rows the jackknife that omits one fold at a
+    time. Repeats are not new data: for a repeated cross-validation K is the number of folds in one repeat, for repeated
     holdouts the variance is s²·(1/K + ρ/(1 − ρ)), ρ the share of cases that is tested. Folds of a cross-validation
     share training rows, so such bands are too narrow for what another training sample would give.
 

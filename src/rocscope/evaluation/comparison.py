@@ -50,7 +50,7 @@ class FoldScores:
     values : m × n array
         Folds of one repeat are neighbours.
     repeats : int or None
-        How many repeats of equally many folds these are; None where that is not known.
+        Number of repeats of the folds; None where that is not known.
     test_share : float or None
         Share of the rows that a fold tests; None where that is not known.
     quantity : str
@@ -67,7 +67,7 @@ class FoldScores:
 
     @property
     def variance_factor(self) -> float:
-        """Factor from the variance over folds to that of their mean, which shared training rows increase.
+        """Factor from the variance over folds to the variance of their mean, which shared training rows increase.
 
         1/n + ρ/(1 − ρ) for n folds that each test the share ρ of the rows (Nadeau & Bengio 2003).
 
@@ -206,12 +206,12 @@ def compare_folds(
         Nadeau & Bengio's corrected resampled t-test; for five repeats of two folds also Dietterich's t-test and
         Alpaydin's combined F-test.
     metric : str, Context, CostMatrix or function
-        For predictions: what is computed in each fold, see `bootstrap_632`. What needs decisions takes those of the
-        models; where predictions hold none, the threshold of probabilities is 0.5.
+        For predictions: what is computed in each fold, see `bootstrap_632`. Statistics of decisions use the models'
+        decisions; where predictions hold none, the threshold of probabilities is 0.5.
     test_share : float, optional
-        Share of the rows that a fold tests, such as 0.1 in ten-fold cross-validation. Left out, it is that of
-        cross-validation, 1/folds, where scores are arrays of repeats × folds, or predictions whose repeats test every
-        row; else it must be given.
+        Share of the rows that a fold tests, such as 0.1 in ten-fold cross-validation. By default it is 1/folds, as in
+        cross-validation, if scores are arrays of repeats × folds, or predictions whose repeats test every row; else it
+        must be given.
     alternative, test, margin, level, adjust : see `compare`
 
     Returns
@@ -348,7 +348,7 @@ class PracticalComparison(inference.Comparison):
     Parameters
     ----------
     first, second, difference, statistic, p_value, method, … : see `Comparison`
-        The interval is a credible one; there is no statistic and no p-value.
+        The interval is a credible one; without a statistic or p-value.
     rope : float
         Differences from −rope to rope are too small to matter.
     first_better, equivalent, second_better : float
@@ -388,7 +388,7 @@ def practical_equivalence(
         Region of practical equivalence: differences from −rope to rope are too small to matter, such as 0.01 for
         accuracy. At 0 only better and worse are left.
     level : float
-        Of the credible intervals.
+        Probability of the credible intervals.
 
     Returns
     -------
@@ -403,10 +403,9 @@ def practical_equivalence(
     Notes
     -----
     With a flat prior, the mean difference in the population has a Student distribution with n − 1 degrees of freedom
-    around the mean of the n folds, of scale √(s²·(1/n + ρ)) as in Nadeau & Bengio's test (`compare_folds`).
-    The numbers equal its p-values, but are probabilities of the hypotheses. Where folds do not differ at all the
-    probability is 1 on the side where their difference lies, and one half on each side for a difference of 0 without a
-    rope.
+    around the mean of the n folds, of scale √(s²·(1/n + ρ)) as in Nadeau & Bengio's test (`compare_folds`). The numbers
+    equal its p-values, but are probabilities of the hypotheses. If folds do not differ at all the probability is 1 on
+    the side where their difference lies, and one half on each side for a difference of 0 without a rope.
 
     References
     ----------
@@ -582,8 +581,8 @@ def compare_datasets(
         from data set name to predictions with folds, whose mean over folds is taken
     metric : see `compare_folds`
     zeros : {"split", "drop", "pratt"}
-        Data sets where two models are equal: their ranks go half to each side (Demšar), they are left out (Wilcoxon),
-        or they are ranked and then left out (Pratt).
+        Data sets where two models are equal: their ranks go half to each side (Demšar), they are omitted (Wilcoxon), or
+        they are ranked and then omitted (Pratt).
     alternative, test, margin, level, adjust : see `compare`
 
     Returns
@@ -600,11 +599,9 @@ def compare_datasets(
     Notes
     -----
     `scipy.stats.wilcoxon`, exact for at most 50 data sets without ties and zeros, else by the normal approximation.
-    Differences that are equal to 13 digits of the largest value are ties: 0.3 − 0.2 and 0.2 − 0.1 are not in
-    binary.
-    The interval is that of the Walsh averages which the exact test without ties does not reject: as wide as it must be
-    for its level, and infinite where so few data sets cannot reach it (five, at 95 %). Of more than two models ask
-    `friedman` first.
+    Differences that are equal to 13 digits of the largest value are ties: 0.3 − 0.2 and 0.2 − 0.1 are not in binary.
+    The interval contains the Walsh averages which the exact test without ties does not reject. It is infinite if the
+    number of data sets cannot reach the level (five, at 95%). For more than two models use `friedman` first.
 
     References
     ----------
@@ -710,8 +707,8 @@ for more than about 10 data sets and 5 models (Demšar 2006, §3.2.2)."""
 def _exact_p_value(ranks: Array) -> float:
     """Return the share of all orders within rows (n × m) whose rank sums differ at least as much.
 
-    Friedman's χ² and Iman & Davenport's F grow with the sum of squares of these sums alone, ties being as they are, so
-    that both have this p-value.
+    For given ties, Friedman's χ² and Iman & Davenport's F increase with the sum of squares of these sums alone, so that
+    both have this p-value.
 
     Notes
     -----
@@ -758,12 +755,12 @@ class RankComparison(Result):
         Iman & Davenport's F; p from its exact distribution, which is the same, or of m − 1 and (m − 1)(N − 1) degrees
         of freedom, which is then the better test.
     critical_difference : float
-        Nemenyi's: mean ranks further apart than this differ, at `level`.
+        Nemenyi's: mean ranks with a larger difference differ, at `level`.
     level : float
     pairs : Comparisons
         Differences of mean ranks (a lower rank is better), with Nemenyi's simultaneous intervals and p-values.
     quantity : str
-        What was ranked.
+        Ranked quantity.
     """
 
     _also = ("mean_rank", "groups")
@@ -825,9 +822,9 @@ def friedman(
     ----------
     results, metric : see `compare_datasets`
     larger_is_better : bool, optional
-        False for errors, losses and costs; left out, what the named metric of predictions is, and True for arrays.
+        False for errors, losses and costs; by default as the named metric of predictions, and True for arrays.
     level : float
-        Of the critical difference and the intervals: 0.95 for a test at 5 %.
+        Confidence level of the critical difference and the intervals: 0.95 for a test at 5%.
 
     Returns
     -------
@@ -843,8 +840,8 @@ def friedman(
     -----
     χ² = 12N/(m(m+1))·(ΣR̄² − m(m+1)²/4), divided by the correction for ties; F = (N − 1)χ²/(N(m − 1) − χ²), which is
     less conservative. Up to ten data sets and five models the p-value of both is the share of all orders within the
-    data sets that make as large a difference; beyond, those of χ² and F are approximations. Values that are equal to 13
-    digits of the largest of their data set tie.
+    data sets that make as large a difference; otherwise p-values of χ² and F are approximations. Values that are equal
+    to 13 digits of the largest of their data set tie.
 
     Critical difference q·√(m(m+1)/(6N)), with the quantile of the studentised range of m groups and infinite degrees of
     freedom, divided by √2. Nemenyi's test looks at ranks, so that adding a model can change what it says of two others:

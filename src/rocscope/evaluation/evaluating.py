@@ -56,14 +56,14 @@ def evaluate(
         With scikit-learn's interface; also pipelines and searches, all steps of which are fitted to the training rows
         only. They are copied, not changed.
     X : array, sparse matrix or data frame of n rows
-        Reaches the models as it is.
+        Passed to the models unchanged.
     y : array of n labels
     cv : int, float, str, protocol, splitter, or pairs of row numbers
         So many stratified folds; the share of a holdout; "holdout", "three_parts", "leave_one_out", "time_order" or
         "out_of_bag"; one of `rocscope.protocols`, which have options; any splitter of scikit-learn; or (training, test)
         rows of each fold.
     repeats : int
-        How often the protocol is drawn anew: 10 times 10 folds, or 100 shuffled holdouts.
+        Number of repetitions of the protocol: 10 times 10 folds, or 100 shuffled holdouts.
     groups : array of n labels, optional
         Rows of one group, such as a patient, are never in training and test at once; kept in the predictions, whose
         intervals and tests count groups. They reach the inner folds of searches whose `cv` is for groups, also as the
@@ -71,13 +71,13 @@ def evaluate(
     sample_weight : array of n weights, optional
         Passed to `fit` of each model that takes weights, and kept in the predictions.
     weights : {"auto", "frequency", "sampling"}
-        What a weight stands for; see `Predictions`.
+        Meaning of a weight; see `Predictions`.
     pos_label : label, optional
         The positive one of two; see `Predictions`.
     segment : array of n labels, optional
         Kept in the predictions: ``predictions.counts(by="segment")`` has means, tests and drift over segments.
     response : {"auto", "predict_proba", "decision_function", "predict"}, or mapping from model name to one of them
-        What the scores are; "auto": probabilities, or else the decision function (for more than two classes the
+        Kind of the scores; "auto": probabilities, or else the decision function (for more than two classes the
         predicted labels), or else 1 and 0 for the labels. ``predictions.source.responses`` states which.
     scoring : str, scorer, function, Context, CostMatrix, or list of them, or mapping from name to one of them, optional
         Judges each fitted model, as in `cross_validate`: names and scorers of scikit-learn, functions
@@ -86,7 +86,7 @@ def evaluate(
     n_jobs : int, optional
         Fits side by side, as joblib takes it; the result is the same.
     random_state : int, Generator, RandomState or None
-        Of the folds, and of each model whose own is None. With None every call draws other folds.
+        Seed of the folds, and of each model whose own is None. With None every call draws other folds.
     progress : bool, None or function
         None or True: a bar on stderr after a second, where that is a terminal; a function is called with the numbers
         of fits done and in all.
@@ -108,13 +108,13 @@ def evaluate(
     Warns
     -----
     RocscopeWarning
-        If some models fail: they are left out, and ``predictions.source.failures`` states where and why. If a model
+        If some models fail: they are omitted, and ``predictions.source.failures`` states where and why. If a model
         takes no weights, or has inner folds or early stopping that part groups. If a scorer fails: its value is NaN.
 
     Notes
     -----
-    With repeats a row occurs more than once. Repeats steady an estimate, but they are no new data: intervals and tests
-    of rocscope then count rows once (each is a group), or refuse. `by_repeat()` gives single repeats.
+    With repeats a row occurs more than once. Repeats make an estimate more stable, but they are not new data: intervals
+    and tests of rocscope then count rows once (each is a group), or refuse. `by_repeat()` gives single repeats.
 
     Scores of different folds come from different fits. Pooling them takes their scales to be equal, as calibrated
     probabilities are; for a decision function take ``auc_interval(…, folds="mean")``.
@@ -285,7 +285,7 @@ class ThresholdDistribution(Curve):
 
 
 def _edges(values: Array) -> Array:
-    """Return edges of equally wide bins, as many as the data support and the eye can distinguish."""
+    """Return edges of equally wide bins, in a number that the data support and the eye can distinguish."""
     if not values.size:
         return np.array([0.0, 1.0])
     low, high = values.min(), values.max()
@@ -307,7 +307,7 @@ class Optimism(Result):
     decision : Decision
         The choice on all rows.
     quantity : str
-        What was chosen by: "expected cost", which is better the lower it is, or a criterion.
+        Objective of the choice: "expected cost", which is better the lower it is, or a criterion.
     estimate : ChosenEstimate
         The quantity on new cases, with an interval that allows for the choice: what `Decision.interval` returns.
     apparent : Estimate
@@ -315,7 +315,7 @@ class Optimism(Result):
     optimism : float
         By how much the choice looks better on its own rows than on new cases, in units of the quantity.
     threshold : BootstrapEstimate
-        The chosen threshold, and those of the replicates that choose the same model.
+        The chosen threshold, and the thresholds of the replicates that choose the same model.
     """
 
     decision: Decision
@@ -411,7 +411,7 @@ def optimism(
         Estimators as `rocscope.evaluate` takes them: their scores are then out of fold. A search of scikit-learn stands
         for its settings, each of them a model to choose; its own folds and scores are not used.
     context, criterion : see `rocscope.choose`
-        What is chosen by: lowest expected cost, or a criterion.
+        Objective of the choice: lowest expected cost, or a criterion.
     X, y : see `rocscope.evaluate`
         For estimators only.
     cv : int, or whatever else `rocscope.evaluate` takes for estimators
@@ -443,11 +443,11 @@ def optimism(
     Warns
     -----
     RocscopeWarning
-        If some replicates lack a class: they are left out.
+        If some replicates lack a class: they are omitted.
 
     Notes
     -----
-    `ChosenEstimate` describes the estimate: the threshold is chosen anew on nine tenths of the rows and judged on the
+    `ChosenEstimate` describes the estimate: the threshold is chosen again on nine tenths of the rows and judged on the
     rest. docs/guide/evaluation/price-of-choosing.md has its measured bias and coverage.
 
     The folds of the predictions are not used: new folds are drawn, and keep groups and repeated entries of a case

@@ -273,7 +273,7 @@ def response_for(task: Task, model: str) -> str:
 
 
 def sample_of(task: Task, groups: Any = None) -> SplitRows:
-    """Return what protocols need to know about the data."""
+    """Return the properties of the data that protocols need."""
     codes = None if groups is None else check.check_groups(groups, "groups", task.labels.size)
     return SplitRows(task.X, class_index(task.labels, task.classes, "y"), task.classes, codes)
 
@@ -467,7 +467,7 @@ class Failure(Result):
     error : str
         Kind and first line of the model's own error.
     training_rows : int, optional
-        Where it was fitted to some of the training rows only.
+        Set if it was fitted to some of the training rows only.
     """
 
     model: str
@@ -488,17 +488,17 @@ class Evaluation(Provenance):
     Attributes
     ----------
     protocol : str
-        How rows were split.
+        Protocol of the splits.
     folds, repeats : int
-        Fits of each model, and how often the whole protocol was drawn anew.
+        Fits of each model, and number of repetitions of the whole protocol.
     responses : mapping from model name to "predict_proba", "decision_function", "predict" or "labels"
-        What the scores are; "labels" are those of a model that has nothing else.
+        Kind of the scores; "labels" for a model that has nothing else.
     failures : tuple of Failure
-        Of the models that are left out of the predictions.
+        Errors of the models that are omitted from the predictions.
     unweighted : tuple of str
         Models that were fitted without the sample weights because they take none.
     seconds : mapping from model name to pairs of float
-        What each fold took to fit, and to predict; no part of `to_dict`, as no two runs take the same.
+        Time of each fold to fit, and to predict; no part of `to_dict`, as no two runs take the same.
     scores : mapping from name of a scorer to mapping from model name to tuple of float
         One value a fold, if `scoring` was requested.
     losses : tuple of str
@@ -600,7 +600,7 @@ _WANTS_NUMBERS = "Invalid classes inferred from unique values of `y`"
 class Scored:
     """Scores of a split's test rows (n or n × k), and the model's own labels.
 
-    `seconds` are those of the fit and of all predictions. `values` are those of the scorers, or their errors.
+    `seconds` contain the fit and all predictions. `values` contain the scorers' values, or their errors.
     """
 
     model: str
@@ -626,7 +626,7 @@ def named_models(models: Any) -> dict[str, Any]:
     Raises
     ------
     InputError
-        If there is none, or one is no estimator.
+        If none is given, or one is not an estimator.
 
     Examples
     --------
@@ -659,7 +659,7 @@ def named_models(models: Any) -> dict[str, Any]:
 
 
 def class_name(model: Any) -> str:
-    """Return the name of a model's class; for a pipeline, that of its last step."""
+    """Return the name of a model's class; for a pipeline, of its last step."""
     while getattr(model, "steps", None) and not isinstance(model, type):
         model = model.steps[-1][1]
     return type(model).__name__

@@ -43,7 +43,7 @@ class LearningCurve(Result):
     logarithmic : bool
         Whether sizes are spaced by factors, and drawn so.
     protocol : str
-        How test rows were chosen.
+        Choice of the test rows.
     failures : tuple of Failure
     """
 
@@ -83,7 +83,7 @@ class LearningCurve(Result):
         """Return limits that contain that share of further runs on these rows.
 
         Quantiles of (n + 1)·p among n runs, which hold one run more with just that probability if they are enough, nine
-        for 80 %; of fewer, least and greatest. Runs share rows, so this is no confidence interval of the mean.
+        for 80 %; of fewer, least and greatest. Runs share rows, so this is not a confidence interval of the mean.
         """
         values = self.values[model_name(self.models, model)]
         tails = np.array([(1 - check.check_share(share, "share")) / 2, (1 + share) / 2])
@@ -162,7 +162,7 @@ def learning_curve(
         Number of sizes of a schedule.
     metric, larger_is_better : see `bootstrap_632`
     cv, repeats : see `evaluate`
-        Each split is one run; left out, there are 20 repeats of a holdout or bootstrap and one of anything else.
+        Each split is one run; by default 20 repeats of a holdout or bootstrap and one of other protocols.
 
     Returns
     -------
@@ -171,7 +171,7 @@ def learning_curve(
     Raises
     ------
     InputError
-        If sizes do not increase, or are below the number of classes or above that of training rows.
+        If sizes do not increase, or are below the number of classes or above the number of training rows.
     ModelError
         If every model fails at every size.
 
@@ -305,7 +305,7 @@ class Corrected(Result):
     apparent : float
         On the rows that the model was fitted to.
     out_of_bag : float
-        On rows that its bootstrap samples left out; of models that saw 63 % of the rows.
+        On rows outside its bootstrap samples; of models that saw 63 % of the rows.
     no_information : float
         If labels and scores had nothing to do with each other.
     relative_overfitting : float
@@ -369,7 +369,7 @@ class Bootstrap632(Mapping[str, Corrected], Result):
     metric : str
     models : dict of Corrected
     failures : tuple of Failure
-        Of models that are left out.
+        Errors of models that are omitted.
     """
 
     _content = ("metric", "models", "failures")
@@ -432,7 +432,7 @@ def bootstrap_632(
         averages of a metric such as "macro_recall" or "weighted_precision", or the expected cost of a CostMatrix. Or a
         function of the Predictions of one model that returns a number, for weighted rows too.
     larger_is_better : bool, optional
-        Of a function, where smaller is better: False; names know it.
+        False for a function, if smaller is better; names determine it.
     replicates : int
         Bootstrap samples; each model is fitted to each of them.
     stratified : bool
@@ -452,18 +452,18 @@ def bootstrap_632(
     -----
     With A, the apparent value, B, the one out of bag, and G, the one without information:
 
-    - R = (B − A)/(G − A), the relative overfitting rate; 0 where B or G is no worse than A, and at most 1.
+    - R = (B − A)/(G − A), the relative overfitting rate; 0 if B or G is not worse than A, and at most 1.
     - .632 = 0.368·A + 0.632·B
     - .632+ = .632 + (B′ − A)·0.368·0.632·R/(1 − 0.368·R), where B′ is the better one of B and G (eq. 31 and 32). For
       B between A and G this is (1 − w)·A + w·B with w = 0.632/(1 − 0.368·R).
 
-    All of it stays as it is when every number is subtracted from 1, so a metric that is better when higher needs no
-    turning into a loss: only which of two numbers is the better depends on it. The AUC without information is 1/2.
+    The formula is unchanged if every number is subtracted from 1, so a metric that is better when higher need not be
+    turned into a loss: only the better of two numbers depends on it. The AUC without information is 1/2.
 
-    B is, for the mean of a loss over rows ("error", "accuracy", "brier", "log_loss"), the mean over rows of each
-    one's mean loss in the samples that left it out (the leave-one-out bootstrap, eq. 15 to 17). Any other metric is
-    computed in each sample from the rows that it left out, and averaged over samples (for the AUC: Sahiner, Chan &
-    Hadjiiski 2008). G is the metric of all pairs of a label and a score (eq. 27), computed with weights, not pairs.
+    B is, for the mean of a loss over rows ("error", "accuracy", "brier", "log_loss"), the mean over rows of each one's
+    mean loss in the samples that left it out (the leave-one-out bootstrap, eq. 15 to 17). Any other metric is computed
+    in each sample from the rows that it omits, and averaged over samples (for the AUC: Sahiner, Chan & Hadjiiski 2008).
+    G is the metric of all pairs of a label and a score (eq. 27), computed with weights, not pairs.
 
     The .632 rule is too good for models that fit their own rows perfectly; .632+ is made for them.
 
@@ -501,7 +501,7 @@ def bootstrap_632(
 
 
 def _corrected(scored: Sequence[fitting.Scored], task: fitting.Task, measure: Measure) -> Corrected:
-    """Return the estimates of one model from its fit to all rows, which comes first, and those to bootstrap samples."""
+    """Return a model's estimates from its fit to all rows, which comes first, and its fits to bootstrap samples."""
     on_all_rows, *samples = scored
     apparent = measure.of(fitting.predictions_of_split(on_all_rows, task), on_all_rows.response)
     # No information (eq. 27): every score goes with every label, each class weighted by its size.

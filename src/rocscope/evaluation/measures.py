@@ -125,7 +125,7 @@ def measure_of(metric: Metric, *, several_classes: bool, larger_is_better: bool 
     Raises
     ------
     InputError
-        If the name is not known, or not for so many classes.
+        If the name is unknown, or not defined for this number of classes.
 
     Examples
     --------

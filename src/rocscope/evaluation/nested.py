@@ -2,12 +2,12 @@
 
 The interval of pooled out-of-fold scores counts how much the evaluated rows vary, but not that the folds' models were
 fitted to largely the same rows. Bates, Hastie & Tibshirani (2023) measure the rest: besides the usual fits that omit
-one fold (the outer ones), there is a fit that omits each pair of folds (the inner ones). How far the inner values stray
-from the outer value of the same fold, beyond the variance within the fold, inflates the interval.
+one fold (the outer ones), there is a fit that omits each pair of folds (the inner ones). The distance of the inner
+values from the outer value of the same fold, in excess of the variance within the fold, widens the interval.
 
 A `FoldFigure` is a metric whose value in a fold has a known variance within the fold: a mean over rows, the AUC, or a
-smooth figure of two classes. What it needs of each row is called `row_values` below: the score, the decision or the
-loss that a model gives the row.
+smooth figure of two classes. Its values of each row are called `row_values` below: the score, the decision or the loss
+that a model gives the row.
 
 Order of the file: the figure and its covariance in a fold; `nested_cross_validation`; the values of all fits; the
 interval.
@@ -56,7 +56,7 @@ class FoldFigure:
     task : Task
     group : array of n numbers, or None
     shares : pair of float, or None
-        What the means of negatives and positives weigh, where each is taken by itself; 1 and 1 where both are needed.
+        Weights of the means of negatives and positives, if each is taken separately; 1 and 1 where both are needed.
     smooth : Smooth, optional
         A figure of two classes other than a mean over rows or the AUC. It is computed from the scores, or from the
         decisions as 0 and 1 at a threshold of .5.
@@ -246,8 +246,8 @@ def unbiased_covariance(positive: Booleans, scores: Sequence[Array]) -> Array:
     Notes
     -----
     With K₁ and K₂ the indicators that two models rank a pair correctly, cov = E[A₁·A₂] − E[K₁·K₂′] over two pairs that
-    share no row. The sum over such pairs is that over all, less those with a common positive or negative, plus those
-    with both, which were subtracted twice.
+    share no row. The sum over such pairs is the sum over all, minus pairs with a common positive or negative, plus
+    pairs with both, which were subtracted twice.
     """
     pairs = []
     for score in scores:
@@ -304,14 +304,14 @@ def nested_cross_validation(
     ----------
     models, X, y, groups, sample_weight, pos_label, response, n_jobs, random_state, progress : see `evaluate`
     metric : str, Smooth, Context or CostMatrix
-        Of two classes any figure that has an influence function, such as "auc", "average precision", "f1" or "recall",
-        or one of `rocscope.inference.statistics`, such as ``net_benefit_at(.2)``; "accuracy", "error", "brier",
+        For two classes any figure with an influence function, such as "auc", "average precision", "f1" or "recall", or
+        one of `rocscope.inference.statistics`, such as ``net_benefit_at(.2)``; "accuracy", "error", "brier",
         "log_loss", or the expected cost, of two classes or more.
     cv : int, protocol or splitter
         Three folds or more that test each row once, by models fitted to all others.
     repeats : int
-        How often folds are drawn anew; the more, the steadier the width. More folds need more of them: below two for
-        each fold the result says so.
+        Number of repetitions of the folds; the more, the steadier the width. More folds need more repetitions: below
+        two for each fold the result is marked.
     alternative, test, margin, level, adjust : see `compare`
 
     Returns
@@ -329,7 +329,7 @@ def nested_cross_validation(
     Warns
     -----
     RocscopeWarning
-        Before more than 1,000 fits of a model. If models fail: they are left out.
+        Before more than 1,000 fits of a model. If models fail: they are omitted.
 
     Notes
     -----
@@ -341,12 +341,11 @@ def nested_cross_validation(
       √(max(0, a − b)·(K − 1)/b) kept from 1 to √K;
     - value = mean e(k) − ((K − 2)/K)^1.5 · (mean e(k, j) − mean e(k)), as if fitted to all rows.
 
-    The same is done for each difference. Values are means over folds; the variance in a fold is that of a mean,
-    DeLong's of an area without its bias, or that of the influences of rows; by sums within groups where there are
-    groups. A weight makes a row count for more, and is no number of rows. That models were preferred after looking is
-    not allowed for.
+    The same is done for each difference. Values are means over folds; the variance in a fold is the variance of a mean,
+    DeLong's of an area without its bias, or the variance of the influences of rows; by sums within groups where there
+    are groups. Weights are not frequencies. The interval ignores model selection.
 
-    How often the intervals cover: docs/guide/evaluation/evaluation.md.
+    Coverage of the intervals: docs/guide/evaluation/evaluation.md.
 
     References
     ----------

@@ -127,7 +127,7 @@ class SummaryRow(Result):
         The segment or fold; "all" for all rows.
     n, n_pos : float
     threshold : float
-        That classification and utility are at; NaN where they are of the model's own decisions.
+        Threshold of classification and utility; NaN where they are of the model's own decisions.
     estimates : dict from the name of a measure to Estimate
     notes : tuple of str
     threshold_source : {"given", "costs", "cheapest", "decisions"}
@@ -378,7 +378,7 @@ def _row_name(row: SummaryRow) -> str:
 def cell(estimate: Estimate) -> str:
     """Return value and interval as short text, with † if not reliable; the estimate states the reason.
 
-    All three have as many decimals: three, or more where they are small.
+    All three have three decimals, or more if they are small.
     """
     if isnan(estimate.value) or isnan(estimate.low):
         return "undefined" if isnan(estimate.value) else _plain(estimate.value)
@@ -666,19 +666,20 @@ def summary(
         SegmentedCounts, or a mapping of them by model; all rows are summarised together. Parts need rows or
         segments.
     context : Context, optional
-        Costs, and the prevalence at which all numbers but the AUC are given; equal costs and the sample's prevalence
-        when left out.
+        Costs, and the prevalence at which all numbers but the AUC are given; by default equal costs and the sample's
+        prevalence.
     by : {"segment", "fold"}, optional
         A further row for each segment or fold of the Predictions; and with "fold" `over_folds`, their means with
         deviations and intervals, and the seconds that fits and predictions took.
     threshold : float, mapping from model name to float, "costs" or "cheapest", optional
-        Of classification and utility. Fixed beforehand: a number, one for each model, or "costs", the probability from
-        which acting is cheaper, t = (cost_fp − cost_tn)/((cost_fp − cost_tn) + (cost_fn − cost_tp)). "cheapest": that
-        of lowest expected cost on these rows. By default a model's own decisions where they are known, else "cheapest".
+        Threshold of classification and utility. Fixed beforehand: a number, one for each model, or "costs", the
+        probability from which acting is cheaper, t = (cost_fp − cost_tn)/((cost_fp − cost_tn) + (cost_fn − cost_tp)).
+        "cheapest": the threshold of lowest expected cost on these rows. By default a model's own decisions where they
+        are known, else "cheapest".
     level : float
         Confidence level.
     random_state : int, Generator, RandomState or None
-        Of the labels that are drawn for intervals of distances.
+        Seed of the labels that are drawn for intervals of distances.
 
     Returns
     -------
@@ -688,22 +689,22 @@ def summary(
     Raises
     ------
     InputError
-        If there is no such column as `by`, or it has more than 1,000 values: what is asked of very many segments,
+        If there is no such column as `by`, or it has more than 1,000 values: for very many segments,
         `rocscope.segments.SegmentedCounts` answers for all at once. If one action is always right at these costs, with
-        ``threshold="costs"``; a ScoreError then, if scores are no probabilities.
+        ``threshold="costs"``; a ScoreError then, if scores are not probabilities.
     ColumnError
         If `threshold` is a mapping and lacks a model, or names one that is not there.
 
     Notes
     -----
-    Intervals take the threshold as given, for parts too. That is right for one that was fixed beforehand; one chosen on
-    the same rows makes classification and utility optimistic. `SummaryRow.notes` contain its source. Of cross-validated
-    predictions all intervals leave out that folds share training rows, and the notes say so; see
+    Intervals take the threshold as given, for parts too. This is right for one that was fixed beforehand; one chosen on
+    the same rows makes classification and utility optimistic. `SummaryRow.notes` contain its source. For
+    cross-validated predictions all intervals ignore that folds share training rows, and the notes state this; see
     `rocscope.evaluation.nested_cross_validation`. Net benefit weighs false positives by (cost_fp − cost_tn)/(cost_fn −
     cost_tp), or without a context by the odds t/(1 − t) of a number between 0 and 1 that is given as threshold, as
     decision curve analysis does; treating all has the net benefit π − (1 − π) t/(1 − t) at prevalence π, treating none
-    0. What cannot be had (one class, scores that are no probabilities, separated classes) is NaN, or a value without an
-    interval, and the method of the estimate states why. With more than 20 parts, intervals of distances draw 99
+    0. Undefined figures (one class, scores that are not probabilities, separated classes) are NaN, or a value without
+    an interval, and the method of the estimate states why. With more than 20 parts, intervals of distances draw 99
     times for each, not 999.
 
     References
