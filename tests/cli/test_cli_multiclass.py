@@ -128,6 +128,46 @@ def test_faults_in_a_cost_file_are_named(run, table, tmp_path, text, message):
     assert message in err
 
 
+@pytest.fixture
+def two_models(tmp_path, table):
+    """Write the probabilities of two models, of which the second is blurred, with pairs of rows as groups."""
+    sharp = table.probabilities("score")
+    flat = np.round(0.7 * sharp + 0.3 * np.roll(sharp, 1, axis=0), 6)
+    lines = ["y,g," + ",".join(f"{model}_{name}" for model in ("a", "b") for name in NAMES)]
+    for i, label in enumerate(table.y_true):
+        values = map(repr, [*sharp[i].tolist(), *flat[i].tolist()])
+        lines.append(f"{table.classes[label]},{i // 2}," + ",".join(values))
+    (tmp_path / "two.csv").write_text("\n".join(lines) + "\n")
+    (tmp_path / "costs.csv").write_text(",low,medium,high\nlow,0,1,2\nmedium,1,0,1\nhigh,9,1,0\n")
+    return ("two.csv", "--label", "y", "--proba", "a=a_*", "--proba", "b=b_*", "--normalize")
+
+
+def test_compare_gives_areas_and_costs_of_models(run, two_models, tmp_path):
+    preds = rs.read(tmp_path / "two.csv", label="y", proba={"a": "a_*", "b": "b_*"}, normalize=True, groups="g")
+    options = ("--groups", "g", "--cost-matrix", "costs.csv", "--cost-rows", "actual")
+    code, out, err = run("compare", *two_models, *options, "--json")
+    content = json.loads(out)
+    areas = rs.multiclass.compare_multiclass_auc(preds)
+    matrix = rs.multiclass.CostMatrix([[0, 1, 2], [1, 0, 1], [9, 1, 0]], classes=NAMES, rows="actual")
+    costs = rs.multiclass.compare_multiclass_costs(preds, matrix)
+    assert (code, content["auc"], content["cost"]) == (0, areas.to_dict(), costs.to_dict())
+    gates = ("--fail-if", "auc(b) - auc(a) < 0", "--fail-if", "aunp(a) < .99 at 90 %", "--fail-if", "cost(b) < 0")
+    code, out, err = run("compare", *two_models, *options, *gates)
+    assert (code, "hand_till, 90 rows" in out, "cost per case, 90 rows" in out) == (1, True, True)
+    auc = rs.multiclass.multiclass_auc(preds, model="a")
+    assert err.startswith(f"Failed: auc(b) - auc(a) < 0: {areas['a', 'b'].difference.words}\nFailed: aunp(a) < .99 at")
+    assert auc.interval("aunp", level=0.9).words in err
+    assert "cost" not in err
+    for option, words in [
+        (("--fail-if", "cost(a) > 1"), "--cost-matrix compares costs"),
+        (("--fail-if", "brier(a) > 1"), "one of 'auc', 'hand_till'"),
+        (("--fail-if", "auc(c) > 1"), "got 'c'"),
+        (("--cost-fn", "2"), "costs go to --cost-matrix"),
+    ]:
+        code, _, err = run("compare", *two_models, *option)
+        assert (code, words in err) == (2, True), err
+
+
 @pytest.fixture(scope="module")
 def digits():
     """Return the rows of 10 digits with a model's probabilities, and a cost matrix by name in another order."""

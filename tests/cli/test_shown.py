@@ -53,6 +53,7 @@ COMMANDS = {
     "monitor": ("monitor", "decision.json", "rows.csv", "-l", "outcome", "--state", "state.json"),
     "monitor classes": ("monitor", "weights.json", *OF_CLASSES, "--state", "state.json", "--fail-if", "error > .9"),
     "compare": ("compare", *OF_ROWS, "--at-context", "--fail-if", "auc < 0"),
+    "compare classes": ("compare", *OF_CLASSES[:3], "--proba", "a=p_*", "--proba", "b=p_*"),
     "gate": ("gate", *OF_ROWS, "--rules", "rules.toml"),
     "choose gate": ("choose", *OF_ROWS, "--fail-if", "cost > 99 at 90 %"),
     "campaign": ("campaign", *OF_ROWS, "--population", "1e6", "--unit-cost", "1", "--unit-benefit", "45"),

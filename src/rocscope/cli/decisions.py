@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 from cyclopts.validators import Number
@@ -42,8 +42,8 @@ def choose(
     memory: opt.Memory = None,
     classes: opt.ClassOptions = opt.CLASSES,
     costs: opt.CostOptions = opt.COSTS,
-    cost_matrix: Annotated[str | None, CHOICE] = None,
-    cost_rows: Annotated[Literal["actual", "predicted"] | None, CHOICE] = None,
+    cost_matrix: opt.CostMatrixFile = None,
+    cost_rows: opt.CostRows = None,
     criterion: Annotated[str | None, CHOICE] = None,
     subject_to: Annotated[list[str] | None, CHOICE] = None,
     capacity: Annotated[float | None, CHOICE] = None,
@@ -66,8 +66,6 @@ def choose(
     ----------
     cost_matrix
         For more than two classes: CSV file whose first row and column name the classes.
-    cost_rows
-        What the rows of that file are.
     criterion
         What to maximise in place of lowest cost: f1, youden, mcc, lift@0.1, …; of classes accuracy, macro_f1, ….
     subject_to
@@ -94,8 +92,7 @@ def choose(
         weights = _choose_weights(predictions, criterion, cost_matrix, cost_rows, subject_to or [])
         _deliver(weights, weights.to_dict, _print_weights, output, json=json, force=force)
         return 0
-    if cost_matrix is not None:
-        raise InputError("--cost-matrix", expected="--proba too: it is for the probabilities of all classes")
+    opt.read_cost_matrix(cost_matrix, cost_rows, None)
     context = costs.context(of_rows=True)
     review = reviewing.review()
     from rocscope.decisions.constraints import Constraint, constraints_of, criterion_of
@@ -260,13 +257,12 @@ def _choose_weights(
     """Choose class weights."""
     from rocscope.figures.conditions import Condition
     from rocscope.figures.registry import known
-    from rocscope.multiclass.costs import read_costs
 
     objective: Any = criterion or "accuracy"
     if cost_matrix is not None:
         if criterion is not None:
             raise InputError("--criterion and --cost-matrix", expected="one of them")
-        objective = read_costs(cost_matrix, predictions.classes, rows=cost_rows)
+        objective = opt.read_cost_matrix(cost_matrix, cost_rows, predictions)
 
     # Constraints are minimum recalls of classes, which are named as text.
     class_of_text = {str(cls): cls for cls in predictions.classes}

@@ -129,6 +129,10 @@ FailIf = Annotated[
     list[str] | None,
     Parameter(help="Exit with code 1 where this holds, such as 'auc < .8' or 'brier(a) > .2 at 95 %'; repeat it."),
 ]
+CostMatrixFile = Annotated[str | None, Parameter(group=CHOICE)]
+CostRows = Annotated[
+    Literal["actual", "predicted"] | None, Parameter(group=CHOICE, help="What the rows of that file are.")
+]
 OUTPUT = Parameter(alias="-o", allow_leading_hyphen=True)
 Output = Annotated[str | None, OUTPUT]
 Plot = Annotated[str | None, Parameter(help="Also draw it: a file whose name ends in .svg, .png, .pdf or .pgf.")]
@@ -478,6 +482,17 @@ def load_plan(path: str, classes: ClassOptions) -> Any:
     if classes.given and not of_classes:
         raise InputError("--proba", expected="none with a plan of two classes: name its scores by --score")
     return plan
+
+
+def read_cost_matrix(path: str | None, cost_rows: Any, predictions: Any) -> "rs.multiclass.CostMatrix | None":
+    """Read the costs of several classes, if there is a file; InputError without predictions of several classes."""
+    if path is None:
+        return None
+    if predictions is None:
+        raise InputError("--cost-matrix", expected="--proba too: it is for the probabilities of all classes")
+    from rocscope.multiclass.costs import read_costs
+
+    return read_costs(path, predictions.classes, rows=cost_rows)
 
 
 LAYOUT = LayoutOptions()

@@ -6,6 +6,7 @@ live rows. `demo` runs the example of Vuk & Curk (2006), section 7, from data to
 """
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -235,11 +236,16 @@ def _summarise_classes(predictions: Any, title: str, detail: bool | None, *, jso
     console.note(data.verdict)
 
 
+@opt.for_two_classes(
+    "--score", "--pos-label", "--fold", "--folds", "--at-context", *opt.TWO_CLASS_COSTS,
+    instead="costs go to --cost-matrix",
+)  # fmt: skip
 def compare(
     file: opt.File,
     /,
     *,
     rows: opt.SampleOptions = opt.SAMPLE,
+    classes: opt.ClassOptions = opt.CLASSES,
     fold: opt.Fold = None,
     groups: opt.Column = None,
     costs: opt.CostOptions = opt.COSTS,
@@ -250,10 +256,14 @@ def compare(
     margin: float = 0.0,
     adjust: str = "holm",
     at_context: opt.Flag = False,
+    cost_matrix: opt.CostMatrixFile = None,
+    cost_rows: opt.CostRows = None,
     fail_if: list[str] | None = None,
     json: opt.Json = False,
 ) -> int:
     """Show each model's AUC with an interval, and the difference of each pair with a test.
+
+    With --proba the AUC is Hand & Till's mean over pairs of classes; --fail-if may name others, such as aunu(a).
 
     Example: rocscope compare scores.csv --label y --score a --score b --fail-if "auc(b)-auc(a)<-0.01 at 95%"
 
@@ -275,39 +285,42 @@ def compare(
         Of p-values for several pairs: holm, bh, max-t or none.
     at_context
         Compare expected costs as well, each model at its best threshold.
+    cost_matrix
+        With --proba: compare costs as well, by a CSV file whose first row and column name the classes.
     fail_if
         Exit with code 1 where 'auc(a)<0.8', or significantly 'auc(b)-auc(a)<-0.01 at 95%'; also brier(…), slope(…) and
         other figures of a ranking or of probabilities, cost(…) with --at-context, and conditions joined by 'and'.
     """
     # Check the conditions, the columns and the models.
     gates = [gating.Gate.parse(text) for text in fail_if or []]
+    figure_of = _compared_average if classes.given else _compared_figure
+    with_costs = at_context or cost_matrix is not None
     figures = {}
     for gate in gates:
         for condition in gate.conditions:
-            figures[condition.quantity] = _compared_figure(condition, at_context)
+            figures[condition.quantity] = figure_of(condition, with_costs)
     cost_columns: dict[str, Any] = {**costs.columns} if at_context else {}
-    rows.require(file, "label", "scores", fold=fold, groups=groups, **cost_columns)
-    _require_models(gates, rows.score or [])
-    context = costs.context(of_rows=at_context)
-    predictions = rows.read(file, fold=fold, groups=groups, columns=context.columns or None)
-
-    # The chosen hypothesis is about areas; other figures have a two-sided test.
-    two_sided: dict[str, Any] = {"alternative": "two-sided", "test": "difference", "margin": 0.0, "adjust": adjust}
-    hypothesis = two_sided | {"alternative": alternative, "test": test, "margin": margin}
-
-    def compared(figure: str, at_level: float) -> "Comparisons":
-        if figure == "cost":
-            return rs.inference.compare_costs(predictions, context, level=at_level, **two_sided)
-        options = hypothesis if figure == "auc" else two_sided
-        options = options | {"statistic": figure, "folds": folds}
-        return rs.compare(predictions, level=at_level, **options)
+    rows.require(file, "label", "scores", classes=classes, fold=fold, groups=groups, **cost_columns)
+    hypothesis: dict[str, Any] = {"alternative": alternative, "test": test, "margin": margin, "adjust": adjust}
+    predictions: Any
+    if classes.given:
+        predictions = classes.read(file, rows, groups=groups)
+        _require_models(gates, predictions.models)
+        cost = opt.read_cost_matrix(cost_matrix, cost_rows, predictions)
+        compared = partial(_compare_classes, predictions, cost, hypothesis)
+    else:
+        _require_models(gates, rows.score or [])
+        opt.read_cost_matrix(cost_matrix, cost_rows, None)
+        context = costs.context(of_rows=at_context)
+        predictions = rows.read(file, fold=fold, groups=groups, columns=context.columns or None)
+        compared = partial(_compare_two_classes, predictions, context, hypothesis, folds)
 
     def estimate(condition: "Condition") -> "Estimate":
         return _condition_estimate(condition, compared(figures[condition.quantity], condition.level or level))
 
     with heard() as warnings:
         results = {"auc": compared("auc", level)}
-        if at_context:
+        if with_costs:
             results["cost"] = compared("cost", level)
         judged = gating.judge_gates(gates, predictions.models, estimate)
     for warning in warnings:
@@ -344,6 +357,40 @@ def _compared_figure(condition: "Condition", at_context: bool) -> str:
     if not at_context:
         raise InputError("--fail-if", expected="--at-context beside it", got=str(condition), hint="it compares costs")
     return "cost"
+
+
+def _compared_average(condition: "Condition", with_costs: bool) -> str:
+    """Return the same of several classes: "auc" for Hand & Till's average, another average, or "cost"."""
+    from rocscope.multiclass.areas import VARIANTS
+
+    name = condition.quantity.casefold()
+    names = ["auc", *VARIANTS, *(["cost"] if with_costs else [])]
+    if name not in names:
+        hint = "" if with_costs else "--cost-matrix compares costs"
+        raise InputError("--fail-if", expected=one_of(name, names), got=repr(str(condition)), hint=hint)
+    return name
+
+
+def _compare_two_classes(
+    predictions: Any, context: Any, hypothesis: dict[str, Any], folds: Any, figure: str, level: float
+) -> "Comparisons":
+    """Compare the costs of models, or another figure."""
+    # The chosen hypothesis is about areas; other figures have a two-sided test.
+    two_sided = hypothesis | {"alternative": "two-sided", "test": "difference", "margin": 0.0}
+    if figure == "cost":
+        return rs.inference.compare_costs(predictions, context, level=level, **two_sided)
+    options = hypothesis if figure == "auc" else two_sided
+    return rs.compare(predictions, statistic=figure, folds=folds, level=level, **options)
+
+
+def _compare_classes(
+    predictions: Any, cost: Any, hypothesis: dict[str, Any], figure: str, level: float
+) -> "Comparisons":
+    """Compare the costs of models of several classes, or an average of their AUCs."""
+    if figure == "cost":
+        return rs.multiclass.compare_multiclass_costs(predictions, cost, level=level, adjust=hypothesis["adjust"])
+    variant: Any = "hand_till" if figure == "auc" else figure
+    return rs.multiclass.compare_multiclass_auc(predictions, variant, level=level, **hypothesis)
 
 
 def _condition_estimate(condition: "Condition", result: "Comparisons") -> "Estimate":
