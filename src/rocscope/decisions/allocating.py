@@ -8,11 +8,11 @@ of both costs is the price of the bounds. The methods are in `rocscope.decisions
 
 import math
 import os
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +21,8 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Indices
 from rocscope._base.contract import answering
 from rocscope._base.grouping import listed
-from rocscope._base.json_format import Format
-from rocscope.core import Campaign, Context, Predictions, jsonable, number, require_kinds
+from rocscope._base.json_format import Fields, Format
+from rocscope.core import Campaign, Context, Predictions, ThresholdCounts, jsonable, number, require_kinds
 from rocscope.core.context import nearest
 from rocscope.decisions import allocation, apportionment, segment_costs
 from rocscope.decisions.allocation import Allocation, AllocationSource, ListedCases
@@ -31,13 +31,16 @@ from rocscope.decisions.constraints import Constraint, constraints_of
 from rocscope.decisions.generalization import ChosenEstimate
 from rocscope.decisions.plan import Plan, Promise
 from rocscope.decisions.randomized import NEAR, UNIT, hashes_of
-from rocscope.decisions.segment_costs import GivenCosts, RowAmounts, SegmentUnitCosts, UnitCosts
+from rocscope.decisions.segment_costs import ActionCampaign, GivenCosts, RowAmounts, SegmentUnitCosts, UnitCosts
 from rocscope.errors import InputError
 from rocscope.sample import Models
 from rocscope.segments.by_segment import levels_of
 from rocscope.segments.levels import SegmentLevels
 
 _FORMAT = Format("rocscope.actions", 1, "a plan of several actions", "make one anew with rocscope.allocate(actions=…)")
+
+# Segment of data without segments.
+ONE_LIST = "all"
 
 # Relative tolerance of a difference of rates for rounding errors.
 _ROUNDING = 1e-12
@@ -60,7 +63,10 @@ class ActionAllocation(Plan):
         Saving from one more case of the capacity, or one more unit of the budget; NaN under bounds on segments, which
         the first place holds.
     limit : Fraction or None
+        The capacity, or the budget after fixed costs.
     in_money : bool
+    campaigns : tuple of ActionCampaign
+        Those with a fixed cost or a capacity of their own, and whether each is run.
     source : AllocationSource or None
         The data; None if the plan was read from a file.
 
@@ -83,6 +89,7 @@ class ActionAllocation(Plan):
     marginal: float
     limit: Fraction | None
     in_money: bool
+    campaigns: tuple[ActionCampaign, ...] = ()
     source: AllocationSource | None = None
 
     @property
@@ -106,9 +113,28 @@ class ActionAllocation(Plan):
         return self.places[0].price
 
     @property
+    def fixed_cost(self) -> float:
+        """Fixed costs of the campaigns that are run."""
+        return self.places[0].fixed_cost
+
+    @property
     def profit(self) -> float:
-        """Expected profit relative to acting on nobody."""
-        return -self.cost
+        """Expected profit relative to acting on nobody, after fixed costs."""
+        return -self.cost - self.fixed_cost
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """The campaigns that are not run, as they are not worth their fixed costs."""
+        return tuple(campaign.label for campaign in self.campaigns if not campaign.runs)
+
+    def keeps_capacities(self, tolerance: float = _ROUNDING) -> bool:
+        """Whether no campaign has more cases than its own capacity, but for a relative tolerance."""
+        for campaign in self.campaigns:
+            covered = campaign.places(self.actions) >= 0
+            cases = float(self.cases[campaign.action][covered].sum())
+            if campaign.capacity is not None and cases > float(campaign.capacity) * (1 + tolerance):
+                return False
+        return True
 
     @property
     def totals(self) -> tuple[Array, Array]:
@@ -137,7 +163,7 @@ class ActionAllocation(Plan):
 
     @property
     def by_segment(self) -> bool:
-        return True
+        return self.places[0].keys != (ONE_LIST,)
 
     @property
     def several_actions(self) -> bool:
@@ -195,6 +221,7 @@ class ActionAllocation(Plan):
     def gains(self, positive: Array, amounts: Any, segment: Any = None, *, action: Any = ()) -> Array:
         """Return the gain of the action that each row got, relative to leaving it; 0 without an action."""
         given = np.asarray(action).tolist()
+        segment = segment if self.by_segment else np.repeat(self.names, len(given))
         unknown = {*given} - {"", *self.cases}
         if unknown:
             expected, got = check.listing(list(self.cases)), check.listing(sorted(unknown))
@@ -235,7 +262,11 @@ class ActionAllocation(Plan):
         in_money = fields.take("in_money", bool, "true or false")
         marginal = fields.optional_number("marginal")
         actions = dict(zip(places[0].keys, orders, strict=True))
-        plan = cls(actions, places, math.nan if marginal is None else marginal, limit, in_money)
+        campaigns = tuple(map(_read_campaign, fields.objects("campaigns") if "campaigns" in fields.content else ()))
+        for campaign in campaigns:
+            if campaign.action not in orders[0] or campaign.segment not in (None, *actions):
+                fields.refuse("campaigns", "actions and segments of the plan")
+        plan = cls(actions, places, math.nan if marginal is None else marginal, limit, in_money, campaigns)
         fields.require_same(fields.make("", plan.stored))
         return plan
 
@@ -243,6 +274,8 @@ class ActionAllocation(Plan):
         """Return cost, limit and the actions of all segments, safe for JSON."""
         content: dict[str, Any] = {name: getattr(self, name) for name in ("cost", "profit", "marginal", "in_money")}
         content["limit"] = None if self.limit is None else str(self.limit)
+        if self.campaigns:
+            content["campaigns"] = [_campaign_content(campaign) for campaign in self.campaigns]
         content["segments"] = []
         for i, order in enumerate(self.actions.values()):
             cases = {action: self.cases[action][i] for action in order}
@@ -254,12 +287,36 @@ class ActionAllocation(Plan):
         return self.to_dict() | {"places": [place.stored() for place in self.places]}
 
     def __repr__(self) -> str:
-        facts = [f"{self.names.size} segments", self._planned, f"cost={self.cost:.6g}"]
+        segments = f"{self.names.size} segment{'s' * (self.names.size != 1)}"
+        facts = [segments, self._planned, f"cost={self.cost:.6g}"]
         if self.price:
             facts.append(f"price of bounds={self.price:.6g}")
+        paid = [campaign for campaign in self.campaigns if campaign.runs and campaign.fixed_cost]
+        if paid:
+            runs = [f"{campaign.label} {float(campaign.fixed_cost):.6g}" for campaign in paid]
+            facts.append(f"fixed costs={self.fixed_cost:.6g} ({' + '.join(runs)})")
+        if self.left_out:
+            facts.append(f"{check.listing(list(self.left_out))} left out, as not worth the fixed cost")
         if self.marginal > 0:
             facts.append(f"one {'unit' if self.in_money else 'case'} more saves {self.marginal:.6g}")
         return f"ActionAllocation({', '.join(facts)})"
+
+
+def _campaign_content(campaign: ActionCampaign) -> dict[str, Any]:
+    """Return the fields of a campaign in a file, with exact numbers as texts."""
+    content = vars(campaign) | {"fixed_cost": str(campaign.fixed_cost)}
+    return content | {"capacity": None if campaign.capacity is None else str(campaign.capacity)}
+
+
+def _read_campaign(fields: Fields) -> ActionCampaign:
+    segment = fields.content.get("segment")
+    if segment is not None:
+        segment = allocation.segment_name(fields, "segment")
+    capacity = None if fields.content.get("capacity") is None else allocation.read_number(fields, "capacity")
+    fixed_cost = allocation.read_number(fields, "fixed_cost")
+    return ActionCampaign(
+        fields.text("action"), segment, fixed_cost, capacity, fields.take("runs", bool, "true or false")
+    )
 
 
 @answering
@@ -298,7 +355,8 @@ def allocate(
         Number of cases that it will be used on; by default the sample's.
     actions : mapping from name to context, optional
         Instead of `context`, several actions such as a letter and a call: a Context or Campaign for each, or a mapping
-        from segment to one. Each case gets one of them or none.
+        from segment to one. Each case gets one of them or none. Campaigns may have fixed costs, so that the best set of
+        them is run, and capacities of their own. Data without segments are one list, the segment "all".
 
     Returns
     -------
@@ -331,7 +389,9 @@ def allocate(
     segment's own campaign is a constraint of that segment.
 
     Several actions are a multiple-choice knapsack over the steps of the upper hulls, solved in fractions. Bounds on
-    differences and segments are then on the cases that get any action, in a linear program over all scores.
+    differences and segments are then on the cases that get any action, in a linear program over all scores. Which
+    campaigns with fixed costs are run is chosen as above; where a capacity of its own would be exceeded, a linear
+    program over the steps takes the place of the knapsack.
 
     It is the best in this sample: in new cases it costs more, and segments differ more.
 
@@ -368,6 +428,12 @@ def allocate(
     >>> actions = {"letter": campaign, "call": Campaign(population=16, unit_cost=3, unit_benefit=10)}
     >>> allocate({"n": north, "s": south}, actions=actions, budget=13)
     ActionAllocation(2 segments, 4 × call, 1 × letter, cost=-19, one unit more saves 1)
+
+    For one list, four calls bring 10 more than letters, less than their fixed cost of 20:
+
+    >>> actions = {"letter": Campaign(population=8, unit_cost=1, unit_benefit=4), "call": Campaign(8, 3, 10, 20)}
+    >>> allocate(north, actions=actions)
+    ActionAllocation(1 segment, 0 × call, 4 × letter, cost=-8, 'call' left out, as not worth the fixed cost)
     """
     if actions is not None and context is not None:
         raise InputError("actions", expected="none beside context", got="both")
@@ -375,6 +441,8 @@ def allocate(
         check.check_number(population, "population", "a number of cases above 0", above=0)
     require_kinds("allocate", segments)
     limits = AllocationLimits(capacity, budget, max_difference, subject_to)
+    if actions is not None:
+        segments = one_list(segments)
 
     def allocated(data: Any) -> tuple[Allocation | ActionAllocation, float]:
         if actions is None:
@@ -388,6 +456,12 @@ def allocate(
     if population is None and not any(GivenCosts(own, None).campaigns for own in contexts):
         population = float(sum(map(np.sum, plan.totals))) if amounts is None else amounts.rows
     return replace(plan, source=AllocationSource(segments, lambda data: allocated(data)[0].allocations, marginal))
+
+
+def one_list(data: Any) -> Any:
+    """Return data without segments as one segment; other data unchanged."""
+    without = isinstance(data, ThresholdCounts) or (isinstance(data, Predictions) and data.segment is None)
+    return {ONE_LIST: data} if without else data
 
 
 @dataclass(frozen=True)
@@ -491,7 +565,7 @@ def best_allocation(
     limits: AllocationLimits,
     amounts: RowAmounts | None = None,
 ) -> tuple[Allocation, float]:
-    """Return the allocation of lowest cost, and the marginal value of the limit without bounds on segments.
+    """Return the allocation of lowest cost, and the marginal value of the limit.
 
     `limit` is before fixed costs. Where there are any, it is also chosen which campaigns are run: by a mixed-integer
     program, whose tolerance is then made good by trying each campaign in and out, with the exact optimum of each set.
@@ -506,15 +580,25 @@ def best_allocation(
     if chosen:
         bounds = limits.segment_bounds(points, costs)
         options: Any = {"choose_runs": True, "in_money": limits.in_money}
-        *_, chosen = apportionment.constrained_shares(points, costs, limit, limits.differences, bounds, **options)
+        _, _, chosen, _ = apportionment.constrained_shares(points, costs, limit, limits.differences, bounds, **options)
     best = with_runs(chosen)
     if best is None:
         expected = f"an amount of at least the fixed costs, {float(costs.fixed):g}"
         raise InputError("budget", expected=expected, got=f"{float(limit or 0):g}")
+    return best if limits.bounded else _best_neighbour(chosen, best, with_runs)
+
+
+Best = TypeVar("Best", bound=tuple[Allocation | ActionAllocation, float])
+
+
+def _best_neighbour(
+    chosen: tuple[bool, ...], best: Best, with_runs: Callable[[tuple[bool, ...]], Best | None], kept: Sequence[int] = ()
+) -> Best:
+    """Return the best plan after trying each campaign in and out, but for the `kept` ones, until nothing is gained."""
     index = 0
-    while index < len(chosen) and not limits.bounded:
+    while index < len(chosen):
         other = (*chosen[:index], not chosen[index], *chosen[index + 1 :])
-        tried = with_runs(other)
+        tried = None if index in kept else with_runs(other)
         index += 1
         if tried is not None and tried[0].profit > best[0].profit:
             chosen, best, index = other, tried, 0
@@ -528,7 +612,10 @@ def _best_of_runs(
     limits: AllocationLimits,
     amounts: RowAmounts | None,
 ) -> tuple[Allocation, float]:
-    """Return the allocation of lowest cost among the campaigns that are run, and the marginal value of the limit."""
+    """Return the allocation of lowest cost among the campaigns that are run, and the marginal value of the limit.
+
+    The value is that within the bounds: where these leave the limit unused, more of it saves nothing.
+    """
     bounds = limits.segment_bounds(points, costs)
     greedy = apportionment.greedy_steps(points.upper, costs, limit)
     shares = SegmentShares.of_steps(points.upper, greedy.steps, greedy.partial, greedy.part)
@@ -536,10 +623,10 @@ def _best_of_runs(
     options: Any = {"amounts": amounts, "max_difference": limits.differences, "subject_to": limits.constraint_texts}
     if limits.hold(replace(free, **options), bounds):
         return replace(free, marginal=greedy.marginal, **options), greedy.marginal
-    vertices, shares, _ = apportionment.constrained_shares(points, costs, limit, limits.differences, bounds)
+    vertices, shares, _, dual = apportionment.constrained_shares(points, costs, limit, limits.differences, bounds)
     best = allocation_of(vertices, shares, costs, limit, in_money=limits.in_money)
     price = best.cost - free.cost
-    return replace(best, price=price, marginal=np.nan, **options), greedy.marginal
+    return replace(best, price=price, marginal=np.nan, **options), dual
 
 
 def _allocate_actions(
@@ -551,25 +638,69 @@ def _allocate_actions(
         hint = "choose one of them first, with rocscope.choose"
         expected = "one model in each, where there are several actions"
         raise InputError("segments", expected=expected, got="several", hint=hint)
-    costs = segment_costs.costs_by_action(actions, points.upper, population, budget=limits.in_money)
-    # Actions have no fixed costs.
+    costs, campaigns = segment_costs.costs_by_action(actions, points.upper, population, budget=limits.in_money)
+    # Capacities of actions are constraints of their campaigns, not the limit.
     limit = GivenCosts(Context(), None).limit(limits.capacity, limits.budget)
-    return best_actions(points, costs, limit, limits)
+    return best_actions(points, costs, limit, limits, campaigns)
 
 
 def best_actions(
-    points: SegmentLevels, costs: list[dict[str, UnitCosts]], limit: Fraction | None, limits: AllocationLimits
+    points: SegmentLevels,
+    costs: list[dict[str, UnitCosts]],
+    limit: Fraction | None,
+    limits: AllocationLimits,
+    campaigns: tuple[ActionCampaign, ...],
 ) -> tuple[ActionAllocation, float]:
-    """Return the actions of lowest cost, and the marginal value of the limit without bounds on segments.
+    """Return the actions of lowest cost, and the marginal value of the limit.
 
-    `costs` holds, for each segment, the unit costs of its actions by name, in rising order of stakes.
+    `costs` holds, for each segment, the unit costs of its actions by name, in rising order of stakes. `limit` is before
+    fixed costs. Which campaigns are run is chosen as by `best_allocation`.
     """
+    by_segment = dict(zip(points.keys, costs, strict=True))
+
+    def with_runs(runs: tuple[bool, ...]) -> tuple[ActionAllocation, float] | None:
+        of_runs = tuple(replace(campaign, runs=run) for campaign, run in zip(campaigns, runs, strict=True))
+        fixed = _fixed_costs(of_runs)
+        rest = limit if limit is None or not limits.in_money else limit - fixed
+        return (
+            None if rest is not None and rest < 0 else _best_actions_of_runs(points, by_segment, rest, limits, of_runs)
+        )
+
+    free = [i for i, campaign in enumerate(campaigns) if not campaign.fixed_cost]
+    chosen = (True,) * len(campaigns)
+    if len(free) < len(campaigns):
+        bounds = limits.segment_bounds(points, segment_costs.incremental_costs(costs)[0])
+        levels = points if limits.bounded else points.upper
+        options: Any = {"choose_runs": True, "in_money": limits.in_money}
+        solved = apportionment.constrained_action_shares(
+            levels, by_segment, limit, limits.differences, bounds, campaigns, **options
+        )
+        chosen = tuple(campaign.runs for campaign in solved[1])
+    best = with_runs(chosen)
+    if best is None:
+        raise InputError("budget", expected="an amount that pays the fixed costs", got=f"{float(limit or 0):g}")
+    return best if limits.bounded else _best_neighbour(chosen, best, with_runs, free)
+
+
+def _fixed_costs(campaigns: Sequence[ActionCampaign]) -> Fraction:
+    return sum((campaign.fixed_cost for campaign in campaigns if campaign.runs), Fraction(0))
+
+
+def _best_actions_of_runs(
+    points: SegmentLevels,
+    costs: dict[Hashable, dict[str, UnitCosts]],
+    limit: Fraction | None,
+    limits: AllocationLimits,
+    campaigns: tuple[ActionCampaign, ...],
+) -> tuple[ActionAllocation, float]:
+    """Return the actions of lowest cost among the campaigns that are run, and the marginal value of the limit."""
     differences, in_money = limits.differences, limits.in_money
-    hulls, increments = points.upper, segment_costs.incremental_costs(costs)
+    hulls, increments = points.upper, segment_costs.incremental_costs(list(costs.values()))
+    increments[0] = replace(increments[0], fixed_costs=[_fixed_costs(campaigns)])
     bounds = limits.segment_bounds(points, increments[0])
-    greedy = apportionment.greedy_actions(hulls, costs, limit)
+    greedy = apportionment.greedy_actions(hulls, costs, limit, campaigns)
     marginal = nearest(greedy.marginal)
-    order = {name: tuple(by_action) for name, by_action in zip(hulls.keys, costs, strict=True)}
+    order = {name: tuple(by_action) for name, by_action in costs.items()}
     texts = limits.constraint_texts
 
     def plan(levels: SegmentLevels, shares: list[SegmentShares], marginal: float) -> ActionAllocation:
@@ -580,12 +711,16 @@ def best_actions(
         # Limit and bounds are on the cases that get any action.
         first_limit = None if in_money else limit
         places[0] = replace(places[0], limit=first_limit, max_difference=differences, subject_to=texts)
-        return ActionAllocation(order, tuple(places), marginal, limit, in_money)
+        return ActionAllocation(order, tuple(places), marginal, limit, in_money, campaigns)
 
-    free = plan(hulls, [greedy.shares(hulls, place) for place in range(len(increments))], marginal)
-    if limits.hold(free.places[0], bounds):
-        return free, marginal
-    shares = apportionment.constrained_action_shares(points, increments, limit, differences, bounds)
+    best = plan(hulls, [greedy.shares(hulls, place) for place in range(len(increments))], marginal)
+    if not best.keeps_capacities():
+        shares, _, marginal = apportionment.constrained_action_shares(hulls, costs, limit, {}, (), campaigns)
+        best = plan(hulls, shares, np.nan)
+    if limits.hold(best.places[0], bounds):
+        return best, marginal
+    free = best
+    shares, _, marginal = apportionment.constrained_action_shares(points, costs, limit, differences, bounds, campaigns)
     best = plan(points, shares, np.nan)
     first = replace(best.places[0], price=best.cost - free.cost)
     return replace(best, places=(first, *best.places[1:])), marginal

@@ -65,7 +65,7 @@ class AllocationSource:
     segments : data by segment
     make : function from data to the allocations of all actions
     marginal : float
-        Saving from one more unit of the limit, without bounds on segments.
+        Saving from one more unit of the limit, within the bounds on segments.
     """
 
     segments: Any
@@ -367,6 +367,8 @@ class Allocation(Plan):
     def listed(self, scores: Any, segment: Any = None) -> ListedCases:
         """Return the cases of a list by segment, with the scores that the rules need."""
         column = scores.segment if segment is None and isinstance(scores, Predictions) else segment
+        if column is None and self.names.size == 1:
+            column = np.repeat(self.names, size_of(scores))
         if column is None:
             raise InputError("segment", expected="the segment of each case", got="none")
         column = check.check_column(column, "segment", size_of(scores))
@@ -571,7 +573,7 @@ class Allocation(Plan):
         for constraint in fields.objects("subject_to") if "subject_to" in fields.content else ():
             name = constraint.content.get("segment")
             if name is not None:
-                name = _segment_name(constraint, "segment")
+                name = segment_name(constraint, "segment")
             subject_to.append((name, constraint.text("constraint")))
         numbers = cost, price, math.nan if marginal is None else marginal, fixed_cost
         bounds = max_difference, tuple(subject_to)
@@ -973,7 +975,7 @@ def read_exact(fields: Fields) -> tuple[SegmentLevels, SegmentShares, SegmentUni
     n_pos = _counts([segment.number("n_pos", 0) for segment in segments])
     n_neg = _counts([segment.number("n_neg", 0) for segment in segments])
     columns = np.array(start), _column(score), _counts(tp), _counts(fp), n_pos, n_neg
-    names = _column([_segment_name(segment, "name") for segment in segments])
+    names = _column([segment_name(segment, "name") for segment in segments])
     levels = SegmentLevels(*columns, names=names, models=models, model=np.array(model_index, np.intp))
     shares = SegmentShares(np.array(owner), np.array(point), share)
     # Earlier files held no fixed cost for each campaign: their sum was paid in any case.
@@ -991,7 +993,7 @@ def read_number(fields: Fields, name: str) -> Fraction:
     return fields.make(name, Fraction, fields.text(name))
 
 
-def _segment_name(segment: Fields, key: str) -> Any:
+def segment_name(segment: Fields, key: str) -> Any:
     name = segment.content.get(key)
     infinite = isinstance(name, float) and not math.isfinite(name)
     if type(name) not in _NAME_TYPES or infinite:

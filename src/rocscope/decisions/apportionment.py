@@ -17,7 +17,7 @@ exact; solutions of linear programs are accurate to about 9 digits.
 
 import math
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import accumulate
@@ -30,7 +30,14 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Booleans
 from rocscope.core.context import nearest
 from rocscope.decisions.constraints import constraints_of
-from rocscope.decisions.segment_costs import ONE, ZERO, SegmentUnitCosts, UnitCosts
+from rocscope.decisions.segment_costs import (
+    ONE,
+    ZERO,
+    ActionCampaign,
+    SegmentUnitCosts,
+    UnitCosts,
+    incremental_costs,
+)
 from rocscope.errors import InfeasibleError, InputError, RocscopeError
 from rocscope.figures.registry import known
 from rocscope.segments.levels import SegmentLevels
@@ -396,8 +403,10 @@ class _LinearProgram:
         *,
         constraints: Sequence[SegmentBound],
         **others: Any,
-    ) -> Array:
+    ) -> tuple[Array, float]:
         """Return the variables of lowest cost within a limit on the use, which is in shares of all cases.
+
+        Also return what one more share of the limit would save: its dual variable; 0 for integer variables.
 
         Errors name the `constraints`, which are rows of the program already; others are arguments of linprog.
 
@@ -416,7 +425,8 @@ class _LinearProgram:
             self.sum_at_most(np.arange(used.size), used, float(limit) / cases)
         solution = linprog(np.append(cost, rest), **self._upper_bounds(), **others, method="highs")
         if solution.x is not None:
-            return solution.x[: self.size]
+            dual = 0.0 if limit is None or "integrality" in others else -float(solution.ineqlin.marginals[-1])
+            return solution.x[: self.size], dual
         if least is None:
             raise RocscopeError("allocation", expected="an optimum of the linear program", got=str(solution.message))
         texts = " and ".join(dict.fromkeys(bound.text for bound in constraints))
@@ -443,11 +453,11 @@ def constrained_shares(
     *,
     choose_runs: bool = False,
     in_money: bool = False,
-) -> tuple[SegmentLevels, SegmentShares, tuple[bool, ...]]:
+) -> tuple[SegmentLevels, SegmentShares, tuple[bool, ...], float]:
     """Return the vertices of all hulls, and the shares that they decide at the lowest cost within limits and bounds.
 
-    Also return which campaigns are run. If these are to be chosen, their fixed costs are part of the cost and, in
-    money, of the use of the limit.
+    Also return which campaigns are run, and the saving by one more unit of the limit. If campaigns are to be chosen,
+    their fixed costs are part of the cost and, in money, of the use of the limit.
 
     Raises
     ------
@@ -494,12 +504,12 @@ def constrained_shares(
         used = np.append(used, fixed if in_money else 0 * fixed)
         is_run = np.arange(most.size) - segment.size
         options |= {"integrality": (is_run >= 0) & (is_run < runs), "options": {"mip_rel_gap": 0}}
-    solution = program.solve(
+    solution, dual = program.solve(
         cost, used, limit, cases, constraints=bounds, A_eq=sums, b_eq=np.ones(segments.size), **options
     )
     weight, chosen = np.split(solution, [segment.size])
     shares = SegmentShares.of_weights(weight, segment, number, tp + fp)
-    return vertices, shares, tuple((chosen > 0.5).tolist()) if runs else costs.runs
+    return vertices, shares, tuple((chosen > 0.5).tolist()) if runs else costs.runs, dual * float(costs.largest)
 
 
 def _hull_vertices(points: SegmentLevels) -> SegmentLevels:
@@ -562,8 +572,23 @@ class ActionSteps:
         return SegmentShares.of_steps(hulls, self.steps[place], segment, self.part)
 
 
-def greedy_actions(hulls: SegmentLevels, costs: list[dict[str, UnitCosts]], limit: Fraction | None) -> ActionSteps:
-    """Return the cases that get each action within a limit: the optimum over all randomised rules.
+def actions_run(campaigns: Sequence[ActionCampaign], costs: Mapping[Hashable, dict[str, UnitCosts]]) -> Booleans:
+    """Return for each segment and place in the order of its actions whether the campaign of the action is run."""
+    runs = np.ones((len(costs), len(next(iter(costs.values())))), bool)
+    for campaign in campaigns:
+        places = campaign.places(costs)
+        covered = np.flatnonzero(places >= 0)
+        runs[covered, places[covered]] = campaign.runs
+    return runs
+
+
+def greedy_actions(
+    hulls: SegmentLevels,
+    costs: Mapping[Hashable, dict[str, UnitCosts]],
+    limit: Fraction | None,
+    campaigns: Sequence[ActionCampaign] = (),
+) -> ActionSteps:
+    """Return the cases that get each action that is run: the optimum over all randomised rules, without capacities.
 
     Notes
     -----
@@ -571,12 +596,13 @@ def greedy_actions(hulls: SegmentLevels, costs: list[dict[str, UnitCosts]], limi
     Their upgrades are taken in the order of density, over all segments, until the limit is reached: the optimum of the
     linear program (Sinha & Zoltners 1979, Oper. Res. 27:503–515), in fractions.
     """
-    upgrades = []
-    for segment, actions in enumerate(costs):
+    upgrades, runs = [], actions_run(campaigns, costs)
+    for segment, actions in enumerate(costs.values()):
+        may_act = runs[segment].tolist()
         for step in range(hulls.start[segment], hulls.start[segment + 1]):
-            upgrades += _upgrades(hulls, segment, step, list(actions.values()))
+            upgrades += _upgrades(hulls, segment, step, list(actions.values()), may_act)
     upgrades.sort(key=lambda upgrade: (-upgrade.density, upgrade.segment, upgrade.step, upgrade.before))
-    steps, room = np.zeros((len(costs[0]), len(costs)), np.int64), limit
+    steps, room = np.zeros(runs.T.shape, np.int64), limit
     for upgrade in upgrades:
         if room is not None:
             if upgrade.use > room:
@@ -586,7 +612,9 @@ def greedy_actions(hulls: SegmentLevels, costs: list[dict[str, UnitCosts]], limi
     return ActionSteps(steps, None, ZERO, ZERO)
 
 
-def _upgrades(hulls: SegmentLevels, segment: int, step: int, actions: list[UnitCosts]) -> list[Upgrade]:
+def _upgrades(
+    hulls: SegmentLevels, segment: int, step: int, actions: list[UnitCosts], may_act: list[bool]
+) -> list[Upgrade]:
     """Return the upgrades between the actions on the concave hull of gain over use, for the cases of one step."""
     up, right = hulls.steps
     counts = Fraction(up[step].item()), Fraction(right[step].item())
@@ -596,7 +624,7 @@ def _upgrades(hulls: SegmentLevels, segment: int, step: int, actions: list[UnitC
         # The steepest line from the current vertex; among equal ones the longest, then that of the first action.
         better = []
         for i, (used, gained) in enumerate(choices):
-            if gained > gain and used > use:
+            if may_act[i] and gained > gain and used > use:
                 better.append(((gained - gain) / (used - use), gained, -i))
         if not better:
             return upgrades
@@ -608,12 +636,19 @@ def _upgrades(hulls: SegmentLevels, segment: int, step: int, actions: list[UnitC
 
 def constrained_action_shares(
     points: SegmentLevels,
-    increments: Sequence[SegmentUnitCosts],
+    costs: Mapping[Hashable, dict[str, UnitCosts]],
     limit: Fraction | None,
     differences: Mapping[str, float],
     bounds: Sequence[SegmentBound],
-) -> list[SegmentShares]:
+    campaigns: Sequence[ActionCampaign] = (),
+    *,
+    choose_runs: bool = False,
+    in_money: bool = False,
+) -> tuple[list[SegmentShares], tuple[ActionCampaign, ...], float]:
     """Return, for each place in the order of actions, the points that decide which cases get it or a later one.
+
+    Also return the campaigns with which are run, and the saving by one more unit of the limit. Fixed costs of campaigns
+    that are run are part of the cost and, in money, of the use of the limit.
 
     Raises
     ------
@@ -624,41 +659,78 @@ def constrained_action_shares(
     -----
     The program has a variable for each score of each segment and each action: the share of the cases with this score
     that get the action or a later one. The share does not fall as the score rises, and is at most the share of the
-    previous action. Bounds refer to the cases that get any action: the cases of the first place.
+    previous action. Bounds refer to the cases that get any action: the cases of the first place. Each campaign has a
+    variable that is 1 if it is run; its cases are at most its capacity, times this variable.
     """
+    increments = incremental_costs(list(costs.values()))
     segment, start, levels = points.segment, points.start, np.arange(points.tp.size)
     not_first = np.delete(levels, start[:-1])
     up, right = points.steps
     segments = np.arange(points.n_pos.size)
     cases = float(increments[0].total(UnitCosts.cases, segments, points.n_pos, points.n_neg))
-    program = _LinearProgram(levels.size * len(increments), differences)
-    costs, uses = [], []
+    of_actions = levels.size * len(increments)
+    program = _LinearProgram(of_actions + len(campaigns), differences)
+    cost, used, share = np.zeros((3, program.size))
     for place, increment in enumerate(increments):
         # Gains and losses are in units of `largest`, which differ between increments.
         pos, neg, hit, alarm, use = increment.columns(segment)
-        costs.append(float(increment.largest) * (alarm * neg * right - hit * pos * up))
-        uses.append(use * (pos * up + neg * right) / cases)
         offset = place * levels.size
+        own = offset + levels
+        share[own] = (pos * up + neg * right) / cases
+        cost[own] = float(increment.largest) * (alarm * neg * right - hit * pos * up)
+        used[own] = use * share[own]
         program.ordered(offset + not_first, offset + not_first - 1)
         if place:
-            program.ordered(offset + levels, offset + levels - levels.size)
+            program.ordered(own, own - levels.size)
+    # Costs of at most 1 keep the tolerances of HiGHS, which are absolute, relative to the largest.
+    largest = np.abs(cost).max() or 1.0
+    for i, campaign in enumerate(campaigns):
+        is_run = of_actions + i
+        cost[is_run] = float(campaign.fixed_cost)
+        used[is_run] = float(campaign.fixed_cost) / cases if in_money else 0.0
+        most = cases if campaign.capacity is None else min(cases, float(campaign.capacity))
+        # The cases of the action are those that get it or a later one, less those that get a later one.
+        place = campaign.places(costs)[segment]
+        column = (place * levels.size + levels)[place >= 0]
+        later = column[column + levels.size < of_actions] + levels.size
+        columns = np.concatenate([column, later, [is_run]])
+        program.sum_at_most(columns, np.concatenate([share[column], -share[later], [-most / cases]]), 0.0)
     for bound in bounds:
         column = np.arange(start[bound.segment], start[bound.segment + 1])
         program.sum_at_most(column, bound.up * up[column] + bound.right * right[column], bound.most)
     program.limit_differences(points, increments[0], segment, up, right)
-    cost = np.concatenate(costs)
-    # Costs of at most 1 keep the tolerances of HiGHS, which are absolute, relative to the largest.
-    cost /= np.abs(cost).max() or 1.0
-    solution = program.solve(cost, np.concatenate(uses), limit, cases, constraints=bounds, bounds=(0, 1))
-    shares = []
-    for reached in solution.reshape(len(increments), levels.size):
-        # A point decides the share of cases by which the share acted on falls after its score. What the first score
-        # lacks to 1 is decided by nobody: one more point for each segment, after all scores.
-        next_reached = np.append(reached[1:], 0.0)
-        next_reached[start[1:] - 1] = 0.0
-        weight = np.append(reached - next_reached, 1 - reached[start[:-1]])
-        weight[weight <= _LEAST_SHARE] = 0.0
-        depth = np.append(points.tp + points.fp, np.zeros(segments.size))
-        owner = np.append(segment, segments)
-        shares.append(SegmentShares.of_weights(weight, owner, nobody=levels.size, depth=depth))
-    return shares
+    ends = np.tile([0.0, 1.0], (program.size + len(differences), 1))
+    runs = slice(of_actions, program.size)
+    options: dict[str, Any] = {}
+    if choose_runs:
+        ends[runs, 0] = [not campaign.fixed_cost for campaign in campaigns]
+        is_run = np.arange(len(ends)) - of_actions
+        options = {"integrality": (is_run >= 0) & (is_run < len(campaigns)), "options": {"mip_rel_gap": 0}}
+        cost *= _MIP_UNIT
+    else:
+        ends[runs] = [[campaign.runs] * 2 for campaign in campaigns] or ends[runs]
+    solution, dual = program.solve(cost / largest, used, limit, cases, constraints=bounds, bounds=ends, **options)
+    all_reached = solution[:of_actions].reshape(len(increments), levels.size)
+    chosen = (solution[runs] > 0.5).tolist()
+    campaigns = tuple(replace(campaign, runs=run) for campaign, run in zip(campaigns, chosen, strict=True))
+    may_act = actions_run(campaigns, costs)[segment].T
+    shares, next_place = [], np.zeros(levels.size)
+    for reached, may in zip(all_reached[::-1], may_act[::-1], strict=True):
+        # Without rounding errors, nobody gets an action that is not run.
+        next_place = np.where(may, reached, next_place)
+        shares.append(_shares_reached(points, next_place))
+    return shares[::-1], campaigns, dual * float(largest) / cases
+
+
+def _shares_reached(points: SegmentLevels, reached: Array) -> SegmentShares:
+    """Return the points that decide the cases of each segment, from the share of each score that is acted on."""
+    # A point decides the share of cases by which the share acted on falls after its score. What the first score lacks
+    # to 1 is decided by nobody: one more point for each segment, after all scores.
+    next_reached = np.append(reached[1:], 0.0)
+    next_reached[points.start[1:] - 1] = 0.0
+    weight = np.append(reached - next_reached, 1 - reached[points.start[:-1]])
+    weight[weight <= _LEAST_SHARE] = 0.0
+    segments = np.arange(points.n_pos.size)
+    depth = np.append(points.tp + points.fp, np.zeros(segments.size))
+    owner = np.append(points.segment, segments)
+    return SegmentShares.of_weights(weight, owner, nobody=reached.size, depth=depth)

@@ -378,28 +378,65 @@ class RowAmounts:
 # Costs of several actions
 
 
+@dataclass(frozen=True)
+class ActionCampaign:
+    """A campaign of one action, with a fixed cost or a capacity of its own.
+
+    Attributes
+    ----------
+    action : str
+    segment : Hashable
+        Its segment; None for all.
+    fixed_cost : Fraction
+    capacity : Fraction or None
+    runs : bool
+        Whether it is run, so that its fixed cost is paid.
+    """
+
+    action: str
+    segment: Hashable
+    fixed_cost: Fraction
+    capacity: Fraction | None
+    runs: bool = True
+
+    @property
+    def label(self) -> str:
+        """Name in texts."""
+        return self.action if self.segment is None else f"{self.action} in {self.segment}"
+
+    def places(self, actions: Mapping[Hashable, Iterable[str]]) -> Indices:
+        """Return the place of its action in the order of each segment; −1 in segments that it does not cover."""
+        places = np.full(len(actions), -1)
+        for i, (segment, order) in enumerate(actions.items()):
+            if self.segment is None or self.segment == segment:
+                places[i] = list(order).index(self.action)
+        return places
+
+
 def costs_by_action(
     actions: Any, levels: SegmentLevels, population: float | None, *, budget: bool
-) -> list[dict[str, UnitCosts]]:
-    """Return the unit costs of each action in each segment, in rising order of stakes.
+) -> tuple[list[dict[str, UnitCosts]], tuple[ActionCampaign, ...]]:
+    """Return the unit costs of each action in each segment, in rising order of stakes, and the campaigns.
+
+    Campaigns without a fixed cost and a capacity of their own are omitted: nothing about them is to be decided.
 
     Raises
     ------
     InputError
-        If actions differ in the cost of leaving a case, in the population or in its class mix, or have fixed costs or
-        capacities.
+        If actions differ in the cost of leaving a case, in the population or in its class mix.
     """
     if not isinstance(actions, Mapping) or not actions or not all(isinstance(name, str) and name for name in actions):
         expected = "a mapping from the name of each action to its Campaign or Context, or to one for each segment"
         raise InputError("actions", expected=expected, got=check.shown(actions))
-    costs, campaigns = {}, []
+    costs, campaigns = {}, list[ActionCampaign]()
     for name, context in actions.items():
         given = GivenCosts(context, population)
         costs[name] = given.by_segment(levels, budget=budget)
-        campaigns += given.campaigns
-    if any(campaign.fixed_cost or campaign.capacity is not None for campaign in campaigns):
-        expected = "campaigns without a fixed cost and a capacity of their own"
-        raise InputError("actions", expected=expected, got="one that has them")
+        for segment, campaign in (context if isinstance(context, Mapping) else {None: context}).items():
+            capacity, fixed = getattr(campaign, "capacity", None), getattr(campaign, "fixed_cost", 0)
+            if (segment is None or segment in levels.keys) and (fixed or capacity is not None):
+                exact = None if capacity is None else decimal(capacity)
+                campaigns.append(ActionCampaign(name, segment, decimal(fixed), exact))
     ordered = []
     for segment in range(levels.n_pos.size):
         in_segment = [(name, of_segments.of(segment)) for name, of_segments in costs.items()]
@@ -408,7 +445,7 @@ def costs_by_action(
             raise InputError("actions", expected=expected, got="different ones")
         in_segment.sort(key=lambda action: action[1].hit + action[1].alarm)
         ordered.append(dict(in_segment))
-    return ordered
+    return ordered, tuple(campaigns)
 
 
 def incremental_costs(costs: list[dict[str, UnitCosts]]) -> list[SegmentUnitCosts]:

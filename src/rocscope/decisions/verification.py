@@ -380,6 +380,8 @@ def _verify_allocation(plan: Allocation | ActionAllocation, data: Any) -> Verifi
     first = plan.allocations[0]
     rows = data.select(models=plan.models) if isinstance(data, Predictions) else None
     source = data if rows is None else rows
+    if isinstance(plan, ActionAllocation):
+        source = allocating.one_list(source)
     amounts = None if first.amounts is None else RowAmounts.of(source, first.amounts.given)
     if amounts is not None:
         source = amounts.doubled(source)
@@ -390,15 +392,15 @@ def _verify_allocation(plan: Allocation | ActionAllocation, data: Any) -> Verifi
         stored, recomputed = sorted(map(str, first.keys)), sorted(map(str, points.keys))
         return Verification(n, (Check("segments", stored, recomputed, agrees=False),))
     costs = [_unit_costs(place, points, amounts) for place in plan.allocations]
+    # The stored budget is what remained after fixed costs.
+    limit = plan.limit
+    if limit is not None and plan.in_money:
+        limit += first.terms.fixed
     try:
         if isinstance(plan, ActionAllocation):
             by_action = segment_costs.cumulative_costs(costs, [plan.actions[name] for name in points.keys])
-            again, _ = allocating.best_actions(points, by_action, plan.limit, limits)
+            again, _ = allocating.best_actions(points, by_action, limit, limits, plan.campaigns)
         else:
-            # The stored budget is what remained after fixed costs.
-            limit = plan.limit
-            if limit is not None and plan.in_money:
-                limit += plan.terms.fixed
             again, _ = allocating.best_allocation(points, costs[0], limit, limits, amounts)
     except InfeasibleError as error:
         return Verification(n, (Check("subject_to", list(first.subject_to), str(error), agrees=False),))
@@ -456,7 +458,9 @@ def _at_stored_thresholds(
         places.append(replace(counted, **kept))
     total = math.fsum(place.cost for place in places)
     places[0] = replace(places[0], price=again.price + total - again.cost)
-    return replace(again, places=tuple(places)) if isinstance(again, ActionAllocation) else places[0]
+    if isinstance(again, ActionAllocation) and isinstance(plan, ActionAllocation):
+        return replace(again, places=tuple(places), campaigns=plan.campaigns)
+    return places[0]
 
 
 def _shares(plan: Allocation, levels: SegmentLevels) -> SegmentShares:
@@ -483,6 +487,9 @@ def _within_limits(plan: Allocation | ActionAllocation, bounds: Sequence[Segment
     for rate, most in first.max_difference.items():
         difference = first.difference(rate)
         yield Check(f"max_difference.{rate}", most, difference, not difference > most + SAME_PROGRAM)
+    if isinstance(plan, ActionAllocation):
+        kept = plan.keeps_capacities(SAME_PROGRAM)
+        yield Check("capacities of campaigns", True, kept, kept)
     for bound in bounds:
         kept = bound.holds(*first.counts, SAME_PROGRAM)
         yield Check(f"constraint {bound.text}", bound.most, bound.value(*first.counts), kept)

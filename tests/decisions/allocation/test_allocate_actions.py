@@ -296,8 +296,6 @@ def paths(content, path=()):
         ({"actions": ACTIONS, "subject_to": "auc >= .1"}, "^constraint: expected a figure of one threshold"),
         ({"actions": {"a": Campaign(9, 1, 2), "b": Campaign(8, 1, 2)}}, "one population, class mix and cost"),
         ({"actions": {"a": Context(), "b": Context(cost_fn=2)}}, "one population, class mix and cost"),
-        ({"actions": {"a": Campaign(9, 1, 2, 3)}}, "without a fixed cost"),
-        ({"actions": {"a": Campaign(9, 1, 2, capacity=3)}}, "a capacity of their own"),
         ({"actions": {"a": Context()}, "budget": 3}, "^budget: expected campaigns with a unit cost"),
         ({"actions": ACTIONS, "capacity": 3, "budget": 3}, "^budget: expected none beside"),
     ],
