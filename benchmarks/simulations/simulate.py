@@ -109,14 +109,14 @@ def summarised(lines: Iterable[Line]) -> list[str]:
 
 _ABOUT = """# Coverage on designs drawn from a generator
 
-How often 95 % intervals hold the truth, in {samples} samples of each design (`make coverage`). The standard error of a
+Coverage of 95% intervals, in {samples} samples of each design (`make coverage`). The standard error of a
 coverage of 95 % is {error:.1f} points. Designs have heavy tails, contamination, few levels, clusters of lognormal size,
 sampling weights, rare events, steps and bumps of the calibration curve, amounts with a Pareto tail, and cross-validated
 scores. Others are drawn at random from family × AUC × prevalence × n × ties × clusters × weights.
 
-"Given reliable" counts the intervals that call themselves reliable. "Below 93" is the number of designs where these
-cover less than 93 %, by more than two standard errors. The last column is how often intervals call themselves reliable
-on ordinary designs: at least 50 of each class, an AUC of at most 0.9, no heavy tails, at least 40 clusters.
+"Given reliable" counts the intervals that are marked as reliable. "Below 93" is the number of designs where these
+cover less than 93 %, by more than two standard errors. The last column is the share of intervals marked as reliable on
+ordinary designs: at least 50 of each class, an AUC of at most 0.9, no heavy tails, at least 40 clusters.
 """
 
 

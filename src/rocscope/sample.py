@@ -271,7 +271,7 @@ def with_scores(data: Any, y_score: Any = None, *, pos_label: Any = None, sample
     if y_score is None or _is_context(y_score):
         hint = "the context comes third: (y_true, y_score, context)" if y_score is not None else ""
         got = "none" if y_score is None else kind_of(y_score)
-        expected = f"scores beside labels, or {ANYTHING} alone"
+        expected = f"scores with labels, or {ANYTHING} alone"
         raise InputError("y_score", expected=expected, got=got, hint=hint)
     return Predictions(data, y_score, pos_label=pos_label, sample_weight=sample_weight)
 
@@ -385,7 +385,7 @@ def _require_scores(y_true: Any, y_score: Any, model: str | None) -> None:
         hint = "of a fitted model use rocscope.evaluation.from_estimator(model, X, y), and pass what it returns"
         raise InputError("y_score", expected="scores", got=kind_of(y_score), hint=hint)
     if y_score is None:
-        raise refusal("y_score", f"scores beside labels, or {ANYTHING} as y_true", y_true, alone=True)
+        raise refusal("y_score", f"scores with labels, or {ANYTHING} as y_true", y_true, alone=True)
     if model is not None:
         model_name([NAMELESS], model)
 

@@ -85,7 +85,7 @@ def test_parts_add_up_and_are_never_negative(rows, rule, method):
 
 
 def test_corp_decomposition_of_a_published_example():
-    """The example in the documentation of model-diagnostics 1.4 (`decompose`), whose scores are no probabilities."""
+    """The example in the documentation of model-diagnostics 1.4 (`decompose`), whose scores are not probabilities."""
     sample = Outcomes(np.array([-1.0, 1.0, 2.0]), np.array([0.0, 1.0, 1.0]), np.array([1.0, 1.0, 0.0]))
     parts = _decompose(sample, pav_values(sample), "brier", "CORP")
     assert (parts.miscalibration, parts.discrimination, parts.uncertainty, parts.score) == (0.625, 0.125, 0.25, 0.75)

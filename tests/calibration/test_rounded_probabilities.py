@@ -101,7 +101,7 @@ def test_more_than_rounding_is_refused(door, value):
 def test_the_summary_has_no_calibration_of_other_scores():
     row = rs.summary(LABEL, np.where(EXACT == 1, 1 + 2e-6, EXACT))["score"]
     assert np.isnan(row["brier"].value)
-    assert "no probabilities" in row["brier"].method
+    assert "not probabilities" in row["brier"].method
 
 
 def test_single_precision_rounds_coarser():

@@ -106,7 +106,7 @@ def test_scores_that_are_no_probabilities_have_nothing_to_compare_with(run, tmp_
     code, out, err = run("logits.csv", "--label", "y", "--score", "m", "--method", "platt", "-o", "c.json")
     assert code == 0
     assert "as they are" not in out
-    assert err.startswith("The scores are no probabilities")
+    assert err.startswith("The scores are not probabilities")
 
 
 @pytest.mark.parametrize(

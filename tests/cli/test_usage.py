@@ -95,7 +95,7 @@ def test_version(run):
         (("summary",), "FILE: expected a file, got none; see rocscope summary --help"),
         (("sumary", "f.csv"), 'Neither a command nor a file: "sumary". Did you mean "summary"?'),
         (("summary", "f.csv", "--lable", "y"), "--lable: no such option (did you mean --label?)"),
-        (("summary", "--lable", "y"), "--lable is no option of this command"),
+        (("summary", "--lable", "y"), "--lable is not an option of this command"),
         (("summary", "a.csv", "b.csv"), "got also 'b.csv'; a pattern such as 'part-*.csv' belongs in quotes"),
         (("summary", "f.csv", "--label"), "--label: expected a value, got none"),
         (("summary", "f.csv", "--missing", "skip"), '"skip" for --missing. Choose from: "error", "drop", "segment"'),

@@ -95,7 +95,7 @@ def test_weighted_rows_cannot_be_exchanged():
     both = {"a": SCORE, "b": SCORE[::-1]}
     for weights in ("frequency", "sampling"):
         rows = rs.Predictions(Y, both, sample_weight=WEIGHT, weights=weights)
-        with pytest.raises(InputError, match="permutation test: expected rows that count alike"):
+        with pytest.raises(InputError, match="permutation test: expected rows of equal weight"):
             rs.inference.compare_curves(rows)
 
 

@@ -169,7 +169,7 @@ def test_refusals():
         rs.hull({"a": ThresholdCounts([1], [1], [0])})
     with pytest.raises(InputError, match=r"^models\['a'\]: expected Predictions, .*got a list; of labels"):
         rs.hull({"a": [1, 2]})
-    with pytest.raises(InputError, match=r"^y_score: expected scores beside labels, .*got none"):
+    with pytest.raises(InputError, match=r"^y_score: expected scores with labels, .*got none"):
         rs.hull([1, 2])
     with pytest.raises(InputError, match="model 'a' is in the hull already; give it another name"):
         rs.hull({"a": counts}).add("a", counts)

@@ -103,7 +103,7 @@ def test_a_choice_made_now_is_best_at_the_mean_and_costs_no_less(preds, ratio, s
     assert decision.context == context.mean
     assert decision.expected_cost == rs.choose(preds, context.mean).expected_cost
     assert hull.expected_cost(context) <= decision.expected_cost * (1 + 1e-9)
-    assert "to know the context first would save" in decision.notes[-1]
+    assert "knowing the context first would save" in decision.notes[-1]
 
 
 def test_numbers_are_distributions_of_no_width():

@@ -134,7 +134,7 @@ def test_a_delimiter_is_named_where_it_is_not_found(tmp_path, mark):
     (tmp_path / "a.csv").write_text(f"y{sign}s\n1{sign}0.5\n0{sign}.25\n")
     if sign != "\t":
         with pytest.raises(
-            ColumnError, match=r"got 'y'; fields may be apart by another sign: delimiter= \(--delimiter\)"
+            ColumnError, match=r"got 'y'; fields may be separated by another character: delimiter= \(--delimiter\)"
         ):
             rs.read(tmp_path / "a.csv", **COLUMNS)
     assert rs.read(tmp_path / "a.csv", **COLUMNS, delimiter=mark).scores["s"].tolist() == [0.5, 0.25]
@@ -174,8 +174,8 @@ def test_what_says_nothing_of_a_source_is_refused(tmp_path):
         ({"decimal": ";"}, r"decimal: expected '\.' or ',', got ';'"),
         ({"delimiter": ",,"}, "delimiter: expected one character"),
         ({"delimiter": "."}, "delimiter: expected one character, which neither quotes nor is the decimal mark"),
-        ({"encoding": "hex"}, "encoding: expected one that Python knows"),
-        ({"encoding": "a\0"}, "encoding: expected one that Python knows"),
+        ({"encoding": "hex"}, "encoding: expected one that Python supports"),
+        ({"encoding": "a\0"}, "encoding: expected one that Python supports"),
         ({"format": "xls"}, "format: expected one of csv, tsv"),
     ):
         with pytest.raises(InputError, match=words):

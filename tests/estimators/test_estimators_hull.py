@@ -82,7 +82,7 @@ def test_a_mixture_attains_its_rate_by_lot_or_by_key(fitted):
         (
             MODELS,
             {"mixture": {"fpr": 0.1}, "context": rs.Context()},
-            "mixture: expected no context, criterion or constraint beside it, got both",
+            "mixture: expected no context, criterion or constraint with it, got both",
         ),
     ],
 )

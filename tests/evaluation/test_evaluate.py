@@ -343,7 +343,7 @@ def test_a_report_shows_folds_apart_unless_they_are_too_many(noise):
     few, many = (rs.Report(rs.evaluate(GaussianNB(), X, y, cv=cv)).data for cv in (3, "leave_one_out"))
     assert [part.name for part in few.slices] == ["0", "1", "2"]
     assert not many.slices
-    assert "More than 50 folds are not shown apart (120 folds)" in many.warnings
+    assert "More than 50 folds are not shown separately (120 folds)" in many.warnings
 
 
 class ByNumber(GaussianNB):

@@ -102,7 +102,7 @@ def test_target_prevalence_is_that_of_weighted_classes():
 def test_what_cannot_be_had_says_why():
     label, score, _ = simulated(60)
     logits = rs.summary(rs.Predictions(label, score * 5))["score"]
-    assert "no probabilities" in logits["slope"].method
+    assert "not probabilities" in logits["slope"].method
     assert logits["auc"].low < logits["auc"].high
     one = rs.summary(rs.Predictions([1, 1, 1], [0.2, 0.4, 0.9]))["score"]
     assert "one class" in one["auc"].method

@@ -342,7 +342,7 @@ def test_p_values_of_equal_curves_are_uniform(paired):
         (
             lambda: rs.inference.compare_curves(rs.Predictions([1, 0], PAIR, sample_weight=[1, 2])),
             InputError,
-            "rows that count alike, got sampling weights",
+            "rows of equal weight, got sampling weights",
         ),
         (
             lambda: rs.inference.compare_curves(

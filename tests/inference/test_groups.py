@@ -119,7 +119,7 @@ INDEPENDENT = {
 
 @pytest.mark.parametrize("name", INDEPENDENT)
 def test_what_knows_no_groups_says_so(name):
-    with pytest.warns(RocscopeWarning, match="takes rows to be independent and knows no groups"):
+    with pytest.warns(RocscopeWarning, match="treats rows as independent and ignores groups"):
         found = INDEPENDENT[name](GROUPED)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

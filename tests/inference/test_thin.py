@@ -181,7 +181,7 @@ def test_scores_that_rank_alike_differ_by_nothing():
     score = preds.scores["m0"]
     pair = rs.compare(rs.Predictions(preds.y_true, {"a": score, "b": 2 * score}))[0]
     assert (pair.difference.value, pair.difference.low, pair.difference.high, pair.p_value) == (0, 0, 0, 1)
-    assert "alike" in pair.method
+    assert "rank all rows equally" in pair.method
     assert pair.difference.reliable
 
 

@@ -219,7 +219,7 @@ def test_of_many_segments_the_largest_are_shown_and_the_rest_as_one():
     rest = data.slices[-1].models[0]
     mask = np.isin(segment, shown[:-1])
     assert (rest.n_pos, rest.n_neg) == (int(preds.y_true[~mask].sum()), int((~preds.y_true[~mask]).sum()))
-    said = "The 39 largest segments are shown apart, all others as one (61 others)"
+    said = "The 39 largest segments are shown separately, all others as one (61 others)"
     assert said in data.warnings
 
 

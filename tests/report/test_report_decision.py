@@ -42,7 +42,7 @@ def test_the_card_draws_what_the_decision_knows():
     assert chances == {f"{model} is the best": 100 * p for model, p in interval.models.items()} | {
         "acting pays": 100 * interval.acting
     }
-    assert f"Beyond the truly best choice: {interval.doubts['beyond the truly best choice']}." in said
+    assert f"Beyond the truly best choice: {interval.doubts['compared with the truly best choice']}." in said
     assert interval.words in repr(interval)
 
 
@@ -83,9 +83,9 @@ def test_what_cannot_be_said_is_left_out_and_why(monkeypatch):
     assert "There is no interval: " in said
     assert "pass the rows with sample_weight" in said
     assert "No case is worth a review at a cost of 100." in said
-    assert "no interval beyond 200,000 rows" in shown(PREDS, detailed=False)[2]
+    assert "no interval above 200,000 rows" in shown(PREDS, detailed=False)[2]
     monkeypatch.setattr(card, "MOST_ROWS", 399)
-    assert "no interval beyond 200,000 rows" in shown(PREDS)[2]
+    assert "no interval above 200,000 rows" in shown(PREDS)[2]
     few = rs.Predictions([1, 0, 1, 0, 1, 1], [6, 5, 4, 3, 2, 1])
     assert "Not reliable: a class has 2 rows only, fewer than 10." in shown(few)[2]
 

@@ -139,7 +139,7 @@ const MOVER = "Welch t of placements and MOVER of Wilson intervals, paired";
 
 /** Whether two models of the same rows differ: second − first. `alike`: whether they rank all rows the same way. */
 export function compareAreas(sample: AreaSample, first: number, second: number, alike: boolean): { difference: number; low: number; high: number; p: number; method: string } {
-  if (alike) return { difference: 0, low: 0, high: 0, p: 1, method: "the scores rank all rows alike" };
+  if (alike) return { difference: 0, low: 0, high: 0, p: 1, method: "the scores rank all rows equally" };
   const found = difference(sample, first, second);
   const above = pValue(found.low, found.value);
   const below = pValue((z) => -found.high(z), -found.value);

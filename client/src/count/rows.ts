@@ -86,7 +86,7 @@ export class CountedRows {
     for (const code of codes) sizes[code]!++;
     const named = classes.map((label, code) => ({ label, code })).filter(({ code }) => sizes[code]! > 0);
     if (kind === "fold" && named.length > MOST_FOLDS) {
-      this.warnings.push(`More than ${MOST_FOLDS} folds are not shown apart (${named.length} folds)`);
+      this.warnings.push(`More than ${MOST_FOLDS} folds are not shown separately (${named.length} folds)`);
       return;
     }
     if (named.length > MOST_PARTS) throw new Refused(subject, { expected: `at most ${MOST_PARTS.toLocaleString("en")} segments`, got: named.length.toLocaleString("en") });
@@ -103,7 +103,7 @@ export class CountedRows {
       members[at]![filled[at]!++] = row;
     }
     const rest = named.length - large.size;
-    if (rest) this.warnings.push(`The ${large.size} largest segments are shown apart, all others as one (${rest} others)`);
+    if (rest) this.warnings.push(`The ${large.size} largest segments are shown separately, all others as one (${rest} others)`);
     const names = [...shown.map(({ label }) => (typeof label === "string" ? label : shownLabel(label, type))), `others (${rest} segments)`];
     const alone: string[] = [];
     members.forEach((rows, i) => {

@@ -317,7 +317,7 @@ def _instead(function: Callable[..., Any], arguments: Sequence[Any], options: Ma
         return "; of a fitted model use rs.evaluation.from_estimator(model, X, y), and pass what it returns"
     if any(hasattr(value, "columns") for value in arguments):
         return "; of a data frame use rs.read(data, label=..., scores=[...]), and pass what it returns"
-    return "; pass labels and scores, those of several models by name: (y, {'a': s, 'b': s})"
+    return "; pass labels and scores, for several models by name: (y, {'a': s, 'b': s})"
 
 
 class MissingAttributeError(AttributeError):

@@ -134,7 +134,7 @@ class ClosedForms:
         has_variance = 0 < share < 1 and error**2 > 0
         trials = share * (1 - share) / error**2 if has_variance else self._effective_rows(share)
         low, high = self.share(share, trials)
-        method = "Wilson on what varies beyond the expected"
+        method = "Wilson on the variation in excess of the expected"
         return self.of(value, low / expected, high / expected, method, error / expected)
 
     def difference(self) -> Estimate:

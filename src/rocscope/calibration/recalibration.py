@@ -617,7 +617,7 @@ class Recalibrated(Result):
         """Caveats when these probabilities are evaluated."""
         if self.out_of_sample:
             return "each row's probability comes from a fit to the other folds"
-        return "fitted to the rows that it is applied to: their calibration looks better than that of new rows"
+        return "fitted to the rows that it is applied to: their calibration looks better than on new rows"
 
     def __repr__(self) -> str:
         where = "out of sample" if self.out_of_sample else "fitted and applied to the same rows"

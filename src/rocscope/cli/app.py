@@ -115,7 +115,7 @@ app = App(
     version=f"rocscope {__version__}",
     version_flags="--version",
     help="From scores to decisions: ROC curve, lift chart, calibration plot and the best threshold.\n\n"
-    "'rocscope FILE' alone guesses what the columns are for, says so, and shows a summary.",
+    "'rocscope FILE' alone guesses the role of the columns, prints the guess, and shows a summary.",
     help_epilogue="Defaults of options: the command line, then the environment (ROCSCOPE_LABEL for --label), then "
     r"rocscope.toml, then \[tool.rocscope] in pyproject.toml.",
     usage="Usage: rocscope COMMAND, or rocscope FILE",

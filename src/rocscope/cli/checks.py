@@ -343,7 +343,7 @@ def calibrate(
     try:
         reports["as they are"] = rs.calibration.calibration_report(predictions, **options)
     except ScoreError:
-        console.note("The scores are no probabilities: there is nothing to compare with.")
+        console.note("The scores are not probabilities: nothing to compare with.")
     report = rs.calibration.calibration_report(recalibrated, level=_LEVEL, **options)
     reports["recalibrated, out of sample"] = report
     judge = gating.Judge(recalibrated)

@@ -362,7 +362,7 @@ def print_interval(interval: "ChosenEstimate | None", figure: str, apparent: str
     if len(interval.models) > 1:
         facts["probability of being the best"] = interval.shares
     facts["probability that acting pays"] = chance(interval.acting)
-    print_rows("How sure that is", ("", ""), [*facts.items(), *interval.doubts.items()])
+    print_rows("Uncertainty", ("", ""), [*facts.items(), *interval.doubts.items()])
 
 
 _SUFFIXES = (".svg", ".png", ".pdf", ".pgf")

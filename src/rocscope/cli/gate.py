@@ -646,7 +646,7 @@ def gate(
     source: Any = file
     if models:
         if rows.score:
-            raise InputError("--score", expected="none beside models in files", got=", ".join(rows.score))
+            raise InputError("--score", expected="none with models in files", got=", ".join(rows.score))
         source = with_scores(models, file, rows, [rows.label, rows.weight, groups, *asked.by_segment])
         rows = replace(rows, score=list(models), layout=opt.LAYOUT)
     elif decision is not None:

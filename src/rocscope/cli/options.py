@@ -100,7 +100,7 @@ def columns_of(**costs: float | str) -> dict[str, str]:
 
 def _refuse_option(_type: Any, value: str) -> None:
     if value.startswith("-") and value != "-":
-        raise ValueError(f"{value} is no option of this command")
+        raise ValueError(f"{value} is not an option of this command")
 
 
 File = Annotated[
@@ -138,7 +138,7 @@ Output = Annotated[str | None, OUTPUT]
 Plot = Annotated[str | None, Parameter(help="Also draw it: a file whose name ends in .svg, .png, .pdf or .pgf.")]
 PlotWidth = Annotated[float, Parameter(help="Width of that figure in millimetres, such as 85 for a column.")]
 _MEMORY = (
-    "Count without holding rows, as is done by itself beyond 5 million rows of Parquet or 250 MB of other files; ranks "
+    "Count without holding rows (automatic above 5 million rows of Parquet or 250 MB of other files); ranks "
     "beyond so much memory, such as '2 GB', go to a temporary file. By default half of what is free."
 )
 Memory = Annotated[str | None, Parameter(group=OPTIONS, help=_MEMORY)]
@@ -169,7 +169,7 @@ class LayoutOptions:
     encoding: str | None = None
     """Encoding of a text file, such as latin-1; UTF-8 by default."""
     table: str | None = None
-    """Table or view of a DuckDB or SQLite database; may be left out where it has one."""
+    """Table or view of a DuckDB or SQLite database; may be omitted if it has one."""
 
     @property
     def file_layout(self) -> formats.FileLayout:
@@ -216,11 +216,11 @@ class SampleOptions:
     weight: str | None = None
     """Column of row weights."""
     weights: Literal["auto", "frequency", "sampling", "money"] = "auto"
-    """What a weight stands for: equal rows, cases of a population that one row represents, or money."""
+    """Meaning of a weight: equal rows, cases of a population that one row represents, or money."""
     pos_label: str | None = None
     """The positive label, where labels are not 0/1, -1/1 or true/false."""
     missing: Literal["error", "drop", "segment"] = "error"
-    """What to do with rows that lack a value; with "segment", those that only lack a segment are one of their own."""
+    """Treatment of rows with a missing value; with "segment", rows that only lack a segment form a segment."""
     time: str | None = None
     """For censored follow-up, in place of a label: column of the time to the event or to the end of observation."""
     event: str | None = None
@@ -459,7 +459,7 @@ class ReviewOptions:
     """A third action between acting and leaving."""
 
     review_cost: float | None = None
-    """What a closer look at a case costs, as a third action."""
+    """Cost of a review of a case, as a third action."""
     review_capacity: float | None = None
     """Largest number of such looks."""
 

@@ -232,7 +232,7 @@ def _summarise_classes(predictions: Any, title: str, detail: bool | None, *, jso
         console.print_records(heading, records)
     undefined = data.best.undefined
     if undefined:
-        console.note(f"Without cases, and left out of averages: {', '.join(map(str, undefined))}")
+        console.note(f"Without cases, and omitted from averages: {', '.join(map(str, undefined))}")
     console.note(data.verdict)
 
 
@@ -355,7 +355,7 @@ def _compared_figure(condition: "Condition", at_context: bool) -> str:
     if figure is None or figure.name != "cost":
         return statistic_named(condition.quantity, "--fail-if")[0].name
     if not at_context:
-        raise InputError("--fail-if", expected="--at-context beside it", got=str(condition), hint="it compares costs")
+        raise InputError("--fail-if", expected="--at-context with it", got=str(condition), hint="it compares costs")
     return "cost"
 
 

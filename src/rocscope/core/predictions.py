@@ -173,7 +173,7 @@ class Rows(Result):
         weight = check.check_weights(sample_weight, n)
         own = weight if weighting is None else weighting.base
         if weights == "frequency" and own is not None and own.dtype.kind == "f" and (own % 1).any():
-            hint = "weights='sampling' is for rows that stand for so many of a population"
+            hint = "weights='sampling' is for rows that represent a number of cases of a population"
             raise WeightError("weights='frequency'", expected="whole numbers of equal rows", got="fractions", hint=hint)
         self.sample_weight = None if weight is None else check.read_only(weight)
         for name, column in columns.items():
@@ -605,9 +605,9 @@ def _score_columns(scores: Any) -> dict[str, Any]:
 EXPECTED = {
     "repeats": ("each case once", "several entries of a case, from repeats"),
     "groups": ("independent rows", "rows in groups"),
-    "sampling": ("rows that count alike", "sampling weights"),
-    "frequency": ("rows that count alike", "numbers of equal rows as weights"),
-    "estimated": ("rows that count alike", "weights that were estimated"),
+    "sampling": ("rows of equal weight", "sampling weights"),
+    "frequency": ("rows of equal weight", "numbers of equal rows as weights"),
+    "estimated": ("rows of equal weight", "weights that were estimated"),
     "expected": ("labels", "cases without labels, from rs.expected"),
     "money": ("rows that count cases", "rows in money, whose weights are amounts"),
     "priced": ("responses as labels", "labels that say whether acting gains"),
@@ -723,5 +723,5 @@ def require_kinds(function: str, *data: Any) -> str:
             raise InputError(function, expected=expected, got=got, hint=answer)
     if "groups" not in kinds or function not in KNOWS_NO_GROUPS:
         return ""
-    warn(f"{function} takes rows to be independent and knows no groups: its result looks surer than it is")
+    warn(f"{function} treats rows as independent and ignores groups: its interval is too narrow")
     return "rows of a group are taken to be independent"

@@ -662,7 +662,7 @@ class LiftCurve(CountCurve):
             return depth, tp / self.counts.n_pos / depth
 
     def area(self) -> float:
-        raise InputError("a lift curve has no area that means anything", hint="take that of gain or lift_chart")
+        raise InputError("a lift curve has no area that means anything", hint="use gain or lift_chart")
 
     def at(self, x: Any) -> Any:
         """Return the lift at a depth, as the ratio of interpolated gain to depth."""

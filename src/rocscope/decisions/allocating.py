@@ -37,7 +37,7 @@ from rocscope.sample import Models
 from rocscope.segments.by_segment import levels_of
 from rocscope.segments.levels import SegmentLevels
 
-_FORMAT = Format("rocscope.actions", 1, "a plan of several actions", "make one anew with rocscope.allocate(actions=…)")
+_FORMAT = Format("rocscope.actions", 1, "a plan of several actions", "make a new one with rocscope.allocate(actions=…)")
 
 # Segment of data without segments.
 ONE_LIST = "all"
@@ -257,7 +257,7 @@ class ActionAllocation(Plan):
         if not places or any(place.keys != places[0].keys or len(place.keys) != len(orders) for place in places):
             fields.refuse("places", "an allocation to the same segments for each action")
         if any(len({*order}) != len(places) for order in orders):
-            fields.refuse("segments", "as many different actions as there are places")
+            fields.refuse("segments", "one action for each place")
         limit = None if fields.content.get("limit") is None else allocation.read_number(fields, "limit")
         in_money = fields.take("in_money", bool, "true or false")
         marginal = fields.optional_number("marginal")

@@ -41,7 +41,7 @@ from rocscope.inference.proportions import binomial_limits, normal_quantile
 from rocscope.segments.by_segment import levels_of
 from rocscope.segments.levels import SegmentLevels
 
-FORMAT = Format("rocscope.allocation", 1, "an allocation", "allocate anew with rocscope.allocate and save that")
+FORMAT = Format("rocscope.allocation", 1, "an allocation", "allocate again with rocscope.allocate and save the result")
 
 # From this number of rows on, the folds are drawn once instead of `REPEATS` times: their random error is then small.
 _ROWS_FOR_ONE_REPEAT = 100_000
@@ -587,7 +587,7 @@ class Allocation(Plan):
         if self.fixed_cost:
             facts.append(f"fixed costs={self.fixed_cost:.6g}")
         if self.left_out:
-            facts.append(f"{check.listing(list(self.left_out))} left out, as not worth the fixed cost")
+            facts.append(f"{check.listing(list(self.left_out))} not run, because the fixed cost exceeds the gain")
         if self.marginal > 0:
             facts.append(f"one {'unit' if self.in_money else 'case'} more saves {self.marginal:.6g}")
         return f"Allocation({', '.join(facts)})"
@@ -846,7 +846,7 @@ def cost_interval(
         # more than planned gains nothing by it. At exactly the planned number these charges sum to `limit_cost`.
         value -= held_out.limit_cost
         saved += held_out.limit_cost
-        method = "chosen anew in folds"
+        method = "chosen again in folds"
         reason = held_out.doubt
         variance = FOLD_VARIANCE * second + (max(value - apparent, 0.0) / 2) ** 2
         if not reason and held_out.by_row is None:

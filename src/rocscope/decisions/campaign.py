@@ -37,7 +37,9 @@ from rocscope.decisions.sampling_model import PricedRows, RowCostModel, Sampling
 from rocscope.errors import InputError
 from rocscope.sample import Labels, Models, Sample, Samples, Scores, samples_of, with_context
 
-FORMAT = Format("rocscope.campaign_plan", 1, "a campaign plan", "plan anew with rocscope.plan_campaign and save that")
+FORMAT = Format(
+    "rocscope.campaign_plan", 1, "a campaign plan", "plan again with rocscope.plan_campaign and save the result"
+)
 
 
 # The table of a plan has a row for each tenth of the population.
@@ -169,7 +171,7 @@ class CampaignPlan(Plan):
 
     def _require_data(self) -> Samples:
         if self.samples is None:
-            hint = "plan anew from the data with rocscope.plan_campaign"
+            hint = "plan again from the data with rocscope.plan_campaign"
             raise InputError("plan", expected="one with its data", got="one that was read from a file", hint=hint)
         return self.samples
 

@@ -221,7 +221,7 @@ def _population(campaign: Campaign | None, population: float | None) -> float | 
     if campaign is not None:
         if population not in (None, campaign.population):
             got = f"{population:g} beside a Campaign of {campaign.population:g}"
-            raise InputError("population", expected="none beside a Campaign, which names its own", got=got)
+            raise InputError("population", expected="none with a Campaign, which names its own", got=got)
         if campaign.capacity is not None or campaign.fixed_cost:
             population = campaign.population
     if population is not None:
@@ -308,7 +308,7 @@ class ChoiceProblem:
             if not isinstance(review, Review):
                 raise InputError("review", expected="a Review", got=check.shown(review))
             if self.constraints or self.randomized or self.question.criterion not in (None, "min_cost"):
-                raise InputError("review", expected="no criterion, constraint or lot beside it", got="one")
+                raise InputError("review", expected="no criterion, constraint or randomised rule with it", got="one")
             return self.decision(self.best_with_review(review), self.notes)
         choice = self.best_randomized() if self.randomized else self.best_threshold()
         decision = self.decision(choice, (*self.notes, *self.notes_on_bins()))
@@ -343,7 +343,7 @@ class ChoiceProblem:
         later = model_hull.adaptive_cost(Envelope.of(ranges), context, n_pos / (n_pos + n_neg))
         now = min(float(self.context.exact_cost(vertex.point)) for vertex in ranges.vertices)
         saved = now - later if now - later > ROUNDING * abs(now) else 0.0
-        text += f"; to know the context first would save {saved:.4g} per case"
+        text += f"; knowing the context first would save {saved:.4g} per case"
         return (Note("uncertain_context", text, context=context, saved=saved),)
 
     # One method for each kind of choice.
@@ -414,7 +414,7 @@ class ChoiceProblem:
         if best.acting.rates == best.looking.rates:
             text = f"no case is worth a review at a cost of {review.cost:g}"
             if limit == 0:
-                text = "there is no capacity for reviews"
+                text = "the capacity for reviews is 0"
             return replace(self.best_threshold(), notes=(Note("no_review", text, review=review),))
         acting, looking = RandomizedRule.of(best.acting), RandomizedRule.of(best.looking)
         return Choice(

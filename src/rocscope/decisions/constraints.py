@@ -368,7 +368,7 @@ class Constraint(Condition):
     ) -> tuple[Array, Array]:
         """Return the numerator and the denominator of the rate, by default the constrained one."""
         if self.quantity in ("cases", "depth") and target_prevalence is not None:
-            expected = "no target prevalence, so that new cases are like those of the sample"
+            expected = "no target prevalence, so that new cases are like the sample's"
             raise InputError(f"constraint {str(self)!r}", expected=expected, got=f"{target_prevalence:g}")
         if any((cell % 1 != 0).any() for cell in cells if cell.dtype.kind == "f"):
             hint = "weighted cases are not binomial trials; leave the level out"
@@ -399,7 +399,7 @@ class Constraint(Condition):
         """Return which thresholds keep the bound, by tests with an error rate for all of them together."""
         target = target_prevalence if self.context is None else self.context.target_prevalence
         if target is not None:
-            expected = "no target prevalence, so that new cases are like those of the sample"
+            expected = "no target prevalence, so that new cases are like the sample's"
             raise InputError(f"constraint {str(self)!r}", expected=expected, got=f"{target:g}")
         tp, fp, fn, tn = cells
         depth, everybody = tp + fp, tp + fp + fn + tn

@@ -190,7 +190,7 @@ class Decision(Plan):
         (0.32, True)
         """
         if self.sampling_model is None:
-            hint = "choose anew from the rows, and ask that decision"
+            hint = "choose again from the rows, and ask the new decision"
             got = "one that was read or copied"
             raise InputError("interval", expected="a decision with the data it was chosen on", got=got, hint=hint)
         return self.sampling_model.estimate(

@@ -708,7 +708,7 @@ class ChosenEstimate(Estimate):
             regret = "0"
             if self.regret.high:
                 regret = f"{_two_digits(self.regret.value)}, at most {_two_digits(self.regret.high)}"
-            notes["beyond the truly best choice"] = regret
+            notes["compared with the truly best choice"] = regret
         if self.reason:
             notes["not reliable"] = self.reason
         return notes

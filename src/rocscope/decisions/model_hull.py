@@ -272,7 +272,7 @@ class UncertainContext:
         costs = {cell: _uncertain(cost, f"cost_{cell}", math.inf, least=-math.inf) for cell, cost in given.items()}
         self.in_money = costs != {"fp": 1, "fn": 1, "tp": 0, "tn": 0}
         if cost_ratio is not None and self.in_money:
-            raise InputError("cost_ratio", expected="none beside costs in money", got="both")
+            raise InputError("cost_ratio", expected="none with costs in money", got="both")
         if cost_ratio is not None:
             costs["fp"] = _uncertain(cost_ratio, "cost_ratio", math.inf)
         self.costs: dict[str, Any] = costs
@@ -281,7 +281,7 @@ class UncertainContext:
             self.target_prevalence = _uncertain(target_prevalence, "target_prevalence", 1)
         sizes = {value.values.size for value in self._values if isinstance(value, Draws)}
         if len(sizes) > 1:
-            raise InputError("draws", expected="arrays of one length, as they are joint", got=f"{sorted(sizes)}")
+            raise InputError("draws", expected="arrays of one length, because they are joint", got=f"{sorted(sizes)}")
 
     @property
     def _values(self) -> tuple[Any, ...]:

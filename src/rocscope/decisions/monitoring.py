@@ -468,7 +468,7 @@ class Monitor:
                 # One step of the interpreter: an interruption comes before or after it.
                 vars(self).update(after.__getstate__())
                 return self
-        warn(f"these rows were counted at look {before + 1}; they are left out (again=True counts them once more)")
+        warn(f"these rows were counted at look {before + 1}; they are omitted (again=True counts them again)")
         return self
 
     def _rows(self, y_true: Any, y_score: Any, pos_label: Any, sample_weight: Any) -> tuple[Array, Array, Array | None]:

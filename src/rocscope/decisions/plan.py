@@ -497,7 +497,7 @@ _UPGRADES = {
     1: FormatUpgrade(renamed={"where": "subject_to"}),
     2: FormatUpgrade(added={"lot": None, "lot_cost": None, "review": None}),
 }
-_ANEW = "make the decision anew with rocscope.choose and save it"
+_ANEW = "make the decision again with rocscope.choose and save it"
 FORMAT = Format("rocscope.decision", 3, "a decision", _ANEW, _UPGRADES)
 
 # At most 4,000 digits each: by default, Python does not convert a text of more than 4,300 digits to an integer.

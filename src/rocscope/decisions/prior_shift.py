@@ -253,7 +253,7 @@ def _by_confusion_matrix(scores: Array, labelled: CumulativeCounts, threshold: f
     tpr, fpr = point.tpr, point.fpr
     if tpr <= fpr:
         got = f"{tpr:.4g} and {fpr:.4g}"
-        hint = "there the model does not tell the classes apart; use another threshold"
+        hint = "there the model does not separate the classes; use another threshold"
         raise InputError(f"threshold={threshold:g}", expected="a tpr above the fpr", got=got, hint=hint)
     n_above = int(predict(scores, threshold).sum())
     counted = {"share": (n_above, scores.size), "tpr": (point.tp, point.n_pos), "fpr": (point.fp, point.n_neg)}

@@ -182,7 +182,7 @@ class GivenCosts:
             hint = "without unit costs pass capacity="
             raise InputError("budget", expected="campaigns with a unit cost above 0", got="none", hint=hint)
         if self.population is not None and self.campaigns:
-            raise InputError("population", expected="none beside a Campaign, which names its own", got="one")
+            raise InputError("population", expected="none with a Campaign, which names its own", got="one")
         n_pos, n_neg = _exact_total(levels.n_pos), _exact_total(levels.n_neg)
         cases_per_row = ONE if self.population is None else decimal(self.population) / (n_pos + n_neg)
         if not isinstance(self.context, Mapping):

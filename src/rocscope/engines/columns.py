@@ -386,7 +386,7 @@ def parsed_label(label: Any, dtype: np.dtype[Any]) -> Any:
 # ---- Roles ----
 
 MISSING = ("error", "drop")
-"""What to do with rows with a missing or infinite value."""
+"""Treatment of rows with a missing or infinite value."""
 
 _ERRORS: dict[str, type[errors.InputError]] = {
     "label": errors.LabelError,

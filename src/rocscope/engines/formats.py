@@ -158,7 +158,7 @@ class FileLayout:
             expected = "one character, which neither quotes nor is the decimal mark"
             raise errors.InputError("delimiter", expected=expected, got=repr(self.delimiter))
         if self.encoding is not None and not _is_encoding(self.encoding):
-            expected = "one that Python knows, such as 'latin-1'"
+            expected = "one that Python supports, such as 'latin-1'"
             raise errors.InputError("encoding", expected=expected, got=repr(self.encoding))
 
     @property
@@ -641,7 +641,7 @@ def require_columns(source: HasColumns, names: Sequence[str], role: str) -> None
             raise errors.ColumnError(subject, expected=expected, got=str(matches), hint=hint)
         hint = ""
         if len(source.columns) == 1:
-            hint = "fields may be apart by another sign: delimiter= (--delimiter)"
+            hint = "fields may be separated by another character: delimiter= (--delimiter)"
         expected = errors.one_of(name, list(source.columns))
         raise errors.ColumnError(subject, expected=expected, got=repr(name), hint=hint)
 

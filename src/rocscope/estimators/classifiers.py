@@ -607,7 +607,7 @@ class HullClassifier(wrapping.TwoClasses, wrapping.FoldedClassifier, metaestimat
         self.mixture_: RandomizedRule | None = None
         if self.mixture is not None:
             if (self.context, self.criterion, constraints_of(self.subject_to)) != (None, None, ()):
-                raise InputError("mixture", expected="no context, criterion or constraint beside it", got="both")
+                raise InputError("mixture", expected="no context, criterion or constraint with it", got="both")
             self.mixture_ = self.hull_.mixture(**self.mixture)
         self.decision_ = choose(self.hull_, self.context, criterion=self.criterion, subject_to=self.subject_to)
 

@@ -285,7 +285,7 @@ def _goal_of(search: Search) -> _Goal:
     symmetric = context is None and not search.subject_to
     if figure is not None and figure.needs in ("ranks", "probabilities"):
         if context is not None or search.subject_to:
-            expected = "no context or constraint beside a figure without threshold"
+            expected = "no context or constraint with a figure without threshold"
             got = "one" if context is not None else "a constraint"
             raise InputError("criterion", expected=expected, got=got)
         smooth = registry.statistic_named(figure.name)[1]

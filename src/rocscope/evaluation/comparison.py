@@ -530,7 +530,7 @@ def _results_of_arrays(results: Mapping[Any, Any]) -> ResultTable:
             raise ScoreError(f"results[{name!r}]", expected="numbers", got=f"values of type {values.dtype}")
         if not np.isfinite(values).all():
             got = check.count_and_first(~np.isfinite(values), "missing or infinite")
-            hint = "leave out data sets that a model has no value for"
+            hint = "omit data sets without a value for a model"
             raise ScoreError(f"results[{name!r}]", expected="finite values", got=got, hint=hint)
     stacked = np.column_stack(list(columns.values())).astype(np.float64)
     return ResultTable(tuple(columns), stacked, "score")

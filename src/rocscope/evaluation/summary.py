@@ -471,7 +471,7 @@ _DRAWS = 99  # for the cost, and for distances of each of many parts: a third of
 _FEW_PARTS = 20  # of more, none is read by itself: a choice
 _ROUNDING = 1e-13  # left of a standard error of 0, some 1e-17; one row of a billion that differs makes it 1e-9
 _RATES = ("tpr", "tnr", "precision", "npv", "accuracy")
-_NO_PROBABILITIES = "scores are no probabilities (rocscope.calibration.recalibrate makes them so)"
+_NO_PROBABILITIES = "scores are not probabilities (convert them with rocscope.calibration.recalibrate)"
 
 
 class Measured(NamedTuple):

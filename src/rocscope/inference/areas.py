@@ -928,7 +928,7 @@ def _compare_paired(
 ) -> inference.Comparison:
     first, second = sample.models[i], sample.models[j]
     if sample.ranks_equal(i, j):
-        name = "the scores rank all rows alike"
+        name = "the scores rank all rows equally"
         difference = inference.Estimate(0.0, 0.0, 0.0, hypothesis.level, name, sample.n, 0.0)
         p_value = hypothesis.judge(lambda null: float(null >= 0), lambda null: float(null <= 0))
         return hypothesis.comparison(first, second, difference, 0.0, p_value, name)

@@ -185,7 +185,7 @@ def _with_numbers(drawn: Array) -> Array:
     if failed.all():
         raise InputError("band", expected="a number in some replicates", got=f"NaN in all {failed.size}")
     if failed.any():
-        warn(f"{failed.sum()} of {failed.size} replicates gave no curve and are left out of the band")
+        warn(f"{failed.sum()} of {failed.size} replicates gave no curve and are omitted from the band")
     return drawn[~failed]
 
 

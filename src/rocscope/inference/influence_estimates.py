@@ -126,7 +126,7 @@ class Values:
         return (
             self.few_groups
             or inference.few(min(pos, neg), inference.FEW_ROWS, "rows of a class")
-            or inference.few(beyond, inference.FEW_BEYOND, "rows expected beyond where it looks")
+            or inference.few(beyond, inference.FEW_BEYOND, "rows expected above the threshold")
             or self.shortage
         )
 

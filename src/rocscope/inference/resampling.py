@@ -736,7 +736,7 @@ def interval(
     if not usable.size:
         raise InputError("statistic", expected="a number in some replicates", got=f"NaN in all {drawn.size}")
     if failed:
-        warn(f"{failed} of {drawn.size} replicates gave no number and are left out of the interval")
+        warn(f"{failed} of {drawn.size} replicates gave no number and are omitted from the interval")
     all_equal = usable.size > 1 and bool((usable == usable[0]).all())
     if all_equal:
         warn(f"all replicates are {usable[0]:g}: the bootstrap cannot say how sure that is")

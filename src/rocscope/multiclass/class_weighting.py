@@ -451,7 +451,7 @@ def fit_recalibration(y: Array, proba: Array, weight: Array, unit: float = 1.0) 
 
 # Decisions
 
-FORMAT = Format("rocscope.class_weights", 1, "a decision", "make it anew with rocscope.multiclass.class_weights")
+FORMAT = Format("rocscope.class_weights", 1, "a decision", "make it again with rocscope.multiclass.class_weights")
 
 # Least and (as reciprocals) largest numbers in a saved decision, so that products with probabilities are finite.
 _LEAST_WEIGHT = 1e-305

@@ -234,7 +234,7 @@ def rows_actual(matrix: Any, name: str, rows: RowsAre | None) -> Array:
     if rows not in ("actual", "predicted", None):
         raise InputError("rows", expected="'actual' or 'predicted'", got=repr(rows))
     if rows is None and not np.array_equal(array, array.T):
-        expected = "to know what the rows of a matrix are that is not symmetric"
+        expected = "the meaning of the rows of a matrix that is not symmetric"
         hint = "pass rows='actual' (as scikit-learn writes it) or rows='predicted'"
         raise InputError(name, expected=expected, got="no rows=", hint=hint)
     oriented = array.T if rows == "predicted" else array

@@ -241,7 +241,7 @@ class Folds(Protocol):
             few = int(sizes[rare].min())
             less = f"take cv={few}, " if few > 1 else ""
             spread = f"cv=rocscope.protocols.Folds({self.k}, rare_classes='spread')"
-            hint = f"{less}merge or leave out rare classes, or {spread}"
+            hint = f"{less}merge or omit rare classes, or {spread}"
             got = "fewer of " + name_list([sample.classes[c] for c in rare], sizes[rare].tolist())
             raise InputError("cv", expected=f"at least {self.k} rows of each class, one a fold", got=got, hint=hint)
 

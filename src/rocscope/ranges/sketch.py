@@ -460,7 +460,7 @@ VERSION = 1
 _HEAD = struct.Struct("<16sIQ")
 _CHECKSUM = 32  # bytes of SHA-256
 _WIDEST = 63  # bits that a cell may leave open of a score of 64
-_ANEW = "count the rows anew"
+_ANEW = "count the rows again"
 
 
 def seal(facts: dict[str, Any], columns: Sequence[Array]) -> bytes:

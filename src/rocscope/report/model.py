@@ -534,7 +534,7 @@ def parts_of(predictions: Predictions, slices: Slices) -> Iterator[tuple[str, st
     if predictions.fold is not None:
         folds = _count_distinct(predictions.fold)
         if folds > MOST_FOLDS:
-            slices.warn(f"More than {MOST_FOLDS} folds are not shown apart", f"{folds} folds")
+            slices.warn(f"More than {MOST_FOLDS} folds are not shown separately", f"{folds} folds")
             return
         for name, mask in masks_of("fold", predictions.fold).items():
             yield "fold", str(name), mask
@@ -567,7 +567,7 @@ def _largest(sizes: Array, slices: Slices) -> Array:
         return np.arange(sizes.size)
     shown = np.sort(np.argsort(-sizes, kind="stable")[: MOST_SEGMENTS - 1])
     others = f"{sizes.size - shown.size:,} others"
-    slices.warn(f"The {shown.size} largest segments are shown apart, all others as one", others)
+    slices.warn(f"The {shown.size} largest segments are shown separately, all others as one", others)
     return shown
 
 
@@ -626,7 +626,7 @@ MOST_ROWS = 200_000
 _REPLICATES = 200
 # Percent of a table's width that stay free at both ends of its scale.
 _MARGIN = 4
-_TOO_MANY_ROWS = "no interval beyond 200,000 rows; rocscope.choose(…).interval() has it"
+_TOO_MANY_ROWS = "no interval above 200,000 rows; rocscope.choose(…).interval() has it"
 
 
 class Bar(NamedTuple):
@@ -846,7 +846,7 @@ class ReportData(Result):
 
 # Rows, or distinct scores of counts, up to which a report is detailed: more would take tens of seconds.
 MOST_DETAILED = 1_000_000
-LEFT_OUT = f"Intervals, comparisons and calibration are left out beyond {MOST_DETAILED:,} rows or distinct scores."
+LEFT_OUT = f"Intervals, comparisons and calibration are omitted above {MOST_DETAILED:,} rows or distinct scores."
 NOT_COMPARED = "Models are not compared in pairs: that takes their scores row by row, and only counts were read."
 
 

@@ -225,10 +225,10 @@ def render(data: ReportData | MulticlassData) -> str:
     page = _page(data=data, payload=raw(in_script(as_json(payload(data)))), tables=tables, decided=decided)
     size = len(page.encode())
     if size > MOST_BYTES:
-        hint = "leave out models (Predictions.select(models=[…]))"
+        hint = "omit models (Predictions.select(models=[…]))"
         kinds = " and ".join(sorted({part.kind for part in data.slices}))
         if several_classes:
-            hint = "leave out models (MulticlassPredictions.select(models=[…]))"
+            hint = "omit models (MulticlassPredictions.select(models=[…]))"
         elif kinds:
             hint = f"leave out the {kinds} column, or models (Predictions.select(models=[…]))"
         parts = f"{len(data.slices)} {'classes' if several_classes else 'segments or folds'}"

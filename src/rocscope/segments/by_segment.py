@@ -407,7 +407,7 @@ def compare_segments(
         difference = replace(means, values=area_differences[None])
         # Equal differences have no variance; of the sums only rounding would be left.
         error = difference.error(0) if np.ptp(area_differences) > 0 else 0.0
-        reason = difference.doubt(error, "all segments differ alike") if area_differences.any() else ""
+        reason = difference.doubt(error, "all segments differ equally") if area_differences.any() else ""
         method = "paired t over " + means.words
         interval = hypothesis.wald(float(difference.mean[0]), error, means.k, method, df=means.df, bound=1)
         interval = replace(interval, reason=reason)

@@ -244,7 +244,7 @@ class DataSource:
 def _of_predictions(name: str, preds: Predictions, where: str | None, options: dict[str, Any]) -> DataSource:
     for option, value in options.items():
         if value not in (None, "error", "auto"):
-            raise InputError(option, expected="none with Predictions, which know their columns", got=repr(value))
+            raise InputError(option, expected="none with Predictions, which name their columns", got=repr(value))
     columns: dict[str, Any] = dict(preds.columns)
 
     def add(name: str, column: Any) -> str | None:
@@ -498,7 +498,7 @@ def _read_parts(source: DataSource, selection: RowSelection, token: CancelToken)
 def _count_parts(source: DataSource, selection: RowSelection, token: CancelToken) -> FilteredRows:
     """Count the rows that satisfy a filter, by segment if they are split."""
     parts: dict[tuple[str, str], Any] = {ALL: lambda: source.counts(selection.where, None, token)}
-    warnings = ["Rows are counted, not held: there are no paired tests, and no lists of rows."]
+    warnings = ["Rows are counted, not held: paired tests and lists of rows are not available."]
     slices = Slices(Context())
     if selection.by is not None:
         segments = counted_by_segment(source.counts(selection.where, selection.by, token))

@@ -83,7 +83,7 @@ def test_doors_that_know_no_capacity_refuse_it(call):
 
 
 def test_what_a_campaign_cannot_be_combined_with():
-    with pytest.raises(InputError, match="population: expected none beside a Campaign"):
+    with pytest.raises(InputError, match="population: expected none with a Campaign"):
         rs.choose(PREDS, LIMITED, population=20)
     with pytest.raises(InputError, match="costs that are the same in every row"):
         rs.choose(PREDS, Campaign(10, 1, "worth", capacity=3))
