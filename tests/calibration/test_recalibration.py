@@ -244,7 +244,7 @@ class TestCrossing:
         result = rs.calibration.recalibrate(rs.Predictions(label, score), "beta", cv=None)
         assert not result.out_of_sample
         assert "same rows" in repr(result)
-        assert "better than that of new rows" in result.note
+        assert "better than on new rows" in result.note
         assert json.loads(json.dumps(result.to_dict(), allow_nan=False))["method"] == "beta"
 
     def test_isotonic_on_the_same_rows_looks_perfect_and_out_of_sample_does_not(self):

@@ -38,7 +38,7 @@ refused = {
     "rare class": (
         lambda: evaluate(y=["a"] * 9 + ["b"] * 3, cv=5, pos_label="b"),
         InputError,
-        "cv: expected at least 5 rows of each class, one a fold, got fewer of 'b: 3'; take cv=3, merge or leave out",
+        "cv: expected at least 5 rows of each class, one a fold, got fewer of 'b: 3'; take cv=3, merge or omit",
     ),
     "all rare": (
         lambda: evaluate(cv=protocols.Folds(7, rare_classes="spread")),

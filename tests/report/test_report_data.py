@@ -243,7 +243,7 @@ def test_counts_by_group_are_shown_as_segments_of_rows_are(monkeypatch, models, 
             assert replace(one, **left_out).to_dict() == replace(other, **left_out).to_dict()
             assert (one.auc_interval is not None) == detailed
     assert [part.name for part in data.slices] == [part.name for part in expected.slices]
-    told = [warning for warning in expected.warnings if "shown apart" in warning or "uncertain" in warning]
+    told = [warning for warning in expected.warnings if "shown separately" in warning or "uncertain" in warning]
     assert set(told) <= set(data.warnings)
     assert rs.Report(rows.counts("model 1", by="segment")).data.decision.model == "score"
 

@@ -432,7 +432,7 @@ def test_a_frame_and_its_line():
             "^budget: expected none beside",
         ),
         (lambda: rs.allocate(BRANCHES, budget=1), InputError, "^budget: expected campaigns with a unit cost"),
-        (lambda: rs.allocate(BRANCHES, CAMPAIGN, population=9), InputError, "^population: expected none beside a Camp"),
+        (lambda: rs.allocate(BRANCHES, CAMPAIGN, population=9), InputError, "^population: expected none with a Camp"),
         (lambda: rs.allocate(BRANCHES, population=0), InputError, "^population: expected a number of cases above 0"),
         (
             lambda: rs.allocate(BRANCHES, {"north": CAMPAIGN}),
