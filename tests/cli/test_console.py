@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -103,3 +104,15 @@ def test_a_title_that_the_first_heading_repeats_is_left_out(shown):
 def test_an_unknown_width_prints_the_table(run, scores):
     code, out, _ = run("validate", scores, COLUMNS="0")
     assert (code, "label: 0 × 3, 1 × 3" in out) == (0, True)
+
+
+def test_a_long_table_has_the_same_cells_without_frames(monkeypatch, capsys):
+    names = ["plain", "≥ 🎯", "two\nlines", "bell\a", *(f"column {number}" for number in range(20))]
+    rows = [[name, f"{number:,}"] for number, name in enumerate(names)]
+    monkeypatch.setattr(console, "_MOST_FRAMED_ROWS", 10)
+    console.print_rows("names", ("name", "value"), rows)
+    title, heading, *lines = capsys.readouterr().out.splitlines()
+    assert (title, heading.split()) == ("names", ["name", "value"])
+    assert [line.split()[-1] for line in lines] == [value for _, value in rows]
+    assert len({cell_len(line) for line in [heading, *lines]}) == 1, "numbers end in one column"
+    assert lines[2].startswith("two lines ")

@@ -5,6 +5,7 @@ import math
 import time
 from collections import Counter
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet
@@ -130,3 +131,28 @@ def test_the_time_for_a_column_does_not_depend_on_the_number_of_others(tmp_path)
     facts = describe(tmp_path / "wide.parquet")
     assert [column.name for column in facts.columns] == names
     assert time.process_time() - begin < 8, "a second or so; one query for every eight columns took 50 s"
+
+
+def test_columns_that_are_sorted_together_have_the_facts_of_each_alone(monkeypatch):
+    generator = np.random.default_rng(7)
+    large = np.array([2**53, 2**53 + 1, 2**63 + 5, 0] * 8, np.uint64)
+    columns = {
+        "few": pa.array(generator.integers(0, 3, 32)),
+        "many": pa.array(generator.integers(0, 1_000, 32)),
+        "tied": pa.array(generator.integers(0, 30, 32).astype(float)),
+        "float32": pa.array(generator.random(32).astype(np.float32)),
+        "constant": pa.array(np.full(32, 0.5)),
+        "large": pa.array(large),
+        "signed zero": pa.array([0.0, -0.0] * 16),
+        "nan": pa.array([np.nan, *generator.random(31)]),
+        "infinite": pa.array([-np.inf, *generator.random(31)]),
+        "missing": pa.array([None, *range(31)]),
+        "boolean": pa.array([True, False] * 16),
+        "text": pa.array(["a", "b"] * 16),
+    }
+    table = pa.concat_tables([pa.table(columns).slice(0, 10), pa.table(columns).slice(10)])
+    together = describe(table).columns
+    monkeypatch.setattr("rocscope.engines.description._MOST_ROWS_TOGETHER", 0)
+    assert together == describe(table).columns
+    assert together[0].classes == dict(sorted(Counter(columns["few"].to_pylist()).items()))
+    assert (together[5].distinct, together[5].minimum, together[5].maximum) == (4, 0, 2**63 + 5)

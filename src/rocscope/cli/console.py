@@ -36,6 +36,8 @@ JSON_VERSION = 1
 _UNLIMITED_WIDTH = 10_000
 # Columns of text in a pipe, unless COLUMNS is set.
 _PIPE_WIDTH = 200
+# Rows of a table with frames; rich takes milliseconds for each. Longer ones are for other programs.
+_MOST_FRAMED_ROWS = 500
 # Between columns without frames.
 _GAP = "  "
 # Seconds without a word, before it is said what runs.
@@ -104,17 +106,42 @@ def print_rows(
     bold: int | None = None,
 ) -> None:
     """Print a table of texts; `left` names the columns to align left, by default the first."""
+    left = left or headings[:1]
+    rows = [list(row) for row in rows]
+    if len(rows) > _MOST_FRAMED_ROWS:
+        write(_aligned(title, headings, rows, left))
+        return
     from rich.table import Table
     from rich.text import Text
 
     table = Table(title=title, show_header=any(headings))
-    left = left or headings[:1]
     for heading in headings:
         table.add_column(heading, justify="left" if heading in left else "right", overflow="fold")
     for number, row in enumerate(rows):
         style = "bold" if number == bold else ""
         table.add_row(*[Text(cell, style=style) for cell in row])
     print_table(table)
+
+
+def _aligned(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]], left: Collection[str]) -> str:
+    """Return a long table as lines of aligned text."""
+    from rich.cells import cell_len
+
+    columns = []
+    for heading, column in zip(headings, zip(*rows, strict=True), strict=True):
+        cells = [_one_line(cell) for cell in (heading, *column)]
+        sizes = [len(cell) if cell.isascii() else cell_len(cell) for cell in cells]
+        width = max(sizes)
+        gaps = [" " * (width - size) for size in sizes]
+        pairs = zip(cells, gaps, strict=True) if heading in left else zip(gaps, cells, strict=True)
+        columns.append(["".join(pair) for pair in pairs])
+    lines = [_GAP.join(line).rstrip() for line in zip(*columns, strict=True)]
+    return "\n".join([_one_line(title), *lines, ""])
+
+
+def _one_line(text: str) -> str:
+    """Return text with a space for each line break and other character that cannot be printed."""
+    return text if text.isprintable() else "".join(c if c.isprintable() else " " for c in text)
 
 
 def print_records(title: str, records: Sequence[Mapping[str, str]]) -> None:

@@ -26,6 +26,7 @@ from rocscope.errors import ColumnError, InputError, RocscopeError, ScoreError, 
 # Columns in memory at a time: few enough for wide data, many enough to parse a CSV file once or twice.
 _COLUMNS_AT_ONCE = 8
 _VALUES_AT_ONCE = 1 << 22  # 32 MB of numbers
+_MOST_ROWS_TOGETHER = 10_000  # of more, sorting a column takes longer than the calls for it
 
 
 @dataclass(frozen=True)
@@ -211,8 +212,7 @@ def describe(
             rows = part.num_rows
             # Of few rows very many columns: each call looks at the names of all.
             at_once = max(_COLUMNS_AT_ONCE, _VALUES_AT_ONCE // max(rows, 1))
-            for name, column in zip(part.column_names, part.columns, strict=True):
-                facts.append(facts_of(name, column, decimal=opened.decimal))
+            facts += facts_of_columns(part, decimal=opened.decimal)
     problems = [f"several columns are named {name!r}" for name in repeated]
     facts_by_name = {column.name: column for column in facts}
     if label is not None:
@@ -220,6 +220,64 @@ def describe(
     for model in models:
         problems += _score_problems(facts_by_name[model])
     return Description(opened.origin, rows, tuple(facts), tuple(problems))
+
+
+def facts_of_columns(table: pa.Table, *, decimal: str) -> list[ColumnFacts]:
+    """Return the facts about all columns of a table; of few rows, columns of one type are sorted together."""
+    columns = table.columns
+    positions: dict[pa.DataType, list[int]] = {}
+    if 0 < table.num_rows <= _MOST_ROWS_TOGETHER:
+        for position, column in enumerate(columns):
+            if not column.null_count:
+                positions.setdefault(column.type, []).append(position)
+    facts: dict[str, ColumnFacts] = {}
+    for kind, of_one_type in positions.items():
+        if pa.types.is_integer(kind) or pa.types.is_float32(kind) or pa.types.is_float64(kind):
+            facts |= _facts_of_finite(table.select(of_one_type), str(kind))
+    for name, column in zip(table.column_names, columns, strict=True):
+        if name not in facts:
+            facts[name] = facts_of(name, column, decimal=decimal)
+    return [facts[name] for name in table.column_names]
+
+
+def _facts_of_finite(table: pa.Table, kind: str) -> dict[str, ColumnFacts]:
+    """Return the facts about columns of one type of numbers, except those with NaN or infinite numbers."""
+    (batch,) = table.combine_chunks().to_batches()
+    ascending = np.sort(batch.to_tensor(row_major=False).to_numpy(), axis=0)
+    least, most = ascending[0], ascending[-1]  # NaN is sorted to the end
+    is_finite = np.isfinite(least) & np.isfinite(most)
+
+    differs = ascending[1:] != ascending[:-1]
+    edge = np.ones((1, is_finite.size), np.bool_)
+    is_first, is_last = np.concatenate([edge, differs]), np.concatenate([differs, edge])
+    distinct = is_first.sum(axis=0)
+    tied = 1 - (is_first & is_last).sum(axis=0) / table.num_rows
+
+    # Values and their numbers of rows, column after column: a run of equal values ends where the next one begins.
+    few = distinct <= formats.MOST_CLASSES
+    start = np.flatnonzero(is_first[:, few].T)
+    value = ascending[:, few].T.ravel()[start].tolist()
+    rows = np.diff(start, append=few.sum() * table.num_rows).tolist()
+    end = np.cumsum(np.where(few, distinct, 0)).tolist()
+
+    facts = {}
+    columns = zip(
+        table.column_names,
+        is_finite,
+        few,
+        distinct.tolist(),
+        tied.tolist(),
+        least.tolist(),
+        most.tolist(),
+        end,
+        strict=True,
+    )
+    for name, finite, has_classes, different, share, minimum, maximum, last in columns:
+        if finite:
+            runs = slice(last - different, last)
+            classes = dict(zip(value[runs], rows[runs], strict=True)) if has_classes else None
+            facts[name] = ColumnFacts(name, kind, 0, 0, different, share, minimum, maximum, classes)
+    return facts
 
 
 def facts_of(name: str, column: pa.ChunkedArray, *, decimal: str) -> ColumnFacts:
@@ -403,10 +461,7 @@ def _facts_of_first_rows(
     """Return the facts about columns in the first batch of a source, and its number of rows."""
     for piece in opened.stream(names, where).pieces:
         for batch in piece():
-            facts = []
-            for name, column in zip(names, batch.columns, strict=True):
-                facts.append(facts_of(name, column, decimal=opened.decimal))
-            return facts, batch.num_rows
+            return facts_of_columns(batch.rename_columns(names), decimal=opened.decimal), batch.num_rows
     return [], 0
 
 

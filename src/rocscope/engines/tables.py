@@ -261,15 +261,16 @@ class ArrowColumns:
 _READ_AHEAD = 1 << 18  # bytes of a column; by default a row group is read as a whole, however large
 
 
-def open_parquet(paths: list[str], origin: tuple[str, ...], _layout: formats.FileLayout) -> formats.Source:
+def open_parquet(paths: list[str], origin: tuple[str, ...], _layout: formats.FileLayout) -> "ParquetFiles":
     """Open Parquet files; folders named key=value add columns."""
     with formats.one_line_errors(origin[0]):
         try:
-            schema = pq.read_schema(paths[0])
+            footer = pq.read_metadata(paths[0])
+            schema = footer.schema.to_arrow_schema()
         except pa.ArrowException:
             got, hint = "one whose footer cannot be read", "copy or write it again"
             raise errors.EngineError(origin[0], expected="a whole Parquet file", got=got, hint=hint) from None
-        return ParquetFiles(paths, origin, schema)
+        return ParquetFiles(paths, origin, schema, footer)
 
 
 class ParquetFiles:
@@ -280,12 +281,15 @@ class ParquetFiles:
     paths, origin : the paths, and their names in messages
     schema : pyarrow.Schema
         Schema of the first file.
+    footer : pyarrow.parquet.FileMetaData
+        Of the first file. It is kept, as that of very many columns takes as long to read as they do.
     """
 
     decimal = ""
 
-    def __init__(self, paths: list[str], origin: tuple[str, ...], schema: pa.Schema) -> None:
+    def __init__(self, paths: list[str], origin: tuple[str, ...], schema: pa.Schema, footer: pq.FileMetaData) -> None:
         self.origin = origin
+        self._footer = footer
         self._paths = paths
         self._schema = schema
         self._keys = formats.partition_keys(paths)
@@ -332,7 +336,7 @@ class ParquetFiles:
             # Read by Arrow on all cores, in a time that does not depend on the number of other columns.
             stream = self.stream(names)
             pieces = in_threads(lambda batches: list(batches()), stream.pieces)
-            return pa.concat_tables([stream.schema.empty_table(), *chain.from_iterable(pieces)])
+            return pa.concat_tables([*chain.from_iterable(pieces)] or [stream.schema.empty_table()])
         self._require_sound(names, where)
         return self._relation.fetch(names, where)
 
@@ -340,15 +344,20 @@ class ParquetFiles:
         """Read columns by Arrow, if pages have checksums: it verifies them, and DuckDB does not."""
         used = {*names, *formats.mentioned(self.columns, where or "")}
         for number, path in enumerate(self._paths):
-            with self._open(number) as file, formats.one_line_errors(self.origin[number]):
-                if _has_checksums(path, file.metadata):
+            footer = self._footer_of(number)
+            with self._open(number, footer) as file, formats.one_line_errors(self.origin[number]):
+                if _has_checksums(path, footer):
                     here = [name for name in file.schema_arrow.names if name in used]
                     for _ in file.iter_batches(formats.BATCH_ROWS, columns=here):
                         pass
 
     def held(self) -> "HeldFiles":
         """Return the same files with columns kept in memory, for repeated queries."""
-        return HeldFiles(self.origin, self.columns, lambda: ParquetFiles(self._paths, self.origin, self._schema))
+
+        def open_again() -> ParquetFiles:
+            return open_parquet(self._paths, self.origin, formats.DEFAULT_LAYOUT)
+
+        return HeldFiles(self.origin, self.columns, open_again)
 
     def holds(self, where: str) -> pa.ChunkedArray:
         """Return whether the SQL condition `where` holds for each row."""
@@ -364,15 +373,22 @@ class ParquetFiles:
         rows = 0
         # All footers are read first, so that a file that does not fit is reported before any row is read.
         for number in range(len(self._paths)):
-            with self._open(number) as file:
-                self._require_types(file.schema_arrow, schema, number)
-                if _has_narrow_deltas(file.metadata, names):
-                    self._require_sound(names, None)
-                    return self._relation.stream(names)
-                rows += file.metadata.num_rows
+            footer = self._footer_of(number)
+            here = self._schema if number == 0 else footer.schema.to_arrow_schema()
+            self._require_types(here, schema, number)
+            if _has_narrow_deltas(footer, names):
+                self._require_sound(names, None)
+                return self._relation.stream(names)
+            rows += footer.num_rows
         return formats.Stream(schema, self._pieces(schema), rows)
 
-    def _open(self, number: int, footer: pq.FileMetaData | None = None) -> pq.ParquetFile:
+    def _footer_of(self, number: int) -> pq.FileMetaData:
+        if number == 0:
+            return self._footer
+        with formats.one_line_errors(self.origin[number]):
+            return pq.read_metadata(self._paths[number])
+
+    def _open(self, number: int, footer: pq.FileMetaData) -> pq.ParquetFile:
         with formats.one_line_errors(self.origin[number]):
             return pq.ParquetFile(
                 self._paths[number],
@@ -384,8 +400,7 @@ class ParquetFiles:
 
     def _pieces(self, schema: pa.Schema) -> Iterator[partial[Generator[pa.Table]]]:
         for number in range(len(self._paths)):
-            with self._open(number) as file:
-                footer = file.metadata
+            footer = self._footer_of(number)
             for group in range(footer.num_row_groups):
                 yield partial(self._batches, number, footer, group, schema.names)
 
@@ -395,7 +410,8 @@ class ParquetFiles:
         names = [field.name for field in expected if types.get(field.name) != field.type]
         if names:
             paths = [self._paths[0], self._paths[number]]
-            ParquetFiles(paths, (self.origin[0], self.origin[number]), self._schema)._relation.fetch(names)
+            origin = (self.origin[0], self.origin[number])
+            ParquetFiles(paths, origin, self._schema, self._footer)._relation.fetch(names)
             # Types that only Arrow distinguishes pass DuckDB's check.
             name = self.origin[number]
             raise errors.EngineError(f"{name}: column {names[0]!r} is not of one type in all files")
