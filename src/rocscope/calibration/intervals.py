@@ -59,7 +59,7 @@ class ClosedForms:
     @cached_property
     def sample(self) -> Outcomes:
         """Outcomes at the target prevalence."""
-        return Outcomes.of(self.evidence.counts).at(self.shift.target)
+        return self.evidence.plain.at(self.shift.target)
 
     def error(self, of_positive: Any, of_negative: Any) -> float:
         """Return the standard error of a mean over rows, given its terms for both labels at each level."""
@@ -70,8 +70,9 @@ class ClosedForms:
             # The shares of the classes are given: only the variation within the classes counts.
             of_positive = of_positive - (of_positive @ sample.pos) / sample.pos.sum()
             of_negative = of_negative - (of_negative @ sample.neg) / sample.neg.sum()
-        weight_pos, weight_neg = self.evidence.outcomes.class_weights(self.shift.target)
-        variance = self.evidence.variance_of_sum(of_positive * weight_pos, of_negative * weight_neg)
+            weight_pos, weight_neg = self.evidence.outcomes.class_weights(self.shift.target)
+            of_positive, of_negative = of_positive * weight_pos, of_negative * weight_neg
+        variance = self.evidence.variance_of_sum(of_positive, of_negative)
         return sqrt(max(variance, 0.0)) / sample.n
 
     def mean(self, of_positive: Array, of_negative: Array, *, most: float, name: str) -> Estimate:

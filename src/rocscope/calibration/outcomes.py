@@ -452,12 +452,19 @@ class Evidence:
         return self.squares is None and self.rows is None
 
     @cached_property
+    def plain(self) -> Outcomes:
+        """The outcomes, with a weight taken as a number of rows."""
+        return Outcomes.of(self.counts)
+
+    @cached_property
     def outcomes(self) -> Outcomes:
         """The outcomes with effective numbers of rows.
 
         The design effect is computed for the mean residual from the PAV curve, which needs no calibrated model.
         """
-        plain = Outcomes.of(self.counts)
+        plain = self.plain
+        if self.counted:
+            return plain
         squares = None if self.squares is None else self.squares.sum(axis=0)
         if self.rows is None:
             return replace(plain, squares=squares)
@@ -496,13 +503,13 @@ class Evidence:
         These are the normal observations that would determine the least certain of the variances as well.
         """
         if self.rows is None:
-            if self.squares is None:  # w = 1, so that counts are sums of w²; they begin with the highest level
-                squares_pos, squares_neg = self.counts.pos[::-1], self.counts.neg[::-1]
+            if self.squares is None:  # w = 1, so that counts are sums of w²
+                squares_pos, squares_neg = self.plain.pos, self.plain.neg
             else:
                 squares_pos, squares_neg = self.squares
             of_pos, of_neg = of_positive * squares_pos, of_negative * squares_neg
             covariance = of_pos @ of_positive.T + of_neg @ of_negative.T
-            return covariance, Outcomes.of(self.counts).n if self.squares is None else self.outcomes.effective_rows
+            return covariance, self.plain.n if self.squares is None else self.outcomes.effective_rows
         level, positive, weight, group, is_frequency = self.rows
         moves = (weight * np.where(positive, of_positive[:, level], of_negative[:, level])).T
         if self.weighting is None:
@@ -515,7 +522,7 @@ class Evidence:
         """Return the outcomes reweighted to a prevalence of `target_prevalence`, keeping the number of rows."""
         if target_prevalence is None:
             return self.counts
-        moved = Outcomes.of(self.counts).at(target_prevalence)
+        moved = self.plain.at(target_prevalence)
         counts = ThresholdCounts(self.counts.threshold, moved.pos[::-1], moved.neg[::-1])
         counts.weights = "sampling"
         return counts

@@ -317,9 +317,9 @@ def distance_estimates(
         estimates[name] = forms.of(value, low, high, method, nan)
         if data.weighting is not None and estimates[name].reliable:
             estimates[name] = replace(estimates[name], reason=_WEIGHTS_GIVEN)
-    for name, share in _QUANTILES.items():
+    cases_expected = _cases_expected(data, sample, [*_QUANTILES.values()])
+    for (name, share), cases in zip(_QUANTILES.items(), cases_expected, strict=True):
         if estimates[name].reliable:
-            cases = _cases_expected(data, sample, share)
             what = f"cases expected where {100 * share:.0f} % of the probabilities are"
             estimates[name] = replace(estimates[name], reason=few(cases, FEW_ROWS, what))
     return estimates, float(limits.p_value["miscalibration"])
@@ -345,17 +345,17 @@ def _lower_median_distance(sample: Outcomes, level: float) -> float:
     return max(float(least[order][min(half, order.size - 1)]), 0.0)
 
 
-def _cases_expected(data: Evidence, sample: Outcomes, share: float) -> float:
-    """Return the cases expected among a share of the rows, from the most certain on.
+def _cases_expected(data: Evidence, sample: Outcomes, shares: list[float]) -> list[float]:
+    """Return the cases expected among shares of the rows, from the most certain on.
 
     The quantile of the distances is decided by this share of the rows, and by few outcomes where these are the rows of
     the smallest variance p(1 − p).
     """
     variance = sample.score * (1 - sample.score)
-    order = np.argsort(variance)
+    order = np.argsort(variance, kind="stable")  # fast, as variances of increasing probabilities rise and fall once
     rows = data.outcomes.effective[order]
     cases = np.append(0.0, np.cumsum(variance[order] * rows))
-    return float(cases[np.searchsorted(np.cumsum(rows), share * rows.sum(), side="right")])
+    return cases[np.searchsorted(np.cumsum(rows), np.array(shares) * rows.sum(), side="right")].tolist()
 
 
 def farthest(sample: Outcomes) -> float:
@@ -910,7 +910,7 @@ def miscalibration_cost_at(
 ) -> Estimate:
     """Return the cost in a context with its interval, without the curve of all others; `coarse` as in `grouped`."""
     proportion, scale = _proportion(context)
-    at, plain = np.array([proportion]), Outcomes.of(data.counts_at(target_prevalence))
+    at, plain = np.array([proportion]), data.plain.at(target_prevalence)
     cost = _costs_of_labels(plain, Shift(), at)(plain.pos[None])["cost"][0]
     shift = Shift.of(data.outcomes, target_prevalence)
     low, high = _cost_limits(data, shift, at, cost, level, draws, random_state, coarse=coarse)

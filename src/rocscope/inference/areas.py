@@ -211,8 +211,7 @@ def _informative_rows(stratum: Stratum, auc: float, model: int) -> float:
 
 def _rows_by_kurtosis(stratum: Stratum, model: int) -> float:
     """Return the number of normal observations with as precise a variance; 0 without variation."""
-    moves = stratum.moves[:, model]
-    return stratum.informative_units(moves) if stratum.total(moves**2) > _ROUNDING**2 else 0.0
+    return stratum.informative_units(stratum.moves[:, model], least=_ROUNDING**2)
 
 
 # Areas and their covariance
@@ -245,8 +244,17 @@ class AucSample:
         with np.errstate(under="ignore"):
             return sum((stratum.covariance for stratum in self.strata), np.zeros(()))
 
+    @cached_property
+    def _sizes(self) -> dict[int, EffectiveSize]:
+        return {}
+
     def size(self, model: int) -> EffectiveSize:
-        """Return the effective number of trials of an area."""
+        """Return the effective number of trials of an area; comparisons of all pairs ask for each several times."""
+        if model not in self._sizes:
+            self._sizes[model] = self._size(model)
+        return self._sizes[model]
+
+    def _size(self, model: int) -> EffectiveSize:
         with np.errstate(under="ignore"):
             variance = float(self.covariance[model, model])
             size = effective_size(float(self.auc[model]), self.strata, model, variance)
@@ -289,14 +297,18 @@ def sample_of_counts(counts: ThresholdCounts, model: str = "score", note: str = 
     """Return the AUC of counts and its variance; counts are frequencies."""
     counts.require_both_classes("AUC interval")
     pos, neg = counts.pos, counts.neg
+    # As float64, so that products with moves convert nothing.
+    of_positives, of_negatives = pos.astype(np.float64), neg.astype(np.float64)
     counts.require_cases()
     n_pos, n_neg = counts.n_pos, counts.n_neg
     auc = counts.pairs().auc()
     # Placements by level: the negatives below a positive, and the positives above a negative; ties count one half.
     of_pos = (counts.tn + (counts.tn + neg)) / (2 * n_neg)
     of_neg = ((counts.tp - pos) + counts.tp) / (2 * n_pos)
-    positives = Stratum((of_pos - auc)[:, None] / n_pos, pos, n_pos, n_pos - 1, n_pos, _inner_units(of_pos, pos))
-    negatives = Stratum((of_neg - auc)[:, None] / n_neg, neg, n_neg, n_neg - 1, n_neg, _inner_units(of_neg, neg))
+    inner = _inner_units(of_pos, of_positives)
+    positives = Stratum((of_pos - auc)[:, None] / n_pos, of_positives, n_pos, n_pos - 1, n_pos, inner)
+    inner = _inner_units(of_neg, of_negatives)
+    negatives = Stratum((of_neg - auc)[:, None] / n_neg, of_negatives, n_neg, n_neg - 1, n_neg, inner)
     return AucSample((model,), np.array([auc]), (positives, negatives), n_pos, n_neg, counts.n, note)
 
 
@@ -846,8 +858,8 @@ def paired_difference(sample: AucSample, i: int, j: int) -> AreaDifference:
     return AreaDifference(first, second, correlation, variance, df)
 
 
-def all_equal(sample: AucSample) -> inference.Omnibus | None:
-    """Return the omnibus test of three or more models; None for two.
+def all_equal(sample: AucSample, pairs: Sequence[AreaDifference]) -> inference.Omnibus | None:
+    """Return the omnibus test of three or more models, given the differences of all pairs; None for two.
 
     Notes
     -----
@@ -867,7 +879,6 @@ def all_equal(sample: AucSample) -> inference.Omnibus | None:
         return None
     sizes = [sample.size(i) for i in range(m)]
     reasons = [size.reason for size in sizes if size.reason]
-    pairs = [paired_difference(sample, i, j) for i, j in combinations(range(m), 2)]
     varies = _ROUNDING * float(np.trace(sample.covariance))
     df_error = min((pair.df for pair in pairs if pair.variance > varies), default=1.0)
     statistic, rank = _hotelling(sample.auc, sample.covariance)
@@ -915,8 +926,11 @@ def compare_areas(
     level = hypothesis.level
     if isinstance(samples, AucSample):
         estimates = {name: estimate_area(samples, i, interval, level) for i, name in enumerate(samples.models)}
-        paired = partial(_compare_paired, samples, hypothesis, method)
-        return inference.compare_each_two("AUC", estimates, samples.covariance, paired, adjust, all_equal(samples))
+        pairs = combinations(range(len(samples.models)), 2)
+        differences = {(i, j): paired_difference(samples, i, j) for i, j in pairs}
+        paired = partial(_compare_paired, samples, differences, hypothesis, method)
+        omnibus = all_equal(samples, [*differences.values()])
+        return inference.compare_each_two("AUC", estimates, samples.covariance, paired, adjust, omnibus)
     estimates = {name: estimate_area(sample, 0, interval, level) for name, sample in samples.items()}
     covariance = np.diag([sample.covariance[0, 0] for sample in samples.values()])
     unpaired = partial(_compare_unpaired, list(samples.items()), hypothesis, method)
@@ -924,7 +938,12 @@ def compare_areas(
 
 
 def _compare_paired(
-    sample: AucSample, hypothesis: inference.Hypothesis, method: str, i: int, j: int
+    sample: AucSample,
+    differences: Mapping[tuple[int, int], AreaDifference],
+    hypothesis: inference.Hypothesis,
+    method: str,
+    i: int,
+    j: int,
 ) -> inference.Comparison:
     first, second = sample.models[i], sample.models[j]
     if sample.ranks_equal(i, j):
@@ -932,9 +951,8 @@ def _compare_paired(
         difference = inference.Estimate(0.0, 0.0, 0.0, hypothesis.level, name, sample.n, 0.0)
         p_value = hypothesis.judge(lambda null: float(null >= 0), lambda null: float(null <= 0))
         return hypothesis.comparison(first, second, difference, 0.0, p_value, name)
-    difference = paired_difference(sample, i, j)
     design = inference.joined("paired", sample.note)
-    return _compare_pair(difference, (first, second), hypothesis, method, sample.n, design, inf)
+    return _compare_pair(differences[i, j], (first, second), hypothesis, method, sample.n, design, inf)
 
 
 def _compare_unpaired(

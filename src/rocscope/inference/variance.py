@@ -121,14 +121,16 @@ class Stratum:
         """Return the variance of second − first."""
         return self.scale * self.total((self.moves[:, second] - self.moves[:, first]) ** 2)
 
-    def informative_units(self, moves: Array) -> float:
+    def informative_units(self, moves: Array, *, least: float = 0.0) -> float:
         """Return the number of normal observations that determine the variance of these moves as well.
+
+        It is 0 unless their sum of squares is above `least`.
 
         The variance of a sample variance is proportional to (kurtosis − 1)/u, and to 2/u for normal observations.
         """
         squares = moves**2
         second, fourth = self.total(squares), self.total(squares**2)
-        if not second > 0:
+        if not second > least:
             return 0.0
         excess = fourth * self.units / second**2 - 1  # kurtosis − 1; 0 if all squares are equal
         return min(self.effective_df, 2 * self.units / excess if excess > _ROUNDING else inf)

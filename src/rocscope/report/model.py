@@ -32,7 +32,7 @@ from rocscope.calibration.outcomes import are_probabilities
 from rocscope.calibration.report import PLOTTED_NUMBERS, plotted_numbers
 from rocscope.calibration.scores import miscalibration_test
 from rocscope.core import Campaign, Context, CumulativeCounts, OperatingPoint, Predictions, Result, ThresholdCounts
-from rocscope.core.predictions import CountedModels, kinds_of, require_kinds
+from rocscope.core.predictions import CountedModels, independent_units, kinds_of, require_kinds
 from rocscope.core.ranking import Block
 from rocscope.curves.rate_curves import det, lift_chart, roc
 from rocscope.decisions.choosing import DEFAULT_THRESHOLD, Decision, choose
@@ -127,7 +127,10 @@ def calibration_block(
 
     Numbers may be known already. Intervals and the test are computed from the rows, if these are given.
     """
-    data = counts if rows is None else rows
+    # Counts of independent rows of equal weight are sufficient, and ranked already.
+    data = counts
+    if rows is not None and (rows.sample_weight is not None or independent_units(rows) is not None):
+        data = rows
     if not are_probabilities(counts):
         return None
     block = {"bins": _bins(data), "smooth": None, "rug": _rug(counts), "numbers": {}}
