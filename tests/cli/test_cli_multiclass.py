@@ -168,6 +168,43 @@ def test_compare_gives_areas_and_costs_of_models(run, two_models, tmp_path):
         assert (code, words in err) == (2, True), err
 
 
+def test_calibrate_fits_a_recalibrator_of_classes_and_applies_it(run, table, tmp_path):
+    table = table.select(models=["score"])
+    code, out, err = run("calibrate", *ROWS, "--predicted", "tree", "--method", "temperature", "-o", "c.json")
+    fitted = rs.multiclass.recalibrate_classes(table, method="temperature", cv=10)
+    assert (code, err) == (0, "Recalibrator: c.json (temperature, fitted to all rows)\n")
+    recalibrator = rs.multiclass.ClassRecalibrator.load(tmp_path / "c.json")
+    assert recalibrator.to_dict() == fitted.recalibrators["score"].to_dict()
+    for preds in (table, fitted.predictions):
+        assert f"{rs.multiclass.multiclass_brier(preds):.4f}" in out
+        assert f"{rs.multiclass.multiclass_calibration_error(preds, kind='classwise'):.4f}" in out
+    code, out, _ = run("calibrate", *ROWS, "--json", "-o", "d.json")
+    after = json.loads(out)["figures"]["recalibrated, out of sample"]
+    loss = rs.multiclass.multiclass_score(rs.multiclass.recalibrate_classes(table, cv=10).predictions, rule="log_loss")
+    assert (after["n"], after["estimates"]["log_loss"]) == (90, loss.to_dict())
+
+    # New rows without labels, with the classes in another order.
+    (tmp_path / "new.csv").write_text("id,p_high,p_low,p_medium\n7,.7,.2,.1\n8,.2,.5,.3\n")
+    code, out, err = run("calibrate", "new.csv", "--proba", "p_*", "--apply", "c.json", "--column", "q_*")
+    head, *lines = [line.split(",") for line in out.replace('"', "").splitlines()]
+    assert (code, head) == (0, ["id", "p_high", "p_low", "p_medium", *(f"q_{name}" for name in recalibrator.classes)])
+    rows = [dict(zip(head, map(float, line), strict=True)) for line in lines]
+    expected = recalibrator.predict([[row[f"p_{name}"] for name in recalibrator.classes] for row in rows])
+    assert [[row[f"q_{name}"] for name in recalibrator.classes] for row in rows] == expected.tolist()
+    code, _, err = run("calibrate", "new.csv", "--proba", "p_*", "--apply", "c.json", "-o", "new2.csv")
+    assert err == "2 rows with p_*_calibrated: new2.csv\n"
+    for option, words in [
+        (("--column", "q"), "--column: expected a pattern with one *"),
+        (("--column", "p_*"), "a column 'p_"),
+        (("--proba", "b=p_*"), "--proba: expected one model, got 2"),
+        (("--target-prevalence", ".5"), "shift_prior"),
+    ]:
+        code, _, err = run("calibrate", "new.csv", "--proba", "p_*", "--apply", "c.json", *option)
+        assert (code, words in err) == (2, True), err
+    code, _, err = run("calibrate", *ROWS, "--method", "beta", "-o", "e.json")
+    assert (code, "dirichlet" in err) == (2, True)
+
+
 @pytest.fixture(scope="module")
 def digits():
     """Return the rows of 10 digits with a model's probabilities, and a cost matrix by name in another order."""

@@ -61,6 +61,7 @@ COMMANDS = {
         "campaign", *OF_ROWS, "--population", "1e6", "--unit-cost", "1", "--unit-benefit", "45", "--segment", "region",
         "--capacity", "30000",
     ),
+    "calibrate classes": ("calibrate", *OF_CLASSES, "-m", "temperature", "-o", "classes.json", "--force"),
     "calibrate": ("calibrate", "rows.csv", "-l", "outcome", "-s", "tree", "-o", "calibrator.json", "--force"),
 }  # fmt: skip
 

@@ -5,6 +5,7 @@ Also rocscope calibrate, which fits a recalibrator, or applies one to another fi
 
 from dataclasses import replace
 from functools import partial
+from math import nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -274,12 +275,16 @@ _MEASURES = {
 }
 
 
+@opt.for_two_classes(
+    "--score", "--pos-label", "--target-prevalence", "--fail-if", instead="shift_prior in Python takes a class mix"
+)
 def calibrate(
     file: opt.File,
     /,
     *,
     rows: opt.SampleOptions = opt.SAMPLE,
-    method: Annotated[str, Parameter(alias="-m")] = "beta",
+    classes: opt.ClassOptions = opt.CLASSES,
+    method: Annotated[str | None, Parameter(alias="-m")] = None,
     apply: Path | None = None,
     column: str | None = None,
     folds: int = 10,
@@ -298,11 +303,12 @@ def calibrate(
     Parameters
     ----------
     method
-        beta, platt, isotonic, temperature, shift, spline, histogram or venn-abers.
+        beta (the default), platt, isotonic, temperature, shift, spline, histogram or venn-abers; with --proba
+        dirichlet (the default), vector or temperature.
     apply
         A recalibrator that this command has written: use it, and learn nothing.
     column
-        Name of the new column; SCORE_calibrated by default.
+        Name of the new column; SCORE_calibrated by default. With --proba a pattern such as 'q_*'.
     folds
         Folds that the table's figures are crossed over.
     random_state
@@ -315,19 +321,25 @@ def calibrate(
         Exit with code 1 where this holds of the recalibrated probabilities, out of sample: 'ece > .05', 'brier > .2', …
     """
     gates = gating.parse_gates(fail_if)
-    if len(rows.score or []) != 1:
+    if classes.given and len(classes.proba or []) != 1:
+        raise InputError("--proba", expected="one model", got=str(len(classes.proba or [])))
+    if not classes.given and len(rows.score or []) != 1:
         raise InputError("--score", expected="one column", got=str(len(rows.score or [])))
     output = output or ("calibrator.json" if apply is None else "-")
     if apply is None and output == "-":
         raise InputError("--output", expected="the name of a file for the recalibrator", got="-")
     opt.require_output(output, force=force)
     needed = ("label",) if apply is None else ()
-    rows.require(file, *needed)
+    rows.require(file, *needed, classes=classes)
     if apply is not None:
         if gates:
             raise InputError("--fail-if", expected="none with --apply, which has no labels", got="one")
-        _apply_recalibrator(file, rows, apply, column, target_prevalence, output, force=force)
+        _apply_recalibrator(file, rows, classes, apply, column, target_prevalence, output, force=force)
         return 0
+    if classes.given:
+        several = classes.read(file, rows)
+        return _calibrate_classes(several, method or "dirichlet", folds, random_state, output, json=json, force=force)
+    method = method or "beta"
     predictions = rows.read(file)
 
     # Fit to all rows; the figures are those of cross-validation.
@@ -366,6 +378,37 @@ def calibrate(
     return gating.exit_code(judged)
 
 
+def _calibrate_classes(
+    predictions: Any, method: Any, folds: int, random_state: int, output: str, *, json: bool, force: bool
+) -> int:
+    """Fit a recalibrator of several classes, and show its out-of-sample performance."""
+    from rocscope.core import jsonable
+
+    options: dict[str, Any] = {"method": method, "cv": folds, "random_state": random_state}
+    fitted = rs.multiclass.recalibrate_classes(predictions, **options)
+    ((model, recalibrator),) = fitted.recalibrators.items()
+    path = recalibrator.save(output, force=force)
+    figures = {}
+    for name, rows in {"as they are": predictions, "recalibrated, out of sample": fitted.predictions}.items():
+        estimates = {
+            rule: rs.multiclass.multiclass_score(rows, rule=rule, model=model) for rule in ("brier", "log_loss")
+        }
+        for kind in ("top-label", "classwise"):
+            ece = rs.multiclass.multiclass_calibration_error(rows, kind=kind, model=model)
+            estimates[f"ece, {kind}"] = rs.inference.Estimate(ece, nan, nan, _LEVEL, "10 bins of equal width", rows.n)
+        figures[name] = {"n": rows.n, "estimates": estimates, "tests": {}, "notes": []}
+    if json:
+        console.print_json("calibrate", {"method": method, "file": str(path), "figures": jsonable(figures)})
+        return 0
+    lines = []
+    for name, report in figures.items():
+        lines.append([name] + [f"{estimate.value:.4f}" for estimate in report["estimates"].values()])
+    headings = ["probabilities", "Brier", "log loss", "ECE of the top label", "ECE by class"]
+    console.print_rows(f"{predictions.n:,g} cases of {len(predictions.classes)} classes", headings, lines)
+    console.note(f"Recalibrator: {path} ({method}, fitted to all rows)")
+    return 0
+
+
 def _adjusted(predictions: "rs.Predictions", target_prevalence: float) -> "rs.Predictions":
     """Return the probabilities adjusted to another prevalence, as `Recalibrator.adjust_to` adjusts them."""
     from rocscope.calibration.outcomes import Shift, outcomes
@@ -391,6 +434,7 @@ def _estimate_at(judge: "gating.Judge", report: Any, options: dict[str, Any], co
 def _apply_recalibrator(
     file: str,
     rows: opt.SampleOptions,
+    classes: opt.ClassOptions,
     path: Path,
     column: str | None,
     target_prevalence: float | None,
@@ -398,7 +442,22 @@ def _apply_recalibrator(
     *,
     force: bool,
 ) -> None:
-    """Write the rows of a file with a column of recalibrated probabilities."""
+    """Write the rows of a file with their recalibrated probabilities."""
+    if classes.given:
+        table, name = _with_recalibrated_classes(file, rows, classes, path, column)
+    else:
+        table, name = _with_recalibrated_score(file, rows, path, column, target_prevalence)
+    content = console.table_bytes(table, "parquet" if output.endswith(".parquet") else "csv")
+    if output == "-":
+        console.write(content)
+    else:
+        console.note(f"{table.num_rows:,} rows with {name}: {write_file(output, content, force=force)}")
+
+
+def _with_recalibrated_score(
+    file: str, rows: opt.SampleOptions, path: Path, column: str | None, target_prevalence: float | None
+) -> tuple[Any, str]:
+    """Return the rows of a file with a column of recalibrated probabilities, and its name."""
     from rocscope.engines.reading import add_column
 
     recalibrator = rs.calibration.load_recalibrator(path)
@@ -406,12 +465,30 @@ def _apply_recalibrator(
         recalibrator = recalibrator.adjust_to(target_prevalence)
     (score,) = rows.score or [""]
     name = column or f"{score}_calibrated"
-    layout = rows.layout
-    table = add_column(
-        file, recalibrator.predict, score=score, name=name, where=layout.where, layout=layout.file_layout
+    options: dict[str, Any] = {"where": rows.layout.where, "layout": rows.layout.file_layout}
+    return add_column(file, recalibrator.predict, score=score, name=name, **options), name
+
+
+def _with_recalibrated_classes(
+    file: str, rows: opt.SampleOptions, classes: opt.ClassOptions, path: Path, column: str | None
+) -> tuple[Any, str]:
+    """Return the rows of a file with a column of recalibrated probabilities for each class, and their pattern."""
+    import pyarrow as pa
+
+    from rocscope.engines.applying import class_probabilities
+
+    recalibrator = rs.multiclass.ClassRecalibrator.load(path)
+    proba: Any = classes.patterns()
+    pattern = column or f"{proba if isinstance(proba, str) else next(iter(proba.values()))}_calibrated"
+    if pattern.count("*") != 1:
+        raise InputError("--column", expected="a pattern with one *, which stands for the class", got=repr(column))
+    options: dict[str, Any] = {"where": rows.layout.where, "layout": rows.layout.file_layout}
+    probabilities, table = class_probabilities(
+        file, proba, recalibrator.classes, normalize=classes.normalize, **options
     )
-    content = console.table_bytes(table, "parquet" if output.endswith(".parquet") else "csv")
-    if output == "-":
-        console.write(content)
-    else:
-        console.note(f"{table.num_rows:,} rows with {name}: {write_file(output, content, force=force)}")
+    for cls, values in zip(recalibrator.classes, recalibrator.predict(probabilities).T, strict=True):
+        name = pattern.replace("*", str(cls))
+        if name in table.column_names:
+            raise InputError(f"{file} has a column {name!r} already", hint="choose another name")
+        table = table.append_column(name, pa.array(values))
+    return table, pattern

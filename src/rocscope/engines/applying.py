@@ -10,7 +10,7 @@ with identifiers, segments and further columns.
 import csv
 import io
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -197,10 +197,9 @@ def apply_class_weights(
     """
     kept = list(dict.fromkeys(keep if ids is None else [ids, *keep]))
     file_layout = formats.FileLayout(**layout)
-    by_class, table = class_probabilities(source, proba, weights.model, kept, where=where, layout=file_layout)
-    ordered = confusion.by_class(by_class, weights.classes, "proba")
-    checked = confusion.check_probabilities(ordered.T, None, weights.classes, "proba", normalize=normalize)
-    predicted = weights.predict(checked)
+    options: dict[str, Any] = {"normalize": normalize, "where": where, "layout": file_layout}
+    probabilities, table = class_probabilities(source, proba, weights.classes, weights.model, kept, **options)
+    predicted = weights.predict(probabilities)
     rows = np.arange(len(predicted))
     listed = {} if ids is not None else {"row": rows}
     listed |= {name: columns.objects(table.column(name)) for name in kept} | {"predicted": predicted}
@@ -210,20 +209,22 @@ def apply_class_weights(
 def class_probabilities(
     source: Any,
     proba: columns.Proba,
-    model: str,
+    classes: Sequence[Hashable],
+    model: str = "",
     others: Sequence[str] | None = None,
     *,
+    normalize: bool = False,
     where: str | None = None,
     layout: formats.FileLayout = formats.DEFAULT_LAYOUT,
-) -> tuple[dict[str, Array], pa.Table]:
-    """Return a model's probabilities of each class, and a table of them and of other columns, by default of all.
+) -> tuple[Array, pa.Table]:
+    """Return a model's probabilities in the order of the classes, and a table of them and of others, by default of all.
 
     Of several models without the given name, the first is taken.
 
     Examples
     --------
-    >>> class_probabilities({"id": [7], "p_cat": [0.9], "p_dog": [0.1]}, "p_*", "score")[0]
-    {'cat': array([0.9]), 'dog': array([0.1])}
+    >>> class_probabilities({"id": [7], "p_cat": [0.9], "p_dog": [0.1]}, "p_*", ["dog", "cat"])[0]
+    array([[0.1, 0.9]])
     """
     with open_source(source, layout) as opened:
         names = list(dict.fromkeys(opened.columns))
@@ -237,7 +238,8 @@ def class_probabilities(
         by_class = {}
         for cls, name in of_model.items():
             by_class[cls] = columns.numbers(table.column(name), name, ScoreError, decimal=opened.decimal).values
-    return by_class, table
+    ordered = confusion.by_class(by_class, classes, "proba")
+    return confusion.check_probabilities(ordered.T, None, classes, "proba", normalize=normalize), table
 
 
 def outcomes(
