@@ -35,6 +35,7 @@ repository = project_file.get("urls", {}).get("Repository", "")
 source = f"[Repository]({repository})" if repository else "The repository is the clone that this site was built from"
 myst_substitutions = {"release": f"Version {rs.__version__} · {source} · {project_file['license'].split()[0]}"}
 nitpicky = False
+default_role = "py:obj"  # names in single backticks are links where they have a page
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 numpydoc_xref_param_type = False
@@ -47,7 +48,7 @@ toc_object_entries_show_parents = "hide"
 html_theme = "pydata_sphinx_theme"
 html_show_sourcelink = False
 html_theme_options = {
-    "logo": {"text": "rocscope"},
+    "logo": {"text": "rocscope", "image_light": "_static/logo.svg", "image_dark": "_static/logo.svg", "alt_text": ""},
     "navbar_end": ["theme-switcher"],
     "navbar_persistent": ["search-button"],
     "show_prev_next": True,
@@ -92,7 +93,11 @@ pages.write_pages(HERE / "api")
 SEARCHED = {
     "install": ["install", "installation", "pip"],
     "glossary": ["cutoff", "cut-off", "cutpoint", "sensitivity", "specificity", "recall"],
+    "course/5-class-balance": ["undersampling", "imbalanced", "class imbalance"],
+    "course/6-hull": ["iso-performance", "MetaCost"],
     "api/names/rocscope.net_benefit": ["dca", "decision curve", "decision curve analysis"],
+    "api/names/rocscope.plotting.plot_isometrics": ["isometrics", "isometric"],
+    "api/names/rocscope.multiclass.multiclass_auc": ["multiclass AUC", "micro average"],
 }
 """Terms that people search for, by the page that the search shows first."""
 
@@ -111,7 +116,22 @@ def not_ours(_app, _what, _name, each, *_):
     return str(getattr(each, "__module__", "")).startswith("sklearn") or None
 
 
+LONG_NAMES = {name.rpartition(".")[2]: name for name in reversed([*pages.public_names()])}
+"""The whole name of each public name, by its last part; of two with one last part, the first in the reference."""
+
+
+def resolve_short_name(app, env, node, contnode):
+    """Link a public name that a docstring writes without its topic, such as `Decision.interval`."""
+    first, _, rest = node.get("reftarget", "").removeprefix("rocscope.").partition(".")
+    name = ".".join(filter(None, (LONG_NAMES.get(first), rest)))
+    if first not in LONG_NAMES or name == node["reftarget"]:
+        return None
+    document = node.get("refdoc", env.docname)
+    return env.get_domain("py").resolve_xref(env, document, app.builder, "obj", name, node, contnode)
+
+
 def setup(app):
     """Say so to Sphinx."""
+    app.connect("missing-reference", resolve_short_name)
     app.connect("autodoc-skip-member", not_ours)
     app.connect("source-read", index_terms)

@@ -119,12 +119,21 @@ def titled(title: str, text: str) -> str:
 def write_pages(folder: Path) -> None:
     """Write the lists of the reference into a folder; Sphinx makes the pages of the names that they have."""
     folder.mkdir(exist_ok=True)
-    contents = ["everyday", *(topic.replace(".", "-") for topic in TOPICS), *WHOLE, "figures", "other-names", "modules"]
+    contents = [
+        "everyday",
+        "sample",
+        *(topic.replace(".", "-") for topic in TOPICS),
+        *WHOLE,
+        "figures",
+        "other-names",
+        "modules",
+    ]
     intro = "Every public name, by topic. :doc:`../README` finds one by the question that it answers."
     toctree = "\n".join([".. toctree::", "   :maxdepth: 1", "", *(f"   {each}" for each in contents)])
     pages = {"index": titled("Reference", f"{intro}\n\n{toctree}")}
     words = [f"rocscope.{name}" for name in everyday()]
     pages["everyday"] = titled("Words of every day", f"Taken from ``rocscope`` itself.\n\n{table(words)}")
+    pages["sample"] = titled("Input data", ".. automodule:: rocscope.sample\n   :no-members:")
     for topic, title in TOPICS.items():
         module = f"rocscope.{topic}"
         own = [f"{module}.{name}" for name in members(topic) if name not in everyday()]
