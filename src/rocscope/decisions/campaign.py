@@ -257,6 +257,10 @@ class CampaignPlan(Plan):
         return planned if most is None else min(planned, int(most))
 
     @property
+    def planned_number(self) -> int:
+        return self._contacts(int(self.campaign.population))
+
+    @property
     def verdict(self) -> str:
         """The recommendation in one sentence."""
         offer, row = self.best, self.best.best

@@ -298,6 +298,11 @@ class Plan(Result):
         """Return a number for each case, the same for cases that hashes choose among; −1 if scores decide."""
         return np.full(size_of(scores), -1)
 
+    @property
+    def planned_number(self) -> int | None:
+        """Cases that are acted on in the plan's population; None if it is made for no population."""
+        return None
+
     def said(self, chosen: int, cases: int) -> str:
         """Return one sentence on how many cases are acted on, and why."""
         return f"Act on {chosen:,} of {cases:,} cases"
@@ -417,8 +422,9 @@ class Plan(Result):
         label : str
             Column of the outcomes; missing if unknown, for example of people who were not contacted.
         acted : str, optional
-            Column that says who was acted on, where that was not as planned; ``"all"`` for a list of those alone. With
-            several actions, the column of the action that each case got.
+            Column of who was acted on, if not as planned; ``"all"`` for a list of only the cases acted on. With several
+            actions, the column of the action that each case got. A list that may hold only the customers of a campaign
+            (exactly the planned number, for one) is refused without it: the plan would select a second time.
         pos_label : label, optional
             The positive one; needed unless labels are 0/1, −1/1 or true/false.
         level : float

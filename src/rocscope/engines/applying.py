@@ -282,6 +282,7 @@ def outcomes(
     elif acted is None:
         taken = np.zeros(cases.n, bool)
         taken[plan.rows(**arguments, **choice)] = True
+        _check_whole_list(plan, taken, plan.strata(**arguments))
     elif acted == "all":
         taken = np.ones(cases.n, bool)
     else:
@@ -291,6 +292,21 @@ def outcomes(
     amounts = {name: _amounts(cases.kept[name], name, positive & known) for name in plan.columns}
     gains = np.asarray(plan.gains(positive, amounts, cases.segment, **actions), float)
     return outcomes_of(plan.promise, taken, positive, known, plan.strata(**arguments), gains, level)
+
+
+def _check_whole_list(plan: Plan, taken: Booleans, strata: Array) -> None:
+    """Refuse what looks like a list of only the cases acted on: to apply the plan to it would select a second time.
+
+    Such a list has exactly the planned number of cases, or fewer and none below the last ones that the plan acts on.
+    """
+    planned = plan.planned_number
+    none_below = bool((strata[~taken] >= 0).all())
+    suspicious = planned is not None and (taken.size == planned or (taken.size < planned and none_below))
+    if not suspicious or taken.all() or not taken.any():
+        return
+    got = f"{taken.size:,} cases, which may be only those acted on: the plan would act on {int(taken.sum()):,} of them"
+    hint = 'pass acted="all" (--acted all) if all were acted on, or name a column that says who was'
+    raise InputError("outcomes", expected="the whole list that the plan was applied to", got=got, hint=hint)
 
 
 def labelled(plan: Plan, source: Any, *, label: str, scores: Any = None, **columns: Any) -> Any:

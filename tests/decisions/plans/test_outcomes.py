@@ -85,6 +85,9 @@ def test_what_is_not_known_is_left_out_and_columns_say_who_was_acted_on():
     assert found.effect is None and (found.gain, found.rate) == (every.gain, every.rate)
     contacted = {name: np.asarray(column)[acted] for name, column in rows.items()}
     assert plan.outcomes(contacted, "client", label="bought", acted="all").gain == every.gain
+    for some in (contacted, {name: column[:-9] for name, column in contacted.items()}):
+        with pytest.raises(InputError, match=r'which may be only those acted on: .*pass acted="all"'):
+            plan.outcomes(some, "client", label="bought")
     mailed = rows | {"mailed": ~acted}
     other = plan.outcomes(mailed, "client", label="bought", acted="mailed")
     assert (other.acted, other.rate.value) == (N - acted.sum(), rows["bought"][~acted].mean())
