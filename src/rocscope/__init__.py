@@ -23,7 +23,7 @@ register("plan_application", lambda: import_module("rocscope.engines.applying"))
 register("plan_verification", lambda: import_module("rocscope.decisions.verification"))
 # core.counts: rows in the memory of a GPU are ranked there.
 register("gpu_ranking", lambda: import_module("rocscope.engines.device"))
-# core.predictions and inference.comparing: rows are counted, and drift is measured, by segment.
+# core.predictions: rows are counted by segment.
 register("by_segment", lambda: import_module("rocscope.segments.by_segment"))
 # decisions.loading and monitoring: plans of several classes are loaded and monitored like those of two.
 register("class_monitoring", lambda: import_module("rocscope.multiclass.monitoring"))

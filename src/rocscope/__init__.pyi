@@ -44,6 +44,7 @@ from .evaluation.summary import summary as summary
 from .inference.areas import auc_interval as auc_interval
 from .inference.comparing import compare as compare
 from .inference.resampling import bootstrap as bootstrap
+from .outcomes.drift import drift as drift
 from .outcomes.expected import expected as expected
 from .report import Report as Report
 from .workbench.exploring import explore as explore

@@ -93,6 +93,11 @@ class Sample:
         return self._source if len(self._source.models) == 1 else self._source.select(models=[self._model or self.name])
 
     @property
+    def data(self) -> Predictions | CumulativeCounts:
+        """The rows if available, or else the counts."""
+        return self.points if self.rows is None else self.rows
+
+    @property
     def points(self) -> CumulativeCounts:
         """Known points of the curve: every level, or the ends of ranges."""
         known = vars(self)  # not `cached_property`: before Python 3.12 models that are ranked at once wait for its lock

@@ -100,7 +100,7 @@ OWN = {
     "monitor": {"what": "auc"},
     "mixture": {"first": rs.hull(BOTH).vertices[0], "second": rs.hull(BOTH).vertices[-1], "depth": 0.3},
     "reweight": {"counts": COUNTS["a"]},
-    "drift": {"first": COUNTS["a"], "second": COUNTS["b"]},
+    "drift": {"reference": COUNTS["a"], "current": COUNTS["b"]},
     "estimate_of": {"data": COUNTS["a"], "statistic": "auc"},
     "compare_errors": {"first": POINT, "second": POINT},
     "adjust_p_values": {"p_values": [0.1, 0.2]},

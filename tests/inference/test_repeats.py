@@ -115,7 +115,6 @@ NOT_OF_ROWS = {
     "inference.compare_errors": "takes two confusion matrices",
     "inference.joint_region": "takes a confusion matrix",
     "inference.rate_intervals": "takes a confusion matrix",
-    "inference.drift": "describes, and tests nothing",
     "inference.smooth_roc": "draws a curve",
 }
 

@@ -290,20 +290,20 @@ def test_drift_of_every_segment_at_once(weight):
             for each in (first, second)
         )
     second = second.select(second.segment > 3)
-    found = rs.inference.drift(first.counts(by="segment"), second.counts(by="segment"))
-    assert found.only_first.tolist() == [0, 1, 2, 3]
-    assert not found.only_second.size
-    ours, theirs = first.by_segment(), second.by_segment()
+    found = rs.drift(first.counts(by="segment"), second.counts(by="segment"), replicates=9)
+    assert found.only_reference.tolist() == [0, 1, 2, 3]
+    assert not found.only_current.size
+    ours, theirs, frame = first.by_segment(), second.by_segment(), found.to_frame()
     for i, name in enumerate(found.names.tolist()):
-        expected = rs.inference.drift(ours[name], theirs[name])
+        expected = rs.drift(ours[name], theirs[name], replicates=0)
         for quantity in ("ks", "ks_pos", "ks_neg"):
-            bounds, value = getattr(expected, quantity), getattr(found, quantity)[i]
+            bounds, value = getattr(expected, quantity), frame[quantity][i]
             assert np.isnan(value) if bounds is None else bounds.low <= value <= bounds.high
         area = expected.auc_difference
-        assert np.isnan(found.auc_difference[i]) if area is None else found.auc_difference[i] == pytest.approx(area.low)
-        assert found.prevalence_difference[i] == pytest.approx(expected.prevalence_difference)
+        assert np.isnan(frame["auc_difference"][i]) if area is None else found.parts[i].auc_difference == area
+        assert frame["prevalence_difference"][i] == pytest.approx(expected.prevalence_difference)
     assert "21 segments" in repr(found)
-    assert len(found.to_frame()) == 21
+    assert len(frame) == 21
 
 
 @pytest.mark.parametrize(
@@ -315,7 +315,7 @@ def test_drift_of_every_segment_at_once(weight):
 )
 def test_drift_of_segments_that_do_not_fit(first, second, words):
     with pytest.raises(InputError, match=words):
-        rs.inference.drift(first, second)
+        rs.drift(first, second)
 
 
 def test_a_summary_of_counts_by_segment():

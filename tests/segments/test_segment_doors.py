@@ -39,7 +39,7 @@ REFUSED = "segments are parts of the rows, not models: pass the Predictions, or 
 BY_SEGMENT = {
     "segments.compare_segments": (lambda data: rs.segments.compare_segments(data).to_dict(), BY_MODEL, BOTH),
     "allocate": (lambda data: rs.allocate(data, capacity=9).to_dict(), SEGMENTS, ROWS),
-    "drift": (lambda data: rs.inference.drift(data, data).to_frame().values.tolist(), SEGMENTS, SEGMENTS),
+    "drift": (lambda data: rs.drift(data, data, replicates=9).to_frame().values.tolist(), SEGMENTS, SEGMENTS),
     "summary": (lambda data: _parts(rs.summary(data, by="segment")), SEGMENTS, ROWS),
     "Report": (lambda data: [each.name for each in rs.Report(data).data.slices], SEGMENTS, ROWS),
 }

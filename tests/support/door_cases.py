@@ -114,7 +114,7 @@ OF_COUNTED_DATA = {
 }
 BESIDE_OTHER_DATA = {
     "expected": lambda data: rs.expected(data, COUNTS["a"].threshold, replicates=2).counts(),
-    "inference.drift": lambda data: inference.drift(data, COUNTS["a"]),
+    "drift": lambda data: rs.drift(data, COUNTS["a"], replicates=9),
     "decisions.estimate_prevalence": lambda data: decisions.estimate_prevalence(
         A, method="confusion", labelled=data, threshold=0.5
     ),

@@ -646,6 +646,7 @@ REFUSED: dict[str, dict[str, str]] = {
     "a table of thresholds": _ONE_ROW_A_CASE | _CASES | _CLOSED_FORMS,
     "bootstrap": _CLOSED_FORMS,
     "a constraint with a level": _INDEPENDENT | _CASES | _LABELLED,
+    "drift": _ONE_ROW_A_CASE | _LABELLED,
     "McNemar's test": _ONE_ROW_A_CASE
     | _LABELLED
     | dict.fromkeys(_ALIKE, "rs.inference.compare_costs allows for weights"),
@@ -662,6 +663,7 @@ KNOWS_NO_GROUPS = frozenset(
     (
         "Wilcoxon–Mann–Whitney test",
         "the permutation test",
+        "drift",
         "McNemar's test",
         "a table of thresholds",
         "pilot",

@@ -5,7 +5,6 @@ from .bands import band as band
 from .bands import smooth_roc as smooth_roc
 from .comparing import compare as compare
 from .comparing import compare_curves as compare_curves
-from .comparing import drift as drift
 from .comparing import mann_whitney as mann_whitney
 from .estimate import Comparison as Comparison
 from .estimate import Comparisons as Comparisons

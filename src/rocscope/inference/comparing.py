@@ -1,17 +1,15 @@
-"""Comparisons of models and of samples: areas and other statistics, rank tests, whole curves, and drift.
+"""Comparisons of models and of samples: areas and other statistics, rank tests, and whole curves.
 
 `compare` tests differences of the AUC, or of another statistic, between models on the same rows (paired) or on separate
 samples (unpaired). `mann_whitney` tests one model against chance, by all ways to label the rows. `compare_curves` tests
-whether two ROC curves are equal everywhere, by permutation. `drift` measures how far the scores of two samples are
-apart, with bounds where counts are binned; it is a description, and tests nothing.
+whether two ROC curves are equal everywhere, by permutation.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from itertools import combinations
-from math import inf, sqrt
-from typing import Any, Literal, NamedTuple, overload
+from math import sqrt
+from typing import Any, Literal
 
 import numpy as np
 
@@ -20,11 +18,9 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Booleans
 from rocscope._base.contract import answering, contract
 from rocscope._base.progress import Progress
-from rocscope._base.public_names import reach
-from rocscope._base.radix import encode
-from rocscope.core import Predictions, Result, ThresholdCounts, html_table
+from rocscope.core import Predictions, ThresholdCounts
 from rocscope.core.predictions import require_kinds
-from rocscope.errors import InputError, PairingError, ScoreError
+from rocscope.errors import InputError, PairingError
 from rocscope.figures.influence import Smooth
 from rocscope.figures.registry import scorer_name, statistic_named
 from rocscope.inference import areas
@@ -32,8 +28,7 @@ from rocscope.inference import estimate as inference
 from rocscope.inference.influence_estimates import compare_statistics
 from rocscope.inference.resampling import differences, in_chunks
 from rocscope.inference.variance import OverFolds
-from rocscope.ranges.binned import BinnedCounts, rounded
-from rocscope.sample import BySegment, Labels, Models, Samples, Scores, sample_of, samples_of, with_scores
+from rocscope.sample import Labels, Models, Samples, Scores, sample_of, samples_of, with_scores
 
 
 @answering
@@ -573,149 +568,3 @@ def _break_ties(rank: Array, rng: np.random.Generator, size: int) -> Array:
     ranks = np.empty(keys.shape)
     np.put_along_axis(ranks, np.argsort(keys, axis=1), np.broadcast_to(np.arange(keys.shape[1]), keys.shape), axis=1)
     return ranks
-
-
-# Drift
-
-_MOST_ROWS = 2**31  # of a sample; products of larger numbers do not fit 64 bits
-
-
-class Bounds(NamedTuple):
-    """Bounds of a quantity; equal if it is known."""
-
-    low: float
-    high: float
-
-
-@dataclass(frozen=True, repr=False)
-class Drift(Result):
-    """Distances of the second of two samples from the first.
-
-    Made by `rocscope.inference.drift`.
-
-    Attributes
-    ----------
-    ks : Bounds
-        Kolmogorov–Smirnov distance of the scores: the largest difference of the two shares of cases at or above a
-        threshold.
-    ks_pos, ks_neg : Bounds or None
-        The same among positives and among negatives; None where a sample has none.
-    auc_difference : Bounds or None
-        AUC of the second minus AUC of the first; None where a sample holds one class only.
-    prevalence_difference : float
-    """
-
-    ks: Bounds
-    ks_pos: Bounds | None
-    ks_neg: Bounds | None
-    auc_difference: Bounds | None
-    prevalence_difference: float
-
-    def __repr__(self) -> str:
-        return f"Drift({', '.join(f'{name} {words}' for name, words in self._facts().items())})"
-
-    def _facts(self) -> dict[str, str]:
-        shown = {"ks": self.ks, "ks_pos": self.ks_pos, "ks_neg": self.ks_neg, "auc_difference": self.auc_difference}
-        return {name: "undefined" if bounds is None else _in_words(bounds) for name, bounds in shown.items()}
-
-    def _repr_html_(self) -> str:
-        return html_table(self._facts().items())
-
-
-@overload
-def drift(first: Models, second: Models) -> Drift: ...
-@overload
-def drift(first: Any, second: Any) -> Any: ...
-@contract
-def drift(first: Any, second: Any) -> Any:
-    """Compare two samples: distances of their scores, and difference in AUC.
-
-    Parameters
-    ----------
-    first, second : data of one model
-        Predictions, ThresholdCounts, OperatingPoint, bins or a sketch; see `rocscope.sample`. Such as counts of last
-        month and of today, of scores of one type. Of two `SegmentedCounts` every segment is compared at once; one alone
-        is taken for all its rows.
-
-    Returns
-    -------
-    Drift
-        Of exact counts the bounds of a quantity are equal, but for the rounding of its last bit. Of segments a
-        `SegmentDrift`, with an array of each quantity.
-
-    Raises
-    ------
-    ScoreError
-        If their scores are of different types.
-
-    Notes
-    -----
-    At a threshold within a bin between none and all of its rows may be above it. The bounds are compared as whole
-    numbers and rounded outwards. They describe the rows, not how far two samples may differ by chance. O(k log k) for k
-    bins.
-
-    Examples
-    --------
-    >>> from rocscope import ThresholdCounts
-    >>> monday = ThresholdCounts([0.9, 0.5, 0.1], pos=[3, 2, 0], neg=[0, 1, 4])
-    >>> tuesday = ThresholdCounts([0.9, 0.5, 0.1], pos=[1, 3, 1], neg=[1, 2, 2])
-    >>> drift(monday, tuesday)
-    Drift(ks 0.1, ks_pos 0.4, ks_neg 0.4, auc_difference -0.38)
-    """
-    if isinstance(first, BySegment) and isinstance(second, BySegment):
-        return reach("by_segment").drift_by_segment(first, second)
-    one = samples_of(first, name="first").one(None).bins
-    other = samples_of(second, name="second").one(None).bins
-    if one.low.dtype != other.low.dtype:
-        raise ScoreError("samples", expected="scores of one type", got=f"{one.low.dtype} and {other.low.dtype}")
-    of_all = _distance(one, other, one.pos + one.neg, other.pos + other.neg)
-    of_pos = _distance(one, other, one.pos, other.pos)
-    of_neg = _distance(one, other, one.neg, other.neg)
-    assert of_all is not None
-    difference = None
-    if of_pos is not None and of_neg is not None:
-        low, high = _area_bounds(one)
-        other_low, other_high = _area_bounds(other)
-        difference = _outward(other_low - high, other_high - low)
-    return Drift(of_all, of_pos, of_neg, difference, other.prevalence - one.prevalence)
-
-
-def _area_bounds(binned: BinnedCounts) -> tuple[Fraction, Fraction]:
-    low, high = binned.right_bounds
-    total = 2 * int(binned.n_pos) * int(binned.n_neg)
-    return Fraction(low, total), Fraction(high, total)
-
-
-def _distance(one: BinnedCounts, other: BinnedCounts, rows: Array, other_rows: Array) -> Bounds | None:
-    """Return bounds of the largest difference of shares at or above a threshold, attained at ends of bins."""
-    total, other_total = int(rows.sum()), int(other_rows.sum())
-    if not (total and other_total):
-        return None
-    at = np.unique(np.concatenate([encode(end) for end in (one.low, one.high, other.low, other.high)]))
-
-    # Rows at or above each end of a bin, those of the whole bin being sure above its low end and possible up to its
-    # high end; multiplied by the other total, so that shares are compared as whole numbers.
-    def reached(binned: BinnedCounts, count: Array, factor: int) -> tuple[Array, Array]:
-        summed = np.append(0, np.cumsum(count))
-        if max(total, other_total) >= _MOST_ROWS:
-            summed = summed.astype(object)  # Python's integers
-        bins = binned.low.size
-        sure = summed[bins - np.searchsorted(encode(binned.low)[::-1], at)] * factor
-        possible = summed[bins - np.searchsorted(encode(binned.high)[::-1], at)] * factor
-        return sure, possible
-
-    sure, possible = reached(one, rows, other_total)
-    other_sure, other_possible = reached(other, other_rows, total)
-    least = max(0, (sure - other_possible).max(), (other_sure - possible).max())
-    most = max((possible - other_sure).max(), (other_possible - sure).max())
-    pairs = total * other_total
-    return _outward(Fraction(int(least), pairs), Fraction(int(most), pairs))
-
-
-def _outward(low: Fraction, high: Fraction) -> Bounds:
-    return Bounds(rounded(low, -inf), rounded(high, inf))
-
-
-def _in_words(bounds: Bounds) -> str:
-    low, high = (f"{end:.6g}" for end in bounds)
-    return low if low == high else f"from {low} to {high}"

@@ -1,3 +1,7 @@
+from .drift import Drift as Drift
+from .drift import FigureDrift as FigureDrift
+from .drift import SegmentDrift as SegmentDrift
+from .drift import drift as drift
 from .expected import ExpectedPredictions as ExpectedPredictions
 from .expected import expected as expected
 from .experiments import Experiment as Experiment

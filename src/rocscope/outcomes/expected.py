@@ -30,9 +30,9 @@ from rocscope.decisions.prior_shift import with_prevalence
 from rocscope.errors import InputError, OneClassError, ScoreError
 from rocscope.figures.registry import statistic_named
 from rocscope.inference import resampling
-from rocscope.inference.comparing import Bounds
 from rocscope.inference.estimate import FEW_EVENTS, few
 from rocscope.inference.variance import EstimatedWeights
+from rocscope.ranges.binned import Bounds
 from rocscope.sample import Models, Sample, sample_of
 
 Assumption = Literal["risk", "classes"]
@@ -151,6 +151,11 @@ class ExpectedPredictions(Predictions):
     below: float
     above: float
     _outcomes: tuple[Array, tuple[Array, Array]]
+
+    @property
+    def unlabelled_scores(self) -> Array:
+        """Score of each case, in the order given."""
+        return self._outcomes[0]
 
     @property
     def outside(self) -> float:
@@ -274,7 +279,7 @@ def expected(
     known = sample_of(reference, model=model)
     if known.points.weights == "expected":
         raise InputError("reference", expected="labelled rows", got="cases without labels, from rs.expected")
-    name, new = _scores_of_model(scores, known.name)
+    name, new = scores_of_model(scores, known.name)
     counts = known.counts
     counts.require_both_classes("a reference")
     if method == "auto":
@@ -392,7 +397,7 @@ def _refitted(known: Sample, fitted: Recalibrator, replicates: int, seed: int) -
     return fits
 
 
-def _scores_of_model(scores: Any, name: str) -> tuple[str, Array]:
+def scores_of_model(scores: Any, name: str) -> tuple[str, Array]:
     """Return the name of the model and its scores."""
     if isinstance(scores, Predictions):
         hint = "rs.drift compares labelled samples; to ignore the labels, pass their scores"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import inf, nextafter
-from typing import Any, Literal, cast
+from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
 
@@ -85,6 +85,13 @@ def group_sums(values: Array, starts: Array, most: int) -> Array:
 def total(values: Array, most: int) -> int:
     """Return the sum of pairs, at most `most`."""
     return sum(values.tolist()) if most > _INT64_MAX else int(values.sum())
+
+
+class Bounds(NamedTuple):
+    """Bounds of a quantity; equal if it is known."""
+
+    low: float
+    high: float
 
 
 def rounded(exact: Fraction, towards: float) -> float:

@@ -1,11 +1,11 @@
-"""Functions of models by segment: counting rows, drift of each segment, and comparison of models over segments.
+"""Functions of models by segment: counting rows, and comparison of models over segments.
 
 Segments are parts of the data, and in comparisons the sampling units. `counted_by_segment` resolves what a user passes
 into counts by segment for each model.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from typing import Any
@@ -17,9 +17,9 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Booleans, in_threads
 from rocscope._base.contract import contract
 from rocscope._base.grouping import Parts, numbered
-from rocscope.core import CountedModels, CumulativeCounts, Levels, Predictions, Provenance, Result, ThresholdCounts
-from rocscope.errors import InputError, PairingError, ScoreError
-from rocscope.inference import comparing, estimate
+from rocscope.core import CountedModels, Levels, Predictions, Provenance, ThresholdCounts
+from rocscope.errors import InputError, PairingError
+from rocscope.inference import estimate
 from rocscope.inference.variance import OverFolds
 from rocscope.segments import levels as tables
 from rocscope.segments.segmented_counts import InFolds, SegmentedCounts, SegmentMeans, areas_of
@@ -132,101 +132,6 @@ def of_the_same_rows(by_model: dict[str, SegmentedCounts]) -> dict[str, Segmente
 def _alike(sums: Array, others: Array) -> bool:
     """Return whether sums are equal up to the order in which weights were added."""
     return np.allclose(sums, others, tables.SAME, 0)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class SegmentDrift(Result):
-    """Drift from the first to the second of two samples, in each of their k common segments.
-
-    Made by `rocscope.inference.drift` of two `SegmentedCounts`. The numbers are as in `Drift`, NaN if a sample is not
-    sufficient.
-
-    Attributes
-    ----------
-    names : array of k segments
-    ks, ks_pos, ks_neg, auc_difference, prevalence_difference : arrays of k
-    only_first, only_second : arrays of the segments that one sample has
-    """
-
-    names: Array
-    ks: Array
-    ks_pos: Array
-    ks_neg: Array
-    auc_difference: Array
-    prevalence_difference: Array
-    only_first: Array
-    only_second: Array
-
-    def to_frame(self, backend: str = "pandas") -> Any:
-        """Return a data frame with one row per segment.
-
-        Parameters
-        ----------
-        backend : {"pandas", "polars", "pyarrow"}
-        """
-        columns = ("ks", "ks_pos", "ks_neg", "auc_difference", "prevalence_difference")
-        return check.frame_of({"segment": self.names} | {name: getattr(self, name) for name in columns}, backend)
-
-    def __repr__(self) -> str:
-        lost = f", {self.only_first.size} only in the first, {self.only_second.size} only in the second"
-        return f"SegmentDrift({self.names.size} segments, largest ks {self.ks.max():.4g}{lost})"
-
-
-def drift_by_segment(first: SegmentedCounts, second: SegmentedCounts) -> SegmentDrift:
-    """Compare two samples of one model segment by segment; see `rocscope.inference.drift`."""
-    place_in_second = {name: i for i, name in enumerate(second)}
-    common = [(i, place_in_second[name]) for i, name in enumerate(first) if name in place_in_second]
-    if not common:
-        raise InputError("segments", expected="some that both samples have", got="none")
-    in_first, in_second = np.array(common).T
-    if first.sorted_rows and second.sorted_rows:
-        rows = [first.sorted_rows.take(in_first), second.sorted_rows.take(in_second)]
-        if rows[0].dtype != rows[1].dtype:
-            raise ScoreError("samples", expected="scores of one type", got=f"{rows[0].dtype} and {rows[1].dtype}")
-        ks, ks_pos, ks_neg = (_distance(rows, kinds) for kinds in ((0, 1), (0,), (1,)))
-    else:
-        distances = [_distances_of(first[name], second[name]) for name in first if name in place_in_second]
-        ks, ks_pos, ks_neg = np.array(distances).T
-    return SegmentDrift(
-        first.names[in_first],
-        ks,
-        ks_pos,
-        ks_neg,
-        second.auc()[in_second] - first.auc()[in_first],
-        second.prevalence[in_second] - first.prevalence[in_first],
-        np.delete(first.names, in_first),
-        np.delete(second.names, in_second),
-    )
-
-
-def _distances_of(first: CumulativeCounts, second: CumulativeCounts) -> list[float]:
-    drift = comparing.drift(first, second)
-    return [np.nan if bounds is None else bounds.low for bounds in (drift.ks, drift.ks_pos, drift.ks_neg)]
-
-
-def _distance(rows: Sequence[tables.SortedSegments], kinds: tuple[int, ...]) -> Array:
-    """Return the largest difference of shares at or above a threshold, for some classes, by segment."""
-    sizes = [np.diff(segments.bounds).reshape(-1, 2) for segments in rows]
-    known = np.all([size[:, kinds].sum(axis=1) > 0 for size in sizes], axis=0)
-    distance = np.full(known.size, np.nan)
-    if known.any():
-        slots, codes = [], []
-        for number, segments in enumerate(rows):
-            kept_segments = segments.take(np.flatnonzero(known))
-            slot = np.repeat(np.arange(kept_segments.bounds.size - 1), np.diff(kept_segments.bounds))
-            kept = np.isin(slot % 2, kinds)
-            # The first sample takes the place of the positives, the second that of the negatives: the distance is a KS.
-            slots.append(slot[kept] // 2 * 2 + number)
-            codes.append(kept_segments.codes[kept])
-        both = tables.SortedSegments.of(slots, codes, int(known.sum()), rows[0].dtype)
-        distance[known] = np.concatenate(both.in_pieces(_largest_distance))
-    return distance
-
-
-def _largest_distance(levels: tables.SegmentLevels) -> Array:
-    # |tp/P − fp/N| times PN, a whole number: only the quotient of the largest is rounded.
-    pairs_apart = abs(levels.tp * levels.spread(levels.n_neg) - levels.fp * levels.spread(levels.n_pos))
-    return tables.quotients(levels.reduce(np.maximum, pairs_apart), levels.n_pos * levels.n_neg)
 
 
 # Rows of a column that are numbered at a time: some MB, which a cache holds.

@@ -1,0 +1,641 @@
+"""Drift: is a current sample of scores distributed as a reference is, and what does a change mean for the model?
+
+Distances need no labels. With F and G the shares of reference and current rows at or below a score, the
+Kolmogorov–Smirnov distance is max |F − G|, the Wasserstein distance ∫ |F − G|. The population stability index (PSI)
+sums (q − p)·ln(q/p) over bins that end at quantiles of the reference, with p and q the shares of both samples.
+
+Without drift each way to divide the pooled rows into the two samples is equally likely, so every p-value is one of
+permutation: exact for the Kolmogorov–Smirnov distance of up to 10,000 rows, else from simulated divisions.
+
+What a change means for figures is said by `rocscope.expected`. Once there are labels, its two assumptions are tested.
+"""
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from math import inf, isnan, nan
+from typing import Any, Literal, overload
+
+import numpy as np
+
+from rocscope._base import special
+from rocscope._base import validation as check
+from rocscope._base.arrays import Array
+from rocscope._base.contract import contract
+from rocscope._base.grouping import numbered, sum_by
+from rocscope._base.public_names import reach
+from rocscope._base.radix import encode
+from rocscope.core import Predictions, Result, html_table, require_kinds
+from rocscope.errors import InputError, OneClassError, ScoreError
+from rocscope.inference import estimate as inference
+from rocscope.inference import statistics
+from rocscope.inference.influence_estimates import estimate_of
+from rocscope.outcomes.expected import ExpectedPredictions, expected, scores_of_model
+from rocscope.ranges.binned import BinnedCounts, Bounds, rounded
+from rocscope.sample import BySegment, Models, Sample, kind_of, samples_of
+from rocscope.segments.by_segment import array_of
+
+_MOST_ROWS = 2**31  # of a sample; products of larger numbers do not fit 64 bits
+_EXACT_ROWS = 10_000  # of both samples; the exact p-value takes a tenth of a second there, and grows with their square
+_SIMULATED_ROWS = 10**9  # of both samples; NumPy draws from no more
+_SIMULATED_LEVELS = 1_000  # groups of neighbouring scores in simulated divisions, 999 of which take .2 s
+_EXPECTED_ROWS = 10**6  # of the current sample, for which figures are expected within some seconds
+_TIE = 1e-12  # divisions whose PSI is equal up to rounding count as equal
+_AT_THRESHOLD = ("tpr", "fpr", "precision", "accuracy")
+
+
+@dataclass(frozen=True)
+class FigureDrift(Result):
+    """A figure of the reference, of the current rows as expected, and of their labels.
+
+    Made by `rocscope.drift`.
+
+    Attributes
+    ----------
+    name : str
+    reference : Estimate
+    expected : Estimate
+        Figure of the current rows if the risk at each score has not changed; see `rocscope.expected`.
+    observed : Estimate or None
+        None without labels.
+    """
+
+    name: str
+    reference: inference.Estimate
+    expected: inference.Estimate
+    observed: inference.Estimate | None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Drift(Result):
+    """Distances of a current sample from a reference.
+
+    Made by `rocscope.drift`.
+
+    Attributes
+    ----------
+    ks : Bounds
+        Kolmogorov–Smirnov distance of the scores: the largest difference of the two shares of cases at or above a
+        threshold.
+    ks_p, psi_p : float
+        p-values of no drift; NaN if bins leave them open, or without `replicates`.
+    psi, wasserstein : float
+        Population stability index, and the mean distance between the two distributions in units of the scores; NaN if
+        bins leave them open.
+    bin_ends : array of at most b − 1 scores
+        Highest score in each bin of the PSI but the last.
+    reference_share, current_share : arrays of the share of each bin
+    ks_pos, ks_neg : Bounds or None
+        Kolmogorov–Smirnov distance among positives and among negatives; None where a sample has none, or no labels.
+    auc_difference : Bounds or None
+        AUC of the current sample less that of the reference; None where a sample holds one class only.
+    prevalence_difference : float
+        NaN without labels.
+    risk_p : float
+        p-value of "same risk at each score"; NaN without labels.
+    classes_p : float
+        p-value of "same scores within each class": twice the smaller one of the KS distances of both classes. NaN
+        without labels.
+    figures : dict from name to FigureDrift
+    """
+
+    ks: Bounds
+    ks_p: float
+    psi: float
+    psi_p: float
+    wasserstein: float
+    bin_ends: Array
+    reference_share: Array
+    current_share: Array
+    ks_pos: Bounds | None = None
+    ks_neg: Bounds | None = None
+    auc_difference: Bounds | None = None
+    prevalence_difference: float = nan
+    risk_p: float = nan
+    classes_p: float = nan
+    figures: dict[str, FigureDrift] = field(default_factory=dict)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the shares of both samples in the bins of the PSI; see `rocscope.plotting.plot_drift`."""
+        return reach("plotting").plot_drift(self, ax)
+
+    def __repr__(self) -> str:
+        return f"Drift({', '.join(f'{name} {words}' for name, words in self.facts().items())})"
+
+    def _repr_html_(self) -> str:
+        return html_table(self.facts().items())
+
+    def facts(self) -> dict[str, str]:
+        """Return what is known, by name and in words."""
+        facts = {"ks": _in_words(self.ks) + _p_in_words(self.ks_p)}
+        if not isnan(self.psi):
+            facts["psi"] = f"{self.psi:.4g}" + _p_in_words(self.psi_p)
+            facts["wasserstein"] = f"{self.wasserstein:.4g}"
+        if not isnan(self.prevalence_difference):
+            facts["ks_pos"] = _in_words(self.ks_pos)
+            facts["ks_neg"] = _in_words(self.ks_neg)
+            facts["auc_difference"] = _in_words(self.auc_difference)
+        if not isnan(self.risk_p):
+            facts["same risk at each score"] = f"p={self.risk_p:.3g}"
+        if not isnan(self.classes_p):
+            facts["same scores within each class"] = f"p={self.classes_p:.3g}"
+        for name, figure in self.figures.items():
+            words = f"{figure.reference.value:.4g} in the reference, {figure.expected.value:.4g} expected"
+            facts[name] = words if figure.observed is None else f"{words}, {figure.observed.value:.4g} observed"
+        return facts
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SegmentDrift(Result):
+    """Drift of each of the k segments that both samples have.
+
+    Made by `rocscope.drift`.
+
+    Attributes
+    ----------
+    names : array of k segments
+    parts : tuple of k Drift
+    adjusted_ks_p, adjusted_psi_p : arrays of k p-values
+        Adjusted for the number of segments.
+    only_reference, only_current : arrays of the segments that one sample has
+    """
+
+    names: Array
+    parts: tuple[Drift, ...]
+    adjusted_ks_p: Array
+    adjusted_psi_p: Array
+    only_reference: Array
+    only_current: Array
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """Return a data frame with one row per segment.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}
+        """
+        columns: dict[str, Any] = {"segment": self.names}
+        for name in ("ks", "ks_p", "psi", "psi_p", "wasserstein", "ks_pos", "ks_neg", "auc_difference"):
+            values = [getattr(part, name) for part in self.parts]
+            columns[name] = np.array([_low_end(value) for value in values])
+        columns["prevalence_difference"] = np.array([part.prevalence_difference for part in self.parts])
+        columns |= {"adjusted_ks_p": self.adjusted_ks_p, "adjusted_psi_p": self.adjusted_psi_p}
+        return check.frame_of(columns, backend)
+
+    def __repr__(self) -> str:
+        largest = max(part.ks.low for part in self.parts)
+        lost = f"{self.only_reference.size} only in the reference, {self.only_current.size} only in the current sample"
+        return f"SegmentDrift({self.names.size} segments, largest ks {largest:.4g}, {lost})"
+
+
+def _low_end(value: Bounds | float | None) -> float:
+    if isinstance(value, Bounds):
+        return value.low
+    return nan if value is None else value
+
+
+def _in_words(bounds: Bounds | None) -> str:
+    if bounds is None:
+        return "undefined"
+    low, high = (f"{end:.6g}" for end in bounds)
+    return low if low == high else f"from {low} to {high}"
+
+
+def _p_in_words(p: float) -> str:
+    return "" if isnan(p) else f" (p={p:.3g})"
+
+
+@overload
+def drift(reference: Models, current: Models, *, by: None = None, **options: Any) -> Drift: ...
+@overload
+def drift(reference: Any, current: Any, **options: Any) -> Any: ...
+@contract
+def drift(
+    reference: Any,
+    current: Any,
+    *,
+    model: str | None = None,
+    by: Literal["segment"] | None = None,
+    segment: Any = None,
+    bins: int = 10,
+    figures: Sequence[str] = ("auc",),
+    threshold: float | None = None,
+    adjust: inference.PValueAdjust = "holm",
+    replicates: int = 999,
+    random_state: Any = 0,
+) -> Any:
+    """Compare the scores of a current sample with those of a reference, with or without labels.
+
+    Parameters
+    ----------
+    reference, model : labelled data of one model
+        Predictions, ThresholdCounts, bins or a sketch; see `rocscope.sample`.
+    current : data of the same model, or array of m scores, or mapping from the model's name to them
+        Data have labels; scores alone have none.
+    by : {"segment"}, optional
+        Compare each segment. Two `SegmentedCounts` always are; one alone is taken for all its rows.
+    segment : array of m labels, optional
+        Segments of scores without labels.
+    bins : int
+        Bins of the PSI, which end at quantiles of the reference.
+    figures : list of str
+        Names of figures that are expected of the current rows, such as ``"auc"``; see `rocscope.expected`.
+    threshold : float, optional
+        Adds tpr, fpr, precision and accuracy at this threshold to the figures.
+    adjust : {"holm", "bh", "none"}
+        Adjustment of p-values for the number of segments.
+    replicates : int
+        Simulated divisions for p-values; with 0 there are no p-values and no expected figures.
+    random_state : int, Generator, RandomState or None
+
+    Returns
+    -------
+    Drift
+        Bounds of a quantity are equal if counts are exact, but for the rounding of the last bit. By segment a
+        `SegmentDrift`.
+
+    Raises
+    ------
+    ScoreError
+        If the scores of both samples are of different types.
+
+    Notes
+    -----
+    A bin of the PSI is (q₋, q], from one quantile of the reference to the next; equal scores are never split. A bin
+    without rows of a sample counts as half a row of it. The usual limits of .1 and .25 ignore the sample sizes:
+    without drift, PSI is about (1/n + 1/m)·χ² with one degree of freedom less than there are bins.
+
+    p-values need exact counts of independent rows, and weights that are numbers of equal rows. Above 10,000 rows they
+    come from `replicates` divisions of the pooled rows, with scores gathered in 1,000 groups, so that none is below
+    1/(replicates + 1).
+
+    "Same risk at each score" is tested by Cox's intercept and slope of the current labels, given the probabilities of
+    the reference: a score test with two degrees of freedom, whose variance includes the error of the probabilities.
+    Figures are expected, and this is tested, for up to a million current rows.
+
+    References
+    ----------
+    Schröer & Trenkler 1995, Comput. Stat. Data Anal. 20:185–202 (exact, with ties); Yurdakul 2018, "Statistical
+    properties of population stability index"; Cox 1958, Biometrika 45:562–565.
+
+    Examples
+    --------
+    Of ten cases each, 3, 3 and 4 had the scores .9, .5 and .1 on Monday, and 2, 5 and 3 on Tuesday:
+
+    >>> from rocscope import ThresholdCounts
+    >>> monday = ThresholdCounts([0.9, 0.5, 0.1], pos=[3, 2, 0], neg=[0, 1, 4])
+    >>> tuesday = ThresholdCounts([0.9, 0.5, 0.1], pos=[1, 3, 1], neg=[1, 2, 2])
+    >>> drift(monday, tuesday, bins=3, replicates=0)
+    Drift(ks 0.1, psi 0.1715, wasserstein 0.08, ks_pos 0.4, ks_neg 0.4, auc_difference -0.38)
+    """
+    check.check_whole(bins, "bins", 2)
+    check.check_whole(replicates, "replicates", 0)
+    seed = check.seed_of(random_state)
+    if by is not None or (isinstance(reference, BySegment) and isinstance(current, BySegment)):
+        return _by_segment(reference, current, model, segment, adjust, _Tests(bins, replicates, seed))
+    known = samples_of(reference, name="reference").one(model)
+    require_kinds("drift", known.data)
+    new = _labelled_or_scores(current, known)
+    counted = new.bins if isinstance(new, Sample) else _unlabelled(new)
+    compared = _Tests(bins, replicates, seed).of(known.bins, counted, labelled=isinstance(new, Sample))
+    if not replicates or isnan(compared.ks_p) or counted.n > _EXPECTED_ROWS:
+        return compared
+    named: dict[str, Any] = {name: name for name in figures}
+    if threshold is not None:
+        named |= {f"{name} at {threshold:g}": statistics.at(threshold, name) for name in _AT_THRESHOLD}
+    if not (named or isinstance(new, Sample)):
+        return compared
+    return _with_figures(compared, known, new, named, seed)
+
+
+def _labelled_or_scores(current: Any, known: Sample) -> Sample | Array:
+    """Return the current sample, or its scores if it has no labels."""
+    if isinstance(current, ExpectedPredictions):
+        return current.unlabelled_scores
+    parts: list[Any] = list(current.values()) if isinstance(current, Mapping) else [current]
+    if check.is_frame(current) or all(isinstance(part, list | tuple) or hasattr(part, "__array__") for part in parts):
+        return scores_of_model(current, known.name)[1]
+    samples = samples_of(current, name="current")
+    sample = samples.one(known.name if known.name in samples else None)
+    require_kinds("drift", sample.data)
+    return sample
+
+
+def _unlabelled(scores: Array) -> BinnedCounts:
+    """Return cases without labels as counts of negatives."""
+    score, rows = np.unique(scores, return_counts=True)
+    return BinnedCounts(score[::-1], score[::-1], np.zeros_like(rows), rows[::-1])
+
+
+# Distances and their p-values
+
+
+@dataclass(frozen=True)
+class _Tests:
+    """How samples are compared: bins of the PSI, and simulated divisions for p-values."""
+
+    bins: int
+    replicates: int
+    seed: int
+
+    def of(self, reference: BinnedCounts, current: BinnedCounts, *, labelled: bool) -> Drift:
+        """Return the distances of two samples, with p-values."""
+        if reference.low.dtype != current.low.dtype:
+            got = f"{reference.low.dtype} and {current.low.dtype}"
+            raise ScoreError("samples", expected="scores of one type", got=got)
+        if self.replicates and not {reference.weights, current.weights} <= {"cases", "frequency"}:
+            # Weights of another kind do not tell how many rows could be divided otherwise: no p-values.
+            return replace(self, replicates=0).of(reference, current, labelled=labelled)
+        ks = _distance(reference, current, reference.pos + reference.neg, current.pos + current.neg)
+        assert ks is not None
+        ks_p = psi = psi_p = wasserstein = nan
+        ends = shares = other_shares = np.empty(0)
+        levels = _common_levels(reference, current)
+        if levels is not None:
+            first, second = _rows_at(levels, reference, "all"), _rows_at(levels, current, "all")
+            ks_p = self.ks_p_value(first, second)
+            psi_p = self.simulated_p_value(lambda one, other: stability_index(one, other, self.bins), first, second)
+            psi = float(stability_index(first, second, self.bins))
+            end, rows, other_rows = rows_in_bins(first, second, self.bins)
+            used = rows + other_rows > 0
+            ends = levels[end[used]][:-1]
+            shares, other_shares = rows[used] / rows.sum(), other_rows[used] / other_rows.sum()
+            apart = abs(first.cumsum() / first.sum() - second.cumsum() / second.sum())
+            wasserstein = float(apart[:-1] @ np.diff(levels.astype(np.float64)))
+        compared = Drift(ks, ks_p, psi, psi_p, wasserstein, ends, shares, other_shares)
+        return self._with_classes(compared, reference, current, levels) if labelled else compared
+
+    def _with_classes(
+        self, compared: Drift, reference: BinnedCounts, current: BinnedCounts, levels: Array | None
+    ) -> Drift:
+        """Add the distances within each class, with one p-value for both."""
+        of_pos = _distance(reference, current, reference.pos, current.pos)
+        of_neg = _distance(reference, current, reference.neg, current.neg)
+        difference, classes_p = None, nan
+        if of_pos is not None and of_neg is not None:
+            low, high = _area_bounds(reference)
+            other_low, other_high = _area_bounds(current)
+            difference = _outward(other_low - high, other_high - low)
+            if levels is not None:
+                pos_p = self.ks_p_value(_rows_at(levels, reference, "pos"), _rows_at(levels, current, "pos"))
+                neg_p = self.ks_p_value(_rows_at(levels, reference, "neg"), _rows_at(levels, current, "neg"))
+                # Bonferroni's correction for two tests.
+                classes_p = float(np.minimum(1, 2 * np.minimum(pos_p, neg_p)))
+        return replace(
+            compared,
+            ks_pos=of_pos,
+            ks_neg=of_neg,
+            auc_difference=difference,
+            prevalence_difference=current.prevalence - reference.prevalence,
+            classes_p=classes_p,
+        )
+
+    def ks_p_value(self, first: Array, second: Array) -> float:
+        """Return the p-value of the Kolmogorov–Smirnov distance of rows at common levels."""
+        if self.replicates and first.sum() + second.sum() <= _EXACT_ROWS:
+            return exact_ks_p_value(first, second)
+        return self.simulated_p_value(_gap, first, second)
+
+    def simulated_p_value(self, statistic: Callable[[Array, Array], Array], first: Array, second: Array) -> float:
+        """Return the share of divisions of the pooled rows whose statistic is at least that of the samples.
+
+        The samples are one of the divisions, so that p is never 0 and the test holds its level.
+        """
+        pooled = first + second
+        if not self.replicates or pooled.sum() > _SIMULATED_ROWS:
+            return nan
+        last = np.unique(np.searchsorted(pooled.cumsum(), pooled.sum() * _GROUP_ENDS))
+        first = np.diff(first.cumsum()[last], prepend=0)
+        second = np.diff(second.cumsum()[last], prepend=0)
+        pooled = first + second
+        # Drawing row by row is faster where few rows are equal.
+        method = "count" if pooled.sum() < 20 * pooled.size else "marginals"
+        rng = np.random.default_rng(self.seed)
+        drawn = rng.multivariate_hypergeometric(pooled, first.sum(), size=self.replicates, method=method)
+        at_least = statistic(drawn, pooled - drawn) >= statistic(first, second) - _TIE
+        return (1 + int(at_least.sum())) / (1 + self.replicates)
+
+
+_GROUP_ENDS = np.arange(1, _SIMULATED_LEVELS + 1) / _SIMULATED_LEVELS * (1 - 1e-12)
+
+
+def _common_levels(reference: BinnedCounts, current: BinnedCounts) -> Array | None:
+    """Return all scores of both samples in increasing order; None if bins leave them open."""
+    if not (np.array_equal(reference.low, reference.high) and np.array_equal(current.low, current.high)):
+        return None
+    return np.union1d(reference.low, current.low)
+
+
+def _rows_at(levels: Array, counts: BinnedCounts, kind: Literal["all", "pos", "neg"]) -> Array:
+    """Return the rows of a sample, or those of one class, at each level."""
+    rows = np.zeros(levels.size, np.int64)
+    rows[np.searchsorted(levels, counts.low)] = counts.pos + counts.neg if kind == "all" else getattr(counts, kind)
+    return rows
+
+
+def _gap(first: Array, second: Array) -> Array:
+    """Return the Kolmogorov–Smirnov distance times both sample sizes, a whole number."""
+    n, m = first.sum(axis=-1, keepdims=True), second.sum(axis=-1, keepdims=True)
+    return abs(first.cumsum(axis=-1) * m - second.cumsum(axis=-1) * n).max(axis=-1)
+
+
+def exact_ks_p_value(first: Array, second: Array) -> float:
+    """Return the share of all divisions of the pooled rows whose Kolmogorov–Smirnov distance is at least as large.
+
+    Parameters
+    ----------
+    first, second : arrays of the number of rows at each common level, in order
+
+    Notes
+    -----
+    Rows are divided one after the other. `chance[i]` is the probability that i of them are of the first sample and that
+    the distance was below the one of the samples at the end of each level so far.
+
+    Examples
+    --------
+    Of the 6 ways to choose two rows of four, 2 separate the samples as well as the first two rows do:
+
+    >>> round(exact_ks_p_value(np.array([1, 1, 0, 0]), np.array([0, 0, 1, 1])), 6)
+    0.333333
+    """
+    if first.sum() > second.sum():
+        first, second = second, first
+    n, m = int(first.sum()), int(second.sum())
+    if not n:
+        return nan
+    largest = int(_gap(first, second))
+    is_end = np.zeros(n + m + 1, np.bool_)
+    is_end[(first + second).cumsum()] = True
+    of_first = np.arange(n + 1)
+    chance = np.zeros(n + 1)
+    chance[0] = 1.0
+    reached = 0.0
+    for rows in range(n + m):
+        of_second = rows - of_first
+        left = n + m - rows
+        to_first = chance * ((n - of_first) / left)
+        chance = chance * ((m - of_second) / left)
+        chance[1:] += to_first[:-1]
+        if is_end[rows + 1]:
+            far = abs(of_first * m - (rows + 1 - of_first) * n) >= largest
+            reached += float(chance[far].sum())
+            chance[far] = 0.0
+    return min(reached, 1.0)
+
+
+def rows_in_bins(first: Array, second: Array, bins: int) -> tuple[Array, Array, Array]:
+    """Return the last level of each bin, and the rows of both samples in it; axes before the last are separate samples.
+
+    Bins end at quantiles of the first sample, at the first level up to which it has k/bins of its rows.
+
+    Examples
+    --------
+    >>> rows_in_bins(np.array([2, 3, 1]), np.array([1, 1, 4]), bins=2)
+    (array([1, 2]), array([5, 1]), array([2, 4]))
+    """
+    reached, other = first.cumsum(axis=-1), second.cumsum(axis=-1)
+    total = reached[..., -1:]
+    ends = [(reached * bins >= k * total).argmax(axis=-1) for k in range(1, bins)]
+    ends.append(np.full_like(ends[0], first.shape[-1] - 1))
+    end = np.stack(ends, axis=-1)
+    rows = np.diff(np.take_along_axis(reached, end, -1), prepend=0, axis=-1)
+    return end, rows, np.diff(np.take_along_axis(other, end, -1), prepend=0, axis=-1)
+
+
+def stability_index(first: Array, second: Array, bins: int) -> Array:
+    """Return the population stability index of rows at common levels; see `rocscope.drift`.
+
+    Examples
+    --------
+    The shares .5 and .5 become .2 and .8: .3·ln(.5/.2) + .3·ln(.8/.5).
+
+    >>> round(float(stability_index(np.array([5, 5]), np.array([2, 8]), bins=2)), 4)
+    0.4159
+    """
+    _, rows, other_rows = rows_in_bins(first, second, bins)
+    # A bin without rows of one sample counts as half a row; one without any is no bin, as quantiles coincide.
+    share = np.maximum(rows, 0.5) / rows.sum(axis=-1, keepdims=True)
+    other_share = np.maximum(other_rows, 0.5) / other_rows.sum(axis=-1, keepdims=True)
+    parts = (other_share - share) * np.log(other_share / share)
+    return np.where(rows + other_rows > 0, parts, 0.0).sum(axis=-1)
+
+
+def _area_bounds(binned: BinnedCounts) -> tuple[Fraction, Fraction]:
+    low, high = binned.right_bounds
+    total = 2 * int(binned.n_pos) * int(binned.n_neg)
+    return Fraction(low, total), Fraction(high, total)
+
+
+def _distance(one: BinnedCounts, other: BinnedCounts, rows: Array, other_rows: Array) -> Bounds | None:
+    """Return bounds of the largest difference of shares at or above a threshold, attained at ends of bins."""
+    total, other_total = int(rows.sum()), int(other_rows.sum())
+    if not (total and other_total):
+        return None
+    at = np.unique(np.concatenate([encode(end) for end in (one.low, one.high, other.low, other.high)]))
+
+    # Rows at or above each end of a bin, those of the whole bin being sure above its low end and possible up to its
+    # high end; multiplied by the other total, so that shares are compared as whole numbers.
+    def reached(binned: BinnedCounts, count: Array, factor: int) -> tuple[Array, Array]:
+        summed = np.append(0, np.cumsum(count))
+        if max(total, other_total) >= _MOST_ROWS:
+            summed = summed.astype(object)  # Python's integers
+        bins = binned.low.size
+        sure = summed[bins - np.searchsorted(encode(binned.low)[::-1], at)] * factor
+        possible = summed[bins - np.searchsorted(encode(binned.high)[::-1], at)] * factor
+        return sure, possible
+
+    sure, possible = reached(one, rows, other_total)
+    other_sure, other_possible = reached(other, other_rows, total)
+    least = max(0, (sure - other_possible).max(), (other_sure - possible).max())
+    most = max((possible - other_sure).max(), (other_possible - sure).max())
+    pairs = total * other_total
+    return _outward(Fraction(int(least), pairs), Fraction(int(most), pairs))
+
+
+def _outward(low: Fraction, high: Fraction) -> Bounds:
+    return Bounds(rounded(low, -inf), rounded(high, inf))
+
+
+# Figures, and the test of the same risk at each score
+
+
+def _with_figures(compared: Drift, known: Sample, new: Sample | Array, named: dict[str, Any], seed: int) -> Drift:
+    """Add expected and observed figures, and with labels the test of the same risk at each score."""
+    positive = None
+    if isinstance(new, Sample):
+        counts = new.counts
+        of_classes = np.column_stack([counts.pos, counts.neg]).astype(np.int64)
+        scores = np.repeat(counts.threshold, of_classes.sum(axis=1))
+        positive = np.repeat(np.tile([1, 0], len(counts)), of_classes.ravel())
+    else:
+        scores = new
+    try:
+        cases = expected(known.data, {known.name: scores}, random_state=seed)
+    except OneClassError:
+        return compared
+    both_classes = positive is not None and 0 < positive.sum() < positive.size
+    figures = {}
+    for name, statistic in named.items():
+        observed = estimate_of(new.data, statistic) if isinstance(new, Sample) and both_classes else None
+        of_reference, of_cases = estimate_of(known.data, statistic), estimate_of(cases, statistic)
+        figures[name] = FigureDrift(name, of_reference, of_cases, observed)
+    risk_p = nan if positive is None else _risk_p_value(cases, positive)
+    return replace(compared, figures=figures, risk_p=risk_p)
+
+
+def _risk_p_value(cases: ExpectedPredictions, positive: Array) -> float:
+    """Return the p-value of the probabilities of the cases, given their labels; see the notes of `drift`."""
+    weighting = cases.weighting
+    chance = weighting.chance
+    # Without a limit, a probability near 0 or 1 would decide alone.
+    least = 0.5 / chance.size
+    logit = special.logit(chance.clip(least, 1 - least))
+    design = np.column_stack([np.ones(chance.size), logit - logit.mean()])
+    score = design.T @ (positive - chance)
+    of_labels = design.T @ (design * (chance * (1 - chance))[:, np.newaxis])
+    moves = weighting.replicates @ sum_by(weighting.cell, design, weighting.replicates.shape[1])
+    variance = of_labels + moves.T @ moves / len(moves)
+    freedom = np.linalg.matrix_rank(variance, hermitian=True)
+    return float(special.chdtrc(freedom, score @ np.linalg.pinv(variance, hermitian=True) @ score))
+
+
+# Segments
+
+
+def _by_segment(
+    reference: Any, current: Any, model: str | None, segment: Any, adjust: inference.PValueAdjust, tests: _Tests
+) -> SegmentDrift:
+    """Compare each segment that both samples have."""
+    known, new = _parts(reference, "reference", None), _parts(current, "current", segment)
+    names = [name for name in known if name in new]
+    if not names:
+        raise InputError("segments", expected="some that both samples have", got="none")
+    parts = []
+    for name in names:
+        one = samples_of(known[name], name="reference").one(model)
+        other = _labelled_or_scores(new[name], one)
+        labelled = isinstance(other, Sample)
+        parts.append(tests.of(one.bins, other.bins if labelled else _unlabelled(other), labelled=labelled))
+    adjusted = []
+    for p_values in ([part.ks_p for part in parts], [part.psi_p for part in parts]):
+        p = np.array(p_values)
+        is_known = ~np.isnan(p)
+        if is_known.any():
+            p[is_known] = inference.adjust_p_values(p[is_known], adjust)
+        adjusted.append(p)
+    only_reference = array_of([name for name in known if name not in new])
+    only_current = array_of([name for name in new if name not in known])
+    return SegmentDrift(array_of(names), tuple(parts), *adjusted, only_reference, only_current)
+
+
+def _parts(data: Any, name: str, segment: Any) -> dict[Hashable, Any]:
+    """Return the data of each segment."""
+    if isinstance(data, Predictions):
+        return dict(data.by_segment())
+    if isinstance(data, BySegment):
+        return dict(data)
+    if segment is None:
+        raise InputError(name, expected="Predictions with segments, or scores and segment=", got=kind_of(data))
+    scores = check.check_scores(data, name=name)
+    names, code = numbered("segment", check.check_column(segment, "segment", scores.size))
+    return {part: scores[code == i] for i, part in enumerate(names.tolist())}
