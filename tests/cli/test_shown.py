@@ -52,6 +52,8 @@ COMMANDS = {
     "verify": ("verify", "decision.json", *OF_ROWS),
     "monitor": ("monitor", "decision.json", "rows.csv", "-l", "outcome", "--state", "state.json"),
     "monitor classes": ("monitor", "weights.json", *OF_CLASSES, "--state", "state.json", "--fail-if", "error > .9"),
+    "drift": ("drift", "rows.csv", "rows.csv", "-l", "outcome", "-s", "tree", "--threshold", ".5"),
+    "drift by segment": ("drift", "rows.csv", "rows.csv", "-l", "outcome", "-s", "tree", "--segment", "region"),
     "compare": ("compare", *OF_ROWS, "--at-context", "--fail-if", "auc < 0"),
     "compare classes": ("compare", *OF_CLASSES[:3], "--proba", "a=p_*", "--proba", "b=p_*"),
     "gate": ("gate", *OF_ROWS, "--rules", "rules.toml"),

@@ -140,6 +140,7 @@ OWN = {
     "plot_critical_difference": {"result": rs.evaluation.friedman(FOLDS | {"c": np.linspace(0.5, 0.7, 10)})},
     "plot_curve": {"curve": rs.roc(Y, A)},
     "plot_learning_curve": None,
+    "plot_drift": None,
     "plot_over_time": None,
     "plot_pairwise_auc": {"auc": rs.multiclass.multiclass_auc(SEVERAL, model="a")},
     "plot_regions": {"regions": rs.hull(BOTH)},

@@ -114,7 +114,7 @@ OF_COUNTED_DATA = {
 }
 BESIDE_OTHER_DATA = {
     "expected": lambda data: rs.expected(data, COUNTS["a"].threshold, replicates=2).counts(),
-    "drift": lambda data: rs.drift(data, COUNTS["a"], replicates=9),
+    "drift": lambda data: rs.drift(data, COUNTS["a"], replicates=0),
     "decisions.estimate_prevalence": lambda data: decisions.estimate_prevalence(
         A, method="confusion", labelled=data, threshold=0.5
     ),
@@ -210,6 +210,7 @@ WITHOUT_DATA = {
     *(f"plotting.{name}" for name in ("svg", "plot_curve", "plot_learning_curve", "plot_critical_difference")),
     *(f"plotting.{name}" for name in ("plot_regions", "plot_confusion", "plot_pairwise_auc", "plot_over_time")),
     "plotting.plot_isometrics",
+    "plotting.plot_drift",
     *("plotting.plot_uplift", "plotting.plot_uplift_parts", "plotting.plot_campaign"),  # draw results
 }
 WITHOUT_FUNCTIONS_OF_DATA = {"metrics", "errors", "datasets", "sample"}

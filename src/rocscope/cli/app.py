@@ -107,6 +107,7 @@ COMMANDS = {
     "gate": "gate",
     "calibrate": "checks",
     "monitor": "checks",
+    "drift": "checks",
 }
 
 

@@ -1,4 +1,4 @@
-"""rocscope validate, verify and monitor: check a file, a saved plan, and its use.
+"""rocscope validate, verify, monitor and drift: check a file, a saved plan, and its use.
 
 Also rocscope calibrate, which fits a recalibrator, or applies one to another file.
 """
@@ -258,6 +258,73 @@ def _load_or_begin(state: str, chosen: Any, options: dict[str, Any]) -> Any:
         hint = "begin another state file, or give the same options"
         raise InputError("--state", expected=expected, got=f"another ({limits})", hint=hint)
     return saved
+
+
+def drift(
+    reference: opt.File,
+    file: opt.File,
+    /,
+    *,
+    rows: opt.SampleOptions = opt.SAMPLE,
+    segment: opt.Column = None,
+    bins: int = 10,
+    threshold: float | None = None,
+    plot: opt.Plot = None,
+    plot_width: opt.PlotWidth = 178,
+    json: opt.Json = False,
+    force: opt.Force = False,
+) -> None:
+    """Compare the scores of a file with those of a labelled reference; the file may have labels too.
+
+    Shows distances of the scores with p-values, and what AUC to expect of the new cases. With labels it tests whether
+    the risk at each score, or the scores within each class, are the same.
+
+    Example: rocscope drift january.csv june.csv --label y --score a
+
+    Parameters
+    ----------
+    segment
+        Compare each segment of this column; p-values are adjusted by Holm's method.
+    bins
+        Bins of the population stability index, which end at quantiles of the reference.
+    threshold
+        Also expect tpr, fpr, precision and accuracy at this threshold.
+    """
+    console.check_figure(plot, plot_width, force=force)
+    if len(rows.score or []) != 1:
+        raise InputError("--score", expected="one column", got=str(len(rows.score or [])))
+    if segment is not None and (plot is not None or threshold is not None):
+        raise InputError("--segment", expected="no --plot or --threshold, which are for all rows")
+    rows.require(reference, "label", segment=segment)
+    named = rows.layout.named_columns(file)
+    is_labelled = named is None or rows.label in named.columns
+    (rows if is_labelled else replace(rows, label=None)).require(file, segment=segment)
+    known = rows.read(reference, segment=segment)
+    current: Any
+    if is_labelled:
+        current = rows.read(file, segment=segment)
+    else:
+        from rocscope.engines.reading import read_scores
+
+        (score,) = rows.score or [""]
+        where, layout = rows.layout.where, rows.layout.file_layout
+        current = read_scores(file, score=score, segment=segment, where=where, layout=layout)
+    by = None if segment is None else "segment"
+    result: Any = rs.drift(known, current, by=by, bins=bins, threshold=threshold)
+    if plot:
+        path = console.write_figure(plot, result.plot, plot_width, title="Drift", force=force)
+        console.note(f"Figure: {path}")
+    if json:
+        console.print_json("drift", result.to_dict())
+    elif segment is None:
+        console.print_rows(file, ("", "value"), result.facts().items(), left=("", "value"))
+    else:
+        headings = ("segment", "KS", "p, adjusted", "PSI", "p, adjusted")
+        lines = []
+        for i, part in enumerate(result.parts):
+            adjusted = f"{result.adjusted_ks_p[i]:.3g}", f"{result.adjusted_psi_p[i]:.3g}"
+            lines.append([str(result.names[i]), f"{part.ks.high:.4g}", adjusted[0], f"{part.psi:.4g}", adjusted[1]])
+        console.print_rows(file, headings, lines)
 
 
 _LEVEL = 0.95  # of the intervals of the report, and of a gate that states none

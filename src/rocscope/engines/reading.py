@@ -498,9 +498,41 @@ def add_column(
         if name in opened.columns:
             raise InputError(f"{brief(opened.origin)} has a column {name!r} already", hint="choose another name")
         table = opened.fetch(list(dict.fromkeys(opened.columns)), where)
-        subject = f"score {score!r} of {brief(opened.origin)}"
-        scores = column_roles.numbers(table.column(score), subject, ScoreError, decimal=opened.decimal)
+        scores = _finite_scores(opened, table, score)
+    return table.append_column(name, pa.array(function(scores.values)))
+
+
+def read_scores(
+    source: Any,
+    *,
+    score: str,
+    segment: str | None = None,
+    where: str | None = None,
+    layout: formats.FileLayout = formats.DEFAULT_LAYOUT,
+) -> Array | dict[Any, Array]:
+    """Return a column of scores without labels, by segment if a column of segments is named; raises as `add_column`.
+
+    Examples
+    --------
+    >>> read_scores({"m": [1.5, 2.5]}, score="m")
+    array([1.5, 2.5])
+    """
+    with open_source(source, layout) as opened:
+        names = [score] if segment is None else [score, segment]
+        formats.require_columns(opened, names, "score or segment")
+        table = opened.fetch(list(dict.fromkeys(names)), where)
+        scores = _finite_scores(opened, table, score).as_scores()
+    if segment is None:
+        return scores
+    segments = column_roles.groups(table.column(segment), f"segment {segment!r}").decoded()
+    return {name: scores[segments == name] for name in np.unique(segments).tolist()}
+
+
+def _finite_scores(opened: formats.Source, table: pa.Table, score: str) -> column_roles.Column:
+    """Return a column of scores; ScoreError if one is missing, infinite or not a number."""
+    subject = f"score {score!r} of {brief(opened.origin)}"
+    scores = column_roles.numbers(table.column(score), subject, ScoreError, decimal=opened.decimal)
     if scores.missing is not None:
         got = check.count_and_first(scores.missing, "missing or infinite")
-        raise ScoreError(subject, expected="a finite value in every row", got=got)
-    return table.append_column(name, pa.array(function(scores.values)))
+        raise ScoreError(subject, expected="a finite value in every row", got=got, hint="leave rows out with where=")
+    return scores

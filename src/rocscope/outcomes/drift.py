@@ -1,4 +1,4 @@
-"""Drift: is a current sample of scores distributed as a reference is, and what does a change mean for the model?
+"""Drift: whether scores are distributed as in a reference, and what a change means for the model.
 
 Distances need no labels. With F and G the shares of reference and current rows at or below a score, the
 Kolmogorov–Smirnov distance is max |F − G|, the Wasserstein distance ∫ |F − G|. The population stability index (PSI)
@@ -13,8 +13,9 @@ What a change means for figures is said by `rocscope.expected`. Once there are l
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import partial
 from math import inf, isnan, nan
-from typing import Any, Literal, overload
+from typing import Any, Literal
 
 import numpy as np
 
@@ -22,7 +23,7 @@ from rocscope._base import special
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.contract import contract
-from rocscope._base.grouping import numbered, sum_by
+from rocscope._base.grouping import sum_by
 from rocscope._base.public_names import reach
 from rocscope._base.radix import encode
 from rocscope.core import Predictions, Result, html_table, require_kinds
@@ -32,7 +33,7 @@ from rocscope.inference import statistics
 from rocscope.inference.influence_estimates import estimate_of
 from rocscope.outcomes.expected import ExpectedPredictions, expected, scores_of_model
 from rocscope.ranges.binned import BinnedCounts, Bounds, rounded
-from rocscope.sample import BySegment, Models, Sample, kind_of, samples_of
+from rocscope.sample import BySegment, Sample, kind_of, samples_of
 from rocscope.segments.by_segment import array_of
 
 _MOST_ROWS = 2**31  # of a sample; products of larger numbers do not fit 64 bits
@@ -41,6 +42,7 @@ _SIMULATED_ROWS = 10**9  # of both samples; NumPy draws from no more
 _SIMULATED_LEVELS = 1_000  # groups of neighbouring scores in simulated divisions, 999 of which take .2 s
 _EXPECTED_ROWS = 10**6  # of the current sample, for which figures are expected within some seconds
 _TIE = 1e-12  # divisions whose PSI is equal up to rounding count as equal
+_COLUMNS = ("ks", "ks_p", "psi", "psi_p", "wasserstein", "ks_pos", "ks_neg", "auc_difference", "prevalence_difference")
 _AT_THRESHOLD = ("tpr", "fpr", "precision", "accuracy")
 
 
@@ -52,15 +54,21 @@ class FigureDrift(Result):
 
     Attributes
     ----------
-    name : str
     reference : Estimate
     expected : Estimate
         Figure of the current rows if the risk at each score has not changed; see `rocscope.expected`.
     observed : Estimate or None
         None without labels.
+
+    Examples
+    --------
+    >>> from rocscope import Predictions
+    >>> rows = Predictions([0, 0, 1, 0, 1, 1] * 20, [1, 2, 3, 4, 5, 6] * 20)
+    >>> figure = drift(rows, [3, 4, 5], replicates=9).figures["auc"]
+    >>> round(figure.reference.value, 4), figure.observed
+    (0.8889, None)
     """
 
-    name: str
     reference: inference.Estimate
     expected: inference.Estimate
     observed: inference.Estimate | None
@@ -85,6 +93,7 @@ class Drift(Result):
     bin_ends : array of at most b − 1 scores
         Highest score in each bin of the PSI but the last.
     reference_share, current_share : arrays of the share of each bin
+        None, like `bin_ends`, if bins of the score leave levels open.
     ks_pos, ks_neg : Bounds or None
         Kolmogorov–Smirnov distance among positives and among negatives; None where a sample has none, or no labels.
     auc_difference : Bounds or None
@@ -97,16 +106,22 @@ class Drift(Result):
         p-value of "same scores within each class": twice the smaller one of the KS distances of both classes. NaN
         without labels.
     figures : dict from name to FigureDrift
+
+    Examples
+    --------
+    >>> from rocscope import Predictions
+    >>> drift(Predictions([0, 1, 0, 1], [1, 2, 3, 4]), [3, 4, 5, 6], bins=2, replicates=0).bin_ends
+    array([2])
     """
 
     ks: Bounds
-    ks_p: float
-    psi: float
-    psi_p: float
-    wasserstein: float
-    bin_ends: Array
-    reference_share: Array
-    current_share: Array
+    ks_p: float = nan
+    psi: float = nan
+    psi_p: float = nan
+    wasserstein: float = nan
+    bin_ends: Array | None = None
+    reference_share: Array | None = None
+    current_share: Array | None = None
     ks_pos: Bounds | None = None
     ks_neg: Bounds | None = None
     auc_difference: Bounds | None = None
@@ -158,6 +173,13 @@ class SegmentDrift(Result):
     adjusted_ks_p, adjusted_psi_p : arrays of k p-values
         Adjusted for the number of segments.
     only_reference, only_current : arrays of the segments that one sample has
+
+    Examples
+    --------
+    >>> from rocscope import Predictions
+    >>> rows = Predictions([0, 1, 0, 1], [1, 2, 3, 4], segment=["a", "a", "b", "b"])
+    >>> drift(rows, {"a": [1, 2], "c": [5]}, by="segment")
+    SegmentDrift(1 segments, largest ks 0, 1 only in the reference, 1 only in the current sample)
     """
 
     names: Array
@@ -175,10 +197,8 @@ class SegmentDrift(Result):
         backend : {"pandas", "polars", "pyarrow"}
         """
         columns: dict[str, Any] = {"segment": self.names}
-        for name in ("ks", "ks_p", "psi", "psi_p", "wasserstein", "ks_pos", "ks_neg", "auc_difference"):
-            values = [getattr(part, name) for part in self.parts]
-            columns[name] = np.array([_low_end(value) for value in values])
-        columns["prevalence_difference"] = np.array([part.prevalence_difference for part in self.parts])
+        for name in _COLUMNS:
+            columns[name] = np.array([_low_end(getattr(part, name)) for part in self.parts])
         columns |= {"adjusted_ks_p": self.adjusted_ks_p, "adjusted_psi_p": self.adjusted_psi_p}
         return check.frame_of(columns, backend)
 
@@ -205,10 +225,6 @@ def _p_in_words(p: float) -> str:
     return "" if isnan(p) else f" (p={p:.3g})"
 
 
-@overload
-def drift(reference: Models, current: Models, *, by: None = None, **options: Any) -> Drift: ...
-@overload
-def drift(reference: Any, current: Any, **options: Any) -> Any: ...
 @contract
 def drift(
     reference: Any,
@@ -216,7 +232,6 @@ def drift(
     *,
     model: str | None = None,
     by: Literal["segment"] | None = None,
-    segment: Any = None,
     bins: int = 10,
     figures: Sequence[str] = ("auc",),
     threshold: float | None = None,
@@ -233,9 +248,8 @@ def drift(
     current : data of the same model, or array of m scores, or mapping from the model's name to them
         Data have labels; scores alone have none.
     by : {"segment"}, optional
-        Compare each segment. Two `SegmentedCounts` always are; one alone is taken for all its rows.
-    segment : array of m labels, optional
-        Segments of scores without labels.
+        Compare each segment of Predictions, or of a mapping from segment to data or scores. Two `SegmentedCounts` are
+        always compared by segment; one alone is taken for all its rows.
     bins : int
         Bins of the PSI, which end at quantiles of the reference.
     figures : list of str
@@ -290,41 +304,33 @@ def drift(
     """
     check.check_whole(bins, "bins", 2)
     check.check_whole(replicates, "replicates", 0)
-    seed = check.seed_of(random_state)
+    tests = _Tests(bins, replicates, check.seed_of(random_state))
     if by is not None or (isinstance(reference, BySegment) and isinstance(current, BySegment)):
-        return _by_segment(reference, current, model, segment, adjust, _Tests(bins, replicates, seed))
+        return _by_segment(reference, current, model, adjust, tests)
     known = samples_of(reference, name="reference").one(model)
     require_kinds("drift", known.data)
-    new = _labelled_or_scores(current, known)
-    counted = new.bins if isinstance(new, Sample) else _unlabelled(new)
-    compared = _Tests(bins, replicates, seed).of(known.bins, counted, labelled=isinstance(new, Sample))
-    if not replicates or isnan(compared.ks_p) or counted.n > _EXPECTED_ROWS:
-        return compared
+    new, labelled = _current_sample(current, known)
+    compared = tests.of(known.bins, new.bins, labelled)
     named: dict[str, Any] = {name: name for name in figures}
     if threshold is not None:
         named |= {f"{name} at {threshold:g}": statistics.at(threshold, name) for name in _AT_THRESHOLD}
-    if not (named or isinstance(new, Sample)):
+    if isnan(compared.ks_p) or new.bins.n > _EXPECTED_ROWS or not (named or labelled):
         return compared
-    return _with_figures(compared, known, new, named, seed)
+    return _with_figures(compared, known, new, labelled, named, tests.seed)
 
 
-def _labelled_or_scores(current: Any, known: Sample) -> Sample | Array:
-    """Return the current sample, or its scores if it has no labels."""
+def _current_sample(current: Any, known: Sample) -> tuple[Sample, bool]:
+    """Return the current sample, and whether it has labels; without them all rows are negative."""
     if isinstance(current, ExpectedPredictions):
-        return current.unlabelled_scores
+        current = current.unlabelled_scores
     parts: list[Any] = list(current.values()) if isinstance(current, Mapping) else [current]
     if check.is_frame(current) or all(isinstance(part, list | tuple) or hasattr(part, "__array__") for part in parts):
-        return scores_of_model(current, known.name)[1]
+        scores = scores_of_model(current, known.name)[1]
+        return samples_of(Predictions(np.zeros(scores.size, np.bool_), scores)).one(None), False
     samples = samples_of(current, name="current")
     sample = samples.one(known.name if known.name in samples else None)
     require_kinds("drift", sample.data)
-    return sample
-
-
-def _unlabelled(scores: Array) -> BinnedCounts:
-    """Return cases without labels as counts of negatives."""
-    score, rows = np.unique(scores, return_counts=True)
-    return BinnedCounts(score[::-1], score[::-1], np.zeros_like(rows), rows[::-1])
+    return sample, True
 
 
 # Distances and their p-values
@@ -338,57 +344,52 @@ class _Tests:
     replicates: int
     seed: int
 
-    def of(self, reference: BinnedCounts, current: BinnedCounts, *, labelled: bool) -> Drift:
+    def of(self, reference: BinnedCounts, current: BinnedCounts, labelled: bool) -> Drift:
         """Return the distances of two samples, with p-values."""
         if reference.low.dtype != current.low.dtype:
             got = f"{reference.low.dtype} and {current.low.dtype}"
             raise ScoreError("samples", expected="scores of one type", got=got)
         if self.replicates and not {reference.weights, current.weights} <= {"cases", "frequency"}:
             # Weights of another kind do not tell how many rows could be divided otherwise: no p-values.
-            return replace(self, replicates=0).of(reference, current, labelled=labelled)
+            return replace(self, replicates=0).of(reference, current, labelled)
         ks = _distance(reference, current, reference.pos + reference.neg, current.pos + current.neg)
         assert ks is not None
-        ks_p = psi = psi_p = wasserstein = nan
-        ends = shares = other_shares = np.empty(0)
         levels = _common_levels(reference, current)
-        if levels is not None:
-            first, second = _rows_at(levels, reference, "all"), _rows_at(levels, current, "all")
-            ks_p = self.ks_p_value(first, second)
-            psi_p = self.simulated_p_value(lambda one, other: stability_index(one, other, self.bins), first, second)
-            psi = float(stability_index(first, second, self.bins))
-            end, rows, other_rows = rows_in_bins(first, second, self.bins)
-            used = rows + other_rows > 0
-            ends = levels[end[used]][:-1]
-            shares, other_shares = rows[used] / rows.sum(), other_rows[used] / other_rows.sum()
-            apart = abs(first.cumsum() / first.sum() - second.cumsum() / second.sum())
-            wasserstein = float(apart[:-1] @ np.diff(levels.astype(np.float64)))
-        compared = Drift(ks, ks_p, psi, psi_p, wasserstein, ends, shares, other_shares)
-        return self._with_classes(compared, reference, current, levels) if labelled else compared
+        of_classes = self._of_classes(reference, current, levels) if labelled else {}
+        if levels is None:
+            return Drift(ks, **of_classes)
+        first, second = _rows_at(levels, reference, "all"), _rows_at(levels, current, "all")
+        end, rows, other_rows = rows_in_bins(first, second, self.bins)
+        used = rows + other_rows > 0
+        apart = abs(first.cumsum() / first.sum() - second.cumsum() / second.sum())
+        return Drift(
+            ks,
+            ks_p=self.ks_p_value(first, second),
+            psi=float(stability_index(first, second, self.bins)),
+            psi_p=self.simulated_p_value(partial(stability_index, bins=self.bins), first, second),
+            wasserstein=float(apart[:-1] @ np.diff(levels.astype(np.float64))),
+            bin_ends=levels[end[used]][:-1],
+            reference_share=rows[used] / rows.sum(),
+            current_share=other_rows[used] / other_rows.sum(),
+            **of_classes,
+        )
 
-    def _with_classes(
-        self, compared: Drift, reference: BinnedCounts, current: BinnedCounts, levels: Array | None
-    ) -> Drift:
-        """Add the distances within each class, with one p-value for both."""
+    def _of_classes(self, reference: BinnedCounts, current: BinnedCounts, levels: Array | None) -> dict[str, Any]:
+        """Return the distances within each class, with one p-value for both."""
         of_pos = _distance(reference, current, reference.pos, current.pos)
         of_neg = _distance(reference, current, reference.neg, current.neg)
-        difference, classes_p = None, nan
+        facts: dict[str, Any] = {"ks_pos": of_pos, "ks_neg": of_neg}
+        facts["prevalence_difference"] = current.prevalence - reference.prevalence
         if of_pos is not None and of_neg is not None:
             low, high = _area_bounds(reference)
             other_low, other_high = _area_bounds(current)
-            difference = _outward(other_low - high, other_high - low)
+            facts["auc_difference"] = _outward(other_low - high, other_high - low)
             if levels is not None:
                 pos_p = self.ks_p_value(_rows_at(levels, reference, "pos"), _rows_at(levels, current, "pos"))
                 neg_p = self.ks_p_value(_rows_at(levels, reference, "neg"), _rows_at(levels, current, "neg"))
                 # Bonferroni's correction for two tests.
-                classes_p = float(np.minimum(1, 2 * np.minimum(pos_p, neg_p)))
-        return replace(
-            compared,
-            ks_pos=of_pos,
-            ks_neg=of_neg,
-            auc_difference=difference,
-            prevalence_difference=current.prevalence - reference.prevalence,
-            classes_p=classes_p,
-        )
+                facts["classes_p"] = float(np.minimum(1, 2 * np.minimum(pos_p, neg_p)))
+        return facts
 
     def ks_p_value(self, first: Array, second: Array) -> float:
         """Return the p-value of the Kolmogorov–Smirnov distance of rows at common levels."""
@@ -559,28 +560,25 @@ def _outward(low: Fraction, high: Fraction) -> Bounds:
 # Figures, and the test of the same risk at each score
 
 
-def _with_figures(compared: Drift, known: Sample, new: Sample | Array, named: dict[str, Any], seed: int) -> Drift:
+def _with_figures(
+    compared: Drift, known: Sample, new: Sample, labelled: bool, named: dict[str, Any], seed: int
+) -> Drift:
     """Add expected and observed figures, and with labels the test of the same risk at each score."""
-    positive = None
-    if isinstance(new, Sample):
-        counts = new.counts
-        of_classes = np.column_stack([counts.pos, counts.neg]).astype(np.int64)
-        scores = np.repeat(counts.threshold, of_classes.sum(axis=1))
-        positive = np.repeat(np.tile([1, 0], len(counts)), of_classes.ravel())
-    else:
-        scores = new
+    counts = new.counts
+    of_classes = np.column_stack([counts.pos, counts.neg]).astype(np.int64)
+    scores = np.repeat(counts.threshold, of_classes.sum(axis=1))
     try:
         cases = expected(known.data, {known.name: scores}, random_state=seed)
     except OneClassError:
         return compared
-    both_classes = positive is not None and 0 < positive.sum() < positive.size
     figures = {}
     for name, statistic in named.items():
-        observed = estimate_of(new.data, statistic) if isinstance(new, Sample) and both_classes else None
-        of_reference, of_cases = estimate_of(known.data, statistic), estimate_of(cases, statistic)
-        figures[name] = FigureDrift(name, of_reference, of_cases, observed)
-    risk_p = nan if positive is None else _risk_p_value(cases, positive)
-    return replace(compared, figures=figures, risk_p=risk_p)
+        observed = estimate_of(new.data, statistic) if labelled and counts.n_pos and counts.n_neg else None
+        figures[name] = FigureDrift(estimate_of(known.data, statistic), estimate_of(cases, statistic), observed)
+    if not labelled:
+        return replace(compared, figures=figures)
+    positive = np.repeat(np.tile([1, 0], len(counts)), of_classes.ravel())
+    return replace(compared, figures=figures, risk_p=_risk_p_value(cases, positive))
 
 
 def _risk_p_value(cases: ExpectedPredictions, positive: Array) -> float:
@@ -603,39 +601,41 @@ def _risk_p_value(cases: ExpectedPredictions, positive: Array) -> float:
 
 
 def _by_segment(
-    reference: Any, current: Any, model: str | None, segment: Any, adjust: inference.PValueAdjust, tests: _Tests
+    reference: Any, current: Any, model: str | None, adjust: inference.PValueAdjust, tests: _Tests
 ) -> SegmentDrift:
     """Compare each segment that both samples have."""
-    known, new = _parts(reference, "reference", None), _parts(current, "current", segment)
+    known, new = _parts(reference, "reference"), _parts(current, "current")
     names = [name for name in known if name in new]
     if not names:
         raise InputError("segments", expected="some that both samples have", got="none")
-    parts = []
+    parts: list[Drift] = []
     for name in names:
         one = samples_of(known[name], name="reference").one(model)
-        other = _labelled_or_scores(new[name], one)
-        labelled = isinstance(other, Sample)
-        parts.append(tests.of(one.bins, other.bins if labelled else _unlabelled(other), labelled=labelled))
-    adjusted = []
-    for p_values in ([part.ks_p for part in parts], [part.psi_p for part in parts]):
-        p = np.array(p_values)
-        is_known = ~np.isnan(p)
-        if is_known.any():
-            p[is_known] = inference.adjust_p_values(p[is_known], adjust)
-        adjusted.append(p)
-    only_reference = array_of([name for name in known if name not in new])
-    only_current = array_of([name for name in new if name not in known])
-    return SegmentDrift(array_of(names), tuple(parts), *adjusted, only_reference, only_current)
+        other, labelled = _current_sample(new[name], one)
+        parts.append(tests.of(one.bins, other.bins, labelled))
+    return SegmentDrift(
+        array_of(names),
+        tuple(parts),
+        _adjusted([part.ks_p for part in parts], adjust),
+        _adjusted([part.psi_p for part in parts], adjust),
+        array_of([name for name in known if name not in new]),
+        array_of([name for name in new if name not in known]),
+    )
 
 
-def _parts(data: Any, name: str, segment: Any) -> dict[Hashable, Any]:
+def _parts(data: Any, name: str) -> dict[Hashable, Any]:
     """Return the data of each segment."""
     if isinstance(data, Predictions):
         return dict(data.by_segment())
-    if isinstance(data, BySegment):
-        return dict(data)
-    if segment is None:
-        raise InputError(name, expected="Predictions with segments, or scores and segment=", got=kind_of(data))
-    scores = check.check_scores(data, name=name)
-    names, code = numbered("segment", check.check_column(segment, "segment", scores.size))
-    return {part: scores[code == i] for i, part in enumerate(names.tolist())}
+    if not isinstance(data, BySegment | Mapping):
+        expected = "Predictions with segments, or a mapping from segment to data"
+        raise InputError(name, expected=expected, got=kind_of(data))
+    return dict(data)
+
+
+def _adjusted(p_values: list[float], adjust: inference.PValueAdjust) -> Array:
+    p = np.array(p_values)
+    known = ~np.isnan(p)
+    if known.any():
+        p[known] = inference.adjust_p_values(p[known], adjust)
+    return p

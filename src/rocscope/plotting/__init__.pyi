@@ -2,6 +2,7 @@ from .curves import plot_curve as plot_curve
 from .decisions import plot_campaign as plot_campaign
 from .decisions import plot_regions as plot_regions
 from .evaluation import plot_critical_difference as plot_critical_difference
+from .evaluation import plot_drift as plot_drift
 from .evaluation import plot_learning_curve as plot_learning_curve
 from .evaluation import plot_over_time as plot_over_time
 from .evaluation import plot_uplift as plot_uplift

@@ -1,4 +1,4 @@
-"""Plots of evaluations: critical-difference diagram, learning curves, figures over time, and uplift.
+"""Plots of evaluations: critical-difference diagram, learning curves, drift, figures over time, and uplift.
 
 Learning curves: a line a model over training rows, with the spread of runs.
 
@@ -12,9 +12,10 @@ import numpy as np
 from matplotlib.ticker import FixedLocator, NullLocator
 
 from rocscope._base.contract import contract
+from rocscope.errors import InputError
 from rocscope.evaluation.comparison import RankComparison
 from rocscope.evaluation.learning import LearningCurve
-from rocscope.outcomes import OverTime, UpliftCurve, UpliftTable
+from rocscope.outcomes import Drift, OverTime, UpliftCurve, UpliftTable
 from rocscope.plotting import theme
 from rocscope.plotting.curves import place_legend
 
@@ -59,6 +60,46 @@ def plot_over_time(found: OverTime, ax: Any = None) -> Any:
     axes.set_xlabel("Horizon")
     axes.set_ylabel(found.quantity)
     place_legend(axes)
+    return axes
+
+
+def plot_drift(drift: Drift, ax: Any = None) -> Any:
+    """Draw the shares of a reference and of a current sample in the bins of the population stability index.
+
+    Parameters
+    ----------
+    drift : Drift
+    ax : Axes, optional
+        Where to draw; a new pyplot figure when left out.
+
+    Returns
+    -------
+    Axes
+        Bins are labelled by their highest score; the title has the index, the Kolmogorov–Smirnov distance and p-values.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from rocscope import Predictions, drift
+    >>> ax = plot_drift(drift(Predictions([0, 1], [1, 2]), [1, 1, 1, 2], bins=2), Figure().subplots())
+    >>> [float(bar.get_height()) for bar in ax.patches]
+    [0.5, 0.5, 0.75, 0.25]
+    """
+    theme.require("drift", drift, Drift, made_by="rocscope.drift makes one")
+    if drift.bin_ends is None or drift.reference_share is None or drift.current_share is None:
+        raise InputError("drift", expected="bins of the stability index", got="none", hint="pass exact counts or rows")
+    axes = theme.new_axes(5.6, 4.0) if ax is None else ax
+    theme.dress(axes)
+    place = np.arange(drift.reference_share.size)
+    muted, hue = theme.palette().muted, theme.palette().hues[0]
+    axes.bar(place - 0.2, drift.reference_share, width=0.4, color=muted, alpha=0.6, label="reference", zorder=2)
+    axes.bar(place + 0.2, drift.current_share, width=0.4, color=hue, label="current", zorder=2)
+    axes.set_xticks(place, [*(f"≤ {end:.3g}" for end in drift.bin_ends.tolist()), "above"], rotation=45)
+    axes.set_xlabel("Score")
+    axes.set_ylabel("Share of rows")
+    facts = drift.facts()
+    axes.set_title(f"PSI {facts['psi']}, KS {facts['ks']}", fontsize="medium")
+    axes.legend(frameon=False)
     return axes
 
 
