@@ -207,7 +207,7 @@ WITHOUT_ROWS = {
     **dict.fromkeys(("plotting.svg", "plotting.plot_curve", "plotting.plot_regions"), "draws what was computed"),
     **dict.fromkeys(("plotting.plot_learning_curve", "plotting.plot_critical_difference"), "draws what was computed"),
     **dict.fromkeys(("plotting.plot_confusion", "plotting.plot_pairwise_auc"), "draws what was computed"),
-    "plotting.plot_campaign": "draws what was computed",
+    **dict.fromkeys(("plotting.plot_campaign", "plotting.plot_drift"), "draws what was computed"),
     "plotting.plot_isometrics": "draws lines of equal value, without data",
     "load_plan": "reads a file",
     "describe": "describes a file",
