@@ -95,7 +95,7 @@ def test_segments_of_an_evaluation_differ_and_drift():
     found = preds.counts(by="segment").differing(adjust="bh")
     assert found.order[0] == 3 and 3 in found.found
     first, *_, last = (part.counts(by="segment") for part in preds.by_fold().values())
-    drifted = rs.inference.drift(first, last).to_frame().set_index("segment")
+    drifted = rs.drift(first, last, replicates=9).to_frame().set_index("segment")
     name = drifted.index[drifted.auc_difference.notna()][0]
     assert drifted.auc_difference[name] == pytest.approx(rs.auc(last[name]) - rs.auc(first[name]))
 

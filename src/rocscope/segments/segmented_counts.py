@@ -399,7 +399,7 @@ class SegmentedCounts(BySegment, Result):
     Made by ``Predictions.counts(by="segment")`` and ``read_counts(…, segment=)``, by one sort of all rows. Methods
     return arrays in the order of `names`, with NaN where a segment lacks a class. Functions of models use the counts of
     all segments together, `pooled()`; `rocscope.allocate`, `rocscope.summary`, `rocscope.Report`,
-    `rocscope.inference.drift` and `compare_segments` answer by segment.
+    `rocscope.drift` and `compare_segments` answer by segment.
 
     Attributes
     ----------
