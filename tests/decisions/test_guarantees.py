@@ -6,7 +6,7 @@ from scipy import stats
 
 import rocscope as rs
 from guarantee_designs import Design, simulate
-from rocscope.decisions import learn_then_test
+from rocscope.inference import learn_then_test
 
 RNG = np.random.default_rng(0)
 SCORE = RNG.normal(size=800)

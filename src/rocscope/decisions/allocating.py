@@ -291,6 +291,7 @@ class ActionAllocation(Plan):
         facts = [segments, self._planned, f"cost={self.cost:.6g}"]
         if self.price:
             facts.append(f"price of bounds={self.price:.6g}")
+        facts += self.places[0].new_cases_words
         paid = [campaign for campaign in self.campaigns if campaign.runs and campaign.fixed_cost]
         if paid:
             runs = [f"{campaign.label} {float(campaign.fixed_cost):.6g}" for campaign in paid]
@@ -393,7 +394,8 @@ def allocate(
     campaigns with fixed costs are run is chosen as above; where a capacity of its own would be exceeded, a linear
     program over the steps takes the place of the knapsack.
 
-    It is the best in this sample: in new cases it costs more, and segments differ more.
+    It is the best in this sample: in new cases it costs more, and segments differ more. A bound on differences holds on
+    the counted cases only; the text of the result states the 95% interval of the difference on new cases.
 
     References
     ----------
@@ -421,7 +423,7 @@ def allocate(
     Both segments are to find the same share of their positives:
 
     >>> allocate({"n": north, "s": south}, campaign, capacity=5, max_difference="equal_opportunity")
-    Allocation(2 segments, 5 cases, cost=-7.46154, price of bounds=1.53846)
+    Allocation(2 segments, 5 cases, cost=-7.46154, price of bounds=1.53846, tpr differs by 0 to 0.846 on new cases)
 
     A call costs more than a letter, and brings more:
 

@@ -259,6 +259,10 @@ class Allocation(Plan):
         value = self.difference(rate)
         level = check.check_level(level)
         n_pos, n_neg = self.totals
+        if self.amounts is not None:
+            # Rows were counted twice, with weights whose sum is hit + alarm.
+            of_row = self.amounts.hit + self.amounts.alarm
+            n_pos, n_neg = n_pos / of_row, n_neg / of_row
         n = n_pos if rate == "tpr" else n_neg if rate == "fpr" else n_pos + n_neg
         rates = self._rate(rate)
         has_rate = ~np.isnan(rates)
@@ -266,6 +270,16 @@ class Allocation(Plan):
         low, high = binomial_limits(rates * n, n, "wilson", 1 - (1 - level) / max(rates.size, 1))
         least, most = max(float(low.max() - high.min()), 0.0), float(high.max() - low.min())
         return Estimate(value, least, most, level=level, method="Wilson at once", n=float(n.sum()))
+
+    @property
+    def new_cases_words(self) -> list[str]:
+        """For each bound on differences, the interval of the difference on new cases."""
+        words = []
+        for rate in self.max_difference:
+            if not math.isnan(self.difference(rate)):
+                interval = self.difference_interval(rate)
+                words.append(f"{rate} differs by {interval.low:.3g} to {interval.high:.3g} on new cases")
+        return words
 
     # The rule of each segment
 
@@ -584,6 +598,7 @@ class Allocation(Plan):
         facts = [segments, f"{number(round(float(self.cases.sum()), 9))} cases", f"cost={self.cost:.6g}"]
         if self.max_difference or self.subject_to:
             facts.append(f"price of bounds={self.price:.6g}")
+        facts += self.new_cases_words
         if self.fixed_cost:
             facts.append(f"fixed costs={self.fixed_cost:.6g}")
         if self.left_out:

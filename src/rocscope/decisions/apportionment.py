@@ -340,8 +340,12 @@ def segment_bounds(subject_to: Any, levels: SegmentLevels, costs: SegmentUnitCos
                 expected = "a bound on a figure of the four counts, such as tpr, precision or cases"
                 raise InputError("subject_to", expected=expected, got=str(constraint))
             if constraint.level is not None:
-                hint = "leave the level out; for one segment, rocscope.choose(subject_to=…) takes it"
+                # Which threshold a segment gets depends on all others, so that its limit would not be valid.
+                hint = "omit the level, or decide each segment by itself with rocscope.choose(subject_to=…)"
                 raise InputError("subject_to", expected="bounds without a level", got=str(constraint), hint=hint)
+            if constraint.figure.at_mix(prevalence) is None or constraint.relation in (">", "<"):
+                expected = "bounds with >= or <= on figures that are linear in the counts"
+                raise InputError("subject_to", expected=expected, got=str(constraint))
             line = constraint.straight(prevalence, cases)
             if (line.tpr_weight and not n_pos) or (line.fpr_weight and not n_neg):
                 continue

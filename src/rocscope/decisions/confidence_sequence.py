@@ -29,6 +29,7 @@ References: Ville 1939; Robbins 1970, Ann. Math. Stat. 41:1397-1409; Waudby-Smit
 """
 
 from collections.abc import Iterable, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from math import log, log1p, sqrt
 from typing import Any
@@ -296,12 +297,12 @@ class LookBlock:
         """Rows."""
         return int(self.cells.sum())
 
-    def add(self, other: "LookBlock") -> None:
-        """Add the counts of another block."""
-        self.cells = self.cells + other.cells
-        self.residuals = self.residuals + other.residuals
+    def plus(self, other: "LookBlock") -> "LookBlock":
+        """Return it with the counts of another block."""
+        bets = self.bets.copy()
         for name, wealth in other.bets.items():
-            self.bets[name] = self.bets.get(name, np.zeros(BETS.size)) + wealth
+            bets[name] = bets.get(name, np.zeros(BETS.size)) + wealth
+        return LookBlock(self.when, self.cells + other.cells, self.residuals + other.residuals, bets)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers as plain data."""
@@ -461,7 +462,7 @@ def total(blocks: list[LookBlock], size: int) -> LookBlock:
     """Return the sums of blocks of `size` cells."""
     sums = LookBlock.empty(None, size)
     for block in blocks:
-        sums.add(block)
+        sums = sums.plus(block)
     return sums
 
 
@@ -648,6 +649,14 @@ class RankCounts:
         self.bits = np.zeros(0, np.uint64)
         self.low, self.high = np.zeros(0), np.zeros(0)
         self.pos, self.neg = np.zeros((0, 0), np.int64), np.zeros((0, 0), np.int64)
+
+    def copied(self) -> "RankCounts":
+        """Return a copy, to which counts can be added."""
+        other = copy(self)
+        # Other arrays are replaced when counts are added, and never changed.
+        other.low, other.high = self.low.copy(), self.high.copy()
+        other.pos, other.neg = self.pos.copy(), self.neg.copy()
+        return other
 
     def add(self, block: int, score: Array, pos: Array, neg: Array) -> None:
         """Count numbers of positives and negatives at each score, in a block."""

@@ -23,13 +23,12 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Booleans
 from rocscope._base.contract import held_to_contract
 from rocscope.core import Context, Predictions, decimal
-from rocscope.decisions import learn_then_test
 from rocscope.errors import ColumnError, InputError, ShapeError, WeightError
 from rocscope.figures.conditions import Condition
 from rocscope.figures.influence import Figure
 from rocscope.figures.registry import figure_named, in_context, scorer_name
 from rocscope.geometry.bounded import Bound
-from rocscope.inference import proportions
+from rocscope.inference import learn_then_test, proportions
 
 
 def scores_of(models: Iterable[str], scores: Any) -> dict[str, Array]:
@@ -246,7 +245,7 @@ class Constraint(Condition):
     is, and one limit is too high with probability 1 − α at most. With m models, each has 1 − (1 − α)/m.
 
     Precision, npv, accuracy, error, cost and net benefit may rise and fall along the thresholds. There all thresholds
-    are tested together (`rocscope.decisions.learn_then_test`), so that a threshold that breaks the bound is admitted in
+    are tested together (`rocscope.inference.learn_then_test`), so that a threshold that breaks the bound is admitted in
     1 − α of samples at most. No such test is known here for rows in groups, which are refused.
 
     "cases <= b at α" is a prediction for N new cases, exact for any distribution of the scores. Among n cases of the

@@ -17,7 +17,7 @@ import os
 import sys
 import threading
 from collections.abc import Sequence
-from copy import copy, deepcopy
+from copy import copy
 from dataclasses import dataclass
 from datetime import datetime
 from html import escape
@@ -462,8 +462,9 @@ class Monitor:
             before = counted_before(self._looks, when, digest, float(weight.sum()))
             if before is None or again:
                 after = copy(self)
-                after._looks = [*self._looks]
-                after._blocks, after._ranking = deepcopy((self._blocks, self._ranking))
+                # Counting replaces the entries of these lists, and changes the arrays of ranks.
+                after._looks, after._blocks = [*self._looks], [*self._blocks]
+                after._ranking = self._ranking.copied()
                 after._add(label, score, weight, when, digest)
                 # One step of the interpreter: an interruption comes before or after it.
                 vars(self).update(after.__getstate__())
@@ -488,7 +489,7 @@ class Monitor:
             if sequence.begins(self._blocks):
                 self._blocks.append(sequence.LookBlock.empty(when, self._size))
             block = len(self._blocks) - 1
-        self._blocks[block].add(counted)
+        self._blocks[block] = self._blocks[block].plus(counted)
         if score.ndim == 1:  # the probabilities of several classes have no common order
             self._ranking.add(block, score, weight * label, weight * ~label)
         self._looks.append(Look(when, block, digest))
@@ -623,7 +624,7 @@ class Monitor:
         for number, block in enumerate(other._blocks):
             if number == len(both._blocks):
                 both._blocks.append(sequence.LookBlock.empty(block.when, self._size))
-            both._blocks[number].add(block)
+            both._blocks[number] = both._blocks[number].plus(block)
         both._ranking.merge(other._ranking)
         both._probabilities = self._probabilities and other._probabilities
         both._looks, both.alarm = self._looks + other._looks, None

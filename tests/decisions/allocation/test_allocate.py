@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from scipy import stats
 from scipy.optimize import linprog
 
 import rocscope as rs
@@ -499,3 +500,38 @@ def test_the_interval_of_a_difference_covers_that_of_new_cases(cases):
         assert interval.value == pytest.approx(abs(found[0] - found[1]) / 100)
         covered += 0.2 in interval
     assert covered / cases >= 0.95 - 3 * (0.05 * 0.95 / cases) ** 0.5
+
+
+def test_a_bound_on_differences_is_said_to_hold_in_the_sample_only():
+    """Wilson's intervals at 97.5% each: the largest differences of their ends are those on new cases."""
+    north, south = ThresholdCounts([3, 2, 1], [30, 15, 5], [70, 185, 695]), ThresholdCounts([2, 1], [10, 10], [20, 110])
+    plan = rs.allocate({"n": north, "s": south}, Context(cost_fn=9), max_difference={"tpr": 0.02})
+    assert plan.difference("tpr") <= 0.02 + 1e-9
+    ends = []
+    z = stats.norm.ppf(1 - 0.025 / 2)
+    for rate, n in zip(plan.tpr, (50, 20), strict=True):
+        centre, half = rate + z**2 / (2 * n), z * np.sqrt(rate * (1 - rate) / n + z**2 / (4 * n**2))
+        ends.append(((centre - half) / (1 + z**2 / n), (centre + half) / (1 + z**2 / n)))
+    (low_n, high_n), (low_s, high_s) = ends
+    least, most = max(low_n - high_s, low_s - high_n, 0), max(high_n, high_s) - min(low_n, low_s)
+    assert f"tpr differs by {least:.3g} to {most:.3g} on new cases" in repr(plan)
+
+
+def test_with_amounts_a_difference_of_depth_is_that_of_rows():
+    """Its interval was of money in place of rows, and next to nothing wide."""
+    rng = np.random.default_rng(1)
+    label, segment = rng.random(200) < 0.3, np.repeat(["n", "s"], 100)
+    columns = {"margin": rng.lognormal(3, 1, 200)}
+    rows = rs.Predictions(label, {"m": label + rng.normal(size=200)}, segment=segment, columns=columns)
+    plan = rs.allocate(rows, rs.Campaign(200, 4, "margin"), max_difference={"depth": 0.01})
+    interval = plan.difference_interval("depth")
+    assert interval.n == pytest.approx(200)
+    assert interval.high > 0.1
+
+
+@pytest.mark.parametrize("bound", ["tpr >= .8 at 95%", "mcc >= .5", "tpr > .5"])
+def test_a_bound_that_allocate_cannot_keep_is_refused_without_naming_other_options(bound):
+    counts = ThresholdCounts([2, 1], [3, 1], [1, 5])
+    with pytest.raises(InputError, match=r"^subject_to: expected bounds") as refused:
+        rs.allocate({"n": counts, "s": counts}, subject_to=bound)
+    assert "randomized" not in str(refused.value)
