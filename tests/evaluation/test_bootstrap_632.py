@@ -222,7 +222,7 @@ def test_refusals(case, data):
 
 def test_more_refusals(data):
     x, y = data
-    with pytest.raises(InputError, match="expected one of 'micro_precision', 'macro_precision', 'weighted_precision'"):
+    with pytest.raises(InputError, match="expected one of 'micro_precision', 'macro_precision'"):
         rs.evaluation.bootstrap_632(GaussianNB(), x, np.arange(40) % 3, metric="precision")
     with pytest.raises(ColumnError, match="did you mean 'nb'"):
         rs.evaluation.bootstrap_632({"nb": GaussianNB()}, x, y, replicates=1)["NB"]

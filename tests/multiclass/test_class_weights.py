@@ -12,7 +12,6 @@ from scipy.optimize import minimize
 
 import rocscope as rs
 from rocscope.errors import InputError, LabelError, RocscopeWarning, ScoreError, ShapeError, StoredError
-from rocscope.multiclass import class_weighting as search
 from rocscope.multiclass.class_weighting import (
     FORMAT,
     MANY_ROWS,
@@ -94,17 +93,6 @@ def test_the_line_search_equals_trying_every_weight(problem, cls, class_weight):
     found = problem.score(line_search(problem, class_weight, cls))
     best = max(tried, key=lambda score: (round(score[0], 6), score[1]))
     assert found == (pytest.approx(best[0], abs=1e-6), pytest.approx(best[1], abs=1e-12))
-
-
-@given(problems(), st.integers(0, 2))
-def test_the_compiled_search_climbs_the_same_ladder(problem, cls):
-    ours = search._compiled_steps(problem, np.array([1.0, 0.7, 1.3]), cls)
-    theirs = search._vectorised_steps(problem, np.array([1.0, 0.7, 1.3]), cls)
-    np.testing.assert_allclose(ours.sides, theirs.sides)
-    np.testing.assert_array_equal(ours.steps, theirs.steps)
-    np.testing.assert_allclose(ours.lacking, theirs.lacking, atol=1e-6)
-    scale = 1 if problem.objective.gain is not None else (problem.objective.support > 0).sum()
-    np.testing.assert_allclose(ours.value, scale * theirs.value, atol=1e-9)
 
 
 @costly
@@ -261,8 +249,29 @@ def test_least_recalls_are_met_or_said_to_be_out_of_reach():
     assert free.confusion.recall[2] < 0.8 <= bound.confusion.recall[2]
     assert bound.method == "coordinate"
     assert bound.value <= free.value
-    with pytest.warns(RocscopeWarning, match="no class weights were found that meet min_recall"):
+    with pytest.warns(RocscopeWarning, match="no class weights were found that meet the constraints"):
         rs.multiclass.class_weights(y, proba, min_recall=1.0, classes=range(3))
+
+
+def test_bounds_on_averages_are_met_by_their_definition():
+    y, proba, _ = rows_of()
+    free = rs.multiclass.class_weights(y, proba, method="coordinate", classes=range(3))
+    bound = free.confusion.macro("precision").value + 0.01
+    decision = rs.multiclass.class_weights(y, proba, subject_to=f"macro_precision >= {bound}", classes=range(3))
+    hits, called = np.diag(decision.confusion.counts), decision.confusion.counts.sum(axis=0)
+    assert np.mean(hits / called) >= bound
+    assert decision.method == "coordinate" and decision.value <= free.value
+    recalled = rs.multiclass.class_weights(y, proba, subject_to="balanced_accuracy >= .5", classes=range(3))
+    assert recalled.confusion.balanced_accuracy.value >= 0.5
+    with pytest.warns(RocscopeWarning, match="meet the constraints"):
+        rs.multiclass.class_weights(y, proba, subject_to="error < 0", classes=range(3))
+
+
+@pytest.mark.parametrize("text", ["kappa > .5", "brier < .1", "macro_f1 > .5 at 95%", "macro_f1(a) > .5"])
+def test_other_bounds_are_refused(text):
+    y, proba, _ = rows_of(n=30)
+    with pytest.raises(InputError, match="averages of a metric of the classes"):
+        rs.multiclass.class_weights(y, proba, subject_to=text, classes=range(3))
 
 
 @pytest.mark.parametrize("objective", ["accuracy", COST])

@@ -59,7 +59,9 @@ def test_other_statistics_vary_as_those_of_drawn_rows(name):
 def test_the_influence_is_the_change_by_one_more_case(name):
     options, statistic = OTHERS[name]
     averaging, counts = options.get("averaging"), tables.with_half_rows(TABLE.counts)
-    metric, averaging = tables._AVERAGES.get(name, (name, averaging)) if not options else (name, averaging)
+    metric = name
+    if not options:
+        averaging, metric = tables.averaged_metric(name)
     weight = None if metric in ("mcc", "kappa", "quadratic_kappa") else np.full(3, 1 / 3)
     if "of" in options:
         weight = np.array([0.0, 1.0, 0.0])

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rocscope as rs
+from rocscope._base.class_names import factorized
 from rocscope.errors import ColumnError, InputError, LabelError, ScoreError, ShapeError
-from rocscope.multiclass.confusion import factorized
 
 PROBA = np.array([[0.7, 0.2, 0.1], [0.3, 0.4, 0.3], [0.5, 0.1, 0.4], [0.1, 0.3, 0.6]])
 Y = np.array(["a", "b", "c", "c"])

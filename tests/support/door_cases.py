@@ -166,6 +166,8 @@ OF_SEVERAL_CLASSES = {
     "multiclass.reject_curve": lambda data: multiclass.reject_curve(data, CostMatrix.errors(range(3))),
     "multiclass.multiclass_brier": multiclass.multiclass_brier,
     "multiclass.multiclass_score": multiclass.multiclass_score,
+    "multiclass.multiclass_figure": multiclass.multiclass_figure,
+    "multiclass.multiclass_conditions": lambda data: multiclass.multiclass_conditions(data, "accuracy >= 0.5"),
     "multiclass.multiclass_log_loss": multiclass.multiclass_log_loss,
     "multiclass.multiclass_decompose": multiclass.multiclass_decompose,
     "multiclass.multiclass_calibration_error": multiclass.multiclass_calibration_error,

@@ -28,7 +28,7 @@ import rocscope as rs
 from rocscope._base.atomic_write import check_writable
 from rocscope.cli.console import attended, note
 from rocscope.engines import formats
-from rocscope.errors import InputError, LabelError, one_of
+from rocscope.errors import EngineError, InputError, LabelError, one_of
 
 # Panels of --help, in this order.
 FILES = Group.create_ordered("Arguments")
@@ -485,14 +485,36 @@ def load_plan(path: str, classes: ClassOptions) -> Any:
 
 
 def read_cost_matrix(path: str | None, cost_rows: Any, predictions: Any) -> "rs.multiclass.CostMatrix | None":
-    """Read the costs of several classes, if there is a file; InputError without predictions of several classes."""
+    """Read the costs of several classes, if there is a file; InputError without predictions of several classes.
+
+    The first row and the first column of the file name the classes, in any order.
+    """
     if path is None:
         return None
     if predictions is None:
         raise InputError("--cost-matrix", expected="--proba too: it is for the probabilities of all classes")
-    from rocscope.multiclass.costs import read_costs
+    import csv
 
-    return read_costs(path, predictions.classes, rows=cost_rows)
+    from rocscope._base.class_names import class_order
+
+    try:
+        lines = [line for line in csv.reader(Path(path).read_text(encoding="utf-8-sig").splitlines()) if line]
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise EngineError(str(path), expected="a CSV file of costs", got=reason) from error
+    names, body = ([name.strip() for name in lines[0][1:]], lines[1:]) if lines else ([], [])
+    columns = class_order(names, predictions.classes, f"columns of {path}")
+    matrix = []
+    for place in class_order([line[0].strip() for line in body], predictions.classes, f"rows of {path}"):
+        row, *cells = body[place]
+        cells = [*cells, *[""] * len(names)]
+        try:
+            values = [float(cells[column]) for column in columns]
+        except ValueError as error:
+            got = str(error).rpartition(": ")[2]
+            raise InputError(f"{path}, row {row.strip()!r}", expected="a number in each column", got=got) from None
+        matrix.append([int(value) if value.is_integer() else value for value in values])
+    return rs.multiclass.CostMatrix(matrix, classes=predictions.classes, rows=cost_rows)
 
 
 LAYOUT = LayoutOptions()

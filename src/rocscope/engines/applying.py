@@ -19,6 +19,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from rocscope._base import class_names
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Booleans
 from rocscope._base.atomic_write import write_file
@@ -28,8 +29,8 @@ from rocscope.engines import columns, formats
 from rocscope.engines.opening import open_source
 from rocscope.engines.reading import read, read_counts
 from rocscope.errors import ColumnError, InputError, LabelError, ScoreError, brief, listing, one_of
-from rocscope.multiclass import confusion
 from rocscope.multiclass.class_weighting import ClassWeights
+from rocscope.multiclass.confusion import check_probabilities
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -238,8 +239,8 @@ def class_probabilities(
         by_class = {}
         for cls, name in of_model.items():
             by_class[cls] = columns.numbers(table.column(name), name, ScoreError, decimal=opened.decimal).values
-    ordered = confusion.by_class(by_class, classes, "proba")
-    return confusion.check_probabilities(ordered.T, None, classes, "proba", normalize=normalize), table
+    ordered = class_names.by_class(by_class, classes, "proba")
+    return check_probabilities(ordered.T, None, classes, "proba", normalize=normalize), table
 
 
 def outcomes(

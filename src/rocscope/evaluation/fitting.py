@@ -26,10 +26,10 @@ import numpy as np
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
+from rocscope._base.class_names import class_index, factorized, label_column
 from rocscope._base.progress import Progress, track
 from rocscope.core import Predictions, Provenance, Result, Weights
 from rocscope.errors import InputError, LabelError, ModelError, ShapeError, warn
-from rocscope.multiclass.confusion import class_index, factorized, label_column
 from rocscope.multiclass.predictions import MulticlassPredictions
 from rocscope.protocols.splitters import Split, SplitRows, splits_of
 

@@ -428,9 +428,8 @@ def bootstrap_632(
     metric : str, Context, CostMatrix or function
         "auc", "average_precision", "brier" or "log_loss" of the scores; a metric of `rocscope.metrics`, or the expected
         cost in a context, of the labels that models predict themselves. With more than two classes "auc" (Hand & Till)
-        and the other averages of `multiclass_auc`, "brier", "log_loss", the statistics of `ConfusionMatrix.interval`,
-        averages of a metric such as "macro_recall" or "weighted_precision", or the expected cost of a CostMatrix. Or a
-        function of the Predictions of one model that returns a number, for weighted rows too.
+        and any figure of `multiclass_figure`, such as "macro_recall" or "rps", or the expected cost of a CostMatrix. Or
+        a function of the Predictions of one model that returns a number, for weighted rows too.
     larger_is_better : bool, optional
         False for a function, if smaller is better; names determine it.
     replicates : int

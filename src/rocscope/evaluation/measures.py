@@ -21,39 +21,19 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 
-from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope.core import Context, OperatingPoint, Predictions
 from rocscope.errors import InputError, OneClassError
 from rocscope.evaluation import fitting
 from rocscope.figures.registry import figure_named, known
-from rocscope.multiclass import CostMatrix, MulticlassPredictions, areas, calibration, confusion
+from rocscope.multiclass import CostMatrix, MulticlassPredictions
+from rocscope.multiclass.confusion import AVERAGINGS
+from rocscope.multiclass.figures import NAMES_OF_AVERAGED_AUC, class_figure
 
 Metric = str | Context | CostMatrix | Callable[[Any], float]
 """A figure by name, costs, a function of Predictions, or a scorer of scikit-learn."""
 
 
-def _auc_variant(name: areas.Variant) -> Callable[[MulticlassPredictions], float]:
-    return lambda preds: areas.multiclass_auc(preds).average(name).value
-
-
-_OF_PROBABILITIES: dict[str, Callable[[MulticlassPredictions], float]] = {
-    "auc": lambda preds: areas.multiclass_auc(preds).hand_till.value,
-    **{name: _auc_variant(name) for name in areas.VARIANTS},
-    "brier": calibration.multiclass_brier,
-    "log_loss": calibration.multiclass_log_loss,
-}
-"""Figures of the probabilities of more than two classes."""
-
-# Names of scikit-learn for averages of the AUC over classes, and what they are called here. AUNU and AUNP average the
-# AUC of each class against the rest, with equal weights or with the shares of the classes (Ferri et al. 2009).
-_NAMES_OF_AVERAGED_AUC = {
-    "roc_auc_ovr": "aunu",
-    "roc_auc_ovr_weighted": "aunp",
-    "roc_auc_ovo": "hand_till",
-    "roc_auc_ovo_weighted": "ovo_weighted",
-}
-_AVERAGES = ("macro", "micro", "weighted")
 _EXPECTED = "a figure of which a high or a low value is good, such as 'auc' or 'accuracy'"
 _HINT = "or a Context or CostMatrix, or a function of Predictions that returns a number"
 _MEANS_OF_ROWS = {"accuracy", "error", "brier", "log_loss"}
@@ -141,9 +121,9 @@ def measure_of(metric: Metric, *, several_classes: bool, larger_is_better: bool 
         return Measure(name, lambda preds, _: metric(preds), -1 if larger_is_better is False else 1)
     name = str(metric)
     # rocscope's own figures come first, as they also have intervals. `_named_scorer` has the opposite order.
-    if known(name) is None and name not in _NAMES_OF_AVERAGED_AUC:
+    if known(name) is None and name not in NAMES_OF_AVERAGED_AUC:
         # An average over classes, such as f1_macro, is computed from the confusion matrix instead.
-        is_average = several_classes and name.rpartition("_")[2] in _AVERAGES
+        is_average = several_classes and name.rpartition("_")[2] in AVERAGINGS
         scorer = None if is_average else sklearn_scorer(name)
         if scorer is not None:
             return _of_scorer(scorer)
@@ -234,31 +214,8 @@ def _of_two(name: str) -> Measure:
 
 def _of_classes(name: str) -> Measure:
     """Return the measure of a named figure of more than two classes."""
-    name = _NAMES_OF_AVERAGED_AUC.get(str(name).lower(), name)
-    metric, _, ending = str(name).rpartition("_")
-    if ending in _AVERAGES and known(metric):
-        name = f"{ending}_{metric}"  # scikit-learn puts the average last, as in f1_macro
-    figure = known(str(name))
-    if figure and name not in _OF_PROBABILITIES:
-        name = figure.name  # of a synonym
-    sign = figure.sign if figure else 1
-    if name in _OF_PROBABILITIES:
-        of_probabilities = _OF_PROBABILITIES[name]
-        return Measure(name, lambda preds, _: of_probabilities(preds), sign, name in _MEANS_OF_ROWS)
-    if name in confusion.STATISTICS:
-        statistic = confusion.STATISTICS[name]
-        return Measure(name, lambda preds, _: statistic(preds.confusion().counts), sign, name in _MEANS_OF_ROWS)
-    averaging, _, metric = str(name).partition("_")
-    of_class = known(metric)
-    if averaging not in _AVERAGES or of_class is None or of_class.needs != "cells" or not of_class.sign:
-        averages = [f"{average}_{metric}" for average in _AVERAGES for metric in ("precision", "recall", "f1")]
-        listed = check.one_of(str(name), [*_OF_PROBABILITIES, *confusion.STATISTICS, *averages])
-        raise InputError("metric", expected=listed, got=repr(name), hint=_HINT)
-
-    def average(preds: MulticlassPredictions, _: float) -> float:
-        return confusion.averaged(preds.confusion().counts, metric, cast(Any, averaging))
-
-    return Measure(name, average, of_class.sign)
+    figure = class_figure(name, "metric", _HINT)
+    return Measure(figure.name, lambda preds, _: figure.value(preds, None), figure.sign, figure.mean_of_rows)
 
 
 def scorers_of(scoring: Any, task: fitting.Task) -> dict[str, Any]:

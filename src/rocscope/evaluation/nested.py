@@ -230,7 +230,7 @@ def _losses(preds: Predictions, metric: Any, scored: fitting.Scored) -> Array:
 
 def _losses_of_classes(preds: MulticlassPredictions, metric: Any) -> Array:
     """Return each row's contribution to a metric that is a mean over rows of more than two classes."""
-    if metric in ("brier", "log_loss"):
+    if metric in ("brier", "log_loss", "rps"):
         return row_scores(preds.y_true, preds.probabilities(), metric)
     predicted = preds.predicted()
     if isinstance(metric, CostMatrix):

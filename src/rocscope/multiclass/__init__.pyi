@@ -16,4 +16,6 @@ from .costs import CostMatrix as CostMatrix
 from .costs import compare_multiclass_costs as compare_multiclass_costs
 from .costs import reject_curve as reject_curve
 from .costs import shift_prior as shift_prior
+from .figures import multiclass_conditions as multiclass_conditions
+from .figures import multiclass_figure as multiclass_figure
 from .predictions import MulticlassPredictions as MulticlassPredictions

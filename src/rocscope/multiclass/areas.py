@@ -13,9 +13,9 @@ adds the covariance between the classes of a group (Obuchowski 1997, eq. 3–6).
 The order of the file: rows by class, pairwise areas, averages, volume, comparison.
 """
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise, permutations
 from math import nan, sqrt
 from typing import Any, Literal
@@ -23,14 +23,17 @@ from typing import Any, Literal
 import numpy as np
 
 from rocscope import kernels
+from rocscope._base import class_names
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Indices
 from rocscope._base.contract import contract
 from rocscope._base.grouping import sum_by
-from rocscope.core import Result, Weights, independent_units, jsonable, require_kinds
+from rocscope.core import Predictions, Result, Weights, independent_units, jsonable, model_name, require_kinds
 from rocscope.errors import InputError, OneClassError, warn
 from rocscope.inference import estimate as inference
 from rocscope.inference import variance
+from rocscope.inference.areas import auc_interval
+from rocscope.inference.comparing import compare
 from rocscope.inference.proportions import mover_difference
 from rocscope.multiclass import confusion
 from rocscope.multiclass.predictions import MulticlassPredictions, predictions_of
@@ -235,7 +238,7 @@ def row_components(rows: ClassRows, proba: Array, weight_of: Array) -> Array:
 
 # Averages
 
-Variant = Literal["hand_till", "aunu", "aunp", "au1u", "au1p", "ovo_weighted"]
+Variant = Literal["hand_till", "aunu", "aunp", "au1u", "au1p", "ovo_weighted", "micro"]
 ClassWeight = Mapping[Any, float] | Literal["uniform", "prevalence"]
 
 VARIANTS = ("hand_till", "aunu", "aunp", "au1u", "au1p", "ovo_weighted")
@@ -273,6 +276,8 @@ class MulticlassAuc(Result):
     `ovo_weighted`  (A(i|j) + A(j|i))/2, scikit-learn's "ovo", "weighted"   shares of i and j together
     `aunu`          class i against the rest                                equal
     `aunp`          class i against the rest (Provost & Domingos)           share of class i
+    `micro`         all pairs of a row and a class: the probability of the   equal
+                    class of a row against those of other classes
     =============== ====================================================== =========================================
 
     The weights sum to 1, also in `au1p`, where Ferri et al. print a factor 1/k more: a perfect model has 1. An average
@@ -289,6 +294,7 @@ class MulticlassAuc(Result):
     support: Array
     _rows: ClassRows
     _proba: Array
+    _pooled: Callable[[], Predictions]
 
     hand_till = _average("hand_till", "Hand & Till's M: mean of A(i|j) over all ordered pairs of classes.")
     au1u = _average("au1u", "Each class against each other, equal weights: the same as `hand_till`.")
@@ -318,6 +324,8 @@ class MulticlassAuc(Result):
 
     def average(self, variant: Variant) -> confusion.Average:
         """Return a named average."""
+        if variant == "micro":
+            return confusion.Average(self._pooled().counts().pairs().auc("half"), self.classes)
         return self._mean(variant_weights(variant, self.support))
 
     def interval(self, variant: Variant = "hand_till", *, level: float = 0.95) -> inference.Estimate:
@@ -353,6 +361,8 @@ class MulticlassAuc(Result):
         Estimate(0.875, 95 % interval 0.3838 to 0.9874, DeLong of aunu, logit scale, n=6)
         """
         level = check.check_level(level)
+        if variant == "micro":
+            return auc_interval(self._pooled(), level=level)
         value = self.average(variant).value
         if np.isnan(value):
             raise OneClassError(f"interval of {variant}", expected="cases of two classes", got="fewer")
@@ -438,7 +448,8 @@ def multiclass_auc(
     np.fill_diagonal(pairs, 0)
     with np.errstate(invalid="ignore"):
         matrix = doubled_concordance(rows, chance) / pairs
-    return MulticlassAuc(preds.classes, check.read_only(matrix), check.read_only(support), rows, chance)
+    pooled = partial(preds.select(models=[model_name(preds.models, model)]).pooled, groups)
+    return MulticlassAuc(preds.classes, check.read_only(matrix), check.read_only(support), rows, chance, pooled)
 
 
 def _auc_estimate(variant: str, value: float, error: float, rows: ClassRows, level: float) -> inference.Estimate:
@@ -458,7 +469,7 @@ def class_weights(given: ClassWeight, classes: tuple[Hashable, ...], support: Ar
         return np.ones(support.size) if given == "uniform" else support / support.sum()
     if not isinstance(given, Mapping):
         raise InputError("class_weight", expected=f"a weight for each of {check.listing(classes)}", got=repr(given))
-    weight = confusion.by_class(given, classes, "class_weight").astype(np.float64)
+    weight = class_names.by_class(given, classes, "class_weight").astype(np.float64)
     if not (np.isfinite(weight).all() and (weight >= 0).all() and weight.any()):
         raise InputError("class_weight", expected="weights of at least 0, not all 0", got=repr(given))
     return weight
@@ -483,7 +494,7 @@ def variant_weights(variant: Variant, support: Array) -> Array:
         return np.add.outer(share, share)
     if variant in ("aunu", "aunp"):
         return rest_weights(np.ones(k) if variant == "aunu" else share, support)
-    raise InputError("variant", expected=check.one_of(variant, VARIANTS), got=repr(variant))
+    raise InputError("variant", expected=check.one_of(variant, [*VARIANTS, "micro"]), got=repr(variant))
 
 
 def coefficients(weight: Array, support: Array) -> Array:
@@ -725,13 +736,13 @@ def vus(
         values, unit = preds.probabilities(model), independent_units(preds, groups)
     else:
         check.check_same_index(y_true=y_true, score=score, sample_weight=sample_weight)
-        actual = confusion.label_column(y_true, "y_true")
+        actual = class_names.label_column(y_true, "y_true")
         if classes is None:
-            classes = confusion.ordered_categories(y_true) or check.distinct(actual)
-        names = confusion.check_classes(classes)
-        index = confusion.class_index(actual, names, "y_true")
+            classes = class_names.ordered_categories(y_true) or check.distinct(actual)
+        names = class_names.check_classes(classes)
+        index = class_names.class_index(actual, names, "y_true")
         weight = check.check_weights(sample_weight, actual.size)
-        values = confusion.by_class(score, names, "score")
+        values = class_names.by_class(score, names, "score")
         values = check.check_scores(values, actual.size, "score") if values.ndim == 1 else values
         unit = None if groups is None or groups is False else check.check_groups(groups, "groups", actual.size)
     if len(names) != 3:
@@ -786,7 +797,7 @@ def compare_multiclass_auc(
     ----------
     predictions : MulticlassPredictions
         Models that predict labels only are omitted.
-    variant : {"hand_till", "aunu", "aunp", "au1u", "au1p", "ovo_weighted"}
+    variant : {"hand_till", "aunu", "aunp", "au1u", "au1p", "ovo_weighted", "micro"}
         Average over pairs; see `MulticlassAuc`.
     groups : see `multiclass_auc`
     alternative, test, margin, level, adjust : see `rocscope.compare`
@@ -822,6 +833,9 @@ def compare_multiclass_auc(
     models = list(predictions.proba)
     if len(models) < 2:
         raise InputError("models with probabilities", expected="two or more", got=f"{len(models)}")
+    if variant == "micro":
+        pooled = predictions.pooled(groups)
+        return compare(pooled, alternative=alternative, test=test, margin=margin, level=level, adjust=adjust)
     rows = ClassRows.of_predictions(predictions, groups)
     used = coefficients(variant_weights(variant, rows.support), rows.support)
     if not used.any():
@@ -834,7 +848,7 @@ def compare_multiclass_auc(
         estimates[model] = _auc_estimate(variant, value, float(covariance[i, i]), rows, level)
     name = rows.design.named(f"DeLong of {variant}, paired")
 
-    def compare(i: int, j: int) -> inference.Comparison:
+    def compare_pair(i: int, j: int) -> inference.Comparison:
         first, second = estimates[models[i]], estimates[models[j]]
         variances = covariance[i, i] + covariance[j, j]
         error = variances - 2 * covariance[i, j]
@@ -846,4 +860,4 @@ def compare_multiclass_auc(
             difference = mover_difference(first, second, "intervals of both (MOVER)", first.n)
         return hypothesis.compare(models[i], models[j], difference, method=name)
 
-    return inference.compare_each_two(variant, estimates, covariance, compare, adjust)
+    return inference.compare_each_two(variant, estimates, covariance, compare_pair, adjust)

@@ -20,6 +20,7 @@ from scipy import linalg, optimize, special
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.atomic_write import write_file
+from rocscope._base.class_names import check_classes
 from rocscope._base.contract import contract
 from rocscope._base.json_format import Format
 from rocscope.calibration.curve import CalibrationCurve, calibration_curve
@@ -28,7 +29,7 @@ from rocscope.calibration.scores import Decomposition, calibration_error, decomp
 from rocscope.core import Predictions, Result, independent_units, require_kinds
 from rocscope.errors import InputError
 from rocscope.inference.estimate import Estimate
-from rocscope.multiclass.confusion import check_classes, check_probabilities
+from rocscope.multiclass.confusion import check_probabilities
 from rocscope.multiclass.predictions import MulticlassPredictions, predictions_of
 from rocscope.protocols.splitters import SplitRows, splits_testing_once
 
@@ -615,6 +616,9 @@ class LabelledLogs:
         return float(value), by_matrix, by_intercept
 
 
+Axes = tuple[Array, Array]
+
+
 def _unpacked(beta: Array, size: int) -> tuple[Array, Array]:
     """Return the matrix, or its diagonal, and intercepts of a common factor or of differences from the identity."""
     if beta.ndim == 1:
@@ -624,12 +628,7 @@ def _unpacked(beta: Array, size: int) -> tuple[Array, Array]:
 
 
 def _minimised(
-    start: Array,
-    rows: LabelledLogs,
-    strength: float,
-    *,
-    axes: tuple[Array, Array] | None = None,
-    most_steps: int = _MOST_STEPS,
+    start: Array, rows: LabelledLogs, strength: float, *, axes: Axes | None = None, most_steps: int = _MOST_STEPS
 ) -> Array:
     """Return the coefficients of lowest penalised loss, Σ w·loss + strength/2·|β|².
 
@@ -660,7 +659,7 @@ def _minimised(
     return beta_at(optimize.minimize(loss, np.zeros(start.size), jac=True, method="L-BFGS-B", options=options).x)
 
 
-def _axes(beta: Array, rows: LabelledLogs) -> tuple[Array, Array] | None:
+def _axes(beta: Array, rows: LabelledLogs) -> Axes | None:
     """Return eigenvectors of the Hessian of the mean loss on some rows, and its curvatures along them."""
     if beta.ndim == 1 or beta.size > _MOST_COEFFICIENTS:
         return None

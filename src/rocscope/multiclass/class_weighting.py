@@ -21,16 +21,17 @@ from typing import Any, Literal
 import numpy as np
 from scipy import optimize, special
 
-from rocscope import kernels
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Indices
 from rocscope._base.atomic_write import write_file
+from rocscope._base.class_names import check_classes, class_order
 from rocscope._base.contract import contract
 from rocscope._base.json_format import Fields, Format
 from rocscope.core import Result, html_table, jsonable
 from rocscope.errors import InputError, LabelError, ScoreError, warn
+from rocscope.figures.conditions import Condition
 from rocscope.multiclass.calibration import LabelledLogs
-from rocscope.multiclass.confusion import ConfusionMatrix, check_classes, check_probabilities, class_order
+from rocscope.multiclass.confusion import ConfusionMatrix, averaged_cells, averaged_metric, check_probabilities
 from rocscope.multiclass.costs import REJECTED, CostMatrix
 from rocscope.multiclass.predictions import MulticlassPredictions, predictions_of
 
@@ -58,36 +59,38 @@ class Objective:
     support : array of k counts
     least_hits : array of k counts
         Cases of each class that must be found.
+    conditions : tuple of Condition
+        Bounds on averages of metrics of the classes, such as ``macro_precision >= 0.8``.
     """
 
     name: str
     gain: Array | None
     support: Array
     least_hits: Array
+    conditions: tuple[Condition, ...] = ()
 
     @classmethod
     def of(
-        cls, target: "Name | CostMatrix", support: Array, classes: tuple[Hashable, ...], min_recall: Any = None
+        cls, target: "Name | CostMatrix", support: Array, classes: Any, min_recall: Any = None, subject_to: Any = ()
     ) -> "Objective":
         """Return the objective for a sample with given class counts."""
-        least = _least_hits(min_recall, support, classes)
-        k = support.size
+        constraints = _least_hits(min_recall, support, classes), _conditions(subject_to)
         if isinstance(target, CostMatrix):
-            return cls("cost", -target.cost, support, least)
+            return cls("cost", -target.cost, support, *constraints)
         check.check_choice("objective", target, NAMES)
         if target == "macro_f1":
-            return cls(target, None, support, least)
+            return cls(target, None, support, *constraints)
         if target == "accuracy":
-            return cls(target, np.eye(k, dtype=support.dtype), support, least)
+            return cls(target, np.eye(support.size, dtype=support.dtype), support, *constraints)
         present = support > 0
-        per_case = np.divide(1.0, support * present.sum(), out=np.zeros(k), where=present)
-        return cls(target, np.diag(per_case), support, least)
+        per_case = np.divide(1.0, support * present.sum(), out=np.zeros(support.size), where=present)
+        return cls(target, np.diag(per_case), support, *constraints)
 
     def score(self, counts: Array) -> Score:
         """Return the score of a confusion matrix."""
-        hits = np.diagonal(counts)
-        value = self.macro_f1(hits, counts.sum(axis=0)) if self.gain is None else (self.gain * counts).sum()
-        return -self.shortfall(hits).item(), float(value)
+        hits, predicted = np.diagonal(counts), counts.sum(axis=0)
+        value = self.macro_f1(hits, predicted) if self.gain is None else (self.gain * counts).sum()
+        return -self.shortfall(hits, predicted).item(), float(value)
 
     def value(self, score: Score) -> float:
         """Return the value of a score in its usual unit: a share, or a cost per case."""
@@ -97,9 +100,25 @@ class Objective:
             return -score[1] / float(self.support.sum())
         return score[1]
 
-    def shortfall(self, hits: Array) -> Array:
-        """Return how many more cases must be found; `hits` has the classes in its last axis."""
-        return np.maximum(self.least_hits - hits, 0).sum(axis=-1)
+    @property
+    def is_constrained(self) -> bool:
+        """Whether there are minimum recalls or other conditions."""
+        return bool(self.least_hits.any() or self.conditions)
+
+    def shortfall(self, hits: Array, predicted: Array) -> Array:
+        """Return the cases that constraints lack; the last axis holds the classes.
+
+        A bound on an average lacks its distance times the number of cases, and all cases where it is undefined.
+        """
+        lacking = np.maximum(self.least_hits - hits, 0).sum(axis=-1)
+        n = float(self.support.sum())
+        tp, fp, fn = hits, predicted - hits, self.support - hits
+        for condition in self.conditions:
+            average, metric = averaged_metric(condition.quantity)
+            value = averaged_cells((tp, fp, fn, n - tp - fp - fn), self.support, metric, average)
+            distance = np.maximum((condition.bound - value) * (1 if condition.upwards else -1), 0)
+            lacking = lacking + n * np.where(condition.holds(value), 0, np.nan_to_num(distance, nan=1) + _STRICT)
+        return lacking
 
     def macro_f1(self, hits: Array, predicted: Array) -> Array:
         """Return the mean F1 of the classes with cases; the last axis holds the classes."""
@@ -123,9 +142,20 @@ def _least_hits(min_recall: Any, support: Array, classes: tuple[Hashable, ...]) 
     return np.maximum(bounds * support - 1e-9 * support, 0)
 
 
+def _conditions(subject_to: Any) -> tuple[Condition, ...]:
+    conditions: list[Condition] = []
+    for text in [subject_to] if isinstance(subject_to, str) else subject_to:
+        conditions += Condition.read(text, "subject_to", "macro_precision >= 0.8")
+    for condition in conditions:
+        if averaged_metric(condition.quantity)[0] is None or condition.level or condition.model:
+            expected = "averages of a metric of the classes, such as 'macro_precision >= 0.8'"
+            raise InputError("subject_to", expected=expected, got=repr(str(condition)))
+    return tuple(conditions)
+
+
 # Search along one weight
 
-_ROUNDING = 1e-7  # missing cases below which a requirement is met: sums of fractions are not exact
+_STRICT = 1e-12  # what a bound that is met but excluded, as by ">", lacks at least
 _NEXT = 1 + 1e-12  # ratio below which two weights differ by rounding only
 
 
@@ -156,20 +186,11 @@ class Problem:
 
     def counts(self, class_weight: Array) -> Array:
         """Return the confusion matrix of these class weights."""
-        if self.is_large:
-            counts = np.zeros((self.k, self.k))
-            kernels.classes.count_predicted(self.y, self.proba, self.weight, class_weight, counts)
-            return counts
         return self.table((self.proba * class_weight).argmax(axis=1))
 
     def table(self, predicted: Array) -> Array:
         """Return the confusion matrix of predicted class indices."""
         return np.bincount(self.y * self.k + predicted, self.weight, self.k**2).reshape(self.k, self.k)
-
-    @property
-    def is_large(self) -> bool:
-        """True if the compiled loops are worth loading."""
-        return self.y.size >= kernels.SMALL
 
     def score(self, class_weight: Array) -> Score:
         """Return the score of these class weights."""
@@ -188,8 +209,33 @@ def line_search(problem: Problem, class_weight: Array, cls: int) -> Array:
     The best of all weights that put no row on a tie; of several equally good ranges the widest, and their middle is
     taken, on the logarithmic scale. O(n·k + n log n).
     """
-    steps = _compiled_steps if problem.is_large else _vectorised_steps
-    below, above = steps(problem, class_weight, cls).best_range()
+    # The weight at which each row changes from its best other class to this one: at 0 a row is always predicted as the
+    # class, no other having a probability; at infinity never.
+    weighted = problem.proba * class_weight
+    weighted[:, cls] = -1.0
+    other = weighted.argmax(axis=1)
+    rival = np.take_along_axis(weighted, other[:, np.newaxis], axis=1)[:, 0]
+    own = problem.proba[:, cls]
+    with np.errstate(over="ignore"):
+        change = np.divide(rival, own, out=np.full(own.shape, np.inf), where=own > 0)
+    order = np.argsort(change)
+    sides = change[order]
+
+    # Numbers of changed rows between which the weights differ by more than rounding, and the scores of each.
+    first, last = np.searchsorted(sides, 0.0, side="right"), np.searchsorted(sides, np.inf, side="left")
+    between = sides[first:last]
+    changes = first + np.flatnonzero(between[1:] > between[:-1] * _NEXT) + 1
+    steps = np.concatenate([[first], changes, [last] if last > first else []]).astype(np.intp)
+    lacking, value = _scores_after(problem, cls, other, order[: steps[-1]], steps)
+
+    best = np.flatnonzero(lacking == lacking.min())
+    best = best[value[best] == value[best].max()]
+    width = np.zeros(steps.size)  # 0 for the unbounded ranges at both ends
+    inner = steps[1:-1]
+    width[1:-1] = sides[inner] / sides[inner - 1]
+    rows = steps[best[width[best].argmax()]]
+    below = sides[rows - 1] if rows else 0.0
+    above = sides[rows] if rows < sides.size else np.inf
     moved = class_weight.copy()
     if below > 0 and above < np.inf:
         moved[cls] = np.sqrt(below) * np.sqrt(above)
@@ -200,113 +246,25 @@ def line_search(problem: Problem, class_weight: Array, cls: int) -> Array:
     return moved
 
 
-@dataclass(frozen=True, eq=False)
-class _WeightSteps:
-    """The weights at which rows change to the class, in order, and the scores between them.
-
-    Attributes
-    ----------
-    sides : array of n weights, increasing
-        Rows at 0 are always predicted as the class, no other having a probability; those at infinity never.
-    steps : array
-        Numbers of changed rows between which no two rows change at once.
-    lacking, value : arrays, one entry a step
-    """
-
-    sides: Array
-    steps: Array
-    lacking: Array
-    value: Array
-
-    def best_range(self) -> tuple[float, float]:
-        """Return the ends of the range of weights with the best score; of several, the widest ratio."""
-        width = np.zeros(self.steps.size)  # 0 for the unbounded ranges at both ends
-        inner = self.steps[1:-1]
-        width[1:-1] = self.sides[inner] / self.sides[inner - 1]
-        best = np.flatnonzero(self.lacking == self.lacking.min())
-        best = best[self.value[best] == self.value[best].max()]
-        rows = self.steps[best[width[best].argmax()]]
-        below = self.sides[rows - 1] if rows else 0.0
-        above = self.sides[rows] if rows < self.sides.size else np.inf
-        return float(below), float(above)
-
-
-def _steps(sides: Array) -> Array:
-    """Return the numbers of changed rows between which the weights differ by more than rounding."""
-    first = np.searchsorted(sides, 0.0, side="right")
-    last = np.searchsorted(sides, np.inf, side="left")
-    between = sides[first:last]
-    changes = first + np.flatnonzero(between[1:] > between[:-1] * _NEXT) + 1
-    ends = [last] if last > first else []
-    return np.concatenate([[first], changes, ends]).astype(np.intp)
-
-
-def _compiled_steps(problem: Problem, class_weight: Array, cls: int) -> _WeightSteps:
-    objective, k = problem.objective, problem.k
-    cell, change = np.empty(problem.y.size, np.int32), np.empty(problem.y.size)
-    kernels.classes.rivals(problem.y, problem.proba, class_weight, cls, cell, change)
-    order = np.argsort(change)
-    sides = change[order]
-    steps = _steps(sides)
-    counts = np.zeros(k**2)
-    kernels.classes.add_cells(cell, problem.weight, counts)
-    counts = counts.reshape(k, k)
-    hits, predicted = np.diagonal(counts).copy(), counts.sum(axis=0)
-    lacking, value = np.empty(steps[-1] + 1), np.empty(steps[-1] + 1)
-    lacking[0] = objective.shortfall(hits)
-    if objective.gain is None:  # the kernel adds up F1 over the classes with cases
-        gain = np.empty((0, 0))
-        value[0] = int((objective.support > 0).sum()) * objective.macro_f1(hits, predicted)
-    else:
-        gain = objective.gain.astype(np.float64)
-        value[0] = (objective.gain * counts).sum()
-    support = objective.support.astype(np.float64)
-    rows = order[: steps[-1]]
-    kernels.classes.climb(
-        rows, cell, problem.weight, cls, gain, support, objective.least_hits, hits, predicted, lacking, value
-    )
-    return _WeightSteps(sides, steps, np.where(lacking[steps] > _ROUNDING, lacking[steps], 0.0), value[steps])
-
-
-def _vectorised_steps(problem: Problem, class_weight: Array, cls: int) -> _WeightSteps:
-    """Return the same as `_compiled_steps`, vectorised."""
-    weighted = problem.proba * class_weight
-    weighted[:, cls] = -1.0
-    other = weighted.argmax(axis=1)
-    rival = np.take_along_axis(weighted, other[:, np.newaxis], axis=1)[:, 0]
-    own = problem.proba[:, cls]
-    with np.errstate(over="ignore"):
-        change = np.divide(rival, own, out=np.full(own.shape, np.inf), where=own > 0)
-    order = np.argsort(change)
-    sides = change[order]
-    steps = _steps(sides)
-
-    # Missing cases and value after each number of rows that changed from class `other` to `cls`.
+def _scores_after(problem: Problem, cls: int, other: Array, changed: Array, steps: Array) -> tuple[Array, Array]:
+    """Return missing cases and value after each number of rows that changed, in order, from class `other` to `cls`."""
     objective, counts = problem.objective, problem.table(other)
-    changed = order[: steps[-1]]
     y, other, amount = problem.y[changed], other[changed], problem.weight[changed]
-    lacking = np.zeros(steps.size)
-    if objective.least_hits.any() or objective.gain is None:
-        hits = _after_by_class(y, amount * ((y == cls).astype(np.int8) - (y == other)), steps, problem.k)
-        hits += np.diagonal(counts)
-        if objective.least_hits.any():
-            lacking = objective.shortfall(hits)
-        if objective.gain is None:
-            predicted = counts.sum(axis=0) + _after_by_class(other, -amount, steps, problem.k)
-            predicted[:, cls] += _after(amount, steps)
-            return _WeightSteps(sides, steps, lacking, objective.macro_f1(hits, predicted))
+
+    def after(amounts: Array) -> Array:
+        return np.concatenate([[0.0], np.cumsum(amounts)])[steps]
+
     gain = objective.gain
-    value = (gain * counts).sum() + _after((gain[y, cls] - gain[y, other]) * amount, steps)
-    return _WeightSteps(sides, steps, lacking, value)
-
-
-def _after_by_class(of: Array, amount: Array, steps: Array, k: int) -> Array:
-    """Return the cumulative amounts of each class (column) after each number of steps."""
-    return np.column_stack([_after(np.where(of == cls, amount, 0), steps) for cls in range(k)])
-
-
-def _after(amount: Array, steps: Array) -> Array:
-    return np.concatenate([[0.0], np.cumsum(amount)])[steps]
+    value = None if gain is None else (gain * counts).sum() + after((gain[y, cls] - gain[y, other]) * amount)
+    if value is not None and not objective.is_constrained:
+        return np.zeros(steps.size), value
+    hits, predicted = np.empty((steps.size, problem.k)), np.empty((steps.size, problem.k))
+    for label in range(problem.k):
+        gained, lost = (y == label) & (label == cls), other == label
+        hits[:, label] = counts[label, label] + after(amount * (gained.astype(np.int8) - (lost & (y == label))))
+        predicted[:, label] = counts[:, label].sum() + after(amount * (np.int8(label == cls) - lost.astype(np.int8)))
+    value = objective.macro_f1(hits, predicted) if value is None else value
+    return objective.shortfall(hits, predicted), value
 
 
 # Searches over all weights
@@ -388,8 +346,9 @@ def best_of_starts(problem: Problem, starts: Sequence[Array], seed: Any = 0) -> 
 def _part(problem: Problem, seed: Any) -> Problem:
     rows = np.random.default_rng(seed).choice(problem.y.size, MANY_ROWS, replace=False)
     part = problem.rows(rows)
+    support = np.bincount(part.y, part.weight, part.k)
     least_hits = part.objective.least_hits * (part.weight.sum() / problem.weight.sum())
-    return replace(part, objective=replace(part.objective, least_hits=least_hits))
+    return replace(part, objective=replace(part.objective, support=support, least_hits=least_hits))
 
 
 # Recalibration
@@ -680,6 +639,7 @@ def class_weights(
     objective: Name | CostMatrix = "accuracy",
     method: Method = "auto",
     min_recall: Any = None,
+    subject_to: Any = (),
     classes: Any = None,
     sample_weight: Any = None,
     random_state: Any = 0,
@@ -701,6 +661,9 @@ def class_weights(
         macro-F1, and under constraints.
     min_recall : float, or mapping from class to float, optional
         Least share of a class that must be found, with "coordinate" or "greedy".
+    subject_to : str or sequence of str
+        Bounds on averages of a metric of the classes, such as ``"macro_precision >= 0.8 and accuracy > 0.7"``, with
+        "coordinate" or "greedy".
     classes, sample_weight : see `MulticlassPredictions`
     random_state : int, Generator, RandomState or None
         Of the random starts.
@@ -718,7 +681,7 @@ def class_weights(
     Warns
     -----
     RocscopeWarning
-        Where no weights were found that meet `min_recall`.
+        Where no weights were found that meet `min_recall` and `subject_to`.
 
     Notes
     -----
@@ -745,25 +708,25 @@ def class_weights(
         objective = objective.in_order(preds.classes)
     models = [model] if model is not None or len(preds.models) == 1 else list(preds.proba)
     seed = check.seed_of(random_state)
-    decisions = [_of_model(preds, name, objective, method, min_recall, seed) for name in models]
+    target = Objective.of(objective, preds.support, preds.classes, min_recall, subject_to)
+    decisions = [_of_model(preds, name, objective, target, method, seed) for name in models]
     if not decisions:
         raise ScoreError("models", expected="probabilities of at least one", got="predicted labels only")
-    target = Objective.of(objective, preds.support, preds.classes, min_recall)
     return max(decisions, key=lambda decision: target.score(decision.confusion.counts))
 
 
 def _of_model(
-    preds: MulticlassPredictions, model: str | None, objective: Any, method: Method, min_recall: Any, seed: int
+    preds: MulticlassPredictions, model: str | None, objective: Any, target: Objective, method: Method, seed: int
 ) -> ClassWeights:
     """Return the class weights of one model.
 
     "auto" is "smooth" where Bayes' rule maximises the objective: not with minimum recalls, nor for macro-F1, which is
     not a sum over cases.
     """
-    problem = _problem(preds, model, objective, min_recall)
+    problem = _problem(preds, model, target)
     name = model or preds.models[0]
     if method == "auto":
-        method = "coordinate" if problem.objective.least_hits.any() or objective == "macro_f1" else "smooth"
+        method = "coordinate" if target.is_constrained or objective == "macro_f1" else "smooth"
     if method == "smooth":
         return replace(_smooth(problem, preds, objective), model=name)
     weight = greedy(problem)
@@ -776,18 +739,17 @@ def _of_model(
     return replace(_decision(problem, preds, weight, method), model=name)
 
 
-def _problem(preds: MulticlassPredictions, model: str | None, objective: Any, min_recall: Any) -> Problem:
+def _problem(preds: MulticlassPredictions, model: str | None, target: Objective) -> Problem:
     design = preds.design(groups=False)
     y, proba = preds.y_true[design.rows], preds.probabilities(model)[design.rows]
-    target = Objective.of(objective, preds.support, preds.classes, min_recall)
     unit = 1.0 if preds.frequency is not None else float(design.amount.mean())
     return Problem(y, np.ascontiguousarray(proba, dtype=np.float64), design.amount, target, unit)
 
 
 def _smooth(problem: Problem, preds: MulticlassPredictions, objective: Name | CostMatrix) -> ClassWeights:
-    if problem.objective.gain is None or problem.objective.least_hits.any():
+    if problem.objective.gain is None or problem.objective.is_constrained:
         expected = f"one of {NAMES[:2]} or a cost matrix, and no constraint"
-        got = "min_recall" if problem.objective.least_hits.any() else "'macro_f1'"
+        got = "a constraint" if problem.objective.is_constrained else "'macro_f1'"
         raise InputError("method='smooth'", expected=expected, got=got, hint="use method='coordinate'")
     weight, temperature = fit_recalibration(problem.y, problem.proba, problem.weight, problem.unit)
     counts = None
@@ -806,7 +768,7 @@ def _decision(
     counts = problem.counts(weight) if counts is None else counts
     score = objective.score(counts)
     if score[0] < 0:
-        warn(f"no class weights were found that meet min_recall; {-score[0]:g} cases are lacking")
+        warn(f"no class weights were found that meet the constraints; {-score[0]:g} cases are lacking")
     value, at_one = objective.value(score), objective.value(problem.score(np.ones(problem.k)))
     matrix = ConfusionMatrix(counts.astype(preds.support.dtype), classes=preds.classes, rows="actual")
     return ClassWeights(preds.classes, weight, 1.0, None, objective.name, method, value, at_one, matrix)

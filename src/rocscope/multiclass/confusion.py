@@ -4,21 +4,30 @@ Counts have the actual class in rows and the predicted class in columns. A metri
 rest; averages over classes are macro (all classes equal), weighted (by their number of cases) or micro (all
 one-vs-rest tables added up). Statistics of the whole matrix are accuracy, kappa and the Matthews correlation.
 
-The first part of the file checks class names, labels and probability columns for the whole package.
+The first part of the file checks probability columns for the whole package.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from math import inf, isfinite, sqrt
+from math import inf, isfinite, nan, sqrt
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope import metrics
 from rocscope._base import validation as check
-from rocscope._base.arrays import Array, Indices, told_apart
+from rocscope._base.arrays import Array, Indices
+from rocscope._base.class_names import (
+    by_class,
+    check_classes,
+    class_index,
+    distinct_labels,
+    label_column,
+    ordered_categories,
+    position,
+    square_by_class,
+)
 from rocscope.core import OperatingPoint, Result, html_table, jsonable
 from rocscope.errors import InputError, LabelError, ScoreError, ShapeError, WeightError, warn
 from rocscope.figures.influence import SIGNED, SPARE
@@ -29,144 +38,12 @@ from rocscope.inference.estimate import Estimate
 from rocscope.inference.proportions import binomial_limits, logit, proportion, share_of
 from rocscope.inference.variance import RowDesign
 
-# Classes, labels and probabilities
+# Probabilities
 
 SUM_TOLERANCE = 1e-5
 """Largest accepted difference from 1 of a row's sum of probabilities."""
 
 SOFTMAX = "convert logits by scipy.special.softmax(logits, axis=1) first"
-
-
-def check_classes(classes: Any, name: str = "classes") -> tuple[Hashable, ...]:
-    """Return at least two distinct class names, distinct also as text."""
-    column = check.check_column(classes if hasattr(classes, "__array__") else list(classes), name)
-    check.check_present(column, name, LabelError)
-    names = tuple(classes.tolist() if isinstance(classes, np.ndarray) else classes)
-    texts = [str(entry) for entry in names]
-    repeated = sorted({text for text in texts if texts.count(text) > 1})
-    if repeated:
-        raise LabelError(name, expected="a different name for each class", got=f"more than once: {', '.join(repeated)}")
-    if len(names) < 2:
-        raise LabelError(name, expected="at least two classes", got=check.listing(names))
-    return names
-
-
-def label_column(values: Any, name: str, n: int | None = None) -> Array:
-    """Return a column of labels without missing ones."""
-    if getattr(values, "ndim", 1) == 2 and min(values.shape) > 1:
-        got = f"shape {tuple(values.shape)}"
-        hint = "one-hot labels: y.argmax(axis=1); several labels a row: rocscope.Predictions for each column"
-        raise ShapeError(name, expected="one label a row", got=got, hint=hint)
-    column = check.check_column(values, name, n)
-    check.check_present(column, name, LabelError)
-    return column
-
-
-def ordered_categories(*columns: Any) -> list[Any] | None:
-    """Return the categories of the first column that has an order of them (pandas, Polars Enum), in that order."""
-    for values in columns:
-        kind: Any = getattr(values, "dtype", None)
-        if getattr(kind, "ordered", False) or type(kind).__name__ == "Enum":
-            return list(kind.categories)
-    return None
-
-
-def distinct_labels(*columns: Array) -> list[Any]:
-    """Return the distinct labels of several columns, sorted if they can be."""
-    try:
-        return check.distinct(np.concatenate(columns))
-    except TypeError as error:  # dates beside numbers
-        kinds = " and ".join(dict.fromkeys(str(column.dtype) for column in columns))
-        raise LabelError("labels", expected="labels of one type", got=kinds) from error
-
-
-def class_index(labels: Array, classes: Sequence[Hashable], name: str) -> Indices:
-    """Return the index of each label among the classes."""
-    seen, inverse = factorized(labels)
-    place = {label: index for index, label in enumerate(classes)}
-    strange = [label for label in seen if label not in place]
-    if strange:
-        expected = f"labels among the classes {check.listing(classes)}"
-        hint = "every class needs its column; name all of them with classes="
-        if {str(label) for label in strange} <= {str(cls) for cls in classes}:
-            hint = "text and numbers differ: convert the labels or the classes to one type"
-        raise LabelError(name, expected=expected, got=check.listing(strange), hint=hint)
-    return np.array([place[label] for label in seen], np.intp)[inverse]
-
-
-def class_order(names: Iterable[Any], classes: Sequence[Hashable], subject: str) -> Indices:
-    """Return the order that sorts names as the classes are; a name is a class, or its text.
-
-    Raises
-    ------
-    LabelError
-        If the names are not the classes.
-    """
-    names = list(names)
-    place = {str(cls): index for index, cls in enumerate(classes)} | {cls: i for i, cls in enumerate(classes)}
-    places = [place.get(name, place.get(str(name), -1)) for name in names]
-    if sorted(places) != list(range(len(classes))):
-        raise LabelError(subject, expected=f"the classes {check.listing(classes)}", got=check.listing(names) or "none")
-    return np.argsort(places)
-
-
-def by_class(values: Any, classes: Sequence[Hashable], subject: str) -> Any:
-    """Return an array with the columns of a data frame, or the numbers of a mapping, in the order of the classes."""
-    if isinstance(values, Mapping):
-        order = class_order(values, classes, subject)
-        return np.array(list(values.values()))[order]
-    if not check.is_frame(values):
-        return check.as_array(values)
-    columns = check.frame_columns(values)
-    order = class_order(columns, classes, f"columns of {subject}")
-    return np.column_stack([*columns.values()])[:, order]
-
-
-def square_by_class(matrix: Any, classes: Any, subject: str) -> tuple[Any, tuple[Hashable, ...] | None]:
-    """Return a square matrix and its classes; rows and columns of a data frame are matched by name."""
-    if not check.is_frame(matrix):
-        return matrix, None if classes is None else check_classes(classes)
-    if not hasattr(matrix, "index"):
-        got, hint = "a data frame without an index", "pass an array in the order of classes="
-        raise LabelError(subject, expected="a name for each row and column", got=got, hint=hint)
-    table = matrix.fillna(0)
-    if classes is None:  # a class that is never predicted, or does not occur, lacks a column or row of a crosstab
-        classes = ordered_categories(table.index, table.columns) or distinct_labels(
-            np.array([*table.index, *table.columns])
-        )
-        table = table.reindex(index=classes, columns=classes, fill_value=0)
-    classes = check_classes(classes)
-    rows = class_order(table.index, classes, f"rows of {subject}")
-    columns = class_order(table.columns, classes, f"columns of {subject}")
-    return table.to_numpy()[np.ix_(rows, columns)], classes
-
-
-def factorized(labels: Array) -> tuple[list[Any], NDArray[np.signedinteger[Any]]]:
-    """Return the distinct labels, sorted if they can be, and the index of each row's label."""
-    texts = told_apart(labels)  # None unless it is a long column of texts
-    if texts is not None:
-        return texts[0].tolist(), texts[1]
-    if labels.dtype.kind in "iu":
-        low, high = int(labels.min()), int(labels.max())
-        if high - low < labels.size:  # few values: a table is faster than a sort
-            offset = np.subtract(labels, low, dtype=np.int64, casting="unsafe")
-            occurs = np.bincount(offset) > 0
-            values = [low + step for step in np.flatnonzero(occurs).tolist()]
-            return values, (np.cumsum(occurs) - 1)[offset]
-    try:
-        values, inverse = np.unique(labels, return_inverse=True)
-        return values.tolist(), inverse.reshape(-1)  # NumPy 2.0 gives it the shape of the labels
-    except TypeError:  # labels of mixed types have no order
-        values = list(dict.fromkeys(labels.tolist()))
-        place = {label: index for index, label in enumerate(values)}
-        return values, np.array([place[label] for label in labels.tolist()], np.intp)
-
-
-def position(cls: Any, classes: Sequence[Hashable]) -> int:
-    """Return the index of one class."""
-    if check.check_label(cls, "class") not in classes:
-        raise LabelError("class", expected=f"one of {check.listing(classes)}", got=repr(cls))
-    return classes.index(cls)
 
 
 def check_probabilities(
@@ -357,11 +234,6 @@ def _metric(name: str) -> metrics.Metric:
     return figure.cells
 
 
-def _named(statistic: Any) -> Any:
-    figure = known(statistic) if isinstance(statistic, str) else None
-    return figure.name if figure else statistic
-
-
 def averaged(counts: Array, metric: str, averaging: Averaging, **options: Any) -> Any:
     """Mean of a metric over the classes for which it is defined.
 
@@ -370,11 +242,18 @@ def averaged(counts: Array, metric: str, averaging: Averaging, **options: Any) -
     averaging : {"macro", "micro", "weighted"}
         Equal weight for each class; all one-vs-rest tables added up; each class by its number of cases.
     """
+    return averaged_cells(one_vs_rest(counts), counts.sum(axis=-1), metric, averaging, **options)
+
+
+def averaged_cells(
+    cells: tuple[Array, Array, Array, Array], support: Array, metric: str, averaging: Averaging, **options: Any
+) -> Any:
+    """Return the same, given the four counts of each class against the rest, and its number of cases."""
     if averaging == "micro":
-        return _metric(metric)(*(cell.sum(axis=-1) for cell in one_vs_rest(counts)), **options)
-    check.check_choice("averaging", averaging, ("macro", "micro", "weighted"))
-    values = per_class(counts, metric, **options)
-    return weighted_mean(values, counts.sum(axis=-1) if averaging == "weighted" else np.ones(values.shape))
+        return _metric(metric)(*(cell.sum(axis=-1) for cell in cells), **options)
+    check.check_choice("averaging", averaging, AVERAGINGS)
+    values = _metric(metric)(*cells, **options)
+    return weighted_mean(values, support if averaging == "weighted" else np.ones(values.shape))
 
 
 def accuracy(counts: Array) -> Any:
@@ -435,13 +314,40 @@ STATISTICS: dict[str, Callable[[Array], Any]] = {
 }
 """Statistics of a whole table by name; means over classes skip undefined ones."""
 
+AVERAGINGS = ("macro", "micro", "weighted")
 # Statistics of a whole table that are averages of a metric of classes.
-_AVERAGES: dict[str, tuple[str, Averaging]] = {
-    "accuracy": ("recall", "weighted"),
-    "error": ("fnr", "weighted"),
-    "balanced_accuracy": ("recall", "macro"),
-    "macro_f1": ("f_score", "macro"),
-}
+_AVERAGES = {"accuracy": ("weighted", "recall"), "error": ("weighted", "fnr"), "balanced_accuracy": ("macro", "recall")}
+
+
+def averaged_metric(name: str) -> tuple[Any, str]:
+    """Return how a metric of each class is averaged, and its name; no averaging if the name is not an average.
+
+    Examples
+    --------
+    >>> averaged_metric("macro_recall"), averaged_metric("f1_weighted"), averaged_metric("kappa")
+    (('macro', 'recall'), ('weighted', 'f1'), (None, 'kappa'))
+    """
+    if name in _AVERAGES:
+        return _AVERAGES[name]
+    first, _, rest = name.partition("_")
+    begin, _, last = name.rpartition("_")  # scikit-learn puts the average last
+    for averaging, metric in ((first, rest), (last, begin)):
+        figure = known(metric)
+        if averaging not in AVERAGINGS or figure is None:
+            continue
+        if figure.name == "average_precision" or (figure.needs == "cells" and figure.sign):
+            return averaging, metric
+    return None, name
+
+
+def statistic(counts: Array, name: str) -> Any:
+    """Return a statistic of a table by its name: one of `STATISTICS`, or an average such as "weighted_precision"."""
+    if name in STATISTICS:
+        return STATISTICS[name](counts)
+    averaging, metric = averaged_metric(name)
+    return averaged(counts, metric, averaging)
+
+
 _STEP = 1e-3  # of a count, for derivatives of metrics: their error is its square, and rounding is far below
 
 _PROPORTIONS = ("tpr", "fnr", "tnr", "fpr", "precision", "npv")
@@ -513,7 +419,8 @@ def table_interval(
         hint = "make the matrix of rows: MulticlassPredictions.confusion, or ConfusionMatrix.from_labels"
         raise InputError(f"interval of {statistic}", expected="numbers of cases", got="sums of weights", hint=hint)
     if of is not None:
-        index, rate = position(of, classes), _named(statistic)
+        figure = known(statistic)
+        index, rate = position(of, classes), figure.name if figure is not None else statistic
         if rows is None and rate in _PROPORTIONS:
             right, n = share_of(rate, *(int(cell[index]) for cell in one_vs_rest(counts)))
             if not n:
@@ -521,16 +428,17 @@ def table_interval(
             return proportion(right, n, level=level)
         return _half_row_interval(matrix, statistic, None, np.arange(len(classes)) == index, level)
     if averaging is None:
-        if statistic not in STATISTICS:
+        averaging, metric = averaged_metric(statistic)
+        if statistic not in STATISTICS and (averaging is None or metric == "average_precision"):
             expected = check.one_of(statistic, list(STATISTICS))
             hint = f"a metric of classes needs of= (one of {check.listing(classes)}) or averaging="
             raise InputError("statistic", expected=expected, got=repr(statistic), hint=hint)
         if rows is None and statistic in ("accuracy", "error"):
             right, n = int(np.trace(counts)), int(counts.sum())
             return proportion(right if statistic == "accuracy" else n - right, n, level=level)
-        if statistic not in _AVERAGES:
+        if averaging is None:
             return _half_row_interval(matrix, statistic, None, None, level)
-        statistic, averaging = _AVERAGES[statistic]
+        statistic = metric
     weight = counts.sum(axis=1) if averaging == "weighted" else np.ones(len(counts))
     if averaging != "micro":
         weight = weight * ~np.isnan(per_class(counts, statistic))
@@ -809,8 +717,8 @@ class ConfusionMatrix(Result):
         Parameters
         ----------
         statistic : str
-            "accuracy", "error", "balanced_accuracy", "macro_f1", "kappa", "linear_kappa", "quadratic_kappa", "mcc";
-            or a metric of one class (`of`) or of all (`averaging`), see `per_class`.
+            "accuracy", "error", "balanced_accuracy", "kappa", "linear_kappa", "quadratic_kappa", "mcc"; an average
+            such as "macro_f1"; or a metric of one class (`of`) or of all (`averaging`), see `per_class`.
         of : class, optional
         averaging : {"macro", "micro", "weighted"}, optional
         level : float
@@ -842,6 +750,34 @@ class ConfusionMatrix(Result):
         22
         """
         return table_interval(self, statistic, of, averaging, level)
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """Return a data frame like scikit-learn's classification report: a row per class, and rows of averages.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}
+
+        Returns
+        -------
+        data frame
+            Columns "class", "precision", "recall", "f1-score" and "support"; last the rows "accuracy" (in the column
+            "f1-score"), "macro avg" and "weighted avg". A share without cases is NaN, and averages omit it.
+
+        Examples
+        --------
+        >>> ConfusionMatrix([[3, 1], [0, 4]], classes="ab", rows="actual").to_frame().round(3).iloc[[0, -1]]
+                  class  precision  recall  f1-score  support
+        0             a        1.0   0.750     0.857        4
+        4  weighted avg        0.9   0.875     0.873        8
+        """
+        columns: dict[str, Any] = {"class": [*map(str, self.classes), "accuracy", "macro avg", "weighted avg"]}
+        for name, metric in (("precision", "precision"), ("recall", "recall"), ("f1-score", "f_score")):
+            overall = self.accuracy if metric == "f_score" else nan
+            averages = [overall, float(self.macro(metric)), float(self.weighted(metric))]
+            columns[name] = [*self.per_class(metric).tolist(), *averages]
+        columns["support"] = [*self.support.tolist(), *[self.n] * 3]
+        return check.frame_of(columns, backend)
 
     def __add__(self, other: object) -> "ConfusionMatrix":
         if not isinstance(other, type(self)) or other.classes != self.classes:

@@ -5,27 +5,25 @@ the decision of least expected cost is argmin over j of Σᵢ pᵢ·costᵢⱼ. 
 is expected to cost more than rejecting it (Chow's rule).
 """
 
-import csv
-import os
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from rocscope._base import class_names
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Indices
 from rocscope._base.contract import contract
 from rocscope.core import Result, jsonable, require_kinds
 from rocscope.curves.curve import Curve
-from rocscope.errors import EngineError, InputError, LabelError, ScoreError, ShapeError, warn
+from rocscope.errors import InputError, LabelError, ScoreError, ShapeError, warn
 from rocscope.inference import estimate as inference
 from rocscope.inference.proportions import binomial_limits, normal_quantile
 from rocscope.inference.variance import moves_of_mean
 from rocscope.multiclass import confusion
-from rocscope.multiclass.confusion import ConfusionMatrix, RowsAre, by_class, check_classes, check_probabilities
+from rocscope.multiclass.confusion import ConfusionMatrix, RowsAre, check_probabilities
 from rocscope.multiclass.predictions import MulticlassPredictions, predictions_of
 
 # Cost matrices
@@ -85,7 +83,7 @@ class CostMatrix(Result):
     def __init__(
         self, cost: Any, *, classes: Any = None, rows: RowsAre | None = None, allow_rewarded_errors: bool = False
     ) -> None:
-        table, names = confusion.square_by_class(cost, classes, "cost")
+        table, names = class_names.square_by_class(cost, classes, "cost")
         matrix = confusion.rows_actual(table, "cost", rows)
         if names is None:
             raise LabelError("classes", expected="a name for each row and column of cost", got="none")
@@ -109,7 +107,7 @@ class CostMatrix(Result):
     @classmethod
     def errors(cls, classes: Any) -> "CostMatrix":
         """Return the matrix in which every error costs 1; its expected cost is the error rate."""
-        names = check_classes(classes)
+        names = class_names.check_classes(classes)
         return cls(1 - np.eye(len(names), dtype=np.int64), classes=names)
 
     def total(self, matrix: ConfusionMatrix) -> float:
@@ -189,7 +187,7 @@ class CostMatrix(Result):
         >>> CostMatrix([[0, 1], [5, 0]], classes=["a", "b"], rows="actual").in_order(["b", "a"]).cost.tolist()
         [[0, 5], [1, 0]]
         """
-        order = confusion.class_order(self.classes, classes, "cost matrix")
+        order = class_names.class_order(self.classes, classes, "cost matrix")
         cost = self.cost[np.ix_(order, order)]
         return CostMatrix(cost, classes=classes, rows="actual", allow_rewarded_errors=True)
 
@@ -207,7 +205,7 @@ class CostMatrix(Result):
 
 def check_prior(prior: Any, classes: Sequence[Hashable], name: str) -> Array:
     """Return the share of each class, from a mapping by class or from an array in their order."""
-    shares = np.asarray(by_class(prior, classes, name), dtype=np.float64)
+    shares = np.asarray(class_names.by_class(prior, classes, name), dtype=np.float64)
     if shares.shape != (len(classes),):
         raise ShapeError(name, expected=f"a share for each of {check.listing(classes)}", got=check.shown(prior))
     if not (shares >= 0).all() or abs(shares.sum() - 1) > confusion.SUM_TOLERANCE:
@@ -258,7 +256,7 @@ def shift_prior(proba: Any, train_prior: Any, target_prior: Any, *, classes: Any
         if isinstance(train_prior, Mapping) or isinstance(target_prior, Mapping):
             raise InputError("classes", expected="the class of each column of proba, for priors by class", got="none")
         classes = range(len(train_prior))
-    classes = check_classes(classes)
+    classes = class_names.check_classes(classes)
     train = check_prior(train_prior, classes, "train_prior")
     target = check_prior(target_prior, classes, "target_prior")
     if (train == 0).any():
@@ -282,21 +280,15 @@ def _refuse_rewarded_errors(matrix: Array, classes: tuple[Hashable, ...]) -> Non
     if not cheaper.any():
         return
     actual, predicted = (int(index) for index in np.argwhere(cheaper)[0])
-    transposed_fits = bool((matrix >= right).all())
-    benefits_fit = bool((matrix <= right[:, np.newaxis]).all())
-    if transposed_fits:
+    if (matrix >= right).all():
         hint = "it fits the other way round: check rows="
-    elif benefits_fit:
-        hint = "benefits go to CostMatrix.from_benefits"
     else:
-        hint = "allow_rewarded_errors=True accepts it"
-    raise InputError(
-        "cost",
-        expected="no error to cost less than the right prediction",
-        got=f"{matrix[actual, predicted]:g} for a case of {classes[actual]!r} predicted as {classes[predicted]!r}, "
-        f"but {right[actual]:g} predicted right",
-        hint=hint,
+        hint = "benefits go to CostMatrix.from_benefits; allow_rewarded_errors=True accepts it"
+    got = (
+        f"{matrix[actual, predicted]:g} for a case of {classes[actual]!r} predicted as {classes[predicted]!r}, "
+        f"but {right[actual]:g} predicted right"
     )
+    raise InputError("cost", expected="no error to cost less than the right prediction", got=got, hint=hint)
 
 
 def _exact_total(cost: Array, counts: Array) -> Fraction:
@@ -305,45 +297,6 @@ def _exact_total(cost: Array, counts: Array) -> Fraction:
     for price, count in zip(cost.ravel().tolist(), counts.ravel().tolist(), strict=True):
         total += Fraction(repr(price)) * Fraction(count)
     return total
-
-
-def read_costs(path: str | os.PathLike[str], classes: Sequence[Hashable], *, rows: RowsAre | None = None) -> CostMatrix:
-    """Cost matrix from a CSV file whose first row and first column name the classes, in any order.
-
-    Parameters
-    ----------
-    path : path
-    classes : sequence of k class names
-        In the order wanted.
-    rows : {"actual", "predicted"}, optional
-        Meaning of the rows of the file; see `CostMatrix`.
-
-    Raises
-    ------
-    EngineError
-        If the file cannot be read.
-    LabelError
-        If its rows or columns are not the classes.
-    InputError If a cell is not a number; see also `CostMatrix`.
-    """
-    try:
-        lines = [line for line in csv.reader(Path(path).read_text(encoding="utf-8-sig").splitlines()) if line]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise EngineError(str(path), expected="a CSV file of costs", got=reason) from error
-    names, body = ([name.strip() for name in lines[0][1:]], lines[1:]) if lines else ([], [])
-    columns = confusion.class_order(names, classes, f"columns of {path}")
-    matrix = []
-    for place in confusion.class_order([line[0].strip() for line in body], classes, f"rows of {path}"):
-        row, *cells = body[place]
-        cells = [*cells, *[""] * len(names)]
-        try:
-            values = [float(cells[column]) for column in columns]
-        except ValueError as error:
-            got = str(error).rpartition(": ")[2]
-            raise InputError(f"{path}, row {row.strip()!r}", expected="a number in each column", got=got) from None
-        matrix.append([int(value) if value.is_integer() else value for value in values])
-    return CostMatrix(matrix, classes=classes, rows=rows)
 
 
 # Reject option

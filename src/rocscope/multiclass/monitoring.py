@@ -13,6 +13,7 @@ import numpy as np
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
+from rocscope._base.class_names import position
 from rocscope._base.contract import held_to_contract
 from rocscope._base.json_format import Fields
 from rocscope.decisions import confidence_sequence as sequence
@@ -22,7 +23,6 @@ from rocscope.figures.conditions import Condition
 from rocscope.figures.influence import Figure
 from rocscope.figures.registry import figure_named, known
 from rocscope.multiclass.class_weighting import ClassWeights
-from rocscope.multiclass.confusion import position
 from rocscope.multiclass.predictions import predictions_of
 
 _EXAMPLE = "recall(cat) < .8"

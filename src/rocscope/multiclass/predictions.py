@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from rocscope._base import class_names
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.grouping import SEGMENTS
@@ -87,21 +88,21 @@ class MulticlassPredictions(Rows):
         check.check_same_index(
             y_true=y_true, proba=proba, decisions=decisions, sample_weight=sample_weight, **own_columns
         )
-        actual = confusion.label_column(y_true, "y_true")
+        actual = class_names.label_column(y_true, "y_true")
         n = actual.size
         given, labels = _models(proba, decisions, actual)
         predicted = {
-            model: confusion.label_column(values, f"decisions[{model!r}]", n) for model, values in labels.items()
+            model: class_names.label_column(values, f"decisions[{model!r}]", n) for model, values in labels.items()
         }
         self.classes = _classes(classes, given, labels, y_true, [actual, *predicted.values()])
-        self.y_true = check.read_only(confusion.class_index(actual, self.classes, "y_true"))
+        self.y_true = check.read_only(class_names.class_index(actual, self.classes, "y_true"))
         self.proba: dict[str, Array] = {}
         self.decisions: dict[str, Array] = {}
         for model, values in given.items():
             matrix = confusion.check_probabilities(values, n, self.classes, f"proba[{model!r}]", normalize=normalize)
             self.proba[model] = check.read_only(matrix)
         for model, column in predicted.items():
-            index = confusion.class_index(column, self.classes, f"decisions[{model!r}]")
+            index = class_names.class_index(column, self.classes, f"decisions[{model!r}]")
             self.decisions[model] = check.read_only(index)
         self.models = list(self.proba | self.decisions)
         self._keep(n, sample_weight, weights, source, **own_columns)
@@ -155,26 +156,47 @@ class MulticlassPredictions(Rows):
         >>> MulticlassPredictions([0, 1, 2], [[0.7, 0.2, 0.1], [0.5, 0.4, 0.1], [0.5, 0.3, 0.2]]).top_k_accuracy(2)
         0.6666666666666666
         """
+        return float(np.average(self.in_top(k, model), weights=self.sample_weight))
+
+    def in_top(self, k: int, model: str | None = None) -> Array:
+        """Return whether the class of each row is among the k most probable; ties are broken by class order."""
         if not isinstance(k, int | np.integer) or not 1 <= k <= len(self.classes):
             raise InputError("k", expected=f"a whole number from 1 to {len(self.classes)}", got=repr(k))
         proba = self.probabilities(model)
         own = np.take_along_axis(proba, self.y_true[:, np.newaxis], axis=1)
         earlier = np.arange(len(self.classes)) < self.y_true[:, np.newaxis]
-        ahead = ((proba > own) | ((proba == own) & earlier)).sum(axis=1)
-        return float(np.average(ahead < k, weights=self.sample_weight))
+        return ((proba > own) | ((proba == own) & earlier)).sum(axis=1) < k
 
     def binary(self, cls: Any) -> Predictions:
         """Return one class against the rest, with its probability (or 1/0 for predicted labels) as score."""
-        index = confusion.position(cls, self.classes)
+        index = class_names.position(cls, self.classes)
         decisions = {model: column == index for model, column in self.decisions.items()}
         return self._as_predictions(index, slice(None), decisions)
+
+    def pooled(self, groups: Any = None) -> Predictions:
+        """Return all classes against the rest as one sample of n·k rows, whose figures are micro-averages.
+
+        The k rows of a case, and all rows of a group of cases, belong together.
+
+        Examples
+        --------
+        >>> preds = MulticlassPredictions(["a", "b"], [[0.7, 0.3], [0.6, 0.4]])
+        >>> preds.pooled().counts().tp.tolist()
+        [1, 1, 2, 2]
+        """
+        k, unit = len(self.classes), independent_units(self, groups)
+        unit = np.arange(len(self)) if unit is None else unit
+        label = (self.y_true == np.arange(k)[:, np.newaxis]).ravel()
+        scores = {model: proba.T.ravel() for model, proba in self.proba.items()}
+        weight = None if self.sample_weight is None else np.tile(self.sample_weight, k)
+        return Predictions(label, scores, sample_weight=weight, weights=self.weights, groups=np.tile(unit, k))
 
     def pair(self, a: Any, b: Any) -> Predictions:
         """Return the rows of two classes, with `a` positive and its probability as score.
 
         Its AUC is Hand & Till's A(a|b), which `pair(b, a)` need not equal.
         """
-        first, second = confusion.position(a, self.classes), confusion.position(b, self.classes)
+        first, second = class_names.position(a, self.classes), class_names.position(b, self.classes)
         rows = (self.y_true == first) | (self.y_true == second)
         if first == second:
             raise LabelError("pair", expected="two different classes", got=f"{a!r} twice")
@@ -274,13 +296,13 @@ def _classes(
 ) -> tuple[Hashable, ...]:
     """Return the given classes, or those in columns and labels."""
     if classes is None:
-        classes = confusion.ordered_categories(y_true, *labels.values())
+        classes = class_names.ordered_categories(y_true, *labels.values())
     if classes is not None:
-        return confusion.check_classes(classes)
+        return class_names.check_classes(classes)
     frame = next((values for values in given.values() if check.is_frame(values)), None)
     if frame is None:
-        return confusion.check_classes(confusion.distinct_labels(*columns))
+        return class_names.check_classes(class_names.distinct_labels(*columns))
     # Columns are named by text: a label whose text is the same keeps its type.
-    by_text = {str(label): label for label in confusion.distinct_labels(*columns)}
+    by_text = {str(label): label for label in class_names.distinct_labels(*columns)}
     named = [by_text.get(str(name), str(name)) for name in check.frame_columns(frame)]
-    return confusion.check_classes(named, "columns")
+    return class_names.check_classes(named, "columns")

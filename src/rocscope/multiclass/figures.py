@@ -1,0 +1,261 @@
+"""Figures of several classes by name, with confidence intervals, and conditions on them.
+
+One table serves every place that takes a figure by name: `multiclass_figure`, `multiclass_conditions`, and the metrics
+of `rocscope.evaluation`. A name is one of
+
+- a statistic of the confusion matrix, such as "accuracy" or "quadratic_kappa"; or the macro, micro or weighted average
+  of a metric of each class, such as "macro_recall" or, as scikit-learn writes it, "recall_macro";
+- an average AUC: a variant of `multiclass_auc`, or "micro" for the micro-average;
+- "macro_average_precision", "micro_average_precision" and "weighted_average_precision";
+- a mean score of the probabilities: "brier", "log_loss" or "rps"; or "top_2_accuracy" with any number.
+"""
+
+import re
+from dataclasses import dataclass
+from math import isnan, nan, sqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rocscope._base import validation as check
+from rocscope._base.contract import contract
+from rocscope.core import ThresholdCounts, require_kinds
+from rocscope.errors import InputError, OneClassError
+from rocscope.figures.conditions import Condition
+from rocscope.figures.influence import SHARE, average_precision
+from rocscope.figures.registry import known
+from rocscope.inference import estimate as inference
+from rocscope.inference.estimate import Estimate
+from rocscope.inference.influence_estimates import estimate_of
+from rocscope.inference.variance import RowLevels
+from rocscope.multiclass import areas, calibration, confusion
+from rocscope.multiclass.predictions import MulticlassPredictions, predictions_of
+
+# Other names of averages of the AUC, most of them scikit-learn's. AUNU and AUNP average the AUC of each class against
+# the rest, with equal weights or with the shares of the classes (Ferri et al. 2009).
+NAMES_OF_AVERAGED_AUC = {
+    "roc_auc": "auc",
+    "roc_auc_ovr": "aunu",
+    "roc_auc_ovr_weighted": "aunp",
+    "roc_auc_ovo": "hand_till",
+    "roc_auc_ovo_weighted": "ovo_weighted",
+    "micro_auc": "micro",
+}
+_SCORES = ("brier", "log_loss", "rps")
+_TOP = re.compile(r"top_?(\d+)(?:_accuracy)?")
+
+
+@dataclass(frozen=True)
+class ClassFigure:
+    """A figure of the predictions of one model.
+
+    Attributes
+    ----------
+    name : str
+    kind : {"table", "area", "precision", "score", "top"}
+    of : str
+        The variant of an area, the averaging of average precision, or the number of a top-k accuracy.
+    sign : int
+        −1 if a small value is good.
+    """
+
+    name: str
+    kind: str
+    of: Any = ""
+    sign: int = 1
+
+    @property
+    def mean_of_rows(self) -> bool:
+        """Whether it is a mean over rows."""
+        return self.kind == "score" or self.name in ("accuracy", "error")
+
+    def value(self, preds: MulticlassPredictions, model: str | None = None) -> float:
+        """Return the value."""
+        if self.kind == "table":
+            return float(confusion.statistic(preds.confusion(model).counts, self.name))
+        if self.kind == "area":
+            return areas.multiclass_auc(preds, model=model).average(self.of).value
+        return self.interval(preds, model).value
+
+    def interval(self, preds: MulticlassPredictions, model: str | None = None, level: float = 0.95) -> Estimate:
+        """Return the value with its interval."""
+        if self.kind == "table":
+            return preds.confusion(model).interval(self.name, level=level)
+        if self.kind == "area":
+            return areas.multiclass_auc(preds, model=model).interval(self.of, level=level)
+        if self.kind == "score":
+            return calibration.multiclass_score(preds, rule=self.name, model=model, level=level)  # type: ignore[arg-type]
+        if self.kind == "top":
+            # Whether the class is among the k is a decision between two, whose accuracy has the interval of any table.
+            missed = 1 - preds.in_top(self.of, model)
+            table = confusion.ConfusionMatrix.from_index(np.zeros_like(missed), missed, (True, False), preds.design())
+            return table.interval("accuracy", level=level)
+        if self.of == "micro":
+            return estimate_of(preds.pooled(), average_precision(), model=model, level=level)
+        return _mean_average_precision(preds, model, self.of, level)
+
+
+def class_figure(name: Any, subject: str = "figure", hint: str = "") -> ClassFigure:
+    """Return the figure with a name, in any case; raise InputError for an unknown one.
+
+    Examples
+    --------
+    >>> [class_figure(name).name for name in ("Recall_Macro", "roc_auc_ovr", "top-3", "neg_log_loss", "accuracy")]
+    ['macro_recall', 'aunu', 'top_3_accuracy', 'log_loss', 'accuracy']
+    """
+    folded = str(name).strip().lower().replace("-", "_").replace(" ", "_")
+    folded = NAMES_OF_AVERAGED_AUC.get(folded, folded)
+    if top := _TOP.fullmatch(folded):
+        return ClassFigure(f"top_{top[1]}_accuracy", "top", int(top[1]))
+    if folded in ("auc", "micro", *areas.VARIANTS):
+        return ClassFigure(folded, "area", "hand_till" if folded == "auc" else folded)
+    figure = known(folded)
+    plain = figure.name if figure is not None else folded
+    if plain in _SCORES:
+        return ClassFigure(plain, "score", sign=-1)
+    if plain in confusion.STATISTICS:
+        return ClassFigure(plain, "table", sign=-1 if plain == "error" else 1)
+    average, metric = confusion.averaged_metric(plain)
+    of_class = known(metric)
+    if metric == "average_precision":
+        return ClassFigure(f"{average or 'macro'}_average_precision", "precision", average or "macro")
+    if average and of_class:
+        return ClassFigure(f"{average}_{metric}", "table", sign=of_class.sign)
+    averages = [f"{average}_{metric}" for average in confusion.AVERAGINGS for metric in ("precision", "recall", "f1")]
+    names = ["auc", *areas.VARIANTS, "micro", *_SCORES, "average_precision", "top_2_accuracy"]
+    expected = check.one_of(str(name), [*names, *confusion.STATISTICS, *averages])
+    raise InputError(subject, expected=expected, got=repr(name), hint=hint)
+
+
+def _mean_average_precision(preds: MulticlassPredictions, model: str | None, averaging: str, level: float) -> Estimate:
+    """Return the mean over classes of the average precision of each against the rest.
+
+    A row moves the mean by the sum of its influences on all classes; with weights by the shares of the classes also by
+    what its own class has more than the mean.
+    """
+    design = preds.design()
+    y, proba = preds.y_true[design.rows], preds.probabilities(model)[design.rows]
+    present = np.flatnonzero(preds.support)
+    if present.size < 2:
+        raise OneClassError("average precision", expected="cases of two classes", got="fewer")
+    weight = np.ones(len(preds.classes)) if averaging == "macro" else preds.support
+    weight = weight / weight[present].sum()
+    of_class, influence, bias = np.zeros(weight.size), np.zeros(y.size), 0.0
+    for cls in present:
+        levels = RowLevels.of(y == cls, proba[:, cls])
+        linear = average_precision().linearise(ThresholdCounts(levels.threshold, *levels.counts(design.amount)))
+        of_class[cls] = linear.value
+        influence += weight[cls] * levels.to_rows(linear.of_pos, linear.of_neg)
+        bias += weight[cls] * linear.bias / design.effective
+    value = float(weight[present] @ of_class[present])
+    if averaging == "weighted":
+        influence += of_class[y] - value
+    stratum = design.stratum((design.share * (influence - design.share @ influence))[:, np.newaxis])
+    informative = stratum.informative_units(stratum.moves[:, 0])
+    error, method = sqrt(stratum.variance(0)), design.named("influence")
+    if not (error > 0 and value < 1):
+        return Estimate(value, nan, nan, level, method, design.n, nan, "nothing varies")
+    # About the value less its bias, as of two classes; no bias is known better than its size.
+    reach = inference.t_quantile(inference.normal_quantile(level), max(informative, 1)) * np.hypot(error, bias)
+    low, high = SHARE.around(max(value - bias, value / 2), float(reach))
+    reason = design.reason or inference.few(informative, inference.FEW_INFORMATIVE, "informative rows")
+    return Estimate(value, min(low, value), max(high, value), level, method, design.n, error, reason)
+
+
+@contract
+def multiclass_figure(
+    y_true: Any, proba: Any = None, measure: str = "accuracy", *, model: str | None = None, level: float = 0.95
+) -> Estimate:
+    """Estimate a figure of several classes by name, with its confidence interval.
+
+    Parameters
+    ----------
+    y_true : MulticlassPredictions, or array of n labels
+    proba : n × k array or data frame
+    measure : str
+        A statistic of the confusion matrix ("accuracy", "balanced_accuracy", "kappa", "quadratic_kappa", "mcc" …); the
+        macro, micro or weighted average of a metric ("macro_f1", "weighted_precision" …) or of "average_precision"; an
+        average AUC ("hand_till", "aunu", "aunp", "au1p", "ovo_weighted", or "micro"); "brier", "log_loss", "rps"; or
+        "top_2_accuracy" with any number.
+    model : str, optional
+        Which model of the predictions; may be omitted if there is only one.
+    level : float
+        Confidence level.
+
+    Returns
+    -------
+    Estimate
+        Its interval allows for weights, groups and repeats of the rows.
+
+    Raises
+    ------
+    InputError
+        If the name is not known.
+
+    Notes
+    -----
+    "macro_average_precision" and "weighted_average_precision" take each class against the rest. Micro-averages of the
+    AUC and of average precision are those of all n·k pairs of a row and a class; the k pairs of a row are one group.
+
+    Examples
+    --------
+    >>> labels, proba = [0, 1, 2], [[0.7, 0.2, 0.1], [0.5, 0.4, 0.1], [0.5, 0.3, 0.2]]
+    >>> multiclass_figure(labels, proba, "top_2_accuracy").value, multiclass_figure(labels, proba, "macro_recall").value
+    (0.6666666666666666, 0.3333333333333333)
+    """
+    preds = predictions_of(y_true, proba, name="y_true")
+    require_kinds("a figure of several classes", preds)
+    return class_figure(measure, "measure").interval(preds, model, check.check_level(level))
+
+
+class JudgedCondition(NamedTuple):
+    """A condition on a figure, the figure of the rows, and whether the condition holds."""
+
+    condition: Condition
+    estimate: Estimate
+    holds: bool
+
+
+@contract
+def multiclass_conditions(
+    predictions: MulticlassPredictions, conditions: str, *, model: str | None = None
+) -> list[JudgedCondition]:
+    """Judge conditions on figures of several classes, such as a release gate.
+
+    Parameters
+    ----------
+    predictions : MulticlassPredictions
+    conditions : str
+        Such as ``"macro_f1 >= 0.8 at 95% and brier < 0.3"``, with any figure of `multiclass_figure`. With a level, the
+        whole confidence interval has to satisfy the bound; without one, the estimate.
+    model : str, optional
+        The model of conditions that name none; they may name one, as in ``"accuracy(b) > 0.9"``.
+
+    Returns
+    -------
+    list of JudgedCondition
+        For each condition: ``condition``, ``estimate`` and ``holds``. A figure that is undefined holds no condition.
+
+    Raises
+    ------
+    InputError
+        If a figure is not known, or a condition compares two models (see `compare_multiclass_auc`).
+
+    Examples
+    --------
+    >>> preds = MulticlassPredictions(list("abca") * 9, [[0.8, 0.1, 0.1], [0.2, 0.7, 0.1], [0.1, 0.1, 0.8]] * 12)
+    >>> [gate.holds for gate in multiclass_conditions(preds, "accuracy > .3, kappa >= .5 at 95%")]
+    [True, False]
+    """
+    preds = predictions_of(predictions)
+    judged = []
+    for condition in Condition.read(conditions, "conditions", "macro_f1 >= 0.8 at 95%"):
+        if condition.minus is not None:
+            hint = "compare_multiclass_auc and compare_multiclass_costs compare models"
+            raise InputError("conditions", expected="a figure of one model", got=f"{condition}", hint=hint)
+        estimate = multiclass_figure(
+            preds, measure=condition.quantity, model=condition.model or model, level=condition.level or 0.95
+        )
+        holds = not isnan(estimate.value) and condition.beyond_doubt(estimate)
+        judged.append(JudgedCondition(condition, estimate, holds))
+    return judged
