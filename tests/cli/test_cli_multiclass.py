@@ -117,7 +117,7 @@ def test_faults_are_one_line_and_exit_code_2(run, table, arguments, message):
         (",low,medium,high\nlow,0,1,1\nlow,0,1,1\nhigh,1,1,0\n", "rows of"),
         (",low,medium,high\nlow,0,1,x\nmedium,1,0,1\nhigh,1,1,0\n", "expected a number, got 'x'"),
         (",low,medium,high\nlow,0,1\nmedium,1,0,1\nhigh,1,1,0\n", "expected a number, got ''"),
-        (",low,medium,high\nlow,0,1,2\nmedium,1,0,1\nhigh,1,1,0\n", "what the rows of a matrix are"),
+        (",low,medium,high\nlow,0,1,2\nmedium,1,0,1\nhigh,1,1,0\n", "the meaning of the rows of a matrix"),
         ("", "columns of"),
     ],
 )
