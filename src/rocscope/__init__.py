@@ -30,4 +30,4 @@ register("class_monitoring", lambda: import_module("rocscope.multiclass.monitori
 
 __version__ = "0.1.0"
 
-__getattr__, __dir__, __all__ = attach(__name__, __file__)
+__getattr__, __dir__, __all__ = attach(__name__)

@@ -129,8 +129,15 @@ scores_refused = {
     "all None": ([None, None, None], "got 3 missing or infinite, the first in row 0"),
     "text": (["0.1", "0.2", "0.3"], "expected numbers of at most 64 bits, got values of type <U3"),
     "text among numbers": (np.array([1, "2", 3], object), "expected numbers, got '2' of type str"),
-    "decimals": ([Decimal(1), Decimal(2), Decimal(3)], "expected numbers, got Decimal('1') of type Decimal"),
-    "too large": ([2**70 + 1, 1, 2], "expected whole numbers of 64 bits, or that float64 holds too, got 118059"),
+    "wide decimals": ([Decimal("0.1234567890123456")] * 3, "decimals of at most 15 digits, got 0.1234567890123456 in"),
+    "missing decimals": (
+        [Decimal("sNaN"), Decimal("NaN"), Decimal(1)],
+        "got 2 missing or infinite, the first in row",
+    ),
+    "too large": (
+        [2**70 + 1, 1, 2],
+        "64 bits, or that float64 holds too, and decimals of at most 15 digits, got 118",
+    ),
     "complex": ([1j, 2j, 3j], "got values of type complex128"),
     "dates": (np.array(["2020-01-01"] * 3, "M8[D]"), "got values of type datetime64[D]"),
     "extended": (np.array([1, 2, 3], np.longdouble), "expected numbers of at most 64 bits"),

@@ -215,11 +215,52 @@ def test_decimals_of_15_digits_are_the_nearest_float64(units, places):
 def test_whole_decimals_are_integers_and_wide_ones_are_refused():
     sums = duckdb.sql("SELECT y, sum(s) AS s FROM (VALUES (1, 9007199254740993), (0, 2)) t(y, s) GROUP BY y ORDER BY y")
     assert rs.read(sums, label="y", scores="s").scores["s"].tolist() == [2, 2**53 + 1]
-    for value in (Decimal("0.1234567890123456"), Decimal(2**64)):
+    for value in (Decimal("0.1234567890123456"), Decimal(2**64 + 1)):
         with pytest.raises(ScoreError, match=r"score 's' of dict of columns: .*got values of type decimal128.*DOUBLE"):
             rs.read({"y": [1], "s": [value]}, label="y", scores="s")
     rows = pa.table({"y": [1, 0, 1], "s": pa.array([Decimal("0.5"), None, Decimal("-0.1")], pa.decimal128(20, 1))})
     assert rs.read(rows, label="y", scores="s", missing="drop").scores["s"].tolist() == [0.5, -0.1]
+
+
+EXACT = {
+    "above 64 bits": [2**64, 2**70, 3, -(2**80)],
+    "unsigned": [2**63, 2**63 + 1, 1, 2],
+    "decimals": [Decimal("0.1"), Decimal("0.30"), Decimal("0.7"), Decimal("12.9")],
+    "whole decimals": [Decimal(2**53 + 1), Decimal(2**53), Decimal(7), Decimal(-1)],
+    "one beyond float64": [2**64, 2**64 + 1, 3, 5],
+    "wide decimals": [Decimal("0.1234567890123456789"), Decimal("0.5"), Decimal(1), Decimal(2)],
+}
+
+
+@pytest.mark.parametrize("case", EXACT)
+def test_numbers_of_any_size_are_exact_or_refused_at_every_door(case, tmp_path):
+    """The reference is Python's own order of whole numbers and decimals."""
+    y, values = [1, 0, 1, 0], EXACT[case]
+    wins = sum((a > b) + (a == b) / 2 for a in values[::2] for b in values[1::2])
+    arrow = pa.array([Decimal(value) for value in values])
+    table = pa.table({"y": y, "s": arrow})
+    pa.parquet.write_table(table, tmp_path / "t.parquet")
+    (tmp_path / "t.csv").write_text("y,s\n" + "".join(f"{a},{b}\n" for a, b in zip(y, values, strict=True)))
+    columns = {"label": "y", "scores": "s"}
+    objects = pd.Series(values, dtype=object)
+    doors = {
+        "list": lambda: rs.auc(y, values),
+        "objects": lambda: rs.auc(y, objects),
+        "Arrow array": lambda: rs.auc(y, arrow),
+        "dict": lambda: rs.auc(rs.read({"y": y, "s": values}, **columns)),
+        "pandas": lambda: rs.auc(rs.read(pd.DataFrame({"y": y, "s": objects}), **columns)),
+        "Arrow": lambda: rs.auc(rs.read(table, **columns)),
+        "Parquet": lambda: rs.auc(rs.read(tmp_path / "t.parquet", **columns)),
+        "counts": lambda: rs.auc(rs.read_counts(tmp_path / "t.parquet", **columns)["s"]),
+    }
+    if "decimals" not in case:
+        doors["CSV"] = lambda: rs.auc(rs.read(tmp_path / "t.csv", **columns))
+    for door, area in doors.items():
+        if case in ("one beyond float64", "wide decimals"):
+            with pytest.raises(InputError, match=r"float64 holds too,? .*decimals of at most 15 digits, got "):
+                area()
+        else:
+            assert area() == wins / 4, door
 
 
 LABELS = {

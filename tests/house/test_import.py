@@ -2,8 +2,11 @@
 
 import inspect
 import json
+import os
+import runpy
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -132,3 +135,42 @@ def test_options_are_keywords(function):
     assert kinds == {inspect.Parameter.KEYWORD_ONLY}
     with pytest.raises(TypeError):
         function([1, 0], [2, 1], np.ones(2))
+
+
+def test_the_list_of_public_names_is_that_of_the_stubs():
+    script = Path(rs.__file__).parents[2] / ".ci/public_names.py"
+    wanted = runpy.run_path(str(script))["lines"]()
+    listed = (Path(rs.__file__).parent / "_base/public_names.txt").read_text().splitlines()
+    assert listed == wanted, "run .ci/public_names.py"
+
+
+CALLS = """
+import rocscope as rs
+assert rs.__file__.startswith({place!r}), rs.__file__
+assert rs.auc([1, 0, 1], [0.9, 0.4, 0.2]) == 0.5
+assert rs.calibration.brier([1, 0], [1.0, 0.0]) == 0
+for call in (lambda: rs.roc_auc_score, lambda: rs.auc([1, 0], [1, 2], labels=[1])):
+    try:
+        call()
+    except (AttributeError, TypeError) as error:
+        print(error)
+"""
+
+
+@pytest.mark.parametrize("kind", ["a zip", "no stubs"])
+def test_packages_without_stubs_or_files_work(kind, tmp_path):
+    package = Path(rs.__file__).parent
+    files = [path for path in package.rglob("*") if path.suffix in (".py", ".txt", ".toml", ".typed")]
+    place = tmp_path / "rocscope.zip"
+    with zipfile.ZipFile(place, "w") as archive:
+        for path in files:
+            archive.write(path, f"rocscope/{path.relative_to(package)}")
+        if kind == "no stubs":
+            place = tmp_path / "site"
+            archive.extractall(place)
+    script = f"import sys; sys.path.insert(0, {str(place)!r})\n{CALLS.format(place=str(place))}"
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=tmp_path, env=environment)
+    assert run.returncode == 0, run.stderr
+    # The advice comes from files of the package too.
+    assert "use rs.auc" in run.stdout and "labels" in run.stdout

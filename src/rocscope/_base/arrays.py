@@ -13,7 +13,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import copy_context
+from decimal import Decimal
 from functools import cache
+from math import inf
 from operator import mul
 from typing import Any, Literal, TypeVar
 
@@ -306,20 +308,54 @@ def _by_text(column: Array) -> tuple[Array, Array] | None:
 FIRST_ROUNDED = 2.0**53
 """The largest magnitude up to which float64 holds every whole number."""
 WHOLE_OF_64_BITS = "whole numbers of 64 bits, or that float64 holds too"
+NUMBER_TYPES = (int, float, np.number, Decimal)
+DECIMAL_DIGITS = 15
+"""Decimals of up to 15 digits stay distinct, and in order, as float64 (DBL_DIG of IEEE 754)."""
 
 
 def as_written(values: Sequence[Any], array: Array, name: str, error: type[InputError] = InputError) -> Array:
-    """Return Python numbers as a NumPy array; whole numbers that NumPy would round become uint64 or stay objects."""
+    """Return Python numbers as a NumPy array, without rounding whole ones; Decimals as from a file of them.
+
+    Examples
+    --------
+    >>> as_written([2**64 - 1, 2], np.array([1.8e19, 2]), "y_score")
+    array([18446744073709551615,                    2], dtype=uint64)
+    >>> numbers = [2**64, Decimal("0.1")]
+    >>> as_written(numbers, np.array(numbers), "y_score")
+    array([1.84467441e+19, 1.00000000e-01])
+    """
     if array.ndim != 1 or (array.dtype != object and not _is_large_float(array)):
         return array
-    rows = [row for row, value in enumerate(values) if isinstance(value, int | np.integer)]
-    if len(rows) == len(values) and min(values) >= 0 and max(values) < 2**64:
-        return np.array(values, np.uint64)
-    for row in rows:
-        if array.dtype == object or int(array[row]) != values[row]:
+    if all(_is_whole(value) for value in values):
+        low, high = int(min(values)), int(max(values))
+        if low >= -(2**63) and high < (2**63 if low < 0 else 2**64):
+            return np.array([int(value) for value in values], np.int64 if high < 2**63 else np.uint64)
+    nearest = np.array([_nearest(value) for value in values])
+    for row, value in enumerate(values):
+        # Python compares numbers of different types exactly.
+        if isinstance(value, Decimal):
+            exact = len(value.as_tuple().digits) <= DECIMAL_DIGITS or value == nearest[row].item()
+        else:
+            exact = not isinstance(value, int | np.integer) or int(value) == nearest[row].item()
+        if not exact:
+            expected = f"{WHOLE_OF_64_BITS}, and decimals of at most {DECIMAL_DIGITS} digits"
             hint = "make it a float if it is not exact"
-            raise error(name, expected=WHOLE_OF_64_BITS, got=f"{values[row]} in row {row}", hint=hint)
-    return array
+            raise error(name, expected=expected, got=f"{value} in row {row}", hint=hint)
+    return nearest
+
+
+def _is_whole(value: Any) -> bool:
+    if isinstance(value, Decimal):
+        return value.is_finite() and value == value.to_integral_value()
+    return isinstance(value, int | np.integer)
+
+
+def _nearest(value: Any) -> float:
+    """Return the nearest float; infinity for numbers above the largest one."""
+    try:
+        return float(value)
+    except OverflowError:
+        return inf
 
 
 def _is_large_float(array: Array) -> bool:
@@ -329,7 +365,7 @@ def _is_large_float(array: Array) -> bool:
 def unpacked(values: Array, absent: NDArray[np.bool_], name: str, error: type[InputError]) -> Array:
     """Unpack an object column, such as numbers with None among them; strings are not parsed."""
     kept = values[~absent].tolist()
-    strange = [value for value in kept if not isinstance(value, int | float | np.number)]
+    strange = [value for value in kept if not isinstance(value, NUMBER_TYPES)]
     if strange:
         raise error(name, expected="numbers", got=f"{strange[0]!r} of type {type(strange[0]).__name__}")
     found = as_written(kept, np.asarray(kept), name, error) if kept else np.empty(0)

@@ -10,11 +10,11 @@ import types
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import cache, wraps
 from numbers import Integral
-from pathlib import Path
 from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 import numpy as np
 
+from rocscope._base.public_names import text_of
 from rocscope.errors import InputError, RocscopeError, listing
 
 _Call = TypeVar("_Call", bound=Callable[..., Any])
@@ -287,7 +287,7 @@ def other_words() -> dict[str, dict[str, dict[str, str]]]:
     """
     import tomllib
 
-    return tomllib.loads(Path(__file__).with_name("other_words.toml").read_text(encoding="utf-8"))
+    return tomllib.loads(text_of("other_words.toml"))
 
 
 def answering(function: _Call) -> _Call:

@@ -1,14 +1,14 @@
 """Public names: loaded when they are first used, and suggested when an unknown one is asked for.
 
-`attach` gives a package the names of its stub. `register` and `reach` let results call modules of higher layers, such
-as `curve.plot()`, without importing them.
+`attach` gives a package its names in public_names.txt, which `.ci/public_names.py` writes from the stubs.
+`register` and `reach` let results call modules of higher layers, such as `curve.plot()`, without importing them.
 """
 
 from collections.abc import Callable, Sequence
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
-from pathlib import Path
+from pkgutil import get_data
 from typing import Any, Literal, NoReturn
 
 import lazy_loader
@@ -43,20 +43,28 @@ _NO_LIBRARY = "Other names"
 _ALIKE = 0.75  # difflib's ratio: "rocc" finds "roc", and "gamma" does not find "gain"
 
 
-def attach(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
-    """Return `__getattr__`, `__dir__` and `__all__` of a package, from the stub next to its file.
+@cache
+def text_of(name: str) -> str:
+    """Return a text file of this folder, also from a zip."""
+    return (get_data("rocscope._base", name) or b"").decode()
+
+
+def attach(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+    """Return `__getattr__`, `__dir__` and `__all__` of a package.
 
     Parameters
     ----------
-    package, file : str
-        The package's `__name__` and `__file__`.
+    package : str
+        The package's `__name__`.
 
     Returns
     -------
     tuple
-        As `lazy_loader.attach_stub`, but that the error for an unknown name states where it is, or what does its job.
+        As `lazy_loader.attach`, but that the error for an unknown name states where it is, or what does its job.
     """
-    load, names, public = lazy_loader.attach_stub(package, file)
+    entries = [line.split() for line in text_of("public_names.txt").splitlines()]
+    by_module = {module: names for home, module, *names in entries if home == package}
+    load, names, public = lazy_loader.attach(package, by_module.pop(".", None), by_module)
 
     def find(name: str) -> Any:
         try:
@@ -92,7 +100,7 @@ def other_names() -> dict[str, dict[str, str]]:
     """
     import tomllib
 
-    return tomllib.loads(Path(__file__).with_name("other_names.toml").read_text(encoding="utf-8"))
+    return tomllib.loads(text_of("other_names.toml"))
 
 
 def _advice(package: str, name: str, public: Sequence[str]) -> str:

@@ -9,6 +9,7 @@ import math
 import secrets
 import sys
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
 from importlib import import_module
 from numbers import Real
 from typing import Any, cast
@@ -184,6 +185,8 @@ def missing(column: Array) -> Booleans:
 
 def is_missing(value: Any) -> bool:
     """Return whether a value is None, NaN, NaT or NA."""
+    if isinstance(value, Decimal):
+        return value.is_nan()  # a signalling one cannot be compared
     return value is None or type(value).__name__ in {"NAType", "NaTType"} or value != value
 
 

@@ -21,15 +21,13 @@ import pyarrow as pa
 
 from rocscope import errors
 from rocscope._base import validation as check
-from rocscope._base.arrays import FIRST_ROUNDED, WHOLE_OF_64_BITS, Array, Booleans
+from rocscope._base.arrays import DECIMAL_DIGITS, FIRST_ROUNDED, WHOLE_OF_64_BITS, Array, Booleans
 from rocscope._base.progress import Tell, unreported
 from rocscope.core import Context
 from rocscope.engines import formats
 
 _TEXT_KINDS = (pa.int64(), pa.uint64(), pa.float64())
-_WHOLE_KINDS = (pa.int64(), pa.uint64())
-# Decimals of up to 15 digits stay distinct, and in order, as float64 (DBL_DIG of IEEE 754).
-_DECIMAL_DIGITS = 15
+_WHOLE_KINDS = (pa.int64(), pa.uint64(), pa.float64())
 _DECIMAL_PLACES = 22  # the largest power of ten that float64 holds exactly: 5^22 < 2^53
 _NOT_NUMERIC = "\u00b7"  # replaces a character that no number may contain
 
@@ -97,7 +95,7 @@ def kinds_of(column: pa.ChunkedArray, kind: pa.DataType, *, decimal: str) -> lis
     The list is empty if the type alone determines the conversion. Otherwise all values must be read to know it.
     """
     if pa.types.is_decimal(kind) and kind.scale <= 0:
-        return [wanted for wanted in _WHOLE_KINDS if _casts(column, wanted)]
+        return [wanted for wanted in _WHOLE_KINDS if _holds(column, wanted)]
     if decimal and _is_text(kind):
         return [wanted for wanted in _TEXT_KINDS if _casts(_blanked(column, decimal), wanted)]
     return []
@@ -201,6 +199,14 @@ def _casts(values: Any, kind: pa.DataType) -> bool:
     return True
 
 
+def _holds(column: pa.ChunkedArray, kind: pa.DataType) -> bool:
+    """Return whether a type holds all whole decimals of a column exactly."""
+    if not pa.types.is_floating(kind) or _casts(column, pa.decimal128(DECIMAL_DIGITS, 0)):
+        return _casts(column, kind)
+    # Python compares whole numbers and floats exactly.
+    return all(value is None or int(value) == float(value) for value in column.to_pylist())
+
+
 def _first_not_number(column: pa.ChunkedArray, *, untyped: bool) -> int:
     start = 0
     for chunk in column.chunks:
@@ -218,12 +224,12 @@ def _from_decimal(
     scale = column.type.scale
     if scale <= 0:
         for wanted in _WHOLE_KINDS if kind is None else (kind,):
-            if _casts(column, wanted):
+            if _holds(column, wanted):
                 return column.cast(wanted)
-    few_digits = pa.decimal128(_DECIMAL_DIGITS, scale)
+    few_digits = pa.decimal128(DECIMAL_DIGITS, scale)
     if not (0 < scale <= _DECIMAL_PLACES and _casts(column, few_digits)):
         hint = "convert the column to DOUBLE or BIGINT first, if that loses nothing that matters"
-        expected = f"numbers of 64 bits, or decimals of at most {_DECIMAL_DIGITS} digits"
+        expected = f"{WHOLE_OF_64_BITS}, or decimals of at most {DECIMAL_DIGITS} digits"
         raise error(subject, expected=expected, got=f"values of type {column.type}", hint=hint)
     # Arrow's own cast multiplies by 0.1^scale and is off by one bit in many values. The quotient of two numbers that
     # float64 holds exactly is rounded once, to the nearest float64.

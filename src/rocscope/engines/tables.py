@@ -30,7 +30,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from rocscope import errors
-from rocscope._base.arrays import cores, in_threads
+from rocscope._base import validation as check
+from rocscope._base.arrays import NUMBER_TYPES, cores, in_threads, unpacked
 from rocscope._base.grouping import ByName
 from rocscope.engines import formats
 
@@ -603,13 +604,35 @@ def _array(values: Any, name: str) -> pa.Array | pa.ChunkedArray:
         raise errors.ShapeError(f"column {name!r}", expected="an array", got=type(values).__name__)
     series = nw.from_native(values, series_only=True, pass_through=True)
     if isinstance(series, nw.Series):
-        return series.to_arrow()
+        return _array_of_series(series, name)
     if isinstance(values, np.ndarray):
         values = values.astype(values.dtype.newbyteorder("="), copy=False)
     try:
         return pa.array(values, from_pandas=True)
-    except OverflowError:  # above the largest int64
-        return pa.array(values, pa.uint64(), from_pandas=True)
+    except (OverflowError, TypeError, pa.ArrowInvalid) as error:
+        refusal = error
+    return _array_of_numbers(values, name, refusal)
+
+
+def _array_of_series(series: Any, name: str) -> pa.Array | pa.ChunkedArray:
+    try:
+        return series.to_arrow()
+    except (OverflowError, TypeError, pa.ArrowInvalid) as error:
+        refusal = error
+    return _array_of_numbers(series.to_list(), name, refusal)
+
+
+def _array_of_numbers(values: Any, name: str, refusal: Exception) -> pa.Array:
+    """Return numbers that Arrow has no single type for, such as whole ones above the largest int64."""
+    column = np.empty(len(values), object)
+    column[:] = list(values)
+    if not all(value is None or isinstance(value, NUMBER_TYPES) for value in column):
+        raise refusal
+    absent = check.missing(column)
+    exact = unpacked(column[~absent], absent[~absent], f"column {name!r}", errors.InputError)
+    filled = np.zeros(len(column), exact.dtype)
+    filled[~absent] = exact
+    return pa.array(filled, mask=absent)
 
 
 def open_frame(frame: Any) -> formats.Source:
@@ -643,7 +666,7 @@ def open_frame(frame: Any) -> formats.Source:
                 is_decimal = schema[native[name]] == nw.Decimal
                 columns.append(_without_nan(native[name]) if is_decimal else nw.col(native[name]))
             table = table.select(*columns).collect("pyarrow")
-        return pa.table({name: table.get_column(native[name]).to_arrow() for name in wanted})
+        return pa.table({name: _array_of_series(table.get_column(native[name]), name) for name in wanted})
 
     return ArrowColumns(origin, [str(name) for name in native_names], load_columns)
 

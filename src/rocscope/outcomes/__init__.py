@@ -1,5 +1,5 @@
 """Outcomes that are not observed for every row: censored follow-up, experiments and missing labels."""
 
-import lazy_loader
+from rocscope._base.public_names import attach
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = attach(__name__)

@@ -6,4 +6,4 @@ Figure. Everything drawn is reached from there: ``ax.lines``, ``ax.get_legend()`
 
 from rocscope._base.public_names import attach
 
-__getattr__, __dir__, __all__ = attach(__name__, __file__)
+__getattr__, __dir__, __all__ = attach(__name__)
