@@ -168,6 +168,34 @@ def test_compare_gives_areas_and_costs_of_models(run, two_models, tmp_path):
         assert (code, words in err) == (2, True), err
 
 
+def test_a_file_alone_is_a_summary_of_the_classes_that_its_columns_name(run, table, tmp_path):
+    lines = (tmp_path / "rows.csv").read_text().splitlines()
+    (tmp_path / "named.csv").write_text(
+        "\n".join([f"seg,{lines[0]}", *(f"{'NS'[i % 2]},{line}" for i, line in enumerate(lines[1:]))])
+    )
+    code, out, err = run("named.csv")
+    assert (code, err.splitlines()[0]) == (0, "Guessed: --label y --proba 'p_*'")
+    assert f"{rs.multiclass.multiclass_auc(table, model='score').hand_till.value:.4f} [" in out
+    assert run("summary", "named.csv", "--label", "y", "--proba", "p_*")[1] == out
+    assert run("named.csv", "--label", "seg")[2].startswith("Guessed: --score p_low --score p_medium")
+    code, _, err = run("named.csv", "--threshold", ".5")
+    assert (code, "none with several classes" in err) == (2, True)
+
+
+def test_validate_checks_the_columns_of_the_classes(run, table, tmp_path):
+    code, out, err = run("validate", *ROWS)
+    assert (code, err) == (0, "")
+    (tmp_path / "bad.csv").write_text("y,p_a,p_b,p_c\na,.5,.5,.5\nb,.1,.8,.1\nc,.1,.1,.8\n")
+    code, out, err = run("validate", "bad.csv", "--label", "y", "--proba", "p_*")
+    assert (code, "Problem: " in err, "rows that sum to 1" in err) == (2, True, True)
+    code, out, _ = run("validate", "bad.csv", "--label", "y", "--proba", "p_*", "--json")
+    (problem,) = json.loads(out)["problems"]
+    assert "--normalize" in problem or "normalize" in problem
+    assert run("validate", "bad.csv", "--label", "y", "--proba", "p_*", "--normalize")[0] == 0
+    code, _, err = run("validate", "bad.csv", "--proba", "p_*")
+    assert (code, "label" in err) == (2, True)
+
+
 def test_calibrate_fits_a_recalibrator_of_classes_and_applies_it(run, table, tmp_path):
     table = table.select(models=["score"])
     code, out, err = run("calibrate", *ROWS, "--predicted", "tree", "--method", "temperature", "-o", "c.json")

@@ -51,6 +51,23 @@ def test_columns_by_name_and_content(columns, expected):
     assert guess({name: COLUMNS[name] for name in columns}) == expected
 
 
+def test_several_classes_are_guessed_if_columns_of_shares_are_named_after_them():
+    probabilities = {f"p_{name}": COLUMNS["score"] for name in "abc"}
+    rows = {"region": COLUMNS["region"], "kind": COLUMNS["kind"], "weight": COLUMNS["weight"]} | probabilities
+    assert guess(rows) == Guess("kind", [], "weight", None, None, "p_*")
+    # A class that the first rows lack may have a column; what is no share may not be matched.
+    assert guess(rows | {"p_other": COLUMNS["score"]}).proba == "p_*"
+    assert guess(rows | {"p_value": COLUMNS["points"]}).proba is None
+    assert guess({name: rows[name] for name in rows if name != "p_b"}).proba is None
+    assert guess(rows, label="region").scores == ["p_a", "p_b", "p_c"]
+    numbers = {"digit": COLUMNS["fold"]} | {f"P({i}).x": COLUMNS["score"] for i in range(5)}
+    assert guess(numbers) == Guess("digit", [], None, None, None, "P(*).x")
+    # Columns that are named as the classes alone have no pattern.
+    assert (
+        guess({"y": COLUMNS["kind"], "a": COLUMNS["score"], "b": COLUMNS["score"], "c": COLUMNS["score"]}).proba is None
+    )
+
+
 def test_what_is_known_stays():
     rows = {name: COLUMNS[name] for name in ("y", "flag", "score", "logit", "weight")}
     assert guess(rows, label="flag", scores=["logit"]) == Guess("flag", ["logit"], "weight", None)

@@ -17,7 +17,7 @@ from rocscope._base.formatting import alike, known
 from rocscope.cli import console
 from rocscope.cli import gate as gating
 from rocscope.cli import options as opt
-from rocscope.errors import InputError, ScoreError, heard
+from rocscope.errors import InputError, RocscopeError, ScoreError, heard
 
 if TYPE_CHECKING:
     from rocscope.figures.conditions import Condition
@@ -28,6 +28,7 @@ _NOT_READ = 2
 _FAILED = 1
 
 
+@opt.for_two_classes("--score", instead="--proba or --predicted names what is checked")
 def validate(
     file: opt.File,
     /,
@@ -35,18 +36,29 @@ def validate(
     layout: opt.LayoutOptions = opt.LAYOUT,
     label: Annotated[str | None, Parameter(alias="-l", group=opt.COLUMNS, help="Column of the true labels.")] = None,
     score: Annotated[opt.Scores, Parameter(help="Column of a model's scores; repeat it for several models.")] = None,
+    classes: opt.ClassOptions = opt.CLASSES,
     json: opt.Json = False,
 ) -> int:
     """Describe a file: rows, classes, missing values, distinct scores and ties, and whether scores are probabilities.
 
-    Exits with code 2 where the label or a score that was named could not be read.
+    Exits with code 2 where the label, a score or probabilities of classes that were named could not be read.
 
     Example: rocscope validate scores.csv
     """
-    layout.require(file, label=[label], score=score or [])
+
+    if classes.given:
+        rows = opt.SampleOptions(layout=layout, label=label)
+        rows.require(file, "label", classes=classes)
+        description = rs.engines.describe(file, **layout.arguments)
+        try:
+            classes.read(file, rows)
+        except RocscopeError as error:
+            description = replace(description, problems=(*description.problems, str(error)))
+    else:
+        layout.require(file, label=[label], score=score or [])
+        description = rs.engines.describe(file, label=label, scores=score, **layout.arguments)
     from rocscope.engines.description import uses_of
 
-    description = rs.engines.describe(file, label=label, scores=score, **layout.arguments)
     code = _NOT_READ if description.problems else 0
     if json:
         console.print_json("validate", description.to_dict())

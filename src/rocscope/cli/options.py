@@ -303,8 +303,8 @@ class SampleOptions:
         expected = f"a label of {self.label!r}, {one_of(self.pos_label, labels)}"
         raise LabelError("--pos-label", expected=expected, got=repr(self.pos_label))
 
-    def guessed(self, file: str) -> "SampleOptions":
-        """Return these options with the missing ones guessed, and print the guess as options."""
+    def guessed(self, file: str) -> "tuple[SampleOptions, ClassOptions]":
+        """Return these options with the missing ones guessed, those of classes too, and print the guess as options."""
         layout = self.layout
         if _is_stream(file):
             raise InputError("--guess", expected="a file, which can be read twice", got="a stream")
@@ -322,12 +322,13 @@ class SampleOptions:
         if guessed.decimal and not layout.decimal:
             new_layout["decimal"] = guessed.decimal
         words = []
-        for name, value in (new | new_layout).items():
+        classes = ClassOptions(proba=[guessed.proba] if guessed.proba else None)
+        for name, value in (new | {"proba": classes.proba or []} | new_layout).items():
             texts = [value] if isinstance(value, str) else value
             words += [f"--{name.replace('_', '-')} {shlex.quote(text)}" for text in texts]
         if words:
             note(f"Guessed: {' '.join(words)}", to_be_copied=True)
-        return replace(self, layout=replace(layout, **new_layout), **new)
+        return replace(self, layout=replace(layout, **new_layout), **new), classes
 
     def read(self, source: Any, **columns: Any) -> "rs.Predictions":
         """Read the rows of two classes, or their outcomes at a horizon, from a file or from columns in memory."""

@@ -82,12 +82,14 @@ def summary(
     guess = guess and not classes.given
     needed = () if guess else ("label", "scores")
     rows.require(file, *needed, classes=classes, fold=fold, segment=segment)
+    if guess:
+        rows, classes = rows.guessed(file)
+        if classes.given and (threshold or fail_if):
+            raise InputError("--threshold and --fail-if", expected="none with several classes", got="one")
     if classes.given:
         _summarise_classes(classes.read(file, rows), file, detail, json=json, markdown=markdown)
         return 0
     context = None if costs == opt.COSTS else costs.context()
-    if guess:
-        rows = rows.guessed(file)
 
     # Read the rows and summarise them.
     by, predictions = _read_parts(file, rows, memory, fold, segment)

@@ -359,13 +359,17 @@ _FEW_ROWS = 20  # a choice: among so few rows, even whole numbers that are no id
 
 @dataclass(frozen=True)
 class Guess:
-    """Guessed columns of a binary sample, the positive label if labels do not determine it, and the decimal mark."""
+    """Guessed columns of a sample, the positive label if labels do not determine it, and the decimal mark.
+
+    Of several classes there is the pattern of the columns of their probabilities in place of scores.
+    """
 
     label: str
     scores: list[str]
     weight: str | None
     pos_label: str | None
     decimal: str | None = None
+    proba: str | None = None
 
 
 def guess(
@@ -398,12 +402,15 @@ def guess(
     Examples
     --------
     >>> guess({"id": [7, 8, 9], "bought": ["yes", "no", "no"], "model a": [0.9, 0.4, 0.2]})
-    Guess(label='bought', scores=['model a'], weight=None, pos_label='yes', decimal=None)
+    Guess(label='bought', scores=['model a'], weight=None, pos_label='yes', decimal=None, proba=None)
     """
     with open_source(source, layout) as opened:
         names = [name for name, times in Counter(opened.columns).items() if times == 1]
         facts, rows = _facts_of_first_rows(opened, names, where)
         known: dict[str, str] = {}
+        proba = None
+        if not scores and pos_label is None:
+            label, proba = _guess_of_classes(facts, label)
         if label is not None:
             known[label] = "label"
         if weight is not None:
@@ -413,6 +420,8 @@ def guess(
         labels = [name for name in names if uses[name] == "label"]
         weights = [name for name in names if uses[name] == "weight"]
         label = formats.require_name(opened, "label", labels[0] if labels else None)
+        if proba is not None:
+            return Guess(label, [], weights[0] if weights else None, None, layout.decimal, proba)
         models = list(scores) or [name for name in names if uses[name] == "score"]
         guessed = None
         if not models:
@@ -429,6 +438,38 @@ def guess(
         if column.name == label and pos_label is None and column.is_binary:
             pos_label = _guessed_pos_label(column, untyped=bool(opened.decimal))
     return Guess(label, models, weights[0] if weights else None, pos_label, layout.decimal)
+
+
+def _guess_of_classes(columns: Sequence[ColumnFacts], label: str | None) -> tuple[str | None, str | None]:
+    """Return a label of several classes, and the pattern of a probability of each; else what is known of the label.
+
+    Examples
+    --------
+    >>> rows = {"seg": ["n", "s", "n"], "y": ["cat", "dog", "eel"]}
+    >>> rows |= {f"p_{name}": [0.2, 0.3, 0.4] for name in rows["y"]}
+    >>> from rocscope.engines import describe
+    >>> _guess_of_classes(describe(rows).columns, None)
+    ('y', 'p_*')
+    """
+    names = [column.name for column in columns]
+    shares: dict[str, None] = {}
+    for column in columns:
+        if column.minimum is not None and column.maximum is not None and 0 <= column.minimum <= column.maximum <= 1:
+            shares[column.name] = None
+    for candidate in columns:
+        classes = [str(value) for value in candidate.classes or ()]
+        # Two classes have one score, which is the probability of the positive one.
+        if len(classes) < 3 or candidate.name in shares or label not in (None, candidate.name):
+            continue
+        for name in shares:
+            before, _, after = name.partition(classes[0])
+            if name == classes[0] or not shares.keys() >= {f"{before}{cls}{after}" for cls in classes}:
+                continue
+            pattern = f"{before}*{after}"
+            matching = column_roles.probability_columns(names, pattern, [])[column_roles.ONE_MODEL]
+            if shares.keys() >= set(matching.values()):
+                return candidate.name, pattern
+    return label, None
 
 
 # Values whose commas, if any, may stand between thousands: groups of three digits after one to three, without a zero in
