@@ -27,6 +27,8 @@ register("gpu_ranking", lambda: import_module("rocscope.engines.device"))
 register("by_segment", lambda: import_module("rocscope.segments.by_segment"))
 # decisions.loading and monitoring: plans of several classes are loaded and monitored like those of two.
 register("class_monitoring", lambda: import_module("rocscope.multiclass.monitoring"))
+# decisions.monitoring: other plans than decisions of one threshold.
+register("plan_monitoring", lambda: import_module("rocscope.outcomes.plan_monitoring"))
 
 __version__ = "0.1.0"
 

@@ -85,3 +85,32 @@ def test_weights_are_so_many_rows_and_have_to_be_whole(run, write, watch, tmp_pa
     (tmp_path / "halves.csv").write_text("y,a,w\n1,.5,.5\n0,.4,1\n")
     code, _, err = run("monitor", "decision.json", "halves.csv", "-l", "y", "--weight", "w", "--state", "new.json")
     assert code == 2 and "whole numbers" in err and not (tmp_path / "new.json").exists()
+
+
+def test_an_allocation_is_monitored_and_its_volume_known_before_labels(run, tmp_path):
+    """By hand: the saved plan's rule of each segment, applied to the rows of the file."""
+    rng = np.random.default_rng(1)
+    lines = ["y,a,branch"]
+    for _ in range(400):
+        label = rng.random() < 0.3
+        lines.append(f"{int(label)},{rng.integers(1, 4) + label},{rng.choice(['n', 's'])}")
+    (tmp_path / "rows.csv").write_text("\n".join(lines) + "\n")
+    costs = ("--population", "400", "--unit-cost", "1", "--unit-benefit", "3")
+    rows = ("rows.csv", "--label", "y", "--score", "a", "--segment", "branch")
+    assert run("campaign", *rows, *costs, "-o", "plan.json")[0] == 0
+    cells = [line.split(",") for line in lines[1:]]
+    rules = {part["segment"]: part["rules"] for part in json.loads((tmp_path / "plan.json").read_text())["segments"]}
+    acted = [float(score) >= rules[branch][0]["threshold"] for _, score, branch in cells]
+    labels = [label == "1" for label, _, _ in cells]
+    state = ("--state", "s.json", "--segment", "branch", "--json")
+    (tmp_path / "new.csv").write_text("\n".join(line.split(",", 1)[1] for line in lines) + "\n")
+    code, out, _ = run("monitor", "plan.json", "new.csv", "--unlabelled", *state)
+    content = json.loads(out)
+    assert (code, content["n"], content["volume"]["value"]) == (0, 0, sum(acted) / 400)
+    assert content["planned_volume"] == pytest.approx(sum(acted) / 400)
+    content = json.loads(run("monitor", "plan.json", "rows.csv", "--label", "y", *state)[1])
+    found = sum(a and y for a, y in zip(acted, labels, strict=True))
+    assert content["interval"]["tpr"]["value"] == pytest.approx(found / sum(labels))
+    assert content["interval"]["cost"]["value"] == pytest.approx((sum(acted) - 3 * found) / 400)
+    code, out, err = run("monitor", "plan.json", "new.csv", "--unlabelled", *state[:-1], "--when", "Tue")
+    assert "of 800 cases without labels, planned" in out + err

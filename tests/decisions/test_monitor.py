@@ -177,7 +177,6 @@ TIED = rs.ThresholdCounts([2, 1], [3, 1], [1, 3])
         (lambda: rs.monitor("auc", fail_if="cost > 1"), "got 'cost', a figure of the costs"),
         (lambda: rs.monitor("calibration", fail_if="calibration > 0").update([1, 0], [3.0, -2.0]), "probabilities"),
         (lambda: rs.monitor(decision(), level=95), "level"),
-        (lambda: rs.monitor(rs.choose(TIED, subject_to="tpr <= .5", randomized=True)), "one without lots"),
         (lambda: Monitor.from_dict({"format": "other"}), "state of a monitor"),
         (lambda: Monitor.from_dict({"format": "rocscope monitor", "version": 1}), "state of a monitor"),
     ],

@@ -201,7 +201,8 @@ def test_what_cannot_be_monitored_is_refused_with_the_way_on(plan, tmp_path):
         rs.monitor(plan).update(["ant"], [[1.0, 0, 0]], pos_label="ant")
     with pytest.raises(LabelError, match="classes of the rows"):
         rs.monitor(plan).update(MulticlassPredictions(["ant", "dog"], [[1.0, 0], [0, 1]]))
-    campaign = rs.plan_campaign(rs.ThresholdCounts([0.9, 0.1], [1, 1], [1, 1]), rs.Campaign(30, 1, 5))
     with pytest.raises(InputError, match="what: expected a Decision, ClassWeights"):
-        rs.monitor(campaign.save(tmp_path / "plan.json"))
+        rs.monitor(7)
+    with pytest.raises(InputError, match="monitor: expected that of a plan"):
+        rs.monitor(plan).update_unlabelled([[1.0, 0, 0]])
     assert rs.monitor(plan.save(tmp_path / "weights.json")).rule == rs.monitor(plan).rule

@@ -23,6 +23,7 @@ Above = Literal[
     "gpu_ranking",
     "by_segment",
     "class_monitoring",
+    "plan_monitoring",
 ]
 
 _loaders: dict[Above, Callable[[], Any]] = {}

@@ -181,13 +181,15 @@ def monitor(
     rows: opt.SampleOptions = opt.SAMPLE,
     classes: opt.ClassOptions = opt.CLASSES,
     when: str | None = None,
+    segment: opt.Column = None,
+    unlabelled: bool = False,
     level: float = 0.95,
     target_prevalence: float | None = None,
     fail_if: list[str] | None = None,
     again: bool = False,
     json: opt.Json = False,
 ) -> int:
-    """Add new labelled rows, and test whether a decision still keeps its limits.
+    """Add new labelled rows, and test whether a decision or another plan still keeps its limits.
 
     Run it as often as rows come: intervals and alarms hold at every look. A file that is read again changes nothing.
     Class weights need --proba, and are watched by cost, error and the recall of each class.
@@ -200,6 +202,10 @@ def monitor(
         File that keeps what was counted; created if missing. Processes that update it wait for each other.
     when
         What to call these rows, such as their date. Rows whose labels come late are counted to their own day.
+    segment
+        Column of the segments, for an allocation.
+    unlabelled
+        Labels are not known yet: the rows count for the volume of actions only, which is compared with the planned one.
     level
         1 − the chance that limits which are kept ever raise an alarm.
     target_prevalence
@@ -210,20 +216,22 @@ def monitor(
     again
         Count a file again although its rows were counted under the same name before.
     """
-    rows.require(file, "label", classes=classes)
+    if not unlabelled:
+        rows.require(file, "label", classes=classes)
     check_writable(state, force=True)
     chosen = opt.load_plan(decision, classes)
     options = {"fail_if": fail_if or [], "level": level, "target_prevalence": target_prevalence}
     # Refuses a state of other limits before the rows are read.
     _load_or_begin(state, chosen, options)
-    predictions: Any
-    if classes.given:
-        predictions = classes.read(file, rows)
+    batch: dict[str, Any]
+    if unlabelled:
+        batch = _read_unlabelled(file, rows, chosen, segment)
     else:
-        predictions = replace(rows, score=rows.score or [chosen.model]).read(file)
+        batch = {"y_true": _read_labelled(file, rows, classes, chosen, segment), "again": again}
     with updating(state), heard() as warnings:
         watch = _load_or_begin(state, chosen, options)
-        watch.update(predictions, when=when, again=again)
+        update = watch.update_unlabelled if unlabelled else watch.update
+        update(when=when, **batch)
         watch.save(state, force=True)
     for text in (*warnings, *watch.notes):
         console.note(f"Note: {text.replace('again=True', '--again')}")
@@ -238,6 +246,8 @@ def monitor(
         }
         if classes.given:
             content["promised"] = watch.promised
+        if watch.volume.n:
+            content |= {"volume": watch.volume.to_dict(), "planned_volume": watch.planned_volume}
         console.print_json("monitor", content)
     else:
         lines = []
@@ -245,6 +255,9 @@ def monitor(
             value, low, high = alike(estimate.value, estimate.low, estimate.high)
             promised = [f"{watch.promised[name]:.4g}"] if classes.given else []
             lines.append([name, *promised, value, f"{low} to {high}", estimate.method + estimate.doubt])
+        if watch.volume.n:
+            cases = f"{watch.volume.n:,.0f} cases without labels"
+            console.note(f"Acted on: {watch.volume.words} of {cases}, planned {watch.planned_volume:.4g}")
         headings = ("quantity", *(["promised"] if classes.given else []), "so far", "interval", "method")
         looks = "1 look" if watch.looks == 1 else f"{watch.looks:,} looks"
         console.print_rows(f"{watch.n:,} rows in {looks}", headings, lines, left=("quantity", "method"))
@@ -256,6 +269,36 @@ def monitor(
         return 0
     console.note(f"Failed: {watch.alarm}")
     return _FAILED
+
+
+def _read_labelled(
+    file: str, rows: opt.SampleOptions, classes: opt.ClassOptions, chosen: Any, segment: str | None
+) -> Any:
+    """Return the rows of a file with the columns that a plan needs."""
+    if classes.given:
+        return classes.read(file, rows)
+    columns: dict[str, Any] = {"columns": chosen.columns} if chosen.columns else {}
+    if segment is not None:
+        columns["segment"] = segment
+    return replace(rows, score=rows.score or list(chosen.models)).read(file, **columns)
+
+
+def _read_unlabelled(file: str, rows: opt.SampleOptions, chosen: Any, segment: str | None) -> dict[str, Any]:
+    """Return the scores of a file without labels, and its segments if they are named."""
+    import numpy as np
+
+    from rocscope.engines.reading import read_scores
+
+    score, *more = rows.score or chosen.needs or chosen.models
+    if more:
+        raise InputError("--unlabelled", expected="a plan of one model", got=f"{1 + len(more)} models")
+    where, layout = rows.layout.where, rows.layout.file_layout
+    read: Any = read_scores(file, score=score, segment=segment, where=where, layout=layout)
+    if segment is None:
+        return {"y_score": read}
+    parts = [(name, np.asarray(part)) for name, part in read.items()]
+    names = np.repeat([name for name, _ in parts], [part.size for _, part in parts])
+    return {"y_score": np.concatenate([part for _, part in parts]), "segment": names}
 
 
 def _load_or_begin(state: str, chosen: Any, options: dict[str, Any]) -> Any:

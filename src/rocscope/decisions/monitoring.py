@@ -38,6 +38,7 @@ from rocscope.decisions import confidence_sequence as sequence
 from rocscope.decisions.constraints import predict, scores_of
 from rocscope.decisions.decision import Decision
 from rocscope.decisions.loading import load_plan
+from rocscope.decisions.plan import Plan
 from rocscope.errors import InputError, warn
 from rocscope.figures.conditions import Condition
 from rocscope.inference.estimate import Estimate
@@ -133,10 +134,7 @@ MOST_ROWS = 2.0**53
 
 
 def rule_of(decision: Decision) -> dict[str, Any]:
-    """Return what a monitor stores of a decision; raises for randomised rules and reviews."""
-    if decision.lot is not None or decision.review is not None:
-        hint = "choose without randomized and review"
-        raise InputError("decision", expected="one without lots and reviews", got=repr(decision), hint=hint)
+    """Return what a monitor stores of a decision with one threshold."""
     context, point = decision.context, decision.point
     costs = {name: getattr(context, name) for name in _COSTS}
     infinite = math.isinf(decision.threshold)
@@ -380,6 +378,8 @@ class Monitor:
             if not low < limit.bound < high:
                 raise InputError("fail_if", expected=f"a bound between {low:g} and {high:g}", got=repr(str(limit)))
         self._size = size
+        # Batches without labels, and how many of their cases are acted on and left.
+        self._volume: tuple[list[Look], Array] = [], np.zeros(2, np.int64)
         self.alarm: Alarm | None = None
         self._looks: list[Look] = []
         self._blocks: list[sequence.LookBlock] = []
@@ -472,6 +472,51 @@ class Monitor:
         warn(f"these rows were counted at look {before + 1}; they are omitted (again=True counts them again)")
         return self
 
+    def update_unlabelled(self, y_score: Any, *, when: Any = None) -> "Monitor":
+        """Add cases whose labels are not known yet: they count for the `volume` of actions only.
+
+        Parameters
+        ----------
+        y_score : array, or mapping or frame that holds the decision's model
+        when : str or number, optional
+            Name of these rows; a batch of the same rows and name is counted once.
+
+        Examples
+        --------
+        >>> from rocscope import Context, ThresholdCounts, choose, monitor
+        >>> watch = monitor(choose(ThresholdCounts([2, 1], [3, 1], [1, 5]), Context(cost_fn=5)))
+        >>> watch.planned_volume, watch.update_unlabelled([2, 1, 1, 1] * 50, when="Mon").volume
+        (0.4, Estimate(0.25, 95 % interval 0.157 to 0.3636, confidence sequence by bets, n=200))
+        """
+        if not self._means or "classes" in self.rule:
+            raise InputError("monitor", expected="that of a plan, which acts on cases", got="another")
+        score = self._score(y_score)
+        acted = self._predicted(score)
+        look = Look(check_when(when), 0, digest_of(acted, score, np.ones(acted.size)))
+        with self._lock:
+            looks, counts = self._volume
+            if counted_before(looks, look.when, look.digest, acted.size) is not None:
+                warn("these rows were counted for the volume before; they are left out")
+                return self
+            acting = int(acted.sum())
+            self._volume = [*looks, look], np.add(counts, [acting, acted.size - acting])
+        return self
+
+    @property
+    def volume(self) -> Estimate:
+        """Share of cases without labels that are acted on, with a confidence sequence; see `planned_volume`."""
+        acting, left = self._volume[1].tolist()
+        n = acting + left
+        ends = sequence.mean_interval(np.array([0.0, 1.0]), np.array([left, acting]), self.level) if n else (0.0, 1.0)
+        value = acting / n if n else math.nan
+        return Estimate(value, *ends, self.level, "confidence sequence by bets", n, reason="" if n else "no rows")
+
+    @property
+    def planned_volume(self) -> float:
+        """Share of cases that are acted on among the rows that the decision was chosen on."""
+        cells = self._chosen_on
+        return math.nan if cells is None else float((cells[0] + cells[1]) / cells.sum())
+
     def _rows(self, y_true: Any, y_score: Any, pos_label: Any, sample_weight: Any) -> tuple[Array, Array, Array | None]:
         """Return checked labels, scores and weights."""
         if isinstance(y_true, Predictions):
@@ -495,7 +540,7 @@ class Monitor:
         self._looks.append(Look(when, block, digest))
         self._judge(when)
 
-    def _score(self, y_score: Any, n: int) -> Any:
+    def _score(self, y_score: Any, n: int | None = None) -> Any:
         if isinstance(y_score, dict) and len(y_score) == 1 and self.rule["model"] is None:
             (y_score,) = y_score.values()
         if self.rule["model"] is not None:
@@ -626,6 +671,7 @@ class Monitor:
                 both._blocks.append(sequence.LookBlock.empty(block.when, self._size))
             both._blocks[number] = both._blocks[number].plus(block)
         both._ranking.merge(other._ranking)
+        both._volume = self._volume[0] + other._volume[0], self._volume[1] + other._volume[1]
         both._probabilities = self._probabilities and other._probabilities
         both._looks, both.alarm = self._looks + other._looks, None
         if both._blocks:
@@ -647,7 +693,12 @@ class Monitor:
                 "blocks": [block.to_dict() for block in self._blocks],
                 "ranking": self._ranking.to_dict(),
             }
+            | self._volume_content()
         )
+
+    def _volume_content(self) -> dict[str, Any]:
+        looks, counts = self._volume
+        return {"volume": {"looks": [look.to_dict() for look in looks], "counts": counts.tolist()}} if looks else {}
 
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> "Monitor":
@@ -686,8 +737,11 @@ class Monitor:
 
     @classmethod
     def _of(cls, fields: Fields) -> "Monitor":
-        if "classes" in fields.take("rule", dict, "the rule of a decision"):
+        rule = fields.take("rule", dict, "the rule of a decision")
+        if "classes" in rule:
             return reach("class_monitoring").ClassMonitor.of_fields(fields)
+        if "plan" in rule:
+            return reach("plan_monitoring").PlanMonitor.of_fields(fields)
         level, limits = fields.number("level"), fields.texts("limits")
         mix = fields.number("target_prevalence", 0, 1) if "target_prevalence" in fields.content else None
         monitor = fields.make("limits", cls, rule_of_fields(fields), limits, level, mix)
@@ -700,6 +754,9 @@ class Monitor:
         """Take over the blocks of rows, the looks and the alarm of a stored state."""
         self._blocks = blocks_of_fields(fields, fields.texts("limits"), self._size)
         self._looks = looks_of_fields(fields, len(self._blocks))
+        if "volume" in fields.content:
+            volume = fields.inner("volume", "batches without labels")
+            self._volume = looks_of_fields(volume, 1), counts_of(volume, "counts", size=2)
         self.alarm = alarm_of_fields(fields)
 
     def __repr__(self) -> str:
@@ -733,10 +790,12 @@ def monitor(
 
     Parameters
     ----------
-    what : Decision, ClassWeights, path of a saved one, "auc" or "calibration"
+    what : any plan, ClassWeights, path of a saved one, "auc" or "calibration"
         A decision is watched by its cost per case, tpr, fpr, precision, depth and error, and by the AUC and the
-        calibration of its scores as well; by name, only these two are. Class weights are watched by the cost (if they
-        were chosen for a cost matrix), the error, and the recall of each class.
+        calibration of its scores as well; by name, only these two are. Other plans (campaign plans, allocations,
+        reviews, randomised rules) are watched by all but the last two; where amounts differ by row, costs have no
+        bound, and only rates are watched. A reviewed case counts as treated correctly. Class weights are watched by
+        the cost (if they were chosen for a cost matrix), the error, and the recall of each class.
     fail_if : str or sequence of str
         Conditions that raise an alarm, such as "cost > .35", "precision < .5", "npv < 90 %", "auc < .7" or "calibration
         > 0" (more positives than expected). A figure that is a mean over cases may be named; of several classes that of
@@ -784,6 +843,8 @@ def monitor(
             raise InputError("target_prevalence", expected="a decision, whose cost depends on it", got=repr(what))
         return Monitor(SCORES_ONLY, limits, level)
     decision = load_plan(what) if isinstance(what, str | os.PathLike) else what
-    if not isinstance(decision, Decision):
-        return reach("class_monitoring").monitor_classes(decision, limits, level, target_prevalence)
-    return Monitor(rule_of(decision), limits, level, target_prevalence)
+    if isinstance(decision, Plan):
+        if isinstance(decision, Decision) and not (decision.lot or decision.review or decision.columns):
+            return Monitor(rule_of(decision), limits, level, target_prevalence)
+        return reach("plan_monitoring").monitor_plan(decision, limits, level, target_prevalence)
+    return reach("class_monitoring").monitor_classes(decision, limits, level, target_prevalence)

@@ -1,0 +1,254 @@
+"""Monitor any plan in use: campaign plans, allocations of one action or several, reviews and randomised rules.
+
+A plan treats each case in one of a few ways (`Treatment`): it acts, leaves or reviews, at costs that may differ between
+segments and actions. Rows are counted by treatment and class, and the bets of `rocscope.decisions.confidence_sequence`
+take means over these cells, as they take means over tp, fp, fn and tn of a decision.
+
+Every case is treated by itself: by the plan's thresholds, and within a tie or between two thresholds by the hash of its
+identifier. So the rows of a batch do not depend on each other, which the bets require, and batches may be small.
+`Plan.select` acts on the planned number instead; where scores drift, both differ, and `Monitor.volume` shows it.
+"""
+
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rocscope._base import validation as check
+from rocscope._base.arrays import Array, Indices
+from rocscope._base.contract import held_to_contract
+from rocscope._base.json_format import Fields
+from rocscope.core import Context, Predictions
+from rocscope.decisions import confidence_sequence as sequence
+from rocscope.decisions.allocating import ActionAllocation
+from rocscope.decisions.allocation import Allocation
+from rocscope.decisions.campaign import CampaignPlan
+from rocscope.decisions.constraints import scores_of, size_of
+from rocscope.decisions.decision import Decision
+from rocscope.decisions.loading import load_plan
+from rocscope.decisions.monitoring import Monitor
+from rocscope.errors import InputError
+from rocscope.figures.registry import known
+
+# Places of a positive and of a negative among tp, fp, fn and tn. A reviewed case is treated correctly.
+_ACTED, _LEFT, _REVIEWED = (0, 1), (2, 3), (0, 3)
+
+
+@dataclass(frozen=True)
+class Treatment:
+    """A way in which a plan treats cases.
+
+    Attributes
+    ----------
+    cells : tuple of 2 int
+        Which of tp, fp, fn and tn a positive and a negative is.
+    costs : tuple of 2 float
+        Costs of a positive and of a negative; 0 where the amounts of rows decide.
+    """
+
+    cells: tuple[int, int]
+    costs: tuple[float, float]
+
+
+@held_to_contract
+class PlanMonitor(Monitor):
+    """The state of a plan in use; otherwise as `Monitor`.
+
+    Made by `rocscope.monitor`, or read from a file by `Monitor.load`.
+
+    Attributes
+    ----------
+    plan : CampaignPlan, Allocation, ActionAllocation or Decision
+
+    Examples
+    --------
+    >>> from rocscope import Campaign, ThresholdCounts, monitor, plan_campaign
+    >>> plan = plan_campaign(ThresholdCounts([2, 1], [30, 10], [10, 50]), Campaign(100, unit_cost=1, unit_benefit=4))
+    >>> watch = monitor(plan, fail_if="precision < .5")
+    >>> watch.update([1, 0, 1, 1] * 50, [2, 2, 1, 2] * 50).interval["precision"].value  # two of three contacts respond
+    0.6666666666666666
+    >>> watch.planned_volume, watch.interval["cost"].value  # contacts cost 1, and 100 of 200 customers bring 4
+    (0.4, -1.25)
+    """
+
+    def __init__(self, plan: Any, limits: Sequence[str], level: float) -> None:
+        self.plan, self.level, self.target_prevalence = plan, check.check_level(level), None
+        self.rule = {"plan": plan.to_json()}
+        self.limits = tuple(sequence.limit_of(text, of_decision=True) for text in limits)
+        self._treatments, self._index = _treatments_of(plan)
+        quantities = [limit.quantity for limit in self.limits]
+        names = dict.fromkeys((*(() if plan.columns else ("cost",)), *sequence.SHOWN, *quantities))
+        cells = np.array([treatment.cells for treatment in self._treatments]).ravel()
+        costs = np.array([treatment.costs for treatment in self._treatments]).ravel()
+        self._means = {}
+        for name in names:
+            if name in sequence.RANKED.values() or (name == "cost" and plan.columns):
+                expected = "a mean over cases, such as 'precision', whose values have a bound"
+                raise InputError("fail_if", expected=expected, got=name, hint="rocscope.monitor takes 'auc' itself")
+            values, used = costs, np.ones(cells.size)
+            if name != "cost":
+                values, used = np.array(known(name).parts)[:, cells]  # pyright: ignore[reportOptionalMemberAccess]
+            kept = np.flatnonzero(used)
+            self._means[name] = sequence.CellMean(
+                name, tuple(kept.tolist()), tuple(values[kept].astype(float).tolist())
+            )
+        self._chosen_on = None
+        self._shares = [
+            ("class mix", np.arange(0, cells.size, 2).tolist(), list(range(cells.size))),
+            ("tpr", np.flatnonzero(cells == 0).tolist(), np.arange(0, cells.size, 2).tolist()),
+            ("fpr", np.flatnonzero(cells == 1).tolist(), np.arange(1, cells.size, 2).tolist()),
+        ]
+        self._begin(cells.size)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What to know before trusting an alarm, such as a class mix that varies more than by chance."""
+        by_class = np.array([block.cells.reshape(-1, 2).sum(axis=0) for block in self._blocks]).reshape(-1, 2)
+        note = sequence.varying_prevalence(by_class)
+        return (note,) if note else ()
+
+    @property
+    def planned_volume(self) -> float:
+        """Share of cases that the plan acts on."""
+        if isinstance(self.plan, CampaignPlan):
+            return float(self.plan.depth) if self.plan.worthwhile else 0.0
+        if isinstance(self.plan, Decision):
+            return self.plan.expected(1).depth
+        first = self.plan.allocations[0]
+        cases = first.terms.columns(np.arange(first.names.size))
+        (n_pos, n_neg), (pos, neg, *_) = first.totals, cases
+        return float(first.cases.sum() / (pos * n_pos + neg * n_neg).sum())
+
+    def update(  # pyright: ignore[reportIncompatibleMethodOverride]
+        self, y_true: Any, y_score: Any = None, *, ids: Any = None, segment: Any = None, **options: Any
+    ) -> "PlanMonitor":
+        """Add labelled rows and test the limits.
+
+        Parameters
+        ----------
+        y_true, y_score, **options : see `Monitor.update`
+        ids : array of n identifiers, optional
+            Their hashes break ties as in `Plan.select`; by default the numbers of the rows.
+        segment : array of n segments, for an allocation
+        """
+        if isinstance(y_true, Predictions):
+            segment = y_true.segment if segment is None else segment
+            options["sample_weight"] = y_true.sample_weight
+            y_true, y_score = y_true.y_true, y_true.scores
+        super().update(y_true, self._treated(y_score, ids, segment), **options)
+        return self
+
+    def update_unlabelled(self, y_score: Any, *, when: Any = None, ids: Any = None, segment: Any = None) -> "Monitor":
+        """Add cases whose labels are not known yet; see `Monitor.update_unlabelled` and `update`."""
+        return super().update_unlabelled(self._treated(y_score, ids, segment), when=when)
+
+    def _treated(self, scores: Any, ids: Any, segment: Any) -> Array:
+        """Return the scores that the plan needs and, as the last column, the treatment of each case."""
+        places = _places(self.plan, scores, ids, segment)
+        index = self._index[places]
+        columns = scores_of(list(self.plan.needs), scores).values() if self.plan.needs else ()
+        return np.column_stack([*columns, index]).astype(float)
+
+    def _rows(self, y_true: Any, y_score: Any, pos_label: Any, sample_weight: Any) -> tuple[Array, Array, Array | None]:
+        positive = check.check_labels(y_true, pos_label)
+        if positive.size != len(y_score):
+            raise InputError("y_true", expected=f"{len(y_score):,} labels", got=f"{positive.size:,}")
+        return positive, y_score, check.check_weights(sample_weight, positive.size)
+
+    def _score(self, y_score: Any, n: int | None = None) -> Any:  # noqa: ARG002
+        return y_score
+
+    def _predicted(self, score: Any) -> Any:
+        acted = np.array([treatment.cells == _ACTED for treatment in self._treatments])
+        return acted[score[:, -1].astype(int)]
+
+    def _count(self, label: Any, score: Any, weight: Any) -> sequence.LookBlock:
+        cell = 2 * score[:, -1].astype(int) + ~label
+        return sequence.LookBlock(None, np.bincount(cell, weight, self._size).astype(np.int64), np.zeros(3), {})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the full state, safe for JSON: counts, not rows."""
+        of_scores = ("probabilities", "ranking")
+        return {name: value for name, value in super().to_dict().items() if name not in of_scores}
+
+    @classmethod
+    def of_fields(cls, fields: Fields) -> "PlanMonitor":
+        """Return the monitor of a stored state, which holds the text of the plan's file."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "plan.json"
+            path.write_text(fields.inner("rule", "a plan").text("plan"), encoding="utf-8")
+            plan = load_plan(path)
+        monitor = fields.make("limits", cls, plan, fields.texts("limits"), fields.number("level"))
+        monitor._restore(fields)
+        return monitor
+
+
+def monitor_plan(plan: Any, limits: Sequence[str], level: float, target_prevalence: Any) -> PlanMonitor:
+    """Return a monitor of a plan without rows yet; see `rocscope.monitor`."""
+    if target_prevalence is not None:
+        expected = "none but with the decision of one threshold"
+        raise InputError("target_prevalence", expected=expected, got=repr(target_prevalence))
+    return PlanMonitor(plan, limits, level)
+
+
+def _treatments_of(plan: Any) -> tuple[list[Treatment], Indices]:
+    """Return the treatments of a plan, and the index of that of each place (see `_places`)."""
+    if isinstance(plan, Allocation | ActionAllocation):
+        by_place = _costs_by_segment(plan)
+    else:
+        context = plan.campaign.context if isinstance(plan, CampaignPlan) and not plan.columns else Context()
+        if isinstance(plan, Decision) and not plan.columns:
+            context = plan.context
+        costs = context.costs
+        by_place = [Treatment(_LEFT, (costs["fn"], costs["tn"])), Treatment(_ACTED, (costs["tp"], costs["fp"]))]
+        if isinstance(plan, Decision) and plan.review is not None:
+            look = plan.review.review.cost
+            by_place.append(Treatment(_REVIEWED, (look + costs["tp"], look + costs["tn"])))
+        return by_place, np.arange(len(by_place))
+    treatments = list(dict.fromkeys(treatment for segment in by_place for treatment in segment))
+    number = {treatment: i for i, treatment in enumerate(treatments)}
+    return treatments, np.array([[number[treatment] for treatment in segment] for segment in by_place])
+
+
+def _costs_by_segment(plan: Allocation | ActionAllocation) -> list[list[Treatment]]:
+    """Return the treatments of each segment: left, and each action in rising order of stakes."""
+    by_segment = []
+    for segment in range(plan.names.size):
+        first = plan.allocations[0].terms.of(segment)
+        cost_pos, cost_neg = first.miss, first.rest
+        treatments = [Treatment(_LEFT, (float(cost_pos), float(cost_neg)))]
+        for place in plan.allocations:
+            # The changes of costs by this action relative to the one before.
+            unit = place.terms.of(segment)
+            cost_pos, cost_neg = cost_pos - unit.hit, cost_neg + unit.alarm
+            treatments.append(Treatment(_ACTED, (float(cost_pos), float(cost_neg))))
+        by_segment.append(treatments)
+    return by_segment
+
+
+def _places(plan: Any, scores: Any, ids: Any, segment: Any) -> Any:
+    """Return 0 for each case that is left, 1 and more for actions and reviews; with the segments of an allocation."""
+    if isinstance(plan, CampaignPlan):
+        return plan.rule.predict(scores, ids).astype(int) if plan.worthwhile else np.zeros(size_of(scores), int)
+    if isinstance(plan, Decision):
+        # Without numbers of cases that are drawn together, each case is decided by itself.
+        if plan.review is not None:
+            plan = replace(plan, review=replace(plan.review, share=None))
+        if plan.lot is not None:
+            plan = replace(plan, lot=replace(plan.lot, at_most=None))
+        said = plan.predict(scores, ids)
+        return np.where(said == "act", 1, np.where(said == "review", 2, 0)) if plan.review else said.astype(int)
+    first = plan.allocations[0]
+    cases = first.listed(scores, segment)
+    identifiers = np.arange(cases.code.size) if ids is None else np.asarray(ids)
+    place = np.zeros(cases.code.size, int)
+    names = list(first.keys)
+    for i, index in enumerate(cases.segments.tolist()):
+        rows = np.flatnonzero(cases.code == i)
+        columns = {model: column[rows] for model, column in cases.scores.items()}
+        for allocation in plan.allocations:
+            place[rows] += allocation.rule(names[index]).predict(columns, identifiers[rows])
+    return cases.segments[cases.code], place
