@@ -590,12 +590,15 @@ def best_allocation(
     return best if limits.bounded else _best_neighbour(chosen, best, with_runs)
 
 
-Best = TypeVar("Best", bound=tuple[Allocation | ActionAllocation, float])
+PlanAndValue = TypeVar("PlanAndValue", bound=tuple[Allocation | ActionAllocation, float])
 
 
 def _best_neighbour(
-    chosen: tuple[bool, ...], best: Best, with_runs: Callable[[tuple[bool, ...]], Best | None], kept: Sequence[int] = ()
-) -> Best:
+    chosen: tuple[bool, ...],
+    best: PlanAndValue,
+    with_runs: Callable[[tuple[bool, ...]], PlanAndValue | None],
+    kept: Sequence[int] = (),
+) -> PlanAndValue:
     """Return the best plan after trying each campaign in and out, but for the `kept` ones, until nothing is gained."""
     index = 0
     while index < len(chosen):
