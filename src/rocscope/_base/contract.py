@@ -26,6 +26,8 @@ _MOST_SHOWN = 120  # characters of a value in a message: a choice, as in `valida
 def contract(call: _Call) -> _Call:
     """Have a function name the argument that breaks its signature, where it fails with an error that is not ours.
 
+    The TypeError for wrong arguments states what to call instead.
+
     Examples
     --------
     >>> @contract
@@ -36,9 +38,18 @@ def contract(call: _Call) -> _Call:
     >>> double("4")
     Traceback (most recent call last):
     rocscope.errors.InputError: number: expected a whole number, got '4'
+    >>> double(numbr=4)
+    Traceback (most recent call last):
+    TypeError: double() got an unexpected keyword argument 'numbr'; did you mean number=?
     """
 
-    return cast(_Call, _explained(call, lambda args, options: _broken(call, args, options)))
+    return cast(_Call, _explained(call, lambda args, options: _broken(call, args, options), _instead))
+
+
+def made_by_contract(cls: _Class) -> _Class:
+    """Have the making of a dataclass state what to pass instead of an unknown argument; stands above ``@dataclass``."""
+    cls.__init__ = _explained(cls.__init__, lambda *_: None, _instead)
+    return cls
 
 
 def held_to_contract(cls: _Class) -> _Class:
@@ -290,34 +301,41 @@ def other_words() -> dict[str, dict[str, dict[str, str]]]:
     return tomllib.loads(text_of("other_words.toml"))
 
 
-def answering(function: _Call) -> _Call:
-    """Hold a function of data to its signature, and let the TypeError for wrong arguments say what to call instead.
-
-    Examples
-    --------
-    >>> @answering
-    ... def auc(y_true, y_score=None, *, model=None): ...
-    >>> auc([0, 1], [0.1, 0.9], max_fpr=0.1)
-    Traceback (most recent call last):
-    ...
-    TypeError: auc() got an unexpected keyword argument 'max_fpr'; use rs.roc(y, s).partial_auc(max_fpr=0.1)
-    """
-
-    return cast(_Call, _explained(function, lambda args, options: _broken(function, args, options), _instead))
+answering = contract
 
 
 def _instead(function: Callable[..., Any], arguments: Sequence[Any], options: Mapping[str, Any]) -> str:
-    known = list(inspect.signature(function).parameters)
+    """Return what to call instead, for arguments that a signature does not have."""
+    known = [name for name in inspect.signature(function).parameters if name != "self"]
     unknown = next((name for name in options if name not in known), None)
+    name = function.__qualname__.removesuffix(".__init__")
+    words = other_words()["arguments"]
     if unknown is not None:
-        words = other_words()["arguments"]
-        table = words["any"] | words.get(function.__name__, {})
-        return f"; use {table[unknown]}" if unknown in table else _close(unknown, known, "{}=")
+        # Advice for any function may name one of its arguments, which this function then needs to have.
+        anywhere = {word: use for word, use in words["any"].items() if _suits(use, known)}
+        table = anywhere | words.get(name, {})
+        if unknown in table:
+            return f"; use {table[unknown]}"
+        return _close(unknown, known, "{}=") or f"; it takes {', '.join(known)}"
+    if name in words["calls"]:
+        return f"; call {words['calls'][name]}"
     if any(hasattr(value, "predict") for value in arguments):
         return "; of a fitted model use rs.evaluation.from_estimator(model, X, y), and pass what it returns"
     if any(hasattr(value, "columns") for value in arguments):
         return "; of a data frame use rs.read(data, label=..., scores=[...]), and pass what it returns"
-    return "; pass labels and scores, for several models by name: (y, {'a': s, 'b': s})"
+    if "y_score" in known:
+        return "; pass labels and scores, for several models by name: (y, {'a': s, 'b': s})"
+    if known[:1] == ["point"]:
+        return "; of labels and scores pass rs.Predictions(y, s).counts().at(threshold)"
+    if known[:1] in (["predictions"], ["data"], ["curve"]):
+        return "; of labels and scores pass rs.Predictions(y, {'a': s, 'b': s}) as the first argument"
+    return f"; it takes {', '.join(known)}"
+
+
+def _suits(advice: str, known: Sequence[str]) -> bool:
+    """Return whether a function has the argument that advice begins with, such as ``level=``."""
+    argument, sign, _ = advice.partition("=")
+    return not sign or not argument.isidentifier() or argument in known
 
 
 class MissingAttributeError(AttributeError):
@@ -326,10 +344,13 @@ class MissingAttributeError(AttributeError):
     def __str__(self) -> str:
         owner, name = self.args
         message = f"{owner.__name__} has no {name!r}"
-        for kind in owner.__mro__:
-            if name in (table := other_words()["attributes"].get(kind.__name__, {})):
+        tables = other_words()["attributes"]
+        for kind in (*(kind.__name__ for kind in owner.__mro__), "any"):
+            if name in (table := tables.get(kind, {})):
                 return f"{message}; use {table[name]}"
-        return message + _close(name, (word for word in dir(owner) if not word.startswith("_")), ".{}")
+        fields = [name for kind in owner.__mro__ for name in vars(kind).get("__annotations__", ())]
+        known = sorted({word for word in (*dir(owner), *fields) if not word.startswith("_")})
+        return message + (_close(name, known, ".{}") or f"; it has .{', .'.join(known)}")
 
 
 def _close(name: str, known: Iterable[str], shown: str) -> str:

@@ -79,7 +79,8 @@ def _as_array(values: Any, name: str) -> Array:
 def _hint_for_columns(name: str, columns: int) -> str:
     if columns == 2:  # such as predict_proba returns
         return f"pass the column of the positive class: {name}[:, 1]"
-    return "give several models as a mapping from name to column; rocscope.multiclass takes several classes"
+    several = "rs.multiclass.multiclass_auc(y, probabilities)"
+    return f"give several models as a mapping from name to column; for several classes {several}"
 
 
 def check_labels(

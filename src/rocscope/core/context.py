@@ -16,6 +16,7 @@ import numpy as np
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Booleans
+from rocscope._base.contract import made_by_contract
 from rocscope.core.counts import OperatingPoint
 from rocscope.core.predictions import Predictions
 from rocscope.core.result import Result
@@ -24,6 +25,7 @@ from rocscope.errors import ColumnError, InputError, OneClassError
 CELLS = ("tp", "fp", "fn", "tn")
 
 
+@made_by_contract
 @dataclass(frozen=True)
 class Context(Result):
     """Prevalence and costs, which turn a curve into a choice.
@@ -371,6 +373,7 @@ class Context(Result):
         return share * gain * Fraction(n_neg), (1 - share) * cost * Fraction(n_pos)
 
 
+@made_by_contract
 @dataclass(frozen=True)
 class Campaign(Result):
     """A mailing, call or offer to part of a population, with a cost per contact and a benefit per response.

@@ -15,6 +15,7 @@ import numpy as np
 from rocscope import metrics
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Booleans, is_moderate, ranks_there
+from rocscope._base.contract import made_by_contract
 from rocscope._base.exact_sums import UNIT, Sums, scale_of
 from rocscope._base.public_names import reach
 from rocscope.core.ranking import Levels, Pairs, Ranking, collapse, count_at_least, rank, running_sums, unsigned_zeros
@@ -31,6 +32,7 @@ class _Rate(property):
         super().__init__(lambda point: float(metric(point.tp, point.fp, point.fn, point.tn)), doc=words)
 
 
+@made_by_contract
 @dataclass(frozen=True, eq=False, repr=False)
 class OperatingPoint(ComparedByValue):
     """True and false positives and negatives of a classifier at one threshold.

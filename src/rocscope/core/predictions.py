@@ -29,7 +29,7 @@ from rocscope._base.arrays import Array, Booleans, Indices
 from rocscope._base.grouping import Parts, parts
 from rocscope._base.public_names import reach
 from rocscope.core.counts import CumulativeCounts, OperatingPoint, ThresholdCounts
-from rocscope.core.result import Result, html_table, number
+from rocscope.core.result import Answering, Result, html_table, number
 from rocscope.errors import ColumnError, InputError, ShapeError, WeightError, brief, warn
 
 
@@ -345,7 +345,7 @@ def take(column: Array | None, mask: Any) -> Array | None:
     return None if column is None else column[mask]
 
 
-class Predictions(Rows):
+class Predictions(Rows, metaclass=Answering):
     """Labels and scores of the same rows, with their weights, folds, segments and groups.
 
     Parameters

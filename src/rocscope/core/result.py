@@ -17,6 +17,15 @@ from rocscope._base.arrays import Array
 from rocscope._base.contract import MissingAttributeError, held_to_contract
 
 
+class Answering(type):
+    """A class that states what to use for a constructor of another library."""
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(cls, name: str) -> Any:
+            raise MissingAttributeError(cls, name)
+
+
 class Result:
     """A result: named facts with `to_dict`, shown as one line in a notebook.
 

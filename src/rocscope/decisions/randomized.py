@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Booleans, Indices
-from rocscope._base.contract import contract
+from rocscope._base.contract import contract, made_by_contract
 from rocscope._base.grouping import deal
 from rocscope.core import CELLS, Context, OperatingPoint, Result, decimal
 from rocscope.decisions.constraints import predict, scores_of
@@ -655,6 +655,7 @@ def _require_one_prevalence(vertices: Sequence[HullVertex], aim: _Target) -> Non
 # Reviews: a third action.
 
 
+@made_by_contract
 @dataclass(frozen=True)
 class Review(Result):
     """A review of a case, after which it is treated correctly.

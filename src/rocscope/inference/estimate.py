@@ -167,6 +167,40 @@ class Estimate(ComparedByValue):
     def __float__(self) -> float:
         return float(self.value)
 
+    # In arithmetic and comparisons an estimate acts as the number that it estimates; its interval is not carried along.
+
+    def __add__(self, other: Any) -> float:
+        return float(self) + other
+
+    def __sub__(self, other: Any) -> float:
+        return float(self) - other
+
+    def __rsub__(self, other: Any) -> float:
+        return other - float(self)
+
+    def __mul__(self, other: Any) -> float:
+        return float(self) * other
+
+    def __truediv__(self, other: Any) -> float:
+        return float(self) / other
+
+    def __rtruediv__(self, other: Any) -> float:
+        return other / float(self)
+
+    def __lt__(self, other: Any) -> bool:
+        return float(self) < float(other)
+
+    def __le__(self, other: Any) -> bool:
+        return float(self) <= float(other)
+
+    def __gt__(self, other: Any) -> bool:
+        return float(self) > float(other)
+
+    def __ge__(self, other: Any) -> bool:
+        return float(self) >= float(other)
+
+    __radd__, __rmul__ = __add__, __mul__
+
     def shifted(self, by: float) -> "Estimate":
         """Return the estimate of the value plus a constant."""
         return replace(self, value=self.value + by, low=self.low + by, high=self.high + by)

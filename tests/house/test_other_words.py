@@ -1,0 +1,104 @@
+"""Unknown arguments and attributes: the error names what to use, and that exists."""
+
+import inspect
+import re
+
+import numpy as np
+import pytest
+
+import rocscope as rs
+from rocscope._base.contract import other_words
+from rocscope.errors import InputError
+
+Y, SCORES = [0, 1, 0, 1, 1, 0] * 10, [*np.linspace(0, 1, 60)]
+PREDICTIONS = rs.Predictions(Y, SCORES)
+HERE = {"rs": rs, "y": Y, "s": SCORES, "predictions": PREDICTIONS}
+ANSWERS = {
+    "rs.Context(prevalence=.1)": "use target_prevalence=",
+    "rs.Context(fp=1, fn=5)": "use cost_fp=",
+    "rs.Campaign(population=100, cost=1, benefit=10)": "use unit_cost=",
+    "rs.Context(what=1)": "it takes target_prevalence, cost_fp, cost_fn",
+    "rs.plan_campaign(y, s, budget=10)": "use a Campaign with capacity=",
+    "rs.auc_interval(y, s, alpha=.05)": "use level=",
+    "rs.auc_interval(y, s, conf_level=.9)": "use level=",
+    "rs.auc(y, s, conf_level=.9)": "it takes y_true",
+    "rs.plotting.plot_roc(predictions, figsize=(3, 3))": "use ax=",
+    "rs.inference.mcnemar(y, [0] * 60, [1] * 60)": "of labels and scores pass rs.Predictions",
+    "rs.inference.joint_region(y, s)": "of labels and scores pass rs.Predictions(y, s).counts().at(threshold)",
+    "rs.bootstrap(y, s, 'auc')": "of labels and scores pass rs.Predictions",
+    "rs.compare(y, s, s)": "pass labels and scores, for several models by name",
+    "rs.metrics.mcc(y, [0, 1] * 30)": "call rs.OperatingPoint(tp=tp, fp=fp, fn=fn, tn=tn).mcc",
+    "rs.auc_interval(predictions).pvalue": "use rs.compare(predictions)",
+    "rs.compare(y, {'a': s, 'b': s[::-1]}).to_csv()": "use .to_frame().to_csv(path)",
+    "rs.choose(predictions).plot()": "use rs.plotting.plot_roc(predictions)",
+    "rs.choose(predictions).to_frame()": "use pandas.DataFrame([result.to_dict()])",
+    "rs.Predictions.from_estimator(1, y, s)": "use rs.evaluation.from_estimator(model, X, y)",
+    "predictions.auc()": "use rs.auc(predictions)",
+    "predictions.zzz": "it has .by_fold, .",
+    "rs.roc(y, s).thrshold": "did you mean .threshold",
+}
+
+
+@pytest.mark.parametrize("call", ANSWERS)
+def test_an_unknown_word_is_answered(call):
+    with pytest.raises((TypeError, AttributeError), match=re.escape(f"; {ANSWERS[call]}")):
+        eval(call, HERE)
+
+
+def _public(name):
+    topics = [rs, *(getattr(rs, topic) for topic in rs.__all__ if inspect.ismodule(getattr(rs, topic)))]
+    return next((getattr(topic, name) for topic in topics if name in getattr(topic, "__all__", ())), None)
+
+
+def test_arguments_that_are_named_exist():
+    tables = {name: table for name, table in other_words()["arguments"].items() if name not in ("any", "calls")}
+    assert len(tables) >= 8
+    for name, table in tables.items():
+        parameters = inspect.signature(_public(name)).parameters
+        for theirs, use in table.items():
+            argument, sign, _ = use.partition("=")
+            assert theirs not in parameters, f"{name} has {theirs}"
+            assert not sign or not argument.isidentifier() or argument in parameters, f"{name}: {use}"
+
+
+def test_attributes_that_are_named_exist():
+    # What tables call `Curve` and `CalibrationCurve` are classes of which results are made.
+    examples = {
+        "Curve": rs.lift(PREDICTIONS), "RocCurve": rs.roc(PREDICTIONS), "Estimate": rs.auc_interval(PREDICTIONS),
+        "PrecisionRecallCurve": rs.precision_recall(PREDICTIONS), "Decision": rs.choose(PREDICTIONS),
+        "CalibrationCurve": rs.calibration_curve(PREDICTIONS), "Predictions": PREDICTIONS,
+        "Comparison": rs.inference.mann_whitney(PREDICTIONS),
+    }  # fmt: skip
+    for kind, example in examples.items():
+        for theirs, use in other_words()["attributes"][kind].items():
+            assert not hasattr(example, theirs), f"{kind} has {theirs}"
+            for name in re.findall(r"(?:^|and )\.(\w+)", use):  # of .difference.low the first part
+                assert hasattr(example, name), f"{kind}: {use}"
+
+
+def test_calls_that_are_named_exist():
+    for table in other_words()["attributes"].values():
+        for use in table.values():
+            for path in re.findall(r"\brs\.([\w.]+)", use):
+                found = rs
+                for name in path.split("."):
+                    found = getattr(found, name)
+                assert callable(found), use
+
+
+def test_an_estimate_acts_as_its_number():
+    estimate = rs.auc_interval(PREDICTIONS)
+    value = estimate.value
+    assert [1 * estimate, estimate + 1, 1 - estimate, estimate - 1] == [value, value + 1, 1 - value, value - 1]
+    assert [estimate / 2, 2 / estimate, np.float64(2) * estimate] == [value / 2, 2 / value, 2 * value]
+    assert sum([estimate, estimate]) == 2 * value
+    assert estimate > value - 0.1 and estimate < value + 0.1 and estimate >= value and estimate <= value
+    assert max([estimate, value + 1], key=float) == value + 1
+    with pytest.raises(TypeError):
+        _ = estimate * "2" * 1.5
+    assert estimate != value, "an estimate equals its copies, not a number"
+
+
+def test_three_classes_in_columns_name_the_call():
+    with pytest.raises(InputError, match=r"for several classes rs\.multiclass\.multiclass_auc\(y, probabilities\)"):
+        rs.auc(Y, np.ones((60, 3)))
