@@ -18,6 +18,7 @@ import os
 import re
 import stat
 import sys
+import zlib
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -451,8 +452,9 @@ def one_line_errors(subject: str) -> Iterator[None]:
     """Convert errors of DuckDB, Arrow, narwhals and the system to one line that names the subject."""
     try:
         yield
-    except OSError as error:
-        raise errors.EngineError(f"{subject}: {error.strerror or condense(str(error))}") from None
+    except (OSError, EOFError, zlib.error) as error:
+        reason = getattr(error, "strerror", None) or condense(str(error))
+        raise errors.EngineError(f"{subject}: {reason}") from None
     except UnicodeDecodeError as error:
         expected = f"{error.encoding.upper()} text"
         got = f"byte {error.object[error.start]:#04x} at position {error.start}"
@@ -537,7 +539,7 @@ def named_columns(paths: Sequence[str], layout: FileLayout) -> NamedColumns | No
             columns = pq.read_schema(paths[0]).names
         else:
             return None
-    except (OSError, EOFError, ValueError, RuntimeError, csv.Error):
+    except (OSError, EOFError, ValueError, RuntimeError, csv.Error, zlib.error):
         return None
     return NamedColumns(tuple(paths), columns) if columns else None
 
@@ -560,7 +562,7 @@ def first_values(paths: Sequence[str], layout: FileLayout) -> dict[str, set[str]
         complete_lines = start[: start.rfind("\n") + 1]
         rows = csv.reader(io.StringIO(complete_lines, newline=""), delimiter=delimiter)
         complete_rows = [row for row in islice(rows, 1, None) if len(row) == len(fields)]
-    except (OSError, EOFError, ValueError, csv.Error):
+    except (OSError, EOFError, ValueError, csv.Error, zlib.error):
         return {}
     return {field: {row[place].strip() for row in complete_rows} for place, field in enumerate(fields)}
 

@@ -798,8 +798,9 @@ def open_excel(paths: list[str], origin: tuple[str, ...], _layout: formats.FileL
 _MOST_CELLS, _MOST_SPREAD = 1 << 22, 10
 # Parts of a workbook that unpack to more bytes, and to so many times their size, hold no table.
 _MOST_UNPACKED, _MOST_RATIO = 1 << 28, 200
-_COLUMN = re.compile(rb"""\br=["']([A-Za-z]{1,3})\d""")
-_ROW = re.compile(rb"""\br=["'][A-Za-z]{1,3}(\d{1,9})["']""")
+# References beyond XFD1048576, the last cell that a sheet may have, would abort the process.
+_COLUMN = re.compile(rb"""\br=["']([A-Za-z]{1,20})\d""")
+_ROW = re.compile(rb"""\br=["'][A-Za-z]{1,20}(\d{1,20})["']""")
 
 
 def _check_extent(path: str, name: str) -> None:
