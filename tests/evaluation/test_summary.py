@@ -325,6 +325,8 @@ def test_the_methods_name_the_horizon():
     time = [1, 2, 3, 4, 5, 6, 7, 8]
     rows = rs.outcomes.at_horizon(time, [1, 0, 1, 2, 0, 1, 0, 0], [0.9, 0.5, 0.6, 0.3, 0.2, 0.3, 0.4, 0.1], horizon=4)
     assert "Outcome: the event by the horizon 4, weighted for censoring." in rs.summary(rows, threshold=0.4).methods
+    complete = rs.outcomes.at_horizon(time, [1] * 8, [0.9, 0.5, 0.6, 0.3, 0.2, 0.3, 0.4, 0.1], horizon=4)
+    assert "Outcome: the event by the horizon 4. Disc" in rs.summary(complete.select(complete.y_true >= 0)).methods
     assert "Outcome" not in rs.summary(Y, RISK).methods
 
 

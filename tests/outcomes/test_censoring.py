@@ -185,6 +185,7 @@ def test_dependence_on_the_score_is_a_reason_of_every_interval():
         rs.calibration.calibration_report(preds, model="a", draws=0)["slope"],
         over_time(time, event, scores, [0.5, 1]).integrated.estimates["a"],
         concordance(time, event, scores, 1).estimates["a"],
+        rs.bootstrap(preds.select(models=["a"]), lambda counts: counts.at(0.5).tpr, replicates=20),
     ]
     assert all("censoring depends on the score" in estimate.reason for estimate in found)
     rows = at_horizon(time, event, scores, 1, censoring=covariates)

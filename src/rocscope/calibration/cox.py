@@ -71,7 +71,8 @@ def cox_calibration(
     if "sums" in kinds_of(data.counts):  # which do not tell how many rows weights stand for
         errors = dict.fromkeys(("in_the_large_error", "intercept_error", "slope_error"), nan)
         return replace(data.outcomes.recalibration, **errors)
-    return data.outcomes.recalibration
+    cox = data.outcomes.recalibration
+    return replace(cox, reason=cox.reason or data.doubt)
 
 
 def p_value_of_calibration(data: Evidence) -> float:

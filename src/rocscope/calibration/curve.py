@@ -30,6 +30,7 @@ from rocscope.calibration.outcomes import Outcomes, Shift, pav_values
 from rocscope.core import Band, ThresholdCounts, number, require_kinds
 from rocscope.curves.curve import Curve, interpolate
 from rocscope.errors import InputError
+from rocscope.inference.estimate import joined
 from rocscope.inference.proportions import binomial_limits, normal_quantile
 
 Fit = levels.Bins | levels.PavFit | regression.LoessFit | regression.SplineFit
@@ -330,9 +331,9 @@ class Basis:
 
     Attributes
     ----------
-    counts : ThresholdCounts
+    data : Evidence
     sample : Outcomes
-        Computed from these counts, or from their rows, at the prevalence of the sample.
+        Computed from these data, at the prevalence of the sample.
     shift : Shift
         To the prevalence that the curve is drawn at.
     fit : function
@@ -341,16 +342,23 @@ class Basis:
         Pointwise limits at the x of such a fit; without it the limits of a non-decreasing curve.
     """
 
-    counts: ThresholdCounts
+    data: levels.Evidence
     sample: Outcomes
     shift: Shift
     fit: Callable[[Outcomes], Any]
     limits: Callable[[Any, float], tuple[Array, Array]] | None = None
 
-    def require_rows(self) -> None:
-        """Raise if only counts of weighted rows are known: a band depends on how many rows there are."""
+    def require_rows(self) -> str:
+        """Raise if only counts of weighted rows are known: a band depends on how many rows there are.
+
+        Returns
+        -------
+        str
+            Why a band of other counts is not reliable; empty where it is.
+        """
         if self.sample.squares is None:
-            require_kinds("a band of calibration", self.counts)
+            require_kinds("a band of calibration", self.data.counts)
+        return self.data.doubt
 
     @property
     def facts(self) -> str:
@@ -459,7 +467,7 @@ class CalibrationCurve(Curve):
         >>> band.low.round(3), band.high.round(3)
         (array([0.   , 0.787]), array([0.213, 1.   ]))
         """
-        self._basis.require_rows()
+        doubt = self._basis.require_rows()
         level = check.check_level(level)
         sample, shift = self._basis.sample, self._basis.shift
         is_steps = simultaneous or self._basis.limits is None
@@ -472,6 +480,7 @@ class CalibrationCurve(Curve):
             x, low, high = self.smooth_limits(level)
             note = self._too_smooth
             method = "with smoothing bias" if "LOESS" in self.method else "Wald"
+        note = joined(note, doubt)
         return Band(x, low, high, level, f"confidence, {method}{self._basis.facts}", simultaneous, note, is_steps)
 
     def smooth_limits(self, level: float) -> tuple[Array, Array, Array]:
@@ -568,7 +577,7 @@ class BinnedCalibrationCurve(CalibrationCurve):
         >>> interval.low.round(3), interval.high.round(3)
         (array([0.061, 0.061]), array([0.939, 0.939]))
         """
-        self._basis.require_rows()
+        note = joined(_OF_BINS, self._basis.require_rows())
         level = check.check_level(level)
         check.check_choice("method", method, _BIN_METHODS)
         bins: Any = self._fit
@@ -579,7 +588,7 @@ class BinnedCalibrationCurve(CalibrationCurve):
         low, high = np.full((2, used.size), np.nan)
         low[used], high[used] = self._basis.shift.of_limits(share, *limits, normal_quantile(level_of_bin))
         name = "–".join(part.capitalize() for part in method.split("-"))
-        return Band(self.x, low, high, level, name + self._basis.facts, simultaneous, _OF_BINS)
+        return Band(self.x, low, high, level, name + self._basis.facts, simultaneous, note)
 
     @property
     def _band_x(self) -> Array:
@@ -707,18 +716,18 @@ def calibration_curve(
     if method == "bins":
         cells = levels.binned(plain, bins=bins, strategy=strategy, edges=edges)
         name = f"{cells.total.size} {strategy if edges is None else 'given'} bins"
-        return BinnedCalibrationCurve(counts, name, Basis(data.counts, sample, shift, cells.of), cells)
+        return BinnedCalibrationCurve(counts, name, Basis(data, sample, shift, cells.of), cells)
     if method == "pav":
-        return PavCalibrationCurve(counts, Basis(data.counts, sample, shift, levels.pav_fit), levels.pav_blocks(counts))
+        return PavCalibrationCurve(counts, Basis(data, sample, shift, levels.pav_fit), levels.pav_blocks(counts))
     if method == "loess":
         span = regression.DEFAULT_SPAN.get(degree, 1.0) if span is None else span
         make = partial(regression.loess_fit, span=span, degree=degree)
-        basis = Basis(data.counts, sample, shift, make, loess_limits)
+        basis = Basis(data, sample, shift, make, loess_limits)
         fit = make(plain)  # refuses a span that is not a number, before it is formatted
         name = f"LOESS, {'quadratic, ' if degree == 2 else ''}span {span:.3g}"
     elif method == "spline":
         make = partial(regression.spline_fit, knots=knots)
-        basis = Basis(data.counts, sample, shift, make, regression.SplineFit.limits)
+        basis = Basis(data, sample, shift, make, regression.SplineFit.limits)
         fit = make(plain)
         name = f"logistic spline, {knots} knots"
     else:

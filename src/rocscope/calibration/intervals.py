@@ -249,8 +249,7 @@ class ClosedForms:
         rarer = min(plain.prevalence, 1 - plain.prevalence, expected, 1 - expected)
         cases = rarer * float(plain.effective.sum())
         reason = few_groups(self.evidence.groups) or few(cases, FEW_EVENTS, "cases of a class, seen or expected")
-        weighting = self.evidence.weighting
-        return reason or ("" if weighting is None else weighting.doubt)
+        return reason or self.evidence.doubt
 
     def without(self, value: float, reason: str) -> Estimate:
         """Return a value without an interval, and the reason."""

@@ -23,7 +23,7 @@ from scipy import optimize, special
 from rocscope import kernels
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array, is_moderate
-from rocscope.core import Predictions, ThresholdCounts, independent_units, number
+from rocscope.core import Predictions, ThresholdCounts, independent_units, number, require_kinds
 from rocscope.errors import InputError, OneClassError
 from rocscope.figures.logistic import CoxCalibration, recalibration
 from rocscope.geometry.hull import pool
@@ -439,12 +439,22 @@ class Evidence:
         Single rows, where they are in groups or their weights were estimated.
     weighting : EstimatedWeights, optional
         Derivation of the weights.
+    from_counts : bool
+        Whether there are counts only.
     """
 
     counts: ThresholdCounts
     squares: Array | None = None
     rows: WeightedOutcomes | None = None
     weighting: variance.EstimatedWeights | None = None
+    from_counts: bool = False
+
+    @cached_property
+    def doubt(self) -> str:
+        """Why no interval is reliable; empty where it may be. Warns of counts of dependent rows."""
+        if self.from_counts:
+            return require_kinds("an interval from counts", self.counts)
+        return "" if self.weighting is None else self.weighting.doubt
 
     @property
     def counted(self) -> bool:
@@ -524,8 +534,7 @@ class Evidence:
             return self.counts
         moved = self.plain.at(target_prevalence)
         counts = ThresholdCounts(self.counts.threshold, moved.pos[::-1], moved.neg[::-1])
-        counts.weights = "sampling"
-        return counts
+        return counts.as_sums("sampling", self.counts.dependent)
 
     @cached_property
     def groups(self) -> int | None:
@@ -568,7 +577,7 @@ def evidence(
     else:
         if groups is not None:
             data.require_rows("groups")
-        result = Evidence(data.counts)
+        result = Evidence(data.counts, from_counts=True)
     if probabilities:
         result.counts.probabilities("scores")
     return result

@@ -30,7 +30,7 @@ from rocscope.calibration.regression import DEFAULT_SPAN, Degree, LoessFit, loes
 from rocscope.core import Band, Campaign, Context, Result, ThresholdCounts, number, require_kinds
 from rocscope.curves.curve import Curve
 from rocscope.errors import InputError
-from rocscope.inference.estimate import FEW_ROWS, Estimate, few
+from rocscope.inference.estimate import FEW_ROWS, Estimate, few, joined
 from rocscope.inference.proportions import normal_quantile
 
 # Distances of many samples of labels
@@ -892,7 +892,7 @@ class MiscalibrationCostCurve(Curve):
         cost = self.at(at)
         low, high = _cost_limits(self._data, self._shift, at, cost, level, draws, random_state)
         method = f"inverted tests, {draws} draws"
-        return Band(at, np.minimum(low, cost), np.maximum(high, cost), level, method)
+        return Band(at, np.minimum(low, cost), np.maximum(high, cost), level, method, note=self._data.doubt)
 
     def _facts(self) -> str:
         return f"area={self.area():.6g}, n={number(self.counts.n)}"
@@ -916,7 +916,7 @@ def miscalibration_cost_at(
     low, high = _cost_limits(data, shift, at, cost, level, draws, random_state, coarse=coarse)
     value = float(cost[0]) * scale
     low, high = min(float(low[0]) * scale, value), max(float(high[0]) * scale, value)
-    return Estimate(value, low, high, level, f"inverted test, {draws} draws", data.counts.n)
+    return Estimate(value, low, high, level, f"inverted test, {draws} draws", data.counts.n, reason=data.doubt)
 
 
 def _proportion(context: Context | Campaign | None) -> tuple[float, float]:
@@ -1142,7 +1142,7 @@ def spiegelhalter(data: Evidence, target_prevalence: float | None = None) -> Cal
         variance = float(covariance[0, 0])
     z = excess / variance**0.5 if variance > 0 else nan
     p_value = 2 * float(special.ndtr(-abs(z)) if freedom == inf else special.stdtr(freedom, -abs(z)))
-    return CalibrationTest(z, p_value, "Spiegelhalter's z")
+    return CalibrationTest(z, p_value, "Spiegelhalter's z", data.doubt)
 
 
 @contract
@@ -1198,7 +1198,8 @@ def hosmer_lemeshow_test(
     CalibrationTest(statistic=0.666667, p_value=0.7165, Hosmer–Lemeshow, 2 bins)
     """
     require_kinds("Hosmer–Lemeshow test", y_true)
-    sample = evidence(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight).outcomes
+    data = evidence(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
+    sample = data.outcomes
     cells = binned(sample, bins=bins, strategy="quantile")
     total, mean_score, share = cells.filled()
     rows = cells.effective[cells.total > 0]
@@ -1207,7 +1208,7 @@ def hosmer_lemeshow_test(
         statistic = float(np.where(excess == 0, 0.0, excess**2 / variance).sum())
     freedom = total.size - 2 * fitted_on_same_rows
     p_value = float(special.chdtrc(freedom, statistic)) if freedom > 0 else nan
-    note = "depends on the bins; weak in small samples, too strict in large ones"
+    note = joined("depends on the bins; weak in small samples, too strict in large ones", data.doubt)
     return CalibrationTest(statistic, p_value, f"Hosmer–Lemeshow, {total.size} bins", note)
 
 
@@ -1270,7 +1271,7 @@ def miscalibration_test(
     """
     require_kinds("the test of calibration", y_true)
     data = evidence(y_true, y_score, model=model, groups=groups, pos_label=pos_label, sample_weight=sample_weight)
-    return drawn_test(data.outcomes, target_prevalence, draws, random_state)
+    return replace(drawn_test(data.outcomes, target_prevalence, draws, random_state), note=data.doubt)
 
 
 def drawn_test(

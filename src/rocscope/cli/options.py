@@ -359,7 +359,6 @@ class SampleOptions:
         if self.time is not None or (memory is None and needs_rows):
             return self.read(file, **columns)
         options = self.arguments | {"scores": self.score, "pos_label": self.pos_label, "memory": memory}
-        del options["weights"]  # counts are those of equal rows
         counts: Any = rs.read_counts(file, **options, **columns)
         self.note_dropped(counts)
         return counts

@@ -5,7 +5,7 @@ thresholds. `OperatingPoint` is one threshold: a confusion matrix with its rates
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from inspect import cleandoc, unwrap
 from typing import TYPE_CHECKING, Any, Literal, Self, cast
@@ -45,6 +45,8 @@ class OperatingPoint(ComparedByValue):
         Cases are predicted positive iff ``score >= threshold``; NaN for a crisp classifier.
     weights : str
         Kind of the sums in the counts; see `CumulativeCounts`.
+    dependent : bool
+        Whether some rows that were counted are of one group, or of one case.
 
     Raises
     ------
@@ -68,6 +70,7 @@ class OperatingPoint(ComparedByValue):
     tn: float
     threshold: float = float("nan")
     weights: str = field(default="cases", compare=False)
+    dependent: bool = field(default=False, compare=False)
 
     def __post_init__(self) -> None:
         for name in ("tp", "fp", "fn", "tn"):
@@ -130,7 +133,8 @@ class OperatingPoint(ComparedByValue):
         if not 0 <= target_prevalence <= 1:
             raise InputError("target_prevalence", expected="a share from 0 to 1", got=repr(target_prevalence))
         n_pos, n_neg = target_prevalence * n, (1 - target_prevalence) * n
-        return OperatingPoint(n_pos * self.tpr, n_neg * self.fpr, n_pos * self.fnr, n_neg * self.tnr, self.threshold)
+        tp, fp, fn, tn = n_pos * self.tpr, n_neg * self.fpr, n_pos * self.fnr, n_neg * self.tnr
+        return replace(self, tp=tp, fp=fp, fn=fn, tn=tn)
 
     def to_dict(self) -> dict[str, Any]:
         """Return counts, threshold and rates, safe for JSON (NaN and infinity become None)."""
@@ -174,9 +178,13 @@ class CumulativeCounts(Result):
         Counts above whose hull the exact curve never exceeds.
     weights : str
         Kind of the sums in the counts, one of `core.predictions`; "cases" where they are numbers of them.
+    dependent : bool
+        Whether some rows that were counted are of one group, or of one case. Counts do not hold groups, so that
+        intervals of them take all rows to be independent, and are marked as not reliable.
     """
 
     weights: str = "cases"
+    dependent: bool = False
     threshold: Array
     cumulative: tuple[Array, Array]
     holds_levels: bool
@@ -188,10 +196,14 @@ class CumulativeCounts(Result):
     def __len__(self) -> int:
         return self.threshold.size
 
-    def as_sums(self, weights: str) -> Self:
-        """Return the counts, marked as sums of a kind of weights."""
-        object.__setattr__(self, "weights", weights)  # some counts are frozen
+    def as_sums(self, weights: str, dependent: bool = False) -> Self:
+        """Return the counts, marked as sums of a kind of weights, and of dependent or independent rows."""
+        check.settle(self, weights=weights, dependent=dependent)  # some counts are frozen
         return self
+
+    def point_of(self, tp: float, fp: float, fn: float, tn: float, threshold: float) -> OperatingPoint:
+        """Return a point with some of the rows counted, which stands for the same kind of rows."""
+        return OperatingPoint(tp, fp, fn, tn, threshold, self.weights, self.dependent)
 
     @property
     def tp(self) -> Array:
@@ -318,7 +330,7 @@ class CumulativeCounts(Result):
             raise ScoreError("threshold", expected="a number", got=repr(threshold))
         if isinstance(threshold, np.generic):  # whose comparisons would round
             threshold = cast(float, threshold.item())
-        return OperatingPoint(*self._cells(threshold), threshold, weights=self.weights)
+        return self.point_of(*self._cells(threshold), threshold)
 
     def _cells(self, threshold: float) -> tuple[float, float, float, float]:
         """Return true and false positives, false and true negatives at a threshold."""
@@ -437,7 +449,7 @@ class ThresholdCounts(CumulativeCounts):
         >>> counts.pairs().concordant, counts.tp
         (29700000, array([300, 500]))
         """
-        return cls([1, 0], [point.tp, point.fn], [point.fp, point.tn]).as_sums(point.weights)
+        return cls([1, 0], [point.tp, point.fn], [point.fp, point.tn]).as_sums(point.weights, point.dependent)
 
     @cached_property
     def _levels(self) -> Levels:
@@ -622,7 +634,8 @@ class ThresholdCounts(CumulativeCounts):
             pos = np.concatenate([self.pos, other.pos])[order]
             neg = np.concatenate([self.neg, other.neg])[order]
             merged = ThresholdCounts.from_ranking(collapse(score[order], pos, neg))
-        return merged.as_sums(other.weights if self.weights == "cases" else self.weights)
+        weights = other.weights if self.weights == "cases" else self.weights
+        return merged.as_sums(weights, self.dependent or other.dependent)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, type(self)):
@@ -641,7 +654,8 @@ class ThresholdCounts(CumulativeCounts):
     def __repr__(self) -> str:
         totals = f"n_pos={number(self.n_pos)}, n_neg={number(self.n_neg)}, levels={len(self)}"
         weights = "" if self.weights == "cases" else f", {self.weights} weights"
-        return f"ThresholdCounts({totals}{weights})"
+        dependent = ", dependent rows" if self.dependent else ""
+        return f"ThresholdCounts({totals}{weights}{dependent})"
 
 
 def _check_counts(values: Any, name: str, n: int) -> Array:

@@ -49,6 +49,8 @@ class Provenance(Result):
         The filter, in SQL.
     doubt : str
         Why intervals of what such rows cost are not to be trusted, whatever the rows show; empty where they may be.
+    horizon : float or None
+        The time by which the event was predicted, for rows of a follow-up.
 
     Examples
     --------
@@ -61,6 +63,7 @@ class Provenance(Result):
     rows_dropped: int = 0
     where: str | None = None
     doubt: str = ""
+    horizon: float | None = None
     folds = 1
     """In how many folds the models were fitted; an evaluation has its own number."""
 
@@ -267,6 +270,11 @@ class Rows(Result):
     def grouped(self) -> bool:
         """True if a group has several rows; these are not independent."""
         return self.groups is not None and self.n_groups != self.groups.size
+
+    @property
+    def dependent(self) -> bool:
+        """Whether some rows are of one group, or of one case."""
+        return self.grouped or self.repeated
 
     def by_segment(self) -> Parts[Self]:
         """Return a mapping from segment to its rows, computed on access.
@@ -510,7 +518,7 @@ class Predictions(Rows, metaclass=Answering):
         if by is not None:
             return reach("by_segment").count_by(self, self._model(model), by)
         counts = ThresholdCounts.from_checked(self.y_true, self.scores[self._model(model)], self.sample_weight)
-        return counts.as_sums(self.weight_kind)
+        return counts.as_sums(self.weight_kind, self.dependent)
 
     def point(self, model: str | None = None, *, threshold: float | None = None) -> OperatingPoint:
         """Return the confusion matrix of a model: of its own decisions, or at a threshold.
@@ -530,7 +538,7 @@ class Predictions(Rows, metaclass=Answering):
         positive = self.decisions[name]
         cells = ((positive, self.y_true), (positive, ~self.y_true), (~positive, self.y_true), (~positive, ~self.y_true))
         totals = (self._total(decided & actual) for decided, actual in cells)
-        return OperatingPoint(*totals, weights=self.weight_kind)
+        return OperatingPoint(*totals, weights=self.weight_kind, dependent=self.dependent)
 
     def _model(self, model: str | None) -> str:
         return model_name(self.models, model)
@@ -651,6 +659,7 @@ REFUSED: dict[str, dict[str, str]] = {
     | _LABELLED
     | dict.fromkeys(_ALIKE, "rs.inference.compare_costs allows for weights"),
     "rates of a point": {"sums": _BOOTSTRAP},
+    "an interval from counts": {},
     "prevalence from labelled rows": _ONE_ROW_A_CASE | dict.fromkeys((*_ALIKE, "sums"), _BOOTSTRAP),
     **dict.fromkeys(_TESTS_OF_LABELS, _ONE_ROW_A_CASE | _LABELLED),
     **dict.fromkeys(_TESTS_OF_CALIBRATION, _ONE_ROW_A_CASE | _LABELLED | _ROWS_OF_WEIGHTS),
@@ -668,6 +677,7 @@ KNOWS_NO_GROUPS = frozenset(
         "a table of thresholds",
         "pilot",
         "prevalence from labelled rows",
+        *("an interval from counts", "an estimate from counts", "rates of a point"),
     )
 )
 """Functions that take rows of a group to be independent, warn of it, and mark their results as not reliable."""
@@ -683,7 +693,7 @@ def kinds_of(data: Any, asked: Iterable[str] = tuple(EXPECTED)) -> set[str]:
     >>> from rocscope import Predictions
     >>> rows = Predictions([1, 0, 1], [3, 2, 1], sample_weight=[1, 2.5, 1], groups=["x", "x", "y"])
     >>> sorted(kinds_of(rows)), sorted(kinds_of(rows.counts()))
-    (['groups', 'sampling'], ['sampling', 'sums'])
+    (['groups', 'sampling'], ['groups', 'sampling', 'sums'])
     """
     if isinstance(data, Mapping) and not isinstance(data, Rows | CumulativeCounts):
         return set[str]().union(*(kinds_of(part, asked) for part in cast(Mapping[Any, Any], data).values()))
@@ -691,7 +701,11 @@ def kinds_of(data: Any, asked: Iterable[str] = tuple(EXPECTED)) -> set[str]:
         # Counts, points and counts by segment are sums of weights, unless each weight is a number of cases.
         kind = getattr(data, "weights", "cases")
         kinds = {kind} if isinstance(kind, str) else set[str]()
-        return (kinds | {"sums"} if kinds & {*_SUMS} else kinds).intersection(asked)
+        if kinds & {*_SUMS}:
+            kinds.add("sums")
+        if getattr(data, "dependent", False):
+            kinds.add("groups")
+        return kinds.intersection(asked)
     return {kind for kind in asked if _are_of_kind(data, kind)}
 
 
@@ -726,4 +740,4 @@ def require_kinds(function: str, *data: Any) -> str:
     if "groups" not in kinds or function not in KNOWS_NO_GROUPS:
         return ""
     warn(f"{function} treats rows as independent and ignores groups: its interval is too narrow")
-    return "rows of a group are taken to be independent"
+    return "rows of a group or case are taken to be independent"

@@ -169,7 +169,7 @@ class ProfitCurve(CountCurve):
             return self.rule.second.point
         (tpr, fpr), counts = self.rule.rates, self.counts
         tp, fp = float(tpr * Fraction(counts.n_pos)), float(fpr * Fraction(counts.n_neg))
-        return OperatingPoint(tp, fp, counts.n_pos - tp, counts.n_neg - fp, self.rule.second.point.threshold)
+        return counts.point_of(tp, fp, counts.n_pos - tp, counts.n_neg - fp, self.rule.second.point.threshold)
 
     def _make_row(self, depth: Fraction, gain: Fraction, before: Fraction, threshold: float) -> CampaignRow:
         size = decimal(self.campaign.population) * depth
@@ -406,7 +406,7 @@ class RowProfitCurve(ProfitCurve):
         first, second = (self.end(touch) for touch in (self.rule.first, self.rule.second))
         share = float(self.rule.share)
         tp, fp, fn, tn = (getattr(first, cell) * (1 - share) + getattr(second, cell) * share for cell in CELLS)
-        return OperatingPoint(tp, fp, fn, tn, second.threshold) if self.rule.randomized else second
+        return replace(second, tp=tp, fp=fp, fn=fn, tn=tn) if self.rule.randomized else second
 
     def best(self) -> CampaignRow:
         row = super().best()

@@ -30,7 +30,7 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.formatting import to_its_error
 from rocscope._base.progress import Progress
-from rocscope.core import Context, Predictions, ThresholdCounts
+from rocscope.core import Context, Predictions, ThresholdCounts, require_kinds
 from rocscope.decisions.constraints import Constraint, Criterion, criterion_of
 from rocscope.decisions.model_hull import UncertainContext
 from rocscope.errors import InputError
@@ -359,7 +359,8 @@ def design_of_all(samples: Samples, seed: int, *, stratified: bool = False) -> D
             if len(counts[name]) > MOST_LEVELS:
                 kept = thin(counts[name], MOST_LEVELS)
                 counts[name] = ThresholdCounts(kept.threshold[1:], np.diff(kept.tp), np.diff(kept.fp))
-        return _design_of_separate_models(counts, stratified)
+        doubt = require_kinds("an interval from counts", *(sample.points for sample in samples.values()))
+        return replace(_design_of_separate_models(counts, stratified), doubt=doubt)
 
     scores = {}
     for model, score in rows.scores.items():
@@ -780,7 +781,9 @@ class DrawsOfCounts:
     def doubt(self) -> str:
         """Reason why the interval may not be reliable."""
         few = self.design.smallest_class
-        return f"a class has {few:g} rows only, fewer than {FEWEST_OF_A_CLASS}" if few < FEWEST_OF_A_CLASS else ""
+        if few < FEWEST_OF_A_CLASS:
+            return f"a class has {few:g} rows only, fewer than {FEWEST_OF_A_CLASS}"
+        return self.design.doubt
 
     def draws(
         self, number: int, cells: Array, error: float, quantity: CostOrCriterion, seed: int

@@ -65,7 +65,7 @@ def reweight(counts: Models, target_prevalence: float, *, model: str | None = No
     share = check.check_share(target_prevalence, "target_prevalence")
     positive, negative = share * counts.n / counts.n_pos, (1 - share) * counts.n / counts.n_neg
     moved = ThresholdCounts(counts.threshold, positive * counts.pos, negative * counts.neg)
-    return moved.as_sums(counts.weights)
+    return moved.as_sums(counts.weights, counts.dependent)
 
 
 @contract
@@ -177,9 +177,9 @@ def estimate_prevalence(
     check.check_share(level, "level")
     known = None if labelled is None else samples_of(labelled, name="labelled").one(None).points
     if method == "em":
-        class_mix = None
+        class_mix, reason = None, ""
         if train_prevalence is None and known is not None:
-            require_kinds("prevalence from labelled rows", known)
+            reason = require_kinds("prevalence from labelled rows", known)
             train_prevalence = known.prevalence
             class_mix = proportions.proportion(known.n_pos, known.n, level=level)
         if train_prevalence is None:
@@ -191,7 +191,7 @@ def estimate_prevalence(
             return estimate
         # A larger share of positives among the labelled rows makes each probability less telling, and π larger.
         ends = [_by_maximum_likelihood(probability, end, level).value for end in (class_mix.low, class_mix.high)]
-        return _with_errors(estimate, [ends])
+        return replace(_with_errors(estimate, [ends]), reason=reason)
     if method != "confusion":
         raise InputError("method", expected="'em' or 'confusion'", got=repr(method))
     if known is None:

@@ -32,7 +32,7 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Booleans, Indices
 from rocscope._base.contract import contract, made_by_contract
 from rocscope._base.grouping import deal
-from rocscope.core import CELLS, Context, OperatingPoint, Result, decimal
+from rocscope.core import Context, OperatingPoint, Result, decimal
 from rocscope.decisions.constraints import predict, scores_of
 from rocscope.errors import InputError, PairingError
 from rocscope.geometry.bounded import ConvexCombination, settled
@@ -358,7 +358,7 @@ class RandomizedRule(Result):
             return last
         tpr, fpr = self.rates
         tp, fp = float(tpr * Fraction(last.n_pos)), float(fpr * Fraction(last.n_neg))
-        return OperatingPoint(tp, fp, last.n_pos - tp, last.n_neg - fp, last.threshold)
+        return replace(last, tp=tp, fp=fp, fn=last.n_pos - tp, tn=last.n_neg - fp)
 
     def expected(self, prevalence: float, population: float = 1) -> OperatingPoint:
         """Return the expected counts among `population` cases at the given `prevalence`."""
@@ -638,8 +638,7 @@ def _with_threshold(end: HullVertex) -> HullVertex:
     """Give a classifier without scores, whose threshold is NaN, the one between its predictions 0 and 1."""
     if end.threshold == end.threshold:
         return end
-    cells = {cell: getattr(end.point, cell) for cell in CELLS}
-    return HullVertex(end.model, OperatingPoint(**cells, threshold=1), end.slope_low, end.slope_high, end.negated)
+    return replace(end, point=replace(end.point, threshold=1))
 
 
 def _require_one_prevalence(vertices: Sequence[HullVertex], aim: _Target) -> None:

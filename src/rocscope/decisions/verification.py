@@ -242,7 +242,7 @@ def _at_stored_choice(plan: Decision, again: Decision, problem: choosing.ChoiceP
 
     def counted(model: str, threshold: float, negated: bool = False) -> OperatingPoint:
         point = problem.hull.counts[model].at(threshold)
-        return OperatingPoint(point.fn, point.tn, point.tp, point.fp, threshold) if negated else point
+        return replace(point, tp=point.fn, fp=point.tn, fn=point.tp, tn=point.fp) if negated else point
 
     rule, point = None, counted(plan.model, plan.threshold, plan.negated)
     if plan.lot is not None:

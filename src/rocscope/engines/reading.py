@@ -6,6 +6,7 @@ and tables of a database, and `streaming` for everything else.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, cast, overload
 
@@ -17,6 +18,7 @@ from rocscope._base.arrays import Array
 from rocscope._base.contract import contract
 from rocscope._base.progress import Progress, reporting
 from rocscope.core import Context, CountedModels, Predictions, Provenance, Weights
+from rocscope.core.predictions import WEIGHTS
 from rocscope.engines import columns as column_roles
 from rocscope.engines import formats
 from rocscope.engines.opening import open_source
@@ -292,10 +294,10 @@ def read_at_horizon(
     if event_codes is not None:
         event_codes = [column_roles.parsed_label(code, events.dtype) for code in event_codes]
     models = {role.model: column.values for role, column in by_role.items() if role.model is not None}
-    provenance = arguments.pop("source")
+    source = arguments.pop("source")
     arguments |= {"event_codes": event_codes, "competing": competing, "weights": weights}
     rows = at_horizon(times, events, models, horizon, **arguments)
-    rows.source = provenance
+    rows.source = replace(source, horizon=horizon)
     return rows
 
 
@@ -350,6 +352,7 @@ def read_counts(
     label: str | None = None,
     scores: formats.Scores | None = None,
     weight: str | None = None,
+    weights: Weights = "auto",
     where: str | None = None,
     segment: str | None = None,
     pos_label: Any = None,
@@ -370,6 +373,9 @@ def read_counts(
     ----------
     source, label, scores, weight, where, pos_label, missing : see `rocscope.read`
     format, decimal, delimiter, encoding, table : see `rocscope.read`
+    weights : {"auto", "frequency", "sampling", "money"}
+        What a weight stands for. "auto" and "frequency": so many equal rows. Counts of other weights are marked as sums
+        of them, and intervals that need the number of rows are refused.
     segment : str, optional
         Column of segments, which are counted separately.
     memory : int or str, optional
@@ -421,9 +427,12 @@ def read_counts(
     {'a': ThresholdCounts(n_pos=3, n_neg=2, levels=4)}
     >>> read_counts(rows, label="y", scores="a", segment="region")["s"]
     ThresholdCounts(n_pos=1, n_neg=1, levels=1)
+    >>> read_counts(rows | {"w": [2.5, 1, 2, 1, 1]}, label="y", scores="a", weight="w", weights="sampling")["a"]
+    ThresholdCounts(n_pos=4.5, n_neg=3, levels=4, sampling weights)
     """
     from rocscope.engines import row_buffers, streaming
 
+    check.check_choice("weights", weights, WEIGHTS)
     check.check_choice("missing", missing, column_roles.MISSING)
     limit = None if memory is None else row_buffers.memory_limit(memory)
     if context is not None:
@@ -447,7 +456,13 @@ def read_counts(
         request = column_roles.CountRequest(
             label, scores, weight, where, segment, pos_label, missing, layout, limit, report, tol, context
         )
-        return count(source, request)
+        counts = count(source, request)
+    if weight is None or weights == "auto":
+        return counts
+    if isinstance(counts, SegmentedCounts):
+        return counts.as_sums(weights)
+    by_model = {model: of_model.as_sums(weights) for model, of_model in counts.items()}
+    return CountedModels(by_model, counts.source)
 
 
 def _is_lazy(source: Any) -> bool:

@@ -456,14 +456,18 @@ def methods_paragraph(
 
 
 def _outcome_at(samples: Samples) -> str:
-    """Return which outcome was predicted, for rows whose weights were estimated at a horizon or otherwise."""
+    """Return which outcome was predicted, for rows at a horizon or with estimated weights."""
     sentences: dict[str, None] = {}
     for sample in samples.values():
-        weighting = None if sample.rows is None else sample.rows.weighting
+        if sample.rows is None:
+            continue
+        outcome, source, weighting = "", sample.rows.source, sample.rows.weighting
+        if source is not None and source.horizon is not None:
+            outcome = f" by the horizon {source.horizon:g}"
         if weighting is not None:
-            horizon = getattr(weighting, "horizon", None)
-            until = "" if horizon is None else f" by the horizon {horizon:g}"
-            sentences[f" Outcome: the event{until}, {weighting.note}."] = None
+            outcome += f", {weighting.note}"
+        if outcome:
+            sentences[f" Outcome: the event{outcome}."] = None
     return "".join(sentences)
 
 

@@ -127,7 +127,7 @@ class CoxCalibration(Result):
     in_the_large_error, intercept_error, slope_error : float
         Their standard errors.
     reason : str
-        Why some of them are undefined or infinite; empty if none is.
+        Why some of them are undefined or infinite, or their errors too small; empty if none is.
     """
 
     in_the_large: float

@@ -84,7 +84,8 @@ class Choices:
     def point(self, index: int) -> OperatingPoint:
         """Return the operating point at a position; its threshold is −∞ where everybody is predicted positive."""
         tp, fp, fn, tn = (cell[index].item() for cell in self.cells)
-        return OperatingPoint(tp, fp, fn, tn, score_of(self.counts, int(self.index[index])) if fn or tn else -math.inf)
+        threshold = score_of(self.counts, int(self.index[index])) if fn or tn else -math.inf
+        return self.counts.point_of(tp, fp, fn, tn, threshold)
 
     def rates(self, index: int) -> tuple[Fraction, Fraction]:
         """Return the exact true and false positive rate at a position; 0 for a class without cases."""
@@ -169,7 +170,7 @@ def pool(counts: CumulativeCounts) -> ThresholdCounts:
     >>> pool(ThresholdCounts([4, 3, 2, 1], [1e17, 1, 0, 0], [0, 0, 1, 1e17])).threshold
     array([3, 1])
     """
-    return _pooled(counts.on_hull()).as_sums(counts.weights)
+    return _pooled(counts.on_hull()).as_sums(counts.weights, counts.dependent)
 
 
 @remembered

@@ -29,7 +29,7 @@ from rocscope._base.arrays import Array, Booleans
 from rocscope._base.contract import answering
 from rocscope._base.formatting import about
 from rocscope._base.radix import levels_of_rows
-from rocscope.core import Predictions, ThresholdCounts
+from rocscope.core import Predictions, ThresholdCounts, require_kinds
 from rocscope.errors import InputError, OneClassError, warn
 from rocscope.inference import estimate as inference
 from rocscope.inference.proportions import logit, wilson_interval
@@ -316,7 +316,8 @@ def auc_sample(sample: Sample, *, groups: Any = None, folds: OverFolds | None = 
     """Return the AUC of one model and its variance, from rows if available."""
     rows = rows_for(sample, groups, folds)
     if rows is None:
-        return sample_of_counts(sample.counts, sample.name)
+        of_counts = sample_of_counts(sample.counts, sample.name)
+        return replace(of_counts, doubt=require_kinds("an interval from counts", sample.counts))
     with np.errstate(under="ignore"):
         return sample_of_rows(rows, groups=groups, folds=folds)
 

@@ -11,7 +11,7 @@ The order of the file: bands, the binormal model, smooth curves.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import sqrt
 from typing import Any, Literal
@@ -23,7 +23,7 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.contract import contract
 from rocscope._base.progress import Progress
-from rocscope.core import Band, CumulativeCounts, ThresholdCounts, model_name
+from rocscope.core import Band, CumulativeCounts, ThresholdCounts, model_name, require_kinds
 from rocscope.curves.curve import Curve, cumulative, interpolate, scalar
 from rocscope.curves.rate_curves import RocCurve
 from rocscope.errors import InputError, warn
@@ -148,7 +148,8 @@ def band(
                 raise InputError("method", expected=expected, got=repr(method))
             count, n = proportions.share_of(name, *_cells_at_threshold(counts, x))
             low, high = proportions.proportion_interval(count, n, method=method, level=level)
-            return Band(x, low, high, level, method.title().replace("-P", "–P"))
+            note = require_kinds("an interval from counts", counts)
+            return Band(x, low, high, level, method.title().replace("-P", "–P"), note=note)
         values = _metric_values(metric, over, x)
     else:
         if not (isinstance(curve, Curve) and isinstance(source, CumulativeCounts)):
@@ -156,7 +157,7 @@ def band(
             raise InputError("curve", expected="a curve made from counts", got=type(curve).__name__, hint=hint)
         x = np.linspace(curve.x[0], curve.x[-1], _POINTS) if x is None else x
         if method == "ks":
-            return _ks_band(curve, x, level)
+            return replace(_ks_band(curve, x, level), note=require_kinds("an interval from counts", source))
         values, name = _curve_values(curve, recount, x), curve.y_name
     if method != "bootstrap":
         raise InputError("method", expected="'bootstrap' for this curve", got=repr(method))
@@ -176,7 +177,7 @@ def band(
     if is_rate:
         low, high = low.clip(0, 1), high.clip(0, 1)
     facts = joined("sup-t" if simultaneous else "percentile", f"{replicates} replicates", design.note)
-    return Band(x, low, high, level, f"bootstrap ({facts})", simultaneous)
+    return Band(x, low, high, level, f"bootstrap ({facts})", simultaneous, design.doubt)
 
 
 def _with_numbers(drawn: Array) -> Array:

@@ -294,7 +294,7 @@ def mann_whitney(
     check.check_choice("alternative", alternative, inference.ALTERNATIVES)
     check.check_choice("method", method, ("auto", "exact", "asymptotic"))
     data = sample_of(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
-    reason = require_kinds("Wilcoxon–Mann–Whitney test", data.rows)
+    reason = require_kinds("Wilcoxon–Mann–Whitney test", data.rows or data.counts)
     counts = data.counts
     counts.require_both_classes("Wilcoxon–Mann–Whitney test")
     counts.require_cases()

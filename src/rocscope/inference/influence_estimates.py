@@ -148,8 +148,8 @@ def values_of(data: Sample, statistic: Smooth, *, groups: Any, folds: OverFolds 
     """Return the values of a statistic with their stratum; with folds, the mean of the folds' own values."""
     rows = rows_for(data, groups, folds)
     if rows is None:
-        require_kinds("an estimate from counts", data.counts)
-        return _values_of_counts(data.counts, statistic)
+        shortage = require_kinds("an estimate from counts", data.counts)
+        return replace(_values_of_counts(data.counts, statistic), shortage=shortage)
     weighted = rows.sample_weight is not None or rows.weighting is not None
     if folds is None and not weighted and rows.fold is None and independent_units(rows, groups) is None:
         return _values_of_counts(data.counts, statistic)  # which hold all there is to know about equal rows
@@ -500,15 +500,13 @@ def _compare_paired(sample: Values, hypothesis: inference.Hypothesis, i: int, j:
     first, second = (sample.trials[i], sample.trials[j]) if sample.trials else (None, None)
     if error > 0 or value != 0 or first is None or second is None:
         df = sample.stratum.effective_df
-        tested = _test_difference(names, value, error, df, sample.n, informative, hypothesis, method)
-        reason = tested.difference.reason or sample.shortage
-        return replace(tested, difference=replace(tested.difference, reason=reason))
+        return _test_difference(names, value, error, df, sample.n, informative, hypothesis, method, sample.shortage)
     # No row differs, but the next one may: one row is added each way, as Bonett & Price (2012) do.
     cases = min(first.effective_cases, second.effective_cases)
     error = sqrt(2) / (cases + 2) / sample.linear[i].per
     informative = inference.FEW_INFORMATIVE if cases >= inference.FEW_ROWS else 0.0
     method += ", one row added each way"
-    return _test_difference(names, value, error, cases, sample.n, informative, hypothesis, method)
+    return _test_difference(names, value, error, cases, sample.n, informative, hypothesis, method, sample.shortage)
 
 
 def _compare_unpaired(
@@ -523,12 +521,14 @@ def _compare_unpaired(
         one_share = _estimate_share(one, 0, hypothesis.level, one_trials)
         other_share = _estimate_share(other, 0, hypothesis.level, other_trials)
         difference = mover_difference(one_share, other_share, "MOVER of Wilson intervals, unpaired", n)
+        difference = replace(difference, reason=one_share.reason or other_share.reason)
         return hypothesis.compare(first, second, difference, method=difference.method)
     df = inference.satterthwaite(variances, [one.stratum.effective_df, other.stratum.effective_df])
     informative = min(sample.stratum.informative_units(sample.stratum.moves[:, 0]) for sample in (one, other))
     method = inference.joined("influence, unpaired", one.note)
     value = float(other.values[0]) - float(one.values[0])
-    return _test_difference((first, second), value, sqrt(sum(variances)), df, n, informative, hypothesis, method)
+    error, shortage = sqrt(sum(variances)), one.shortage or other.shortage
+    return _test_difference((first, second), value, error, df, n, informative, hypothesis, method, shortage)
 
 
 def _test_difference(
@@ -540,6 +540,7 @@ def _test_difference(
     informative: float,
     hypothesis: inference.Hypothesis,
     method: str,
+    shortage: str,
 ) -> inference.Comparison:
     """Test with Student's t; a difference without variation is exact, and one of infinite values undefined."""
     value = value if isfinite(value) else nan
@@ -551,7 +552,7 @@ def _test_difference(
     else:
         df = max(min(df, informative), inference.FEW_INFORMATIVE)
         difference = hypothesis.wald(value, error, n, method, df=df)
-        difference = replace(difference, reason=_few_informative(informative))
+        difference = replace(difference, reason=_few_informative(informative) or shortage)
     return hypothesis.compare(*names, difference, df=df, method=method)
 
 

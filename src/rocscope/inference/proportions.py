@@ -13,9 +13,9 @@ and the comparison of independent error rates, a table of thresholds.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import hypot, nan, sqrt
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -24,13 +24,13 @@ from rocscope._base import special
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Booleans
 from rocscope._base.contract import answering, contract
-from rocscope.core import OperatingPoint, Predictions, Result, html_table, jsonable
+from rocscope.core import OperatingPoint, Predictions, Result, html_table
 from rocscope.core.predictions import require_kinds
 from rocscope.core.ranking import count_at_least
 from rocscope.errors import ColumnError, InputError
 from rocscope.inference import estimate as inference
 from rocscope.inference.estimate import FEW_ROWS, Comparison, Estimate, Hypothesis, few, normal_quantile
-from rocscope.sample import counts_of, point_of, rows_of
+from rocscope.sample import point_of, rows_of, sample_of
 
 ShareMethod = Literal["wilson", "clopper-pearson", "jeffreys", "wald"]
 
@@ -288,18 +288,20 @@ def rate_intervals(
     Estimate(0.127, 95 % interval 0.0555 to 0.2647, logit at prevalence 0.01, n=100)
     """
     point = point_of(point)
-    require_kinds("rates of a point", point)
+    reason = require_kinds("rates of a point", point)
     rates = {}
     for rate in SHARES:
         count, n = share_of(rate, point.tp, point.fp, point.fn, point.tn)
-        rates[rate] = proportion(count, n, method=method, level=level)
+        share = proportion(count, n, method=method, level=level)
+        rates[rate] = replace(share, reason=share.reason or reason)
     if target_prevalence is None:
         return rates
     prevalence = check.check_share(target_prevalence, "target_prevalence")
     del rates["prevalence"]
     mirrored = OperatingPoint(point.tn, point.fn, point.fp, point.tp)
-    rates["precision"] = _predictive_value(point, prevalence, level)
-    rates["npv"] = _predictive_value(mirrored, 1 - prevalence, level)
+    for rate, of_point, share in (("precision", point, prevalence), ("npv", mirrored, 1 - prevalence)):
+        value = _predictive_value(of_point, share, level)
+        rates[rate] = replace(value, reason=value.reason or reason)
     rates["accuracy"] = _mixture(rates["tpr"], rates["tnr"], prevalence)
     rates["error"] = _mixture(rates["fnr"], rates["fpr"], prevalence)
     rates["depth"] = _mixture(rates["tpr"], rates["fpr"], prevalence)
@@ -368,7 +370,7 @@ class JointRegion(Result):
 
     def __repr__(self) -> str:
         sides = f"fpr {self.fpr.low:.4g} to {self.fpr.high:.4g}, tpr {self.tpr.low:.4g} to {self.tpr.high:.4g}"
-        return f"JointRegion({sides}, {100 * self.level:g} % jointly, {self.method})"
+        return f"JointRegion({sides}, {100 * self.level:g} % jointly, {self.method}{self.fpr.doubt or self.tpr.doubt})"
 
 
 @contract
@@ -594,13 +596,14 @@ def compare_errors(
     """
     hypothesis = Hypothesis(alternative, test, margin, level)
     first, second = point_of(first, name="first"), point_of(second, name="second")
-    require_kinds("rates of a point", first, second)
+    reason = require_kinds("rates of a point", first, second)
     for name, point in (("first", first), ("second", second)):
         if not point.n:
             raise InputError(name, expected="cases", got="none")
     variance = sum(point.error * (1 - point.error) / point.n for point in (first, second))
     name = "Wald, independent test sets"
     difference = hypothesis.wald(second.error - first.error, sqrt(variance), first.n + second.n, name, bound=1)
+    difference = replace(difference, reason=reason)
     return hypothesis.compare("first", "second", difference, method=name)
 
 
@@ -623,6 +626,8 @@ class ThresholdTable(Result):
     level : float
         Confidence level of each interval alone.
     method : str
+    reason : str
+        Why the intervals are not to be trusted, such as rows in groups; empty where they are.
 
     Examples
     --------
@@ -633,6 +638,13 @@ class ThresholdTable(Result):
     columns: dict[str, Array]
     level: float
     method: str
+    reason: str = ""
+    _also: ClassVar[tuple[str, ...]] = ("reliable",)
+
+    @property
+    def reliable(self) -> bool:
+        """Whether the intervals may be trusted; `reason` states why not."""
+        return not self.reason
 
     def __len__(self) -> int:
         return self.columns["threshold"].size
@@ -641,12 +653,9 @@ class ThresholdTable(Result):
         """Return one row a threshold, as a frame of "pandas", "polars" or "pyarrow", which write CSV or Excel."""
         return check.frame_of(self.columns, backend)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the table, safe for JSON."""
-        return jsonable({"columns": self.columns, "level": self.level, "method": self.method})
-
     def __repr__(self) -> str:
-        return f"ThresholdTable({len(self)} thresholds, {100 * self.level:g} % intervals, {self.method})"
+        doubt = f"; not reliable: {self.reason}" if self.reason else ""
+        return f"ThresholdTable({len(self)} thresholds, {100 * self.level:g} % intervals, {self.method}{doubt})"
 
     def _repr_html_(self) -> str:
         rows = zip(*(column[:_MOST_SHOWN] for column in self.columns.values()), strict=True)
@@ -696,8 +705,9 @@ def threshold_table(
     >>> table.columns["tpr"].round(3), table.columns["tpr_low"].round(3)
     (array([0.667, 1.   ]), array([0.208, 0.439]))
     """
-    require_kinds("a table of thresholds", y_true)
-    counts = counts_of(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
+    data = sample_of(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
+    reason = require_kinds("a table of thresholds", data.rows or data.counts)
+    counts = data.counts
     counts.require_both_classes("a table of thresholds")
     counts.require_cases()
     level = check.check_level(level)
@@ -714,4 +724,5 @@ def threshold_table(
         low, high = proportion_interval(*share_of(rate, *cells), method=method, level=level)
         columns |= {f"{rate}_low": low, f"{rate}_high": high}
     columns["youden"] = metrics.youden(*cells)
-    return ThresholdTable({name: check.read_only(column) for name, column in columns.items()}, level, method)
+    columns = {name: check.read_only(column) for name, column in columns.items()}
+    return ThresholdTable(columns, level, method, reason)

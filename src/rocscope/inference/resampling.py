@@ -132,7 +132,10 @@ class Tally:
 
 @dataclass(frozen=True)
 class Design:
-    """Units with frequencies, in consecutive strata that are resampled separately, and a Tally for each model."""
+    """Units with frequencies, in consecutive strata that are resampled separately, and a Tally for each model.
+
+    `doubt` is why no interval is reliable, whatever the replicates; empty where it may be.
+    """
 
     frequency: Array
     strata: tuple[slice, ...]
@@ -140,6 +143,7 @@ class Design:
     n: float
     note: str = ""
     one_row_a_unit: bool = True
+    doubt: str = ""
 
     @cached_property
     def draws(self) -> int:
@@ -393,11 +397,12 @@ def design_of_counts(counts: ThresholdCounts, *, stratified: bool, model: str = 
 def design_of_rows(predictions: Predictions, *, stratified: bool, groups: Any) -> Design:
     """Return the design that resamples common rows, or groups of rows."""
     weight, weighting = predictions.sample_weight, predictions.weighting
+    doubt = "" if weighting is None else weighting.doubt
     unit = independent_units(predictions, groups)
     if unit is None and weighting is not None:
         unit = weighting.drawn_units
     if unit is not None:
-        return _design_of_groups(predictions, unit, stratified)
+        return replace(_design_of_groups(predictions, unit, stratified), doubt=doubt)
     if weight is None and len(predictions.models) == 1:
         model = predictions.models[0]
         return design_of_counts(predictions.counts(model), stratified=stratified, model=model)
@@ -423,7 +428,7 @@ def design_of_rows(predictions: Predictions, *, stratified: bool, groups: Any) -
     }
     strata = _strata_of_classes(frequency, int(positive.sum()), stratified)
     note = inference.joined("stratified" if stratified else "", note)
-    return Design(frequency, strata, tallies, frequency.sum().item(), note)
+    return Design(frequency, strata, tallies, frequency.sum().item(), note, doubt=doubt)
 
 
 def _design_of_groups(predictions: Predictions, code: Indices, stratified: bool) -> Design:
@@ -469,7 +474,8 @@ def design_of_sample(sample: Sample, *, stratified: bool, groups: Any) -> Design
     """Return the resampling design of one model's data."""
     rows = sample.rows if groups is None or groups is False else sample.require_rows("groups")
     if rows is None:
-        return design_of_counts(sample.counts, stratified=stratified)
+        doubt = require_kinds("an interval from counts", sample.counts)
+        return replace(design_of_counts(sample.counts, stratified=stratified), doubt=doubt)
     return design_of_rows(rows, stratified=stratified, groups=groups)
 
 
@@ -757,6 +763,7 @@ def interval(
         reason = f"only {usable.size} of {drawn.size} replicates gave a number"
     elif smallest < inference.FEW_RESAMPLED:
         reason = f"a class has {smallest:g} rows only, fewer than {inference.FEW_RESAMPLED}"
+    reason = reason or design.doubt
     value, low, high, drawn = float(value), float(low), float(high), check.read_only(drawn)
     name = f"bootstrap ({facts})"
     return BootstrapEstimate(value, low, high, level, name, design.n, spread, reason, drawn, failed)
@@ -856,5 +863,6 @@ class _Replicates:
         else:
             designs = [self.designs[i] for i in used]
             parts = [(part, factor[i : i + 1]) for i in used for part in self.left_out[i]]
-        design = replace(designs[0], n=sum(design.n for design in designs))
+        doubt = next((design.doubt for design in designs if design.doubt), "")
+        design = replace(designs[0], n=sum(design.n for design in designs), doubt=doubt)
         return interval(value, drawn, self.method, self.hypothesis.level, design, _acceleration(parts))

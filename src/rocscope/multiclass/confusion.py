@@ -8,7 +8,7 @@ The first part of the file checks probability columns for the whole package.
 """
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from math import inf, isfinite, nan, sqrt
 from typing import Any, Literal
@@ -646,7 +646,12 @@ class ConfusionMatrix(Result):
     def binary(self, cls: Any) -> OperatingPoint:
         """Return the 2 × 2 table of one class against the rest, with every metric of two classes."""
         index = position(cls, self.classes)
-        return OperatingPoint(*(cell[index].item() for cell in one_vs_rest(self.counts)))
+        point = OperatingPoint(*(cell[index].item() for cell in one_vs_rest(self.counts)))
+        if self._rows is None:
+            return point
+        _, design = self._rows
+        weights = "cases" if design.weight is None or design.is_frequency else "sampling"
+        return replace(point, weights=weights, dependent=design.group is not None)
 
     def as_point(self, pos_label: Any = None) -> OperatingPoint:
         """Return a 2 × 2 matrix as counts, for functions that take a classifier without scores.

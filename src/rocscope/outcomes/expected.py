@@ -378,7 +378,8 @@ def _refitted(known: Sample, fitted: Recalibrator, replicates: int, seed: int) -
     starts = levels.starts(_CELLS)
     merged = levels.merged(starts)
     if known.rows is None:
-        coarse = ThresholdCounts(merged.score[::-1], merged.pos[::-1], merged.neg[::-1]).as_sums(counts.weights)
+        coarse = ThresholdCounts(merged.score[::-1], merged.pos[::-1], merged.neg[::-1])
+        coarse.as_sums(counts.weights, counts.dependent)
         design = resampling.design_of_counts(coarse, stratified=False)
     else:
         level = np.searchsorted(levels.score, known.rows.scores[known.rows.models[0]].astype(np.float64))

@@ -22,7 +22,7 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Booleans, Indices
 from rocscope._base.contract import contract
 from rocscope._base.public_names import reach
-from rocscope.core import Predictions, Result, Weights, independent_units, model_name
+from rocscope.core import Predictions, Provenance, Result, Weights, independent_units, model_name
 from rocscope.errors import InputError, warn
 from rocscope.figures.influence import Smooth, area
 from rocscope.inference.estimate import Adjust, Comparisons, Estimate, Hypothesis
@@ -178,7 +178,10 @@ def at_horizon(
             weight = base if known.all() else np.where(known, 1 if base is None else base, 0)
         scores_then = _column_at("scores", scores, column, len(horizons))
         event_by_then = ~after & (kinds == 1)
-        rows = Predictions(event_by_then, scores_then, sample_weight=weight, weighting=weighting, **labels)
+        source = Provenance(("follow-up",), n, horizon=until)
+        rows = Predictions(
+            event_by_then, scores_then, sample_weight=weight, weighting=weighting, source=source, **labels
+        )
         by_horizon[until] = rows
     # One test for all horizons, until the last of them.
     last = by_horizon[horizons[-1]]

@@ -293,7 +293,7 @@ class BinnedCounts(CumulativeCounts):
     def from_counts(cls, counts: ThresholdCounts) -> "BinnedCounts":
         """Return exact counts as bins with one score each."""
         made = cls(counts.threshold, counts.threshold, counts.pos, counts.neg, holds_hull=True)
-        return made.as_sums(counts.weights)
+        return made.as_sums(counts.weights, counts.dependent)
 
     @classmethod
     def concatenate(cls, parts: Iterable["BinnedCounts"], *, holds_hull: bool = False) -> "BinnedCounts":
@@ -326,7 +326,8 @@ class BinnedCounts(CumulativeCounts):
             raise ShapeError("parts", expected="at least one", got="none")
         columns = [np.concatenate([getattr(p, name) for p in ordered]) for name in ("low", "high", "pos", "neg")]
         wins = tuple(np.concatenate([part.wins[end] for part in ordered]) for end in (0, 1))
-        return cls(*columns, wins=wins, holds_hull=holds_hull)
+        made = cls(*columns, wins=wins, holds_hull=holds_hull)
+        return made.as_sums(ordered[0].weights, any(part.dependent for part in ordered))
 
     @property
     def threshold(self) -> Array:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -336,7 +337,7 @@ class BinnedCounts(CumulativeCounts):
     @cached_property
     def attained(self) -> ThresholdCounts:  # pyright: ignore[reportIncompatibleVariableOverride]
         """The ends of the bins as levels: a lower bound of the exact hull."""
-        return ThresholdCounts.from_ranking(Levels(self.low, self.pos, self.neg)).as_sums(self.weights)
+        return ThresholdCounts.from_ranking(Levels(self.low, self.pos, self.neg)).as_sums(self.weights, self.dependent)
 
     @property
     def best_case(self) -> ThresholdCounts:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -497,7 +498,8 @@ class BinnedCounts(CumulativeCounts):
             for i in (0, 1)
         )
         used = (pos > 0) | (neg > 0)
-        return ThresholdCounts.from_ranking(Levels(threshold[used], pos[used], neg[used])).as_sums(self.weights)
+        levels = Levels(threshold[used], pos[used], neg[used])
+        return ThresholdCounts.from_ranking(levels).as_sums(self.weights, self.dependent)
 
     def merge(self, starts: Sequence[int] | Array) -> "BinnedCounts":
         """Return the counts with neighbouring bins merged; the bounds of the AUC are kept.
@@ -524,7 +526,7 @@ class BinnedCounts(CumulativeCounts):
         wins = tuple(group_sums(across + bound, first, self._most) for bound in self.wins)
         last = np.append(first[1:], len(self)) - 1
         pos, neg = (np.add.reduceat(column, first) for column in (self.pos, self.neg))
-        return BinnedCounts(self.low[last], self.high[first], pos, neg, wins).as_sums(self.weights)
+        return BinnedCounts(self.low[last], self.high[first], pos, neg, wins).as_sums(self.weights, self.dependent)
 
     def coarsen(self, most: int) -> "BinnedCounts":
         """Return about `most` bins, evenly along the ROC curve; a larger bin stays alone."""

@@ -78,7 +78,10 @@ def area_estimates(samples: Samples, *, compared: bool = True) -> AreaEstimates:
     with heard() as warnings:
         if rows is None:
             counts = samples.counts()
-            estimates = {name: auc_interval(counts[name]) for name in counts if isinstance(counts[name].n, int)}
+            of_cases = {
+                name: part for name, part in counts.items() if isinstance(part.n, int) and not kinds_of(part, ("sums",))
+            }
+            estimates = {name: auc_interval(part) for name, part in of_cases.items()}
         elif compared and 2 <= len(rows.models) <= MOST_COMPARED:
             comparisons = compare(rows)
             estimates = comparisons.estimates
@@ -141,7 +144,7 @@ def calibration_block(
     p_value = math.nan  # of labels that are drawn, as such weights do not allow
     if not kinds_of(data, ("sums", "estimated")):
         p_value = miscalibration_test(data, draws=DRAWS).p_value
-    return block | {"smooth": _smooth(counts), "numbers": numbers | {"p_value": p_value}}
+    return block | {"smooth": _smooth(counts, data), "numbers": numbers | {"p_value": p_value}}
 
 
 def _bins(data: ThresholdCounts | Predictions) -> list[dict[str, float]]:
@@ -161,12 +164,12 @@ def _bins(data: ThresholdCounts | Predictions) -> list[dict[str, float]]:
     return bins
 
 
-def _smooth(counts: ThresholdCounts) -> dict[str, list[float]] | None:
+def _smooth(counts: ThresholdCounts, data: ThresholdCounts | Predictions) -> dict[str, list[float]] | None:
     """Return the LOESS curve at evenly spaced scores, with its band."""
     # LOESS needs three distinct scores.
     if len(counts) < 3:
         return None
-    curve = calibration_curve(counts, method="loess")
+    curve = calibration_curve(data, method="loess")
     x = np.linspace(curve.x.min(), curve.x.max(), SMOOTH_POINTS)
     columns = {"x": x, "y": curve.at(x)}
     # Weights do not show how many rows a band would be based on.

@@ -76,7 +76,8 @@ def _counts_of(model: str, samples: Mapping[Hashable, Mapping[str, sample.Sample
         names = np.array(segments)
     points = [samples[segment][model].points for segment in segments]
     weights = next((counts.weights for counts in points if counts.weights != "cases"), "cases")
-    return SegmentedCounts(names, tables.CountedSegments(points), weights=weights)
+    dependent = any(counts.dependent for counts in points)
+    return SegmentedCounts(names, tables.CountedSegments(points), weights=weights, dependent=dependent)
 
 
 def levels_of(data: Any, *, all_levels: bool) -> tables.SegmentLevels:
@@ -144,7 +145,7 @@ def count_by(rows: Predictions, model: str, by: str) -> SegmentedCounts:
     segments, code = numbered(by, getattr(rows, by))
     in_folds = partial(_in_folds, rows, model, code) if by == "segment" and rows.fold is not None else None
     sorted_rows = _sorted(rows, model, code, segments.size)
-    return SegmentedCounts(segments, sorted_rows, rows.source, in_folds, rows.weight_kind)
+    return SegmentedCounts(segments, sorted_rows, rows.source, in_folds, rows.weight_kind, rows.dependent)
 
 
 def _sorted(rows: Predictions, model: str, code: Array, segments: int) -> tables.SegmentRows:

@@ -407,6 +407,8 @@ class SegmentedCounts(BySegment, Result):
     source : Provenance or None
     weights : str
         Kind of the sums in the counts; see `rocscope.core.CumulativeCounts`.
+    dependent : bool
+        Whether some rows that were counted are of one group, or of one case.
 
     Notes
     -----
@@ -435,10 +437,11 @@ class SegmentedCounts(BySegment, Result):
         source: Provenance | None = None,
         in_folds: "Callable[[], InFolds] | None" = None,
         weights: str = "cases",
+        dependent: bool = False,
     ) -> None:
-        super().__init__(check.read_only(names), lambda segment: rows.counts(segment).as_sums(weights))
+        super().__init__(check.read_only(names), lambda segment: rows.counts(segment).as_sums(weights, dependent))
         self._rows = rows
-        self.source, self.weights = source, weights
+        self.source, self.weights, self.dependent = source, weights, dependent
         self._count_in_folds = in_folds
 
     @cached_property
@@ -486,11 +489,15 @@ class SegmentedCounts(BySegment, Result):
             raise InputError("kept", expected=expected, got=check.shown(kept), hint="such as segments.n >= 100")
         in_folds = None if self._count_in_folds is None else partial(_of_kept, self._count_in_folds, mask)
         rows = self._rows.take(np.flatnonzero(mask))
-        return SegmentedCounts(self.names[mask], rows, self.source, in_folds, self.weights)
+        return SegmentedCounts(self.names[mask], rows, self.source, in_folds, self.weights, self.dependent)
+
+    def as_sums(self, weights: str, dependent: bool = False) -> "SegmentedCounts":
+        """Return the counts, marked as `rocscope.core.CumulativeCounts` are."""
+        return SegmentedCounts(self.names, self._rows, self.source, self._count_in_folds, weights, dependent)
 
     def pooled(self) -> ThresholdCounts:
         """Return the counts of all segments pooled."""
-        return self._rows.pooled().as_sums(self.weights)
+        return self._rows.pooled().as_sums(self.weights, self.dependent)
 
     @property
     def n_pos(self) -> Array:

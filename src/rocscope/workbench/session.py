@@ -149,7 +149,7 @@ SHARE_OF_MEMORY = 5
 
 
 # Arguments of `rocscope.read` that `rocscope.read_counts` lacks.
-_OF_ROWS = ("weights", "fold", "groups", "segment")
+_OF_ROWS = ("fold", "groups", "segment")
 
 
 @dataclass(frozen=True)
