@@ -133,10 +133,10 @@ def two_models(tmp_path, table):
     """Write the probabilities of two models, of which the second is blurred, with pairs of rows as groups."""
     sharp = table.probabilities("score")
     flat = np.round(0.7 * sharp + 0.3 * np.roll(sharp, 1, axis=0), 6)
-    lines = ["y,g," + ",".join(f"{model}_{name}" for model in ("a", "b") for name in NAMES)]
+    lines = ["y,g,h," + ",".join(f"{model}_{name}" for model in ("a", "b") for name in NAMES)]
     for i, label in enumerate(table.y_true):
         values = map(repr, [*sharp[i].tolist(), *flat[i].tolist()])
-        lines.append(f"{table.classes[label]},{i // 2}," + ",".join(values))
+        lines.append(f"{table.classes[label]},{i // 2},{'ns'[i % 2]}," + ",".join(values))
     (tmp_path / "two.csv").write_text("\n".join(lines) + "\n")
     (tmp_path / "costs.csv").write_text(",low,medium,high\nlow,0,1,2\nmedium,1,0,1\nhigh,9,1,0\n")
     return ("two.csv", "--label", "y", "--proba", "a=a_*", "--proba", "b=b_*", "--normalize")
@@ -160,12 +160,44 @@ def test_compare_gives_areas_and_costs_of_models(run, two_models, tmp_path):
     assert "cost" not in err
     for option, words in [
         (("--fail-if", "cost(a) > 1"), "--cost-matrix compares costs"),
-        (("--fail-if", "brier(a) > 1"), "one of 'auc', 'hand_till'"),
+        (("--fail-if", "brier(a) > 1"), "an AUC or, with --cost-matrix, the cost"),
         (("--fail-if", "auc(c) > 1"), "got 'c'"),
         (("--cost-fn", "2"), "costs go to --cost-matrix"),
     ]:
         code, _, err = run("compare", *two_models, *option)
         assert (code, words in err) == (2, True), err
+
+
+def test_gate_judges_figures_of_classes_by_name(run, two_models, tmp_path):
+    preds = rs.read(tmp_path / "two.csv", label="y", proba={"a": "a_*", "b": "b_*"}, normalize=True)
+    figure = rs.multiclass.multiclass_figure
+    rules = ["macro_f1(a) >= 0 at 95 %", "brier(b) < .01", "auc(b) - auc(a) > -1 at 90 %", "quadratic_kappa >= -1"]
+    (tmp_path / "rules.toml").write_text(
+        f"rules = {json.dumps(rules)}\nmin_rows = 40\n[segments]\ng = ['auc > 2']\nh = ['accuracy(b) > 0']\n"
+    )
+    code, out, err = run("gate", *two_models, "--rules", "rules.toml", "--json")
+    judged = json.loads(out)["rules"]
+    assert (code, [rule["passed"] for rule in judged]) == (1, [True, False, True, True, True, True, True])
+    assert judged[0]["estimates"] == [figure(preds, measure="macro_f1", model="a").to_dict()]
+    assert judged[1]["estimates"] == [figure(preds, measure="brier", model="b").to_dict()]
+    difference = rs.multiclass.compare_multiclass_auc(preds, level=0.9)["a", "b"].difference
+    assert judged[2]["estimates"] == [difference.to_dict()]
+    assert [rule["rule"].partition(" ")[0] for rule in judged[3:5]] == ["quadratic_kappa(a)", "quadratic_kappa(b)"]
+    assert [rule["segment"] for rule in judged[5:]] == ["h = n", "h = s"]
+    right = (preds.probabilities("b").argmax(axis=1) == preds.y_true)[::2].mean()
+    assert judged[5]["estimates"][0]["value"] == pytest.approx(right)
+    assert err.startswith("Not judged, with fewer than 40 rows: g = 0, g = 1")
+    assert "Failed: brier(b) < .01" in err
+    for rule, words in [
+        ("brier(b) - brier(a) < 1", "a difference of AUCs"),
+        ("tpr > .5", "expected one of"),
+        ("accuracy(c) > .5", "got 'c'"),
+    ]:
+        (tmp_path / "rules.toml").write_text(f"rules = ['{rule}']\n")
+        code, _, err = run("gate", *two_models, "--rules", "rules.toml")
+        assert (code, words in err) == (2, True), err
+    (tmp_path / "rules.toml").write_text("rules = ['accuracy > .5']\nthreshold = 0.5\n")
+    assert "neither threshold, plan nor costs" in run("gate", *two_models, "--rules", "rules.toml")[2]
 
 
 def test_a_file_alone_is_a_summary_of_the_classes_that_its_columns_name(run, table, tmp_path):
@@ -206,7 +238,9 @@ def test_calibrate_fits_a_recalibrator_of_classes_and_applies_it(run, table, tmp
     for preds in (table, fitted.predictions):
         assert f"{rs.multiclass.multiclass_brier(preds):.4f}" in out
         assert f"{rs.multiclass.multiclass_calibration_error(preds, kind='classwise'):.4f}" in out
-    code, out, _ = run("calibrate", *ROWS, "--json", "-o", "d.json")
+    gates = ("--fail-if", "log_loss < .01", "--fail-if", "brier > 0 at 95 %")
+    code, out, err = run("calibrate", *ROWS, "--json", "-o", "d.json", *gates)
+    assert (code, err.startswith("Failed: brier > 0 at 95 %")) == (1, True)
     after = json.loads(out)["figures"]["recalibrated, out of sample"]
     loss = rs.multiclass.multiclass_score(rs.multiclass.recalibrate_classes(table, cv=10).predictions, rule="log_loss")
     assert (after["n"], after["estimates"]["log_loss"]) == (90, loss.to_dict())

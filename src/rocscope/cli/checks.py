@@ -397,9 +397,7 @@ _MEASURES = {
 }
 
 
-@opt.for_two_classes(
-    "--score", "--pos-label", "--target-prevalence", "--fail-if", instead="shift_prior in Python takes a class mix"
-)
+@opt.for_two_classes("--score", "--pos-label", "--target-prevalence", instead="shift_prior in Python takes a class mix")
 def calibrate(
     file: opt.File,
     /,
@@ -442,7 +440,7 @@ def calibrate(
     fail_if
         Exit with code 1 where this holds of the recalibrated probabilities, out of sample: 'ece > .05', 'brier > .2', …
     """
-    gates = gating.parse_gates(fail_if)
+    gates = gating.parse_gates(fail_if, of_classes=classes.given)
     if classes.given and len(classes.proba or []) != 1:
         raise InputError("--proba", expected="one model", got=str(len(classes.proba or [])))
     if not classes.given and len(rows.score or []) != 1:
@@ -459,8 +457,8 @@ def calibrate(
         _apply_recalibrator(file, rows, classes, apply, column, target_prevalence, output, force=force)
         return 0
     if classes.given:
-        several = classes.read(file, rows)
-        return _calibrate_classes(several, method or "dirichlet", folds, random_state, output, json=json, force=force)
+        options = {"method": method or "dirichlet", "cv": folds, "random_state": random_state}
+        return _calibrate_classes(classes.read(file, rows), options, gates, output, json=json, force=force)
     method = method or "beta"
     predictions = rows.read(file)
 
@@ -501,15 +499,17 @@ def calibrate(
 
 
 def _calibrate_classes(
-    predictions: Any, method: Any, folds: int, random_state: int, output: str, *, json: bool, force: bool
+    predictions: Any, options: dict[str, Any], gates: list["gating.Gate"], output: str, *, json: bool, force: bool
 ) -> int:
     """Fit a recalibrator of several classes, and show its out-of-sample performance."""
     from rocscope.core import jsonable
 
-    options: dict[str, Any] = {"method": method, "cv": folds, "random_state": random_state}
+    method = options["method"]
     fitted = rs.multiclass.recalibrate_classes(predictions, **options)
     ((model, recalibrator),) = fitted.recalibrators.items()
     path = recalibrator.save(output, force=force)
+    judge = gating.ClassJudge(fitted.predictions)
+    judged = gating.judge_gates(gates, judge.models, judge.estimate)
     figures = {}
     for name, rows in {"as they are": predictions, "recalibrated, out of sample": fitted.predictions}.items():
         estimates = {
@@ -520,15 +520,16 @@ def _calibrate_classes(
             estimates[f"ece, {kind}"] = rs.inference.Estimate(ece, nan, nan, _LEVEL, "10 bins of equal width", rows.n)
         figures[name] = {"n": rows.n, "estimates": estimates, "tests": {}, "notes": []}
     if json:
-        console.print_json("calibrate", {"method": method, "file": str(path), "figures": jsonable(figures)})
-        return 0
+        content = {"method": method, "file": str(path), "figures": jsonable(figures)}
+        console.print_json("calibrate", content | (gating.gates_json(judged) if gates else {}))
+        return gating.exit_code(judged)
     lines = []
     for name, report in figures.items():
         lines.append([name] + [f"{estimate.value:.4f}" for estimate in report["estimates"].values()])
     headings = ["probabilities", "Brier", "log loss", "ECE of the top label", "ECE by class"]
     console.print_rows(f"{predictions.n:,g} cases of {len(predictions.classes)} classes", headings, lines)
     console.note(f"Recalibrator: {path} ({method}, fitted to all rows)")
-    return 0
+    return gating.exit_code(judged)
 
 
 def _adjusted(predictions: "rs.Predictions", target_prevalence: float) -> "rs.Predictions":

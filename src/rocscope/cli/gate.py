@@ -13,7 +13,7 @@ rules; the command.
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from math import isfinite, isinf, isnan, nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -147,13 +147,25 @@ class JudgedGate:
 
 
 def parse_gates(
-    texts: Any, subject: str = "--fail-if", *, required: bool = False, also: tuple[str, ...] = ()
+    texts: Any,
+    subject: str = "--fail-if",
+    *,
+    required: bool = False,
+    also: tuple[str, ...] = (),
+    of_classes: bool = False,
 ) -> list[Gate]:
-    """Read gates, and raise for unknown figures before any data are read; `also` are figures of one command."""
+    """Read gates, and raise for unknown figures before any data are read; `also` are figures of one command.
+
+    With `of_classes` they are conditions on figures of several classes.
+    """
     gates = [Gate.parse(text, subject, required=required) for text in texts or ()]
     for gate in gates:
         for condition in gate.conditions:
-            if condition.quantity.lower() not in also:
+            if of_classes:
+                from rocscope.multiclass.figures import class_figure
+
+                class_figure(condition.quantity, f"condition {str(condition)!r}")
+            elif condition.quantity.lower() not in also:
                 figure_of(condition)
     return gates
 
@@ -227,23 +239,30 @@ class Judge:
         """The models that a condition can name."""
         return list(self.samples)
 
+    @property
+    def size(self) -> float:
+        """The number of rows."""
+        return next(iter(self.samples.values())).points.n
+
     def estimate(self, condition: "Condition") -> "Estimate":
         """Return the estimate of a condition's figure or difference; undefined if a class is missing."""
         for model in (condition.model, condition.minus or condition.model):
             if model not in self.models:
                 raise errors.ColumnError(str(condition), expected=f"models among {self.models}", got=repr(model))
-        figure = figure_of(condition)
-        model = str(condition.model)
-        has_level = condition.level is not None
         level = condition.level or _LEVEL
         try:
-            if condition.minus is not None:
-                return self._difference(figure, model, condition.minus, level)
-            if _has_threshold(figure):
-                return self._at_threshold(figure, model, level, has_level=has_level)
-            return self._of_ranking(figure, model, level, has_level=has_level)
+            return self._estimate(condition, str(condition.model), level)
         except errors.OneClassError as error:
             return rs.inference.Estimate(nan, nan, nan, level, "undefined", 0, reason=str(error))
+
+    def _estimate(self, condition: "Condition", model: str, level: float) -> "Estimate":
+        figure = figure_of(condition)
+        has_level = condition.level is not None
+        if condition.minus is not None:
+            return self._difference(figure, model, condition.minus, level)
+        if _has_threshold(figure):
+            return self._at_threshold(figure, model, level, has_level=has_level)
+        return self._of_ranking(figure, model, level, has_level=has_level)
 
     def _of_ranking(self, figure: "Figure", model: str, level: float, *, has_level: bool) -> "Estimate":
         """Return a figure of all thresholds or of the probabilities; by bootstrap if no formula is available."""
@@ -325,6 +344,32 @@ class Judge:
             return data.at(threshold)
         decided = (data.scores[model] >= threshold).astype(int)
         return rs.Predictions(data.y_true, {model: decided}, sample_weight=data.sample_weight, groups=data.groups)
+
+
+@dataclass(frozen=True)
+class ClassJudge(Judge):
+    """Judge of several classes; `data` are MulticlassPredictions."""
+
+    @property
+    def models(self) -> list[str]:
+        """The models that a condition can name."""
+        return self.data.models
+
+    @property
+    def size(self) -> float:
+        """The number of rows."""
+        return self.data.n
+
+    def _estimate(self, condition: "Condition", model: str, level: float) -> "Estimate":
+        from rocscope.multiclass.figures import class_figure
+
+        figure = class_figure(condition.quantity)
+        if condition.minus is None:
+            return figure.interval(self.data, model, level)
+        if figure.kind != "area":
+            raise InputError(str(condition), expected="a difference of AUCs, of several classes", got=figure.name)
+        pair = self.data.select(models=[condition.minus, model])
+        return rs.multiclass.compare_multiclass_auc(pair, figure.of, level=level)[condition.minus, model].difference
 
 
 def _has_threshold(figure: "Figure") -> bool:
@@ -530,7 +575,7 @@ class Rules:
     min_rows: int = 1
 
     @classmethod
-    def read(cls, path: str) -> "Rules":
+    def read(cls, path: str, *, of_classes: bool = False) -> "Rules":
         """Read a TOML file; InputError for an entry that is unknown or of the wrong type."""
         try:
             content = tomllib.loads(Path(path).read_text(encoding="utf-8-sig"))
@@ -543,11 +588,15 @@ class Rules:
             if name in content and (not isinstance(content[name], kind) or isinstance(content[name], bool)):
                 raise InputError(f"{path}: {name}", expected=expected, got=repr(content[name]))
         _require_known(path, content.get("costs", {}), _COSTS, "costs.")
-        segments = {column: _gates(path, texts, column) for column, texts in content.get("segments", {}).items()}
-        everywhere = _gates(path, content.get("rules", []), "rules")
+        segments = {
+            column: _gates(path, texts, column, of_classes) for column, texts in content.get("segments", {}).items()
+        }
+        everywhere = _gates(path, content.get("rules", []), "rules", of_classes)
         if not everywhere and not any(segments.values()):
             raise InputError(path, expected='rules, such as rules = ["auc >= 0.8 at 95 %"]', got="none")
         options = {name: content[name] for name in ("threshold", "plan", "costs", "min_rows") if name in content}
+        if of_classes and options.keys() - {"min_rows"}:
+            raise InputError(f"{path} with --proba", expected="neither threshold, plan nor costs", got="one")
         return cls(everywhere, segments, **options)
 
     def context(self, decision: "rs.Decision | None") -> "rs.Context":
@@ -580,21 +629,23 @@ def _require_known(path: str, content: Mapping[str, Any], known: tuple[str, ...]
             raise InputError(f"{path}: {prefix}{name}", expected=one_of(name, list(known)), got=repr(name))
 
 
-def _gates(path: str, texts: Any, name: str) -> list[Gate]:
+def _gates(path: str, texts: Any, name: str, of_classes: bool) -> list[Gate]:
     if not isinstance(texts, list):
         expected = 'a list of conditions, such as ["auc >= 0.8"]'
         raise InputError(f"{path}: {name}", expected=expected, got=repr(texts))
-    return parse_gates(texts, f"{path}: {name}", required=True)
+    return parse_gates(texts, f"{path}: {name}", required=True, of_classes=of_classes)
 
 
 # ---- The command ----
 
 
+@opt.for_two_classes("--score", "--pos-label", instead="rules name models, as in 'macro_f1(tree) >= 0.8'")
 def gate(
     file: opt.File,
     /,
     *others: opt.File,
     rows: opt.SampleOptions = opt.SAMPLE,
+    classes: opt.ClassOptions = opt.CLASSES,
     memory: opt.Memory = None,
     rules: str,
     groups: opt.Column = None,
@@ -616,6 +667,8 @@ def gate(
     is called by the name of its own: rocscope gate new.pkl old.pkl rows.csv --label y --rules rules.toml. Loading such
     a file runs the code in it.
 
+    With --proba rules are about figures of several classes: accuracy, macro_f1, kappa, auc (Hand & Till), brier, ….
+
     Parameters
     ----------
     rules
@@ -631,13 +684,13 @@ def gate(
         raise InputError("--json and --md", expected="one of them")
 
     # Check the rules, the output and the columns.
-    asked = Rules.read(rules)
+    asked = Rules.read(rules, of_classes=classes.given)
     opt.require_output(junit, force=force)
     models, file = split_files([file, *others])
     needed = ["label"]
     if not (asked.plan or models):
         needed.append("scores")
-    rows.require(file, *needed, groups=groups)
+    rows.require(file, *needed, classes=classes, groups=groups)
     for column in asked.by_segment:
         rows.require(file, segment=column)
 
@@ -645,8 +698,8 @@ def gate(
     decision = rs.Decision.load(Path(rules).parent / asked.plan) if asked.plan else None
     source: Any = file
     if models:
-        if rows.score:
-            raise InputError("--score", expected="none with models in files", got=", ".join(rows.score))
+        if rows.score or classes.given:
+            raise InputError("--score and --proba", expected="none with models in files", got="one")
         source = with_scores(models, file, rows, [rows.label, rows.weight, groups, *asked.by_segment])
         rows = replace(rows, score=list(models), layout=opt.LAYOUT)
     elif decision is not None:
@@ -656,10 +709,9 @@ def gate(
     judged: list[JudgedGate] = []
     skipped = []
     context = asked.context(decision)
-    for part, segment, gates in _parts(asked, source, rows, memory, groups):
-        judge = Judge(part, {}, context)
-        size = next(iter(judge.samples.values())).points.n
-        if segment and size < asked.min_rows:
+    for part, segment, gates in _parts(asked, source, rows, classes, memory, groups):
+        judge = ClassJudge(part) if classes.given else Judge(part, {}, context)
+        if segment and judge.size < asked.min_rows:
             skipped.append(segment)
             continue
         judge.thresholds.update(asked.thresholds(judge.models, context, decision))
@@ -679,18 +731,24 @@ def gate(
 
 
 def _parts(
-    asked: Rules, source: Any, rows: opt.SampleOptions, memory: str | None, groups: str | None
+    asked: Rules,
+    source: Any,
+    rows: opt.SampleOptions,
+    classes: opt.ClassOptions,
+    memory: str | None,
+    groups: str | None,
 ) -> Iterator[tuple[Any, str, list[Gate]]]:
     """Yield all rows, and the rows of each segment, with the rules that are for them."""
     columns = {} if groups is None else {"groups": groups}
+    read = partial(classes.read, source, rows) if classes.given else partial(rows.read, source)
     if asked.everywhere:
         # Clusters and columns in memory need rows; of a large file counts are enough.
-        if columns or not isinstance(source, str):
-            yield rows.read(source, **columns), "", asked.everywhere
+        if columns or classes.given or not isinstance(source, str):
+            yield read(**columns), "", asked.everywhere
         else:
             yield rows.read_or_count(source, memory), "", asked.everywhere
     for column, gates in asked.by_segment.items():
-        predictions = rows.read(source, segment=column, **columns)
+        predictions: Any = read(segment=column, **columns)
         for name, part in predictions.by_segment().items():
             yield part, f"{column} = {name}", gates
 

@@ -363,14 +363,14 @@ def _compared_figure(condition: "Condition", at_context: bool) -> str:
 
 def _compared_average(condition: "Condition", with_costs: bool) -> str:
     """Return the same of several classes: "auc" for Hand & Till's average, another average, or "cost"."""
-    from rocscope.multiclass.areas import VARIANTS
+    from rocscope.multiclass.figures import class_figure
 
-    name = condition.quantity.casefold()
-    names = ["auc", *VARIANTS, *(["cost"] if with_costs else [])]
-    if name not in names:
-        hint = "" if with_costs else "--cost-matrix compares costs"
-        raise InputError("--fail-if", expected=one_of(name, names), got=repr(str(condition)), hint=hint)
-    return name
+    if condition.quantity.casefold() == "cost" and with_costs:
+        return "cost"
+    figure = class_figure(condition.quantity, "--fail-if", "--cost-matrix compares costs")
+    if figure.kind != "area":
+        raise InputError("--fail-if", expected="an AUC or, with --cost-matrix, the cost", got=repr(str(condition)))
+    return figure.name
 
 
 def _compare_two_classes(
