@@ -20,7 +20,7 @@ REVIEW = rs.choose(COUNTS, Context(cost_fp=5, cost_fn=5), review=Review(cost=0.5
 def batch(seed, n=400):
     rng = np.random.default_rng(seed)
     label = rng.random(n) < 0.2
-    return label, rng.integers(1, 3, n) + label, rng.choice(["n", "s"], n)
+    return label, np.minimum(rng.integers(1, 4, n) + label, 3), rng.choice(["n", "s"], n)
 
 
 def cost_by_hand(plan, label, score, segment):
@@ -82,16 +82,18 @@ def test_costs_and_rates_are_those_of_a_count_by_hand(kind, tmp_path):
 def test_cases_between_two_thresholds_are_decided_by_the_hash_of_their_identifier():
     limited = rs.plan_campaign(COUNTS, Campaign(1000, unit_cost=1, unit_benefit=20, capacity=150))
     lot = rs.choose(COUNTS, Context(cost_fn=19), subject_to="depth <= .15", randomized=True)
-    label, score, _ = batch(3)
+    spread = rs.allocate(SEGMENTS, Campaign(1500, unit_cost=1, unit_benefit=20), capacity=180)
+    label, score, segment = batch(3)
     ids = np.arange(400) + 17
-    for plan in (limited, lot):
-        watch = rs.monitor(plan).update(label, score, ids=ids)
-        half = watch.interval["depth"].value
-        assert (score >= 3).mean() < half < (score >= 2).mean()
+    for plan, planned in ((limited, 0.15), (lot, 0.15), (spread, 0.12)):
+        watch = rs.monitor(plan).update(label, score, ids=ids, segment=segment)
+        # Many more cases than planned have the highest score: exactly the planned share would be fewer.
+        assert planned < (score >= 3).mean() < watch.interval["depth"].value < (score >= 2).mean()
         shuffled = np.random.default_rng(0).permutation(400)
-        other = rs.monitor(plan).update(label[shuffled], score[shuffled], ids=ids[shuffled])
-        assert other.interval["depth"].value == half
-        assert watch.planned_volume == pytest.approx(0.15)
+        other = rs.monitor(plan)
+        other.update(label[shuffled], score[shuffled], ids=ids[shuffled], segment=segment[shuffled])
+        assert other.interval == watch.interval
+        assert watch.planned_volume == pytest.approx(planned)
 
 
 def false_alarms(streams, seed=0):
@@ -176,3 +178,18 @@ def test_refusals():
         rs.monitor(PLANS["allocation"]).update([1, 0], [1, 2])
     with pytest.raises(InputError, match="monitor: expected that of a plan"):
         rs.monitor("auc").update_unlabelled([1, 2])
+
+
+def test_an_update_that_fails_half_way_changes_no_count(monkeypatch):
+    watch = rs.monitor(rs.choose(COUNTS, Context(cost_fn=9)), fail_if="cost > 1")
+    label, score, _ = batch(7)
+    watch.update(label, score, when="Mon")
+    before = watch.to_dict()
+
+    def fail(self, when):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Monitor, "_judge", fail)
+    with pytest.raises(KeyboardInterrupt):
+        watch.update(label[::-1], score, when="Mon")
+    assert watch.to_dict() == before
