@@ -7,7 +7,7 @@ import rocscope as rs
 from rocscope import Campaign, Context, Predictions, Review, ThresholdCounts
 from rocscope.decisions import Monitor
 from rocscope.decisions.confidence_sequence import mean_interval
-from rocscope.errors import InputError
+from rocscope.errors import InputError, StoredError
 
 COUNTS = ThresholdCounts([3, 2, 1], [30, 15, 5], [70, 185, 695])
 CAMPAIGN = Campaign(1000, unit_cost=1, unit_benefit=10)
@@ -193,3 +193,10 @@ def test_an_update_that_fails_half_way_changes_no_count(monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         watch.update(label[::-1], score, when="Mon")
     assert watch.to_dict() == before
+
+
+def test_a_state_with_a_damaged_plan_is_refused_by_its_name(tmp_path):
+    content = rs.monitor(PLANS["campaign"]).to_dict()
+    content["rule"] = {"plan": content["rule"]["plan"].replace("unit_cost", "price")}
+    with pytest.raises(StoredError, match="rule"):
+        Monitor.from_dict(content)

@@ -280,7 +280,7 @@ def _read_labelled(
     columns: dict[str, Any] = {"columns": chosen.columns} if chosen.columns else {}
     if segment is not None:
         columns["segment"] = segment
-    return replace(rows, score=rows.score or list(chosen.models)).read(file, **columns)
+    return replace(rows, score=rows.score or list(chosen.needs or chosen.models[:1])).read(file, **columns)
 
 
 def _read_unlabelled(file: str, rows: opt.SampleOptions, chosen: Any, segment: str | None) -> dict[str, Any]:

@@ -180,7 +180,7 @@ class PlanMonitor(Monitor):
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "plan.json"
             path.write_text(fields.inner("rule", "a plan").text("plan"), encoding="utf-8")
-            plan = load_plan(path)
+            plan = fields.make("rule", load_plan, path)
         monitor = fields.make("limits", cls, plan, fields.texts("limits"), fields.number("level"))
         monitor._restore(fields)
         return monitor
