@@ -242,3 +242,9 @@ def test_refusals():
 def test_loo_is_leave_one_out():
     X, y = sample(2)
     assert rs.evaluate(GaussianNB(), X[:20], y[:20], cv="loo").source.protocol == "leave one out"
+
+
+def test_the_auc_of_two_classes_names_that_of_several():
+    x = np.arange(30.0)[:, None]
+    with pytest.raises(InputError, match="of several classes pass 'roc_auc_ovr' or 'roc_auc_ovo'"):
+        rs.evaluate({"model": GaussianNB()}, x, np.arange(30) % 3, scoring="roc_auc", cv=2)

@@ -583,7 +583,9 @@ def scores_of(
             errors[model] = [value for value in values if isinstance(value, str)]
             results[scorer][model] = tuple(np.nan if isinstance(value, str) else value for value in values)
         if all(len(errors[model]) == len(results[scorer][model]) for model in models):
-            raise InputError(f"scoring {scorer!r}: {errors[models[0]][0]}")
+            message = errors[models[0]][0]
+            hint = "of several classes pass 'roc_auc_ovr' or 'roc_auc_ovo'" if "multi_class" in message else ""
+            raise InputError(f"scoring {scorer!r}: {message}", hint=hint)
         for model, messages in errors.items():
             if messages:
                 warn(f"scoring {scorer!r} of model {model!r} is NaN in {len(messages)} folds: {messages[0]}")
