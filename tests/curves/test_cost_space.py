@@ -134,7 +134,7 @@ def test_the_default_grid_and_columns():
         "treat_none",
         "interventions_avoided_per_100",
     ]
-    assert np.isnan(curve.at(0))
+    assert np.isnan(curve.at(-0.1))
     assert np.isnan(curve.at(1.0))
 
 
@@ -149,7 +149,7 @@ def test_the_default_grid_and_columns():
         (lambda: rs.net_benefit([1, 0], [-0.2, 0.1]), ScoreError, "decision curve: expected probabilities .*-0.2"),
         (lambda: rs.net_benefit([1, 1], [0.2, 0.1]), OneClassError, "decision curve: expected both classes"),
         (lambda: rs.net_benefit([1, 0], [0.2, 0.1], threshold=[0.2, 0.1]), InputError, "expected increasing"),
-        (lambda: rs.net_benefit([1, 0], [0.2, 0.1], threshold=[0, 0.1]), InputError, "expected increasing"),
+        (lambda: rs.net_benefit([1, 0], [0.2, 0.1], threshold=[0.1, 1]), InputError, "expected increasing"),
         (lambda: rs.net_benefit([1, 0], [0.2, 0.1], target_prevalence=5), InputError, "write 5 % as 0.05"),
         (lambda: rs.net_benefit([1, 0], [0.2, 0.1]).area(), InputError, "has no area that means anything"),
         (lambda: rs.cost_curve([1, 1], [1, 2]), OneClassError, "cost curve: expected both classes"),
@@ -204,3 +204,9 @@ def test_harm_and_one_threshold_as_in_dcurves():
     assert standard.recount(standard.counts).y == standard.y
     with pytest.raises(InputError, match="harm: expected a number of true positives a case of at least 0, got -1"):
         rs.net_benefit(SEVERAL, harm=-1)
+
+
+def test_net_benefit_at_a_threshold_of_0_is_the_prevalence():
+    curve = rs.net_benefit([1, 0, 1, 0, 0], [0.9, 0.6, 0.0, 0.1, 0.2], threshold=[0, 0.5])
+    assert curve.y[0] == curve.at(0) == 0.4 == curve.treat_all.y[0]
+    assert curve.interventions_avoided.y[0] == 0

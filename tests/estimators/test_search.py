@@ -47,14 +47,26 @@ def test_candidates_have_the_figures_of_their_out_of_fold_scores():
 
 
 def test_the_first_candidate_within_a_standard_error_is_taken():
-    simple = Search(MODELS, criterion="auc", cv=5).fit(X, Y)
-    best = Search(MODELS, criterion="auc", cv=5, one_standard_error=False).fit(X, Y)
+    simple = Search(MODELS, criterion="auc", cv=5, one_standard_error=True).fit(X, Y)
+    best = Search(MODELS, criterion="auc", cv=5).fit(X, Y)
     within = [each.name for each in simple.candidates_ if each.worse_by <= each.standard_error]
     assert simple.best_ == within[0]
     assert best.best_ == max(best.candidates_, key=lambda each: each.value).name
     first, second = simple.candidates_[0], next(each for each in simple.candidates_ if each.worse_by == 0)
     pair = rs.compare(simple.predictions_, statistic="auc", method="delong")[first.name, second.name]
     assert first.standard_error == pytest.approx(abs(pair.difference.value / pair.statistic), rel=0.02)
+
+
+def test_results_have_the_names_that_scikit_learn_uses():
+    found = Search(MODELS, context=Context(cost_fn=4), cv=5).fit(X, Y)
+    results = found.cv_results_
+    assert results["params"] == [{}, *({"n_neighbors": k} for k in (1, 5, 25)), {}]
+    costs = [each.value for each in found.candidates_]
+    assert results["mean_test_score"].tolist() == [-cost for cost in costs]
+    assert results["rank_test_score"].tolist() == [1 + sum(other < cost for other in costs) for cost in costs]
+    winner = results["candidate"].index(found.best_)
+    assert found.best_params_ == results["params"][winner] and results["rank_test_score"][winner] == 1
+    assert found.best_estimator_ is found.estimator_
 
 
 def test_the_winner_is_fitted_to_all_rows_and_decides_at_its_threshold():

@@ -103,6 +103,7 @@ OWN = {
     "drift": {"reference": COUNTS["a"], "current": COUNTS["b"]},
     "estimate_of": {"data": COUNTS["a"], "statistic": "auc"},
     "compare_errors": {"first": POINT, "second": POINT},
+    "pool": {"estimates": [rs.auc_interval(Y, A)] * 2},
     "adjust_p_values": {"p_values": [0.1, 0.2]},
     "band": {"curve": rs.roc(Y, A)},
     "correct_probabilities": {"train_prevalence": 0.5},

@@ -87,6 +87,18 @@ def test_mcnemar_agrees_with_statsmodels(b, c):
         assert rs.inference.mcnemar(preds, 0.5, method="asymptotic").p_value == pytest.approx(asymptotic, abs=1e-12)
 
 
+def test_mcnemar_of_a_table_is_that_of_its_rows():
+    found = rs.inference.mcnemar([[29, 2], [9, 3]])
+    rows = rs.inference.mcnemar(discordant(9, 2, both=32), 0.5)
+    assert found.p_value == rows.p_value and found.difference == rows.difference
+    assert rs.inference.mcnemar(np.array([[29, 2], [9, 3]]), method="exact").p_value == pytest.approx(
+        statsmodels_mcnemar([[29, 2], [9, 3]], exact=True).pvalue
+    )
+    for wrong in ([[1, 2, 3], [4, 5, 6]], [[0.5, 1], [2, 3]]):
+        with pytest.raises(InputError, match="a 2 × 2 table of counts"):
+            rs.inference.mcnemar(wrong)
+
+
 @pytest.mark.parametrize("method", ["exact", "mid-p", "asymptotic"])
 def test_one_sided_mcnemar(method):
     preds = discordant(9, 2)
@@ -324,7 +336,7 @@ def test_p_values_of_equal_curves_are_uniform(paired):
         (
             lambda: rs.inference.mcnemar(rs.Predictions([1, 0], PAIR, sample_weight=[0.5, 1]), 0.5),
             InputError,
-            "count alike, got sampling weights",
+            "rows of equal weight, got sampling weights",
         ),
         (lambda: rs.inference.compare_costs(PREDS.select(models=["a"])), InputError, "two or more"),
         (
@@ -373,3 +385,21 @@ def test_what_is_undefined_for_one_model_leaves_the_other_pairs_as_they_are(adju
     both = rs.Predictions(label, {name: models[name] for name in "bc"})
     alone = rs.compare(both, statistic=at(0.5, "precision"))
     assert found["b", "c"].adjusted_p_value == pytest.approx(alone[0].p_value, rel=0.2)
+
+
+def test_imputations_are_pooled_by_rubins_rules():
+    values, errors = [0.70, 0.74, 0.78, 0.71], [0.03, 0.04, 0.05, 0.02]
+    imputed = [rs.inference.Estimate(v, v - 0.1, v + 0.1, 0.9, "x", 50, e) for v, e in zip(values, errors, strict=True)]
+    pooled = rs.inference.pool(imputed, level=0.95)
+    within, mean = sum(e * e for e in errors) / 4, sum(values) / 4
+    between = sum((v - mean) ** 2 for v in values) / 3
+    total = within + 1.25 * between
+    df = 3 * (1 + within / (1.25 * between)) ** 2
+    reach = stats.t.ppf(0.975, df) * sqrt(total)
+    found = (pooled.value, pooled.standard_error, pooled.low, pooled.high)
+    assert found == pytest.approx((mean, sqrt(total), mean - reach, mean + reach))
+    # Equal values leave the error of one; without a standard error it is that of the interval.
+    same = rs.inference.pool([rs.inference.Estimate(0.7, 0.6, 0.8, 0.9, "x", 50)] * 3)
+    assert (same.low, same.high, same.level) == pytest.approx((0.6, 0.8, 0.9))
+    with pytest.raises(InputError, match="two or more imputations, got 1"):
+        rs.inference.pool(imputed[:1])

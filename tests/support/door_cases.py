@@ -206,6 +206,7 @@ WITHOUT_DATA = {
         "decisions.correct_probabilities",
         "decisions.act_by_row",
         "inference.adjust_p_values",
+        "inference.pool",
         "multiclass.shift_prior",
     ),
     *("calibration.recalibrator", "calibration.load_recalibrator"),

@@ -203,6 +203,7 @@ WITHOUT_ROWS = {
     **dict.fromkeys(("decisions.correct_probabilities", "multiclass.shift_prior"), "of probabilities without labels"),
     "decisions.partial_lift_chart": "of columns, without weights",
     "inference.adjust_p_values": "of p-values",
+    "inference.pool": "of estimates",
     "calibration.recalibrator": "is fitted to columns later",
     **dict.fromkeys(("plotting.svg", "plotting.plot_curve", "plotting.plot_regions"), "draws what was computed"),
     **dict.fromkeys(("plotting.plot_learning_curve", "plotting.plot_critical_difference"), "draws what was computed"),

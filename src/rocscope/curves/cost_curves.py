@@ -261,7 +261,7 @@ class NetBenefitCurve(Curve):
     def at(self, x: Any) -> Any:
         """Return the net benefit at a threshold probability, computed exactly rather than interpolated."""
         wanted = np.asarray(x, dtype=np.float64)
-        inside = (wanted > 0) & (wanted < 1)
+        inside = (wanted >= 0) & (wanted < 1)
         return scalar(np.where(inside, self._net_benefit(np.where(inside, wanted, 0.5)), np.nan))
 
     @property
@@ -285,7 +285,9 @@ class NetBenefitCurve(Curve):
         spared = self.y - self.treat_all.y
         if self.standardized:
             spared = spared * self.prevalence
-        return Curve(self.x, 100 * spared * (1 - self.x) / self.x, self.threshold)
+        # At a threshold probability of 0 everybody is treated: none is avoided.
+        odds = np.where(self.x > 0, self.x / (1 - self.x), 1.0)
+        return Curve(self.x, 100 * spared / odds, self.threshold)
 
     def columns(self) -> dict[str, Array]:
         """Return the points with both references."""
@@ -320,7 +322,7 @@ def net_benefit(
     y_true, y_score, model, pos_label, sample_weight : data of one model, or of several
         Predictions, labels and scores, or a mapping of counts or points by model name; see `rocscope.sample`.
     threshold : float or array, optional
-        One threshold probability between 0 and 1, or several, increasing; by default 0.01, 0.02, …, 0.99.
+        One threshold probability from 0 to below 1, or several, increasing; by default 0.01, 0.02, …, 0.99.
     target_prevalence : float, optional
         Share of positives where the model will be used; the sample's own by default.
     standardized : bool
@@ -338,7 +340,7 @@ def net_benefit(
     ScoreError
         If a score is not a probability.
     InputError
-        If a threshold is not between 0 and 1; see also `ThresholdCounts.from_scores`.
+        If a threshold is not from 0 to below 1; see also `ThresholdCounts.from_scores`.
 
     Notes
     -----
@@ -372,6 +374,8 @@ def net_benefit(
 
 def _grid(threshold: Any) -> Array:
     grid = check.check_numbers([threshold] if check.is_number(threshold) else threshold, "threshold")
-    if not ((grid > 0) & (grid < 1)).all() or (np.diff(grid) <= 0).any():
-        raise InputError("threshold", expected="increasing probabilities between 0 and 1", got=repr(grid[:5].tolist()))
+    if not ((grid >= 0) & (grid < 1)).all() or (np.diff(grid) <= 0).any():
+        raise InputError(
+            "threshold", expected="increasing probabilities from 0 to below 1", got=repr(grid[:5].tolist())
+        )
     return grid

@@ -276,7 +276,8 @@ class ThresholdClassifier(wrapping.TwoClasses, wrapping.WrappingClassifier):
     candidates_ : dict from name to CandidateThreshold
         The thresholds that were compared, with paired differences of cost; empty where only the search was asked for.
     predictions_ : Predictions
-        The merged out-of-fold scores it was chosen from, with their folds; in the order of the training rows.
+        The merged out-of-fold scores it was chosen from, with their folds; in the order of the training rows. A pickled
+        model does not contain them, and has no `fold_thresholds_`.
     fold_thresholds_ : array of one threshold a fold
         Threshold found by the search on each fold's own rows; NaN where they hold one class only or nothing is
         admissible.
@@ -556,6 +557,7 @@ class HullClassifier(wrapping.TwoClasses, wrapping.FoldedClassifier, metaestimat
         """
         validation.check_is_fitted(self, "hull_")
         aimed = copy(self)
+        aimed.predictions_ = self.predictions_  # which a copy, like a saved model, leaves out
         aimed.context = context
         aimed.criterion = criterion
         aimed.subject_to = subject_to

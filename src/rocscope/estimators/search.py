@@ -26,7 +26,7 @@ from rocscope.decisions import Constraint, Decision, choose
 from rocscope.decisions.constraints import criterion_of, predict
 from rocscope.errors import InfeasibleError, InputError
 from rocscope.estimators import wrapping
-from rocscope.evaluation.fitting import candidates_of
+from rocscope.evaluation.fitting import candidates_of, candidates_with_settings
 from rocscope.figures import registry
 from rocscope.figures.influence import Smooth
 from rocscope.inference.estimate import Estimate
@@ -100,8 +100,8 @@ class Search(wrapping.TwoClasses, wrapping.WrappingClassifier):
     subject_to : constraints
         Such as ``"tpr >= .9"``; candidates without an admissible threshold in every repeat are omitted.
     one_standard_error : bool
-        Whether to take the first candidate that is worse than the best one by at most a standard error of the paired
-        difference (Breiman et al. 1984), rather than the best one itself.
+        Whether to take, in place of the best candidate, the first one that is worse by at most a standard error of the
+        paired difference (Breiman et al. 1984).
     cv, response_method, pos_label, random_state, n_jobs : see `ThresholdClassifier`
         Folds are the same for all candidates.
     repeats : int
@@ -116,6 +116,7 @@ class Search(wrapping.TwoClasses, wrapping.WrappingClassifier):
     apparent_ : float
         The same as it looks on the rows that it was chosen on.
     best_ : str
+    best_estimator_, best_params_, cv_results_ : as of scikit-learn's searches
     candidates_ : list of SearchCandidate
         In the order given.
     decision_ : Decision or None
@@ -168,7 +169,7 @@ class Search(wrapping.TwoClasses, wrapping.WrappingClassifier):
         context: Context | None = None,
         criterion: str | None = None,
         subject_to: str | Constraint | Sequence[str | Constraint] = (),
-        one_standard_error: bool = True,
+        one_standard_error: bool = False,
         cv: Any = 10,
         repeats: int = 1,
         max_width: float | None = None,
@@ -201,7 +202,12 @@ class Search(wrapping.TwoClasses, wrapping.WrappingClassifier):
         check.check_whole(self.repeats, "repeats")
         goal = _goal_of(self)
         self.classes_, self.pos_label_ = wrapping.check_two_classes(y, self.pos_label, symmetric=goal.symmetric)
-        self._candidates = candidates_of(self.estimator, check.seed_of(self.random_state))
+        self._candidates, self._settings = {}, {}
+        for name, (model, setting) in candidates_with_settings(
+            self.estimator, check.seed_of(self.random_state)
+        ).items():
+            self._candidates[name] = model
+            self._settings[name] = setting
         self._methods = {}
         for name, model in self._candidates.items():
             self._methods[name] = wrapping.check_response(model, self.response_method)
@@ -231,6 +237,35 @@ class Search(wrapping.TwoClasses, wrapping.WrappingClassifier):
         if self.decision_ is None:
             return fitted.predict(X)
         return self._labels(predict(self._scores(fitted, X, self._method), self.threshold_))
+
+    @property
+    def best_estimator_(self) -> Any:
+        """The winner, fitted to all rows."""
+        return self._fitted()
+
+    @property
+    def best_params_(self) -> dict[str, Any]:
+        """Parameters that the winner's search has set; empty for a model that was given as such."""
+        self._fitted()
+        return self._settings[self.best_]
+
+    @property
+    def cv_results_(self) -> dict[str, Any]:
+        """Candidates, their parameters, scores and ranks, with the names that scikit-learn's searches use.
+
+        A score is better the higher it is: costs and other losses are negative. NaN for a candidate left out.
+        """
+        self._fitted()
+        score = _goal_of(self).sign * np.array([candidate.value for candidate in self.candidates_])
+        better = np.nan_to_num(score, nan=-inf)
+        rank = 1 + (better[:, None] < better).sum(axis=1)
+        return {
+            "candidate": [candidate.name for candidate in self.candidates_],
+            "params": [self._settings[candidate.name] for candidate in self.candidates_],
+            "mean_test_score": score,
+            "standard_error_of_difference": np.array([candidate.standard_error for candidate in self.candidates_]),
+            "rank_test_score": rank,
+        }
 
     def _named(self) -> dict[str, Any]:
         return self._candidates

@@ -38,6 +38,11 @@ class FoldedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     keeps_groups = True
     __metadata_request__fit: ClassVar = {"groups": True}  # the request with which scikit-learn's routing starts
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the state without the out-of-fold scores of the training rows, which no prediction needs."""
+        state: Any = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "predictions_"}
+
     def _models(self) -> dict[str, Any]:
         """Return the models to fit, by their name in metadata routing."""
         raise NotImplementedError

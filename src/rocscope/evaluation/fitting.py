@@ -835,29 +835,35 @@ def raise_first(failed: Sequence[Failed]) -> NoReturn:
 
 
 def candidates_of(models: Any, seed: int | None) -> dict[str, Any]:
-    """Return models by name; a scikit-learn search is replaced by its estimator at each setting.
+    """Return models by name; a scikit-learn search is replaced by its estimator at each setting."""
+    return {name: model for name, (model, _) in candidates_with_settings(models, seed).items()}
+
+
+def candidates_with_settings(models: Any, seed: int | None) -> dict[str, tuple[Any, dict[str, Any]]]:
+    """Return each model that `candidates_of` returns, with the parameters that its search has set.
 
     Examples
     --------
     >>> from sklearn.model_selection import GridSearchCV
     >>> from sklearn.neighbors import KNeighborsClassifier
-    >>> list(candidates_of({"near": GridSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 5]})}, 0))
-    ['near, n_neighbors=1', 'near, n_neighbors=5']
+    >>> near = {"near": GridSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 5]})}
+    >>> {name: setting for name, (_, setting) in candidates_with_settings(near, 0).items()}
+    {'near, n_neighbors=1': {'n_neighbors': 1}, 'near, n_neighbors=5': {'n_neighbors': 5}}
     """
     from sklearn.base import clone
 
-    candidates: dict[str, Any] = {}
+    candidates: dict[str, tuple[Any, dict[str, Any]]] = {}
     for name, model in named_models(models).items():
         settings = _settings_of_search(model, seed)
         if settings is None:
-            candidates[name] = model
+            candidates[name] = (model, {})
             continue
         for setting in settings:
             text = [f"{parameter}={value!r}" for parameter, value in setting.items()]
             copy: Any = clone(model.estimator)
             # Values may be estimators, which fits must not share.
             copy.set_params(**{parameter: clone(value, safe=False) for parameter, value in setting.items()})
-            candidates[", ".join([name, *text])] = copy if setting else model
+            candidates[", ".join([name, *text])] = (copy if setting else model, setting)
     return candidates
 
 

@@ -11,6 +11,7 @@ from .estimate import Comparisons as Comparisons
 from .estimate import Estimate as Estimate
 from .estimate import Omnibus as Omnibus
 from .estimate import adjust_p_values as adjust_p_values
+from .estimate import pool as pool
 from .expected_costs import compare_costs as compare_costs
 from .influence_estimates import estimate_of as estimate_of
 from .proportions import ThresholdTable as ThresholdTable

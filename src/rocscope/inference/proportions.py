@@ -423,7 +423,7 @@ McNemar = Literal["mid-p", "exact", "asymptotic"]
 
 @contract
 def mcnemar(
-    predictions: Predictions,
+    predictions: Any,
     thresholds: Thresholds | None = None,
     *,
     among: Literal["all", "positives", "negatives"] = "all",
@@ -435,8 +435,9 @@ def mcnemar(
 
     Parameters
     ----------
-    predictions : Predictions of two models
-        Weights, where there are any, are numbers of equal rows.
+    predictions : Predictions of two models, or 2 × 2 table of counts
+        Rows of a table: the first classifier is right, wrong; columns: the second is right, wrong. Weights, if any, are
+        numbers of equal rows.
     thresholds : float or mapping from model name to float, optional
         Each predicts positive iff ``score >= threshold``; thresholds chosen elsewhere. Left out, the models' own
         decisions are compared.
@@ -477,7 +478,14 @@ def mcnemar(
     >>> test = mcnemar(preds, 0.5)
     >>> test.statistic, test.p_value
     (3.0, 0.125)
+
+    Of 40 rows, 2 are right by the first classifier only, 9 by the second only:
+
+    >>> mcnemar([[20, 2], [9, 9]]).difference.value
+    0.175
     """
+    if isinstance(predictions, list | tuple | np.ndarray):
+        predictions, thresholds = _rows_of_table(predictions), 1
     hypothesis = Hypothesis(alternative, level=level)
     check.check_choice("method", method, ("mid-p", "exact", "asymptotic"))
     check.check_choice("among", among, ("all", "positives", "negatives"))
@@ -513,6 +521,15 @@ def mcnemar(
     first, second = predictions.models
     name = f"McNemar, {method}" + ("" if among == "all" else f", {among}")
     return hypothesis.comparison(first, second, difference, float(only_second), p_value, name)
+
+
+def _rows_of_table(table: Any) -> Predictions:
+    """Return four positives, with the counts of a table as their frequencies: right is a score of 1."""
+    counts = np.asarray(table)
+    if counts.shape != (2, 2) or counts.dtype.kind not in "iu":
+        raise InputError("predictions", expected="Predictions, or a 2 × 2 table of counts", got=check.shown(table))
+    scores = {"first": [1, 1, 0, 0], "second": [1, 0, 1, 0]}
+    return Predictions(np.ones(4, np.bool_), scores, sample_weight=counts.ravel(), weights="frequency")
 
 
 def predict(predictions: Predictions, thresholds: Thresholds | None) -> dict[str, Booleans]:
