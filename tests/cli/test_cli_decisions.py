@@ -29,7 +29,8 @@ CAMPAIGN = ("--population", "1e6", "--unit-cost", "1", "--unit-benefit", "45", "
 
 def test_choose_prints_decision_counts_and_costs(run, scores):
     code, out, err = run("choose", scores, *COLUMNS, "--cost-fn", "10", "--population", "600")
-    assert (code, err) == (0, "")
+    assert code == 0
+    assert err.startswith("Act on the 500 of 600 cases whose a score is 0.4 or more: a cost per case of ")
     rows = [[cell.strip() for cell in line.strip("│ ").split("│")] for line in out.splitlines() if "│" in line]
     assert ["model", "a"] in rows
     assert ["positive iff", "score >= 0.4"] in rows
@@ -58,7 +59,7 @@ def test_choose_json_is_the_decision(run, scores):
 def test_the_saved_decision_predicts(run, scores, tmp_path):
     arguments = ("choose", scores, *COLUMNS, "--capacity", "1", "--population", "6", "-o", "decision.json")
     code, _, err = run(*arguments)
-    assert (code, err) == (0, "Decision: decision.json\n")
+    assert (code, err.splitlines()[1:]) == (0, ["Decision: decision.json"])
     assert Decision.load(tmp_path / "decision.json").predict([0.9, 0.89]).tolist() == [True, False]
     code, _, err = run(*arguments)
     assert (code, "decision.json exists already" in err) == (2, True)
@@ -72,7 +73,7 @@ def test_the_saved_decision_predicts(run, scores, tmp_path):
 )
 def test_choose_draws(run, scores, tmp_path, suffix, extra):
     code, _, err = run("choose", scores, *COLUMNS, *extra, "--plot", f"roc.{suffix}")
-    assert (code, err) == (0, f"Figure: roc.{suffix}\n")
+    assert (code, err.splitlines()[1:]) == (0, [f"Figure: roc.{suffix}"])
     start = {"svg": b"<svg", "png": b"\x89PNG", "pdf": b"%PDF"}[suffix]
     assert (tmp_path / f"roc.{suffix}").read_bytes().startswith(start)
 
@@ -142,10 +143,9 @@ def test_campaign_prints_the_table_of_the_paper(run, customers):
     assert code == 0
     assert "0.1 │ 30.0% │      30.0% │ 3.000 │   100,000 │      3,000 │  97,000 │   15,000" in out
     assert "-570,000" in out
-    assert "probability that acting pays │ 6" in out
-    assert err == (
-        "Contact the 100,000 customers (10.00%) that score scores 10 or more: 3,000 responders, profit 15,000.\n"
-    )
+    assert re.search("probability that acting pays +│ 6", out)
+    assert err.startswith("Contact the 100,000 customers whose score is 10 or more (10.00% of 1,000,000): ")
+    assert "; apparent 15,000); it pays with probability 6" in err
 
 
 def test_campaign_of_several_models(run, scores, tmp_path):
@@ -288,7 +288,7 @@ def payments(tmp_path):
 def test_costs_that_are_columns(run, payments, tmp_path):
     columns = ("choose", payments, "--label", "y", "--score", "s", "--cost-fn", "amount", "--cost-fp", "5")
     code, out, err = run(*columns, "--cost-tp", "5", "-o", "d.json", "--plot", "roc.svg")
-    assert (code, err.splitlines()) == (0, ["Decision: d.json", "Figure: roc.svg"])
+    assert (code, err.splitlines()[1:]) == (0, ["Decision: d.json", "Figure: roc.svg"])
     assert "amounts may have no mean" in out
     rows = [[cell.strip() for cell in line.strip("│ ").split("│")] for line in out.splitlines() if "│" in line]
     assert ["positive iff", "score >= 0.5"] in rows
@@ -328,7 +328,8 @@ def test_a_campaign_whose_responses_bring_a_column(run, payments, tmp_path):
     arguments = ("campaign", payments, "--label", "y", "--score", "s", "--population", "8", "--unit-cost", "5")
     code, out, err = run(*arguments, "--unit-benefit", "amount", "--select", "out.csv", "--id", "s", "--steps", "2")
     assert code == 0, "five are contacted for 25; three of them bring 500, 3 and 120.5"
-    assert "that s scores 0.5 or more: 3 responders, profit 598." in err
+    assert "5 customers whose s score is 0.5 or more (62.50% of 8): 3 responders and a profit of " in err
+    assert "; apparent 600)" in err, "598.5, to two digits of the width of the interval"
     assert (tmp_path / "out.csv").read_text().split() == ['"s"', "0.9", "0.8", "0.7", "0.6", "0.5"]
     assert all(f" {profit} " in out for profit in (483, 587)), "of four and of all eight"
     code, _, err = run(*arguments, "--unit-benefit", "margin")
@@ -344,7 +345,7 @@ def test_campaign_is_spread_over_segments(run, clients, tmp_path):
     arguments = ("campaign", "branches.csv", *columns, *MAILING)
     code, out, err = run(*arguments, "--id", "client", "--select", "out.csv")
     assert code == 0
-    assert err.splitlines()[0].startswith("Contact 300 customers: profit ")
+    assert err.splitlines()[0].startswith("Act on 300 cases (")
     assert err.splitlines()[1] == "300 customers: out.csv"
     assert "│ north   │ " in out
     chosen = (tmp_path / "out.csv").read_text().replace('"', "").split()[1:]
@@ -355,7 +356,7 @@ def test_campaign_is_spread_over_segments(run, clients, tmp_path):
     assert (code, content["max_difference"]) == (0, {"depth": 0.0})
     assert [each["depth"] for each in content["segments"]] == pytest.approx([0.3, 0.3])
     _, _, err = run(*arguments, "--max-difference", "depth=0")
-    assert "; without bounds on segments " in err
+    assert "\nThe bounds on segments cost " in err
     code, out, _ = run(*arguments, "--subject-to", "cases >= 150", "--json")
     assert (code, [segment["cases"] for segment in json.loads(out)["segments"]]) == (0, pytest.approx([150, 150]))
     for wrong, message in (

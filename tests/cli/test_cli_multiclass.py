@@ -69,7 +69,10 @@ def test_choose_writes_class_weights_that_load(run, table, tmp_path):
     expected = rs.multiclass.class_weights(table, model="score")
     assert (code, decision.weight.tolist()) == (0, expected.weight.tolist())
     assert "Class weights for score, smooth" in out
-    assert f"accuracy: {expected.value:.4f}; with equal weights {expected.value_at_one:.4f}\n" in err
+    value, at_one = f"{expected.value:.4f}", f"{expected.value_at_one:.4f}"
+    assert (
+        f": accuracy of {value} (apparent: on the cases of the sample), against {at_one} with equal weights.\n" in err
+    )
     code, out, _ = run("choose", *ROWS, "-o", "-")
     assert json.loads(out)["format"] == "rocscope.class_weights"
 

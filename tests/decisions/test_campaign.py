@@ -136,12 +136,14 @@ def test_models_and_campaigns_compared():
     assert [(offer.model, offer.campaign) for offer in plan.offers] == list(plan.curves)
     assert (plan.best.model, plan.best.campaign, plan.best.best.profit) == ("good", "cheap", 1500)
     assert plan.best.perfect_profit >= plan.best.best.profit >= plan.best.random_profit
-    assert plan.verdict == (
-        "Contact the 1,000 customers (10.00%) that good scores 3 or more in campaign cheap: "
-        "300 responders, profit 1,500."
+    what, brings = plan.verdict.split(": ")
+    assert what == "Contact the 1,000 customers whose good score is 3 or more (10.00% of 10,000) in campaign cheap"
+    assert brings.startswith(
+        f"300 responders and a profit of {plan.on_new_cases.rounded[0]} on new customers (95% interval "
     )
+    assert "; apparent 1,500); it pays with probability " in brings
     hopeless = rs.plan_campaign(COUNTS, Campaign(population=10, unit_cost=5, unit_benefit=1, fixed_cost=7))
-    assert hopeless.verdict == "No campaign: the best would bring -7."
+    assert hopeless.verdict == "Contact nobody: no campaign pays, the best would bring -7."
     assert hopeless.to_dict()["worthwhile"] is False
 
 
@@ -156,29 +158,28 @@ CUSTOMERS = np.repeat([5, 4, 3], [200, 400, 400])
             300,
             300,
             500,
-            "Contact 300 customers (30.00%), the 200 that score scores 5 or more and 100 by score, ties at random, of "
-            "the 400 next, down to 4: 80 responders, profit 500.",
+            "Contact the 300 customers with the highest score, down to 4, ties at random (30.00% of 1,000): 80 ",
         ),
         (
             150,
             150,
             300,
-            "Contact 150 customers (15.00%), 150 by score, ties at random, of the 200 that score scores 5 or more: "
-            "45 responders, profit 300.",
+            "Contact the 150 customers with the highest score, down to 5, ties at random (15.00% of 1,000): 45 ",
         ),
         (
             200,
             200,
             400,
-            "Contact the 200 customers (20.00%) that score scores 5 or more: 60 responders, profit 400.",
+            "Contact the 200 customers whose score is 5 or more (20.00% of 1,000): 60 ",
         ),
-        (900, 600, 800, "Contact the 600 customers (60.00%) that score scores 4 or more: 140 responders, profit 800."),
+        (900, 600, 800, "Contact the 600 customers whose score is 4 or more (60.00% of 1,000): 140 "),
     ],
 )
 def test_a_capacity_within_a_tie_is_filled_by_lot(capacity, size, profit, verdict):
     campaign = Campaign(1000, 1, 10, capacity=capacity)
     plan = rs.plan_campaign(TIED, campaign)
-    assert (plan.best.best.size, plan.best.best.profit, plan.verdict) == (size, profit, verdict)
+    assert (plan.best.best.size, plan.best.best.profit) == (size, profit)
+    assert plan.verdict.startswith(f"{verdict}responders and a profit of ")
     decision = rs.choose(TIED, campaign.context, subject_to=f"cases <= {capacity}", randomized=True)
     assert -1000 * decision.expected_cost == pytest.approx(profit, rel=1e-12)
     for ids in (np.arange(1000), [f"c{i}" for i in range(1000)]):
@@ -202,7 +203,7 @@ def test_as_many_as_planned_of_a_list_with_other_scores():
     assert none.select(CUSTOMERS).size == 0
     everybody = rs.plan_campaign(TIED, Campaign(1000, 0, 1))
     assert everybody.select([-99.0, 3]).tolist() == [1, 0]
-    assert everybody.verdict == "Contact all 1,000 customers, whom no model need choose: 150 responders, profit 150."
+    assert everybody.verdict.startswith("Contact 1,000 customers of all scores (100.00% of 1,000): 150 responders and ")
 
 
 def test_without_a_lot_a_decision_says_what_it_would_save():
@@ -363,7 +364,7 @@ def test_one_customer_is_not_several_and_a_list_by_score_is_not_drawn_at_random(
     counts = ThresholdCounts([2, 1], [3, 1], [1, 5])
     one = rs.plan_campaign(counts, Campaign(10, 1, 10, capacity=1))
     assert one.verdict.startswith(
-        "Contact 1 customer (10.00%), 1 by score, ties at random, of the 4 that score scores 2"
+        "Contact the 1 customer with the highest score, down to 2, ties at random (10.00% of 10): 0.75 responders and "
     )
     tied = rs.plan_campaign(ThresholdCounts([1], [4], [6]), Campaign(10, 1, 10, capacity=2))
-    assert tied.verdict.startswith("Contact 2 customers (20.00%), 2 by score, ties at random, of the 10: ")
+    assert tied.verdict.startswith("Contact the 2 customers with the highest score, ties at random (20.00% of 10): ")

@@ -17,6 +17,17 @@ def about(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 100 or value == round(value) else f"{value:.3g}"
 
 
+def counted(number: float, noun: str) -> str:
+    """Format an expected number of something.
+
+    Examples
+    --------
+    >>> counted(1, "case"), counted(1500, "case"), counted(0.25, "case")
+    ('1 case', '1,500 cases', '0.25 cases')
+    """
+    return f"{about(number)} {noun}{'s' * (number != 1)}"
+
+
 def to_its_error(number: float, error: float) -> str:
     """Round a number to the second significant digit of its standard error.
 
@@ -42,6 +53,21 @@ def alike(*numbers: float) -> list[str]:
     largest = max((abs(number) for number in numbers if math.isfinite(number)), default=0)
     decimals = 3 - math.floor(math.log10(largest)) if largest else 3
     return [f"{number:,.{max(decimals, 0)}f}" for number in numbers]
+
+
+def in_currency(amount: str, currency: str) -> str:
+    """Add a currency to an amount: a sign in front of it, a code such as CHF after it.
+
+    Examples
+    --------
+    >>> in_currency("-1,500", "€"), in_currency("1,500", "CHF"), in_currency("1,500", "")
+    ('-€1,500', '1,500 CHF', '1,500')
+    """
+    if not currency:
+        return amount
+    if currency[-1].isalpha():
+        return f"{amount} {currency}"
+    return f"-{currency}{amount[1:]}" if amount.startswith("-") else f"{currency}{amount}"
 
 
 def chance(share: float) -> str:

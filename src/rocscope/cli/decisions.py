@@ -15,7 +15,7 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 import rocscope as rs
-from rocscope._base.formatting import about, alike
+from rocscope._base.formatting import about
 from rocscope.cli import console
 from rocscope.cli import gate as gating
 from rocscope.cli import options as opt
@@ -132,7 +132,8 @@ def choose(
     def facts() -> dict[str, Any]:
         gate_results = gating.gates_json(judged) if gates else {}
         interval = console.interval_of(decision)
-        return decision.to_dict() | console.interval_json(interval) | gate_results
+        content = {"verdict": decision.verdict} | decision.to_dict()
+        return content | console.interval_json(interval) | gate_results
 
     # 0.5 is a threshold to compare with only if scores are probabilities.
     with_half = are_probabilities(samples_of(predictions).counts()[decision.model])
@@ -227,6 +228,7 @@ def _print_decision(decision: "rs.Decision", *, with_half: bool) -> None:
 
     interval = console.interval_of(decision)
     console.print_interval(interval, "expected cost per case", f"{decision.expected_cost:.4g}")
+    console.note(decision.verdict)
 
 
 def _range(interval: tuple[float, float] | None, otherwise: str) -> str:
@@ -295,8 +297,7 @@ def _print_weights(decision: Any) -> None:
         }
         records.append(record)
     console.print_records(f"Class weights for {decision.model}, {decision.method}", records)
-    value, at_one = alike(decision.value, decision.value_at_one)
-    console.note(f"{decision.objective}: {value}; with equal weights {at_one}")
+    console.note(decision.verdict)
 
 
 # Figures of a campaign that --fail-if takes besides those of the registry.
@@ -463,7 +464,7 @@ def _print_plan(plan: Any, steps: int, gate_results: dict[str, Any], *, json: bo
     """Print the plan of one campaign, or of one that is spread over segments."""
     by_segment = not hasattr(plan, "best")
     if by_segment and json:
-        console.print_json("campaign", plan.to_dict() | gate_results)
+        console.print_json("campaign", {"verdict": plan.verdict} | plan.to_dict() | gate_results)
     elif by_segment:
         _print_allocation(plan)
     elif json:
@@ -501,16 +502,15 @@ class _CampaignJudge(gating.Judge):
         if name == "profit" and level is not None:
             if not by_segment:
                 return self.plan.interval(level)
-            # An allocation has a cost without the fixed cost; profit is the negative of both.
-            cost = self.plan.interval(level).shifted(self.plan.fixed_cost)
-            return replace(cost, value=-cost.value, low=-cost.high, high=-cost.low)
+            return self.plan.interval(level).as_profit(self.plan.fixed_cost)
+        expected = self.plan.on_new_cases
         if by_segment:
-            profit = self.plan.profit
+            value = self.plan.profit if expected is None else expected.as_profit(self.plan.fixed_cost).value
             cases = float(self.plan.cases.sum())
         else:
-            profit = self.plan.best.best.profit
+            value = self.plan.best.best.profit if expected is None else expected.value
             cases = self.plan.best.best.size
-        value = profit if name == "profit" else cases
+        value = value if name == "profit" else cases
         return rs.inference.Estimate(value, math.nan, math.nan, level or 0.95, "as planned", len(self.plan.models))
 
 
@@ -561,10 +561,9 @@ def _print_allocation(plan: "rs.decisions.Allocation") -> None:
     if plan.amounts is None:
         headings = ("segment", "who", "contacts", "responders", "depth", "of all responders")
     console.print_rows("Contacts by segment", headings, lines, left=headings[:2])
-    price = ""
+    console.note(plan.verdict)
     if plan.max_difference or plan.subject_to:
-        price = f"; without bounds on segments {about(plan.profit + plan.price)}"
-    console.note(f"Contact {about(plan.cases.sum())} customers: profit {about(plan.profit)}{price}.")
+        console.note(f"The bounds on segments cost {about(plan.price)} in the sample.")
 
 
 def apply(
@@ -724,7 +723,7 @@ def outcomes(
         return
     lines = [
         ("share of positives", result.rate.words, f"{result.promised_rate:.4g}"),
-        ("gain of acting", result.gain.words, f"{result.promised_gain:.6g}"),
+        ("gain of acting", result.gain.words, result.promise.words),
     ]
     if result.effect is not None:
         lines.append(("effect on the share", result.effect.words, ""))

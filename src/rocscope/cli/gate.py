@@ -393,7 +393,7 @@ def _of_cells(figure: "Figure", point: Any, level: float, method: str) -> "Estim
 class DecisionJudge(Judge):
     """Judge of a decision, by the counts of its rule.
 
-    With a level its cost is the one expected on new cases, without one the cost on the rows of the choice.
+    Its cost is the one expected on new cases; without an interval, such as of weighted counts, the apparent one.
     """
 
     decision: "rs.Decision | None" = None
@@ -406,9 +406,9 @@ class DecisionJudge(Judge):
         if figure.name == "cost":
             if has_level:
                 return decision.interval(level)
-            return rs.inference.Estimate(
-                decision.expected_cost, nan, nan, level, "on the rows of the choice", decision.point.n
-            )
+            if decision.criterion == "min_cost" and decision.on_new_cases is not None:
+                return replace(decision.on_new_cases, low=nan, high=nan)
+            return rs.inference.Estimate(decision.expected_cost, nan, nan, level, "apparent", decision.point.n)
         if decision.lot is None and decision.review is None and not decision.negated:
             return super()._at_threshold(figure, model, level, has_level=has_level)
         # A randomised, reviewed or negated rule has expected counts, which are not the counts at its threshold.

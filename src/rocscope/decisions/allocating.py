@@ -214,9 +214,15 @@ class ActionAllocation(Plan):
         """Return the rows that get an action, in input order."""
         return np.flatnonzero(self.assign(scores, ids, segment=segment, random_state=random_state) != "")
 
-    @property
+    @cached_property
     def promise(self) -> Promise:
         return allocation.promise_of(self, self.places[0])
+
+    def _new_cases(self) -> ChosenEstimate:
+        return allocation.expected_cost(self)
+
+    def sentence(self, currency: str = "") -> str:
+        return allocation.sentence_of(self, f"{self._planned}; ", currency)
 
     def gains(self, positive: Array, amounts: Any, segment: Any = None, *, action: Any = ()) -> Array:
         """Return the gain of the action that each row got, relative to leaving it; 0 without an action."""
@@ -267,8 +273,7 @@ class ActionAllocation(Plan):
             if campaign.action not in orders[0] or campaign.segment not in (None, *actions):
                 fields.refuse("campaigns", "actions and segments of the plan")
         plan = cls(actions, places, math.nan if marginal is None else marginal, limit, in_money, campaigns)
-        fields.require_same(fields.make("", plan.stored))
-        return plan
+        return plan.checked(fields)
 
     def to_dict(self) -> dict[str, Any]:
         """Return cost, limit and the actions of all segments, safe for JSON."""

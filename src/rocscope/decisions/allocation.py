@@ -24,6 +24,7 @@ from scipy import special
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Booleans, Indices
+from rocscope._base.formatting import about, counted, in_currency
 from rocscope._base.grouping import deal, listed, numbered
 from rocscope._base.json_format import Fields, Format
 from rocscope.core import OperatingPoint, Predictions, jsonable, number
@@ -51,6 +52,9 @@ _MOST_ROWS_TO_REFIT = 2_000_000
 
 # Up to this number of rows, a plan promises what it brings on held-out cases: in a second or so.
 _MOST_ROWS_TO_PROMISE = 20_000
+
+# A sentence names the cases of each segment up to this number of segments: a choice of what a reader takes in.
+_MOST_SEGMENTS_NAMED = 4
 
 # An interval needs this number of rows of each class, as that of a decision does.
 _FEWEST_OF_A_CLASS = 10
@@ -470,9 +474,15 @@ class Allocation(Plan):
 
     # Expectations and their verification
 
-    @property
+    @cached_property
     def promise(self) -> Promise:
         return promise_of(self, self)
+
+    def _new_cases(self) -> ChosenEstimate:
+        return expected_cost(self)
+
+    def sentence(self, currency: str = "") -> str:
+        return sentence_of(self, "", currency)
 
     def gains(self, positive: Array, amounts: Any, segment: Any = None) -> Array:
         if self.amounts is not None:
@@ -558,9 +568,7 @@ class Allocation(Plan):
     def load(cls, path: str | os.PathLike[str]) -> "Allocation":
         """Read an allocation that `save` wrote; see `rocscope.load_plan`."""
         fields = FORMAT.read(path)
-        allocation = cls.of_fields(fields)
-        fields.require_same(fields.make("", allocation.stored))
-        return allocation
+        return cls.of_fields(fields).checked(fields)
 
     @classmethod
     def of_fields(cls, fields: Fields) -> "Allocation":
@@ -632,17 +640,47 @@ def promise_of(plan: Any, first: Allocation) -> Promise:
     positives = math.nan
     if first.amounts is None:
         positives = float((first.terms.column("pos", np.arange(first.names.size)) * first.counts[0]).sum())
-    apparent = (left - plan.cost) / cases
+    estimate = plan.on_new_cases
+    cost = plan.cost if estimate is None else estimate.value
     if first.amounts is not None:
-        return Promise(math.nan, apparent, first.fixed_cost)
-    rows = None if plan.source is None else _separate_rows(plan.source.segments)
-    cost = plan.interval().value if rows is not None and len(rows) <= _MOST_ROWS_TO_PROMISE else plan.cost
+        error = 0.0 if estimate is None else estimate.standard_error
+        return Promise(math.nan, (left - cost) / cases, first.fixed_cost, error / cases)
     tp, fp = first.counts
     pos, neg, hit, alarm, _ = first.terms.columns(np.arange(first.names.size))
     unit = float(first.terms.largest) * (hit * pos + alarm * neg)
     variance = np.divide(unit**2 * tp * fp, tp + fp, out=np.zeros(tp.size), where=tp + fp > 0).sum()
     error = math.hypot(math.sqrt(FOLD_VARIANCE * variance), (cost - plan.cost) / 2)
     return Promise(positives / cases, (left - cost) / cases, first.fixed_cost, error / cases)
+
+
+def expected_cost(plan: Any) -> ChosenEstimate:
+    """Return the expected cost on new cases; with thresholds as given, if choosing them again would take long."""
+    rows = None if plan.source is None else _separate_rows(plan.source.segments)
+    if rows is not None and len(rows) > _MOST_ROWS_TO_PROMISE:
+        return cost_interval(plan.cost, plan.allocations, 0.95, None)
+    return plan.interval()
+
+
+def sentence_of(plan: Any, actions: str, currency: str) -> str:
+    """Return an allocation in one sentence; `actions` says how many cases get which, where there are several."""
+    first = plan.allocations[0]
+    cases = first.cases.tolist()
+    where = f"{len(cases)} segments"
+    if len(cases) <= _MOST_SEGMENTS_NAMED:
+        where = ", ".join(f"{about(round(n, 9))} in {name}" for name, n in zip(first.keys, cases, strict=True))
+    text = f"Act on {counted(round(sum(cases), 9), 'case')} ({actions}{where}): "
+    idle = float(first.total(UnitCosts.cost_of_leaving, first.totals))
+    if idle:
+        against = f"against {in_currency(about(idle), currency)} for acting on nobody"
+        text += f"{plan._expected('a cost', plan.cost, currency)}, {against}"
+    elif plan.on_new_cases is None:
+        text += plan._expected("a profit", plan.profit, currency)
+    else:
+        text += plan.on_new_cases.as_profit(first.fixed_cost).sentence("a profit", currency)
+    if plan.left_out:
+        text += f"; {check.listing(list(plan.left_out))} left out, as not worth the fixed cost"
+    # The probability that acting pays is before fixed costs.
+    return text + plan._certainty(pays=not first.fixed_cost)
 
 
 # Expected cost on new cases

@@ -21,18 +21,18 @@ import numpy as np
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Indices
 from rocscope._base.contract import answering
-from rocscope._base.formatting import about
+from rocscope._base.formatting import about, counted, in_currency
 from rocscope._base.json_format import Fields, Format
 from rocscope._base.progress import Progress
 from rocscope._base.public_names import reach
-from rocscope.core import Campaign, OperatingPoint, Result, jsonable, require_kinds
+from rocscope.core import Campaign, Result, jsonable, require_kinds
 from rocscope.core.context import column_of
 from rocscope.core.counts import RATES
 from rocscope.curves.profit_curve import CampaignRow, ProfitCurve, RowProfitCurve
 from rocscope.decisions.constraints import criterion_of, size_of
 from rocscope.decisions.generalization import Candidate, Candidates, ChosenEstimate, Rule
-from rocscope.decisions.plan import Plan, Promise, read_fraction, read_vertex
-from rocscope.decisions.randomized import HullVertex, RandomizedRule, hashes_of
+from rocscope.decisions.plan import REPLICATES, Plan, Promise, read_fraction, read_vertex
+from rocscope.decisions.randomized import HullVertex, RandomizedRule, hashes_of, whose
 from rocscope.decisions.sampling_model import PricedRows, RowCostModel, SamplingModel, model_of_rows
 from rocscope.errors import InputError
 from rocscope.sample import Labels, Models, Sample, Samples, Scores, samples_of, with_context
@@ -121,9 +121,10 @@ class CampaignPlan(Plan):
         by_row = isinstance(self.curve, RowProfitCurve)
         model = self._sampling_model_of_rows(samples) if by_row else self._sampling_model_of_counts(samples)
         cost = model.estimate(level=level, replicates=replicates, random_state=random_state, progress=progress)
-        # A profit is a negative cost. 0.0 − x, unlike −x, has no negative zero.
-        low, high = 0.0 - cost.high, 0.0 - cost.low
-        return replace(cost, value=0.0 - cost.value, low=low, high=high, apparent=0.0 - cost.apparent)
+        return cost.as_profit()
+
+    def _new_cases(self) -> ChosenEstimate:
+        return self.interval(self.level, replicates=REPLICATES, progress=False)
 
     def _sampling_model_of_counts(self, samples: Samples) -> SamplingModel:
         """Return the sampling model of the best of all offers, each a choice of a threshold."""
@@ -214,25 +215,27 @@ class CampaignPlan(Plan):
             return np.arange(0)
         return self.rule.select(number, scores, ids, random_state=random_state)
 
-    @property
+    @cached_property
     def promise(self) -> Promise:
         if not self.worthwhile:
             return Promise(rate=math.nan, gain=0.0)
         row, campaign = self.best.best, self.campaign
         fixed = campaign.fixed_cost
         promise = Promise(rate=row.responders / row.size, gain=(row.profit + fixed) / row.size, fixed=fixed)
+        estimate = self.on_new_cases
+        gain = math.nan if estimate is None else (estimate.value + fixed) / row.size
         if isinstance(campaign.unit_benefit, str):
-            if self.samples is None:
+            if estimate is None:
                 return promise
-            value, error = self.profit.value, self.profit.standard_error
-            return promise._replace(gain=(value + fixed) / row.size, error=error / row.size)
+            return promise._replace(gain=gain, error=estimate.standard_error / row.size)
         cells = None if self.samples is None else self._sampling_model_of_counts(self.samples).held_out_cells()
         if cells is None:
             point = self.rule.point
             cells = point.tp, point.fp, point.n_pos, point.n_neg
         prevalence = cells[2] / (cells[2] + cells[3]) if campaign.response_rate is None else campaign.response_rate
         hit = campaign.unit_benefit - campaign.unit_cost
-        return promise.on_new_cases(cells, prevalence, float(self.depth), hit, campaign.unit_cost)
+        promise = promise.on_new_cases(cells, prevalence, float(self.depth), hit, campaign.unit_cost)
+        return promise if estimate is None else promise.of_several(gain)
 
     def gains(self, positive: Array, amounts: Mapping[str, Array], segment: Any = None) -> Array:  # noqa: ARG002
         benefit = self.campaign.unit_benefit
@@ -260,39 +263,24 @@ class CampaignPlan(Plan):
     def planned_number(self) -> int:
         return self._contacts(int(self.campaign.population))
 
-    @property
-    def verdict(self) -> str:
-        """The recommendation in one sentence."""
+    def sentence(self, currency: str = "") -> str:
         offer, row = self.best, self.best.best
         if not self.worthwhile:
-            return f"No campaign: the best would bring {about(row.profit)}."
-        name = f" in campaign {offer.campaign}" if len(self.campaigns) > 1 else ""
-        brings = f"{name}: {about(row.responders)} responders, profit {about(row.profit)}."
+            profit = in_currency(about(row.profit), currency)
+            return f"Contact nobody: no campaign pays, the best would bring {profit}."
+        customers = counted(row.size, "customer")
         if self.rule.randomized:
-            customers = "customer" if row.size == 1 else "customers"
-            return f"Contact {about(row.size)} {customers} ({row.depth:.2%}), {self._drawn_words}{brings}"
-        if row.threshold == -math.inf:
-            return f"Contact all {about(row.size)} customers, whom no model need choose{brings}"
-        chosen = f"that {offer.model} scores {row.threshold:.6g} or more"
-        return f"Contact the {about(row.size)} customers ({row.depth:.2%}) {chosen}{brings}"
-
-    @property
-    def _drawn_words(self) -> str:
-        """Cases that are always contacted, and cases that fill the number: by score, ties by the hash of their id."""
-        row, model, rule = self.best.best, self.best.model, self.rule
-        sure, reached = self._size(rule.first.point), self._size(rule.second.point)
-        drawn = f"{about(row.size - sure)} by score, ties at random, of the {about(reached - sure)}"
-        if not sure:
-            return f"{drawn} that {model} scores {row.threshold:.6g} or more" if math.isfinite(row.threshold) else drawn
-        lower = "others" if row.threshold == -math.inf else f"next, down to {row.threshold:.6g}"
-        above = f"that {model} scores {rule.first.threshold:.6g} or more"
-        return f"the {about(sure)} {above} and {drawn} {lower}"
-
-    def _size(self, point: OperatingPoint) -> float:
-        """Return the number of customers in the population that a threshold selects."""
-        # Points of a curve with a benefit by row are weighted to the response rate already.
-        rate = None if isinstance(self.campaign.unit_benefit, str) else self.campaign.response_rate
-        return self.campaign.population * (point if rate is None else point.at_prevalence(rate)).depth
+            customers = f"the {customers} {self.rule.best_in_words}"
+        elif row.threshold == -math.inf:
+            customers = f"{customers} of all scores"
+        else:
+            customers = f"the {customers} {whose(offer.model, row.threshold)}"
+        name = f" in campaign {offer.campaign}" if len(self.campaigns) > 1 else ""
+        responders = self.promise.rate * row.size
+        brings = counted(round(responders, 0 if responders >= 10 else 9), "responder")
+        profit = self._expected("a profit", row.profit, currency, "customers")
+        share = f"{row.depth:.2%} of {about(self.campaign.population)}"
+        return f"Contact {customers} ({share}){name}: {brings} and {profit}{self._certainty()}"
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "CampaignPlan":
@@ -300,8 +288,7 @@ class CampaignPlan(Plan):
         fields = FORMAT.read(path)
         plan = _read_plan(fields, tuple(_read_offer(offer) for offer in fields.objects("offers")))
         # Rates of a point follow from its counts, and earlier versions had fewer of them.
-        fields.require_same(fields.make("", plan.stored), optional={"point": RATES})
-        return plan
+        return plan.checked(fields, {"point": RATES})
 
     def to_dict(self, steps: int = _TENTHS) -> dict[str, Any]:
         """Return all offers and the table of the best one, safe for JSON."""
@@ -357,7 +344,8 @@ def plan_campaign(
     >>> from rocscope import ThresholdCounts
     >>> counts = ThresholdCounts([3, 2, 1], [30, 15, 5], [70, 185, 695])
     >>> plan_campaign(counts, Campaign(population=10_000, unit_cost=1, unit_benefit=10, fixed_cost=500))
-    CampaignPlan(Contact the 1,000 customers (10.00%) that score scores 3 or more: 300 responders, profit 1,500.)
+    CampaignPlan(Contact the 1,000 customers whose score is 3 or more (10.00% of 10,000): 300 responders and a profit of
+    1,500 on new customers (95% interval 600 to 2,600; apparent 1,500); it pays with probability above 99.9%.)
     """
     models, campaigns = with_context(models, y_score, campaigns, pos_label=pos_label, sample_weight=sample_weight)
     named = {str(name): campaign for name, campaign in check.by_name(campaigns, ("campaign",)).items()}

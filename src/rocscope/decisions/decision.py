@@ -19,18 +19,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocscope._base.arrays import Array, Indices
+from rocscope._base.formatting import about, counted, in_currency
 from rocscope._base.progress import Progress
 from rocscope.core import Campaign, Context, CumulativeCounts, OperatingPoint, html_table, jsonable
 from rocscope.core.counts import RATES
 from rocscope.decisions.constraints import Constraint, Function, predict, scores_of, size_of
 from rocscope.decisions.generalization import ChosenEstimate, CostOrCriterion
 from rocscope.decisions.model_hull import UncertainContext
-from rocscope.decisions.plan import FORMAT, Plan, Promise, arguments
-from rocscope.decisions.randomized import HullVertex, RandomizedRule, Review, Reviewing, hashes_of
+from rocscope.decisions.plan import FORMAT, REPLICATES, Plan, Promise, arguments
+from rocscope.decisions.randomized import HullVertex, RandomizedRule, Review, Reviewing, hashes_of, whose
 from rocscope.decisions.sampling_model import SamplingModel, as_given
 from rocscope.errors import InputError
 
 Interval = tuple[float, float]
+
+# Criteria of thresholds that were set and not chosen: by hand in a report or workbench, and by
+# `ThresholdClassifier(shrinkage=)`.
+GIVEN_THRESHOLDS = ("chosen by hand", "shrunk min_cost")
 
 
 @dataclass(frozen=True)
@@ -361,7 +366,7 @@ class Decision(Plan):
         looked = np.flatnonzero(self.predict(scores, ids, random_state=random_state) == "review")
         return self.review.rule.ordered(looked, scores, ids, random_state=random_state)
 
-    @property
+    @cached_property
     def promise(self) -> Promise:
         if self.review is not None:
             expected = "a plan without reviews, which have outcomes of their own"
@@ -372,13 +377,62 @@ class Decision(Plan):
         if not depth:
             return Promise(math.nan, 0.0)
         promise = Promise(point.tp / depth, gain / depth)
+        estimate = self.on_new_cases if self._judged_by_cost else None
+        gain = math.nan if estimate is None else (self.treat_none_cost - estimate.value) / depth
         if self.context.columns:
-            return promise
+            return promise if estimate is None else Promise(promise.rate, gain, 0.0, estimate.standard_error / depth)
         cells = None if self.sampling_model is None else self.sampling_model.held_out_cells()
         if cells is None:
             cells = self.point.tp, self.point.fp, self.point.n_pos, self.point.n_neg
         hit, alarm = float(self.context.miss_cost), float(self.context.false_alarm_cost)
-        return promise.on_new_cases(cells, self.prevalence, depth, hit, alarm)
+        promise = promise.on_new_cases(cells, self.prevalence, depth, hit, alarm)
+        return promise if estimate is None else promise.of_several(gain)
+
+    def _new_cases(self) -> ChosenEstimate:
+        of: CostOrCriterion = "cost" if self._judged_by_cost else "criterion"
+        return self.interval(of=of, replicates=REPLICATES, progress=False)
+
+    def sentence(self, currency: str = "") -> str:
+        others = {"acting on nobody": self.treat_none_cost, "acting on everybody": self.treat_all_cost}
+        if self.trivial:
+            what = "act on everybody" if self.rule == "always" else "act on nobody"
+            del others[what.replace("act", "acting")]
+        else:
+            what = f"act on {self._cases_in_words}"
+        if self.subject_to:
+            what = f"Subject to {' and '.join(self.subject_to)}, {what}"
+        what = what[0].upper() + what[1:]
+        if not self._judged_by_cost:
+            return f"{what}: {self._expected(self.criterion, self.criterion_value)}{self._certainty(pays=False)}"
+        other = min(others, key=others.__getitem__)
+        against = f"against {in_currency(f'{others[other]:,.4g}', currency)} for {other}"
+        cost = self._expected("a cost per case", self.expected_cost, currency)
+        return f"{what}: {cost}, {against}{self._certainty(pays=not self.trivial)}"
+
+    @property
+    def _judged_by_cost(self) -> bool:
+        return self.criterion in ("min_cost", *GIVEN_THRESHOLDS)
+
+    @property
+    def _cases_in_words(self) -> str:
+        """The cases that are acted on and reviewed, for a sentence."""
+        acted = self.expected(1).depth
+        number, rule = self._share_in_words(acted), self._acting
+        if rule.at_most is not None and len(rule.models) == 1:
+            text = f"the {number} {rule.best_in_words}"
+        elif rule.randomized:
+            text = f"{number} ({rule.in_words})"
+        else:
+            text = f"the {number} {whose(self.model, self.threshold, self.negated)}"
+        if self.review is None:
+            return text
+        looked = self._share_in_words(self.review.point.at_prevalence(self.prevalence).depth - acted)
+        return f"{text}, and review the next {looked}, down to {self.review.threshold:.6g}"
+
+    def _share_in_words(self, share: float) -> str:
+        if self.population is None:
+            return f"{share:.2%} of cases"
+        return f"{about(share * self.population)} of {counted(self.population, 'case')}"
 
     def gains(self, positive: Array, amounts: Mapping[str, Array], segment: Any = None) -> Array:  # noqa: ARG002
         tp, fp, fn, tn = (
@@ -424,8 +478,7 @@ class Decision(Plan):
             question = Question(review=fields.make("offered_review", Review, **offered))
         decision = fields.make("", cls, **arguments(fields), question=question)
         points = ("point", "default_point", "per_thousand", "in_population")
-        fields.require_same(fields.make("", decision.to_dict), optional=dict.fromkeys(points, RATES))
-        return decision
+        return decision.checked(fields, dict.fromkeys(points, RATES))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the decision, safe for JSON (infinite and undefined values become None)."""

@@ -28,7 +28,7 @@ import numpy as np
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
-from rocscope._base.formatting import to_its_error
+from rocscope._base.formatting import in_currency, to_its_error
 from rocscope._base.progress import Progress
 from rocscope.core import Context, Predictions, ThresholdCounts, require_kinds
 from rocscope.decisions.constraints import Constraint, Criterion, criterion_of
@@ -684,6 +684,20 @@ class ChosenEstimate(Estimate):
         low, high = np.quantile(known, tails).tolist() if known.size else (nan, nan)
         spread = float(known.std()) if known.size else nan
         return cls(low=low, high=high, level=level, standard_error=spread, **facts)
+
+    def as_profit(self, fixed_cost: float = 0.0) -> "ChosenEstimate":
+        """Return the profit of a cost: its negative, less a fixed cost."""
+        # A difference from 0.0, unlike a negative, has no negative zero.
+        low, high = 0.0 - self.high - fixed_cost, 0.0 - self.low - fixed_cost
+        apparent = 0.0 - self.apparent - fixed_cost
+        return replace(self, value=0.0 - self.value - fixed_cost, low=low, high=high, apparent=apparent)
+
+    def sentence(self, name: str, currency: str = "", cases: str = "cases") -> str:
+        """Return the value on new cases for a sentence, with its interval and the apparent value."""
+        value, *ends = (in_currency(text, currency) for text in self.rounded)
+        apparent = to_its_error(self.apparent, (self.high - self.low) / 2)
+        interval = f"{100 * self.level:g}% interval {' to '.join(ends)}"
+        return f"{name} of {value} on new {cases} ({interval}; apparent {in_currency(apparent, currency)})"
 
     @property
     def rounded(self) -> tuple[str, str, str]:

@@ -230,6 +230,23 @@ def ordered(goodness: Array, chosen: Indices, hashes: Hashes) -> Indices:
 # Rules.
 
 
+def whose(model: str, threshold: float, negated: bool = False) -> str:
+    """Return which cases a threshold selects, for a sentence.
+
+    Examples
+    --------
+    >>> whose("B", 0.5), whose("score", 3, negated=True)
+    ('whose B score is 0.5 or more', 'whose score is below 3')
+    """
+    side = f"below {threshold:.6g}" if negated else f"{threshold:.6g} or more"
+    return f"whose {score_name(model)} is {side}"
+
+
+def score_name(model: str) -> str:
+    """Return the name of a model's score."""
+    return model if "score" in model.lower() else f"{model} score"
+
+
 class Part(NamedTuple):
     """A threshold and the share of cases that it decides."""
 
@@ -475,6 +492,26 @@ class RandomizedRule(Result):
     def _goodness(self, columns: dict[str, Array]) -> Array:
         column = columns.get(self.second.model, next(iter(columns.values())))
         return -np.unique(column, return_inverse=True)[1] if self.second.negated else column
+
+    @property
+    def best_in_words(self) -> str:
+        """The best cases, where the rule fills a number with them, for a sentence."""
+        end = self.second
+        first, until = ("lowest", "up") if end.negated else ("highest", "down")
+        last = f", {until} to {end.threshold:.6g}" if not isinf(end.threshold) else ""
+        return f"with the {first} {score_name(end.model)}{last}, ties at random"
+
+    @property
+    def in_words(self) -> str:
+        """The cases that each threshold selects in its random share of all, for a sentence."""
+        texts = []
+        for part in self.parts:
+            if isinf(part.threshold):
+                which = "nobody" if (part.threshold > 0) != part.negated else "everybody"
+            else:
+                which = f"those {whose(part.model, part.threshold, part.negated)}"
+            texts.append(f"of a random {float(part.share):.1%} {which}")
+        return ", ".join(texts)
 
     @property
     def shares(self) -> str:

@@ -32,7 +32,7 @@ from rocscope.decisions.allocating import ActionAllocation
 from rocscope.decisions.allocation import Allocation
 from rocscope.decisions.apportionment import SegmentBound, SegmentShares
 from rocscope.decisions.campaign import CampaignPlan, plan_campaign
-from rocscope.decisions.decision import Decision, Question
+from rocscope.decisions.decision import GIVEN_THRESHOLDS, Decision, Question
 from rocscope.decisions.model_hull import hull_of
 from rocscope.decisions.plan import Plan
 from rocscope.decisions.segment_costs import RowAmounts, SegmentUnitCosts, UnitCosts
@@ -158,10 +158,17 @@ def _same_list(plan: Plan, again: Plan, rows: Predictions | None) -> list[Check]
     return [Check("rows selected", stored.size, recomputed.size, np.array_equal(stored, recomputed))]
 
 
+def _on_new_cases(plan: Plan, again: Plan) -> list[Check]:
+    """Check that the stored value on new cases lies in the recomputed interval: its folds depend on the rows' order."""
+    stored, recomputed = vars(plan).get("on_new_cases"), again.on_new_cases
+    if stored is None or recomputed is None:
+        return []
+    agrees = stored.value in recomputed or _equal(stored.value, recomputed.value)
+    return [Check("value on new cases", stored.value, recomputed.value, agrees)]
+
+
 # Decisions
 
-# Thresholds that were set and not chosen: by hand in a report or workbench, and by `ThresholdClassifier(shrinkage=)`.
-GIVEN_THRESHOLDS = ("chosen by hand", "shrunk min_cost")
 # What was asked, and what is compared on its own.
 NOT_COMPARED = ("context", "point", "default_point", "notes")
 # A report's file leaves these out: they make no claim where they are empty.
@@ -217,6 +224,7 @@ def _ask_again(plan: Decision, problem: choosing.ChoiceProblem) -> Verification:
     notes = Check("notes", list(plan.notes), list(again.notes), agrees=not (missing and remarks))
     checks = [*compare(_decision_facts(plan), _decision_facts(again)), notes]
     if all(checked.agrees for checked in checks):
+        checks += _on_new_cases(plan, again)
         if plan.lot is not None or plan.review is not None:
             checks += _same_list(plan, again, problem.hull.samples.shared_rows)
         return Verification(n, tuple(checks), again.tied, remarks)
@@ -368,7 +376,7 @@ def _verify_campaign(plan: CampaignPlan, data: Any) -> Verification:
     for name in ("best", "offers", "table", "rule", "depth"):
         checks += compare(stored[name], recomputed[name], name)
     if all(checked.agrees for checked in checks):
-        checks += _same_list(plan, again, samples.shared_rows)
+        checks += [*_same_list(plan, again, samples.shared_rows), *_on_new_cases(plan, again)]
     return Verification(float(samples[plan.best.model].points.n), tuple(checks))
 
 

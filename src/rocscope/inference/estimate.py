@@ -142,8 +142,8 @@ class Estimate(ComparedByValue):
     >>> estimate = Estimate(0.8, 0.7, 0.9, level=0.95, method="DeLong", n=120)
     >>> estimate
     Estimate(0.8, 95 % interval 0.7 to 0.9, DeLong, n=120)
-    >>> 0.75 in estimate, float(estimate)
-    (True, 0.8)
+    >>> 0.75 in estimate, float(estimate), f"{estimate:.1%}"
+    (True, 0.8, '80.0%')
     """
 
     value: float
@@ -200,6 +200,9 @@ class Estimate(ComparedByValue):
         return float(self) >= float(other)
 
     __radd__, __rmul__ = __add__, __mul__
+
+    def __format__(self, spec: str) -> str:
+        return format(self.value, spec) if spec else str(self)
 
     def shifted(self, by: float) -> "Estimate":
         """Return the estimate of the value plus a constant."""

@@ -26,6 +26,7 @@ from rocscope._base.arrays import Array, Indices
 from rocscope._base.atomic_write import write_file
 from rocscope._base.class_names import check_classes, class_order
 from rocscope._base.contract import contract
+from rocscope._base.formatting import alike
 from rocscope._base.json_format import Fields, Format
 from rocscope.core import Result, html_table, jsonable
 from rocscope.errors import InputError, LabelError, ScoreError, warn
@@ -607,6 +608,16 @@ class ClassWeights(Result):
         """Return the decision, safe for JSON."""
         tables = {"cost": None if self.cost is None else self.cost.cost, "confusion": self.confusion.counts}
         return super().to_dict() | jsonable(tables)
+
+    @property
+    def verdict(self) -> str:
+        """The rule and its value in one sentence."""
+        weights = ", ".join(f"{cls} {w:.4g}" for cls, w in zip(self.classes, self.weight.tolist(), strict=True))
+        what = "lowest expected cost" if self.cost is not None else "largest weighted probability"
+        value, at_one = alike(self.value, self.value_at_one)
+        name = "a cost per case" if self.objective == "cost" else self.objective
+        apparent = f"{name} of {value} (apparent: on the cases of the sample), against {at_one} with equal weights"
+        return f"Predict the class of {what} (weights: {weights}): {apparent}."
 
     def __repr__(self) -> str:
         weights = ", ".join(f"{cls!r}: {w:.4g}" for cls, w in zip(self.classes, self.weight.tolist(), strict=True))

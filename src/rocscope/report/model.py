@@ -828,7 +828,9 @@ class ReportData(Result):
         at_half = {model.name: model.at_half for model in self.models}[decision.model]
         comparison = "" if at_half is None else f" ({default:.2%} at 0.5)"
         notes = "".join(f" {_capitalized(note)}." for note in decision.notes)
-        cost = f"expected cost {decision.expected_cost:.4g} per case"
+        cost = f"apparent cost {decision.expected_cost:.4g} per case"
+        if self.decided is not None and self.decided.interval is not None:
+            cost = self.decided.interval.sentence("cost per case")
         return f"Best: {use}, {cost}, accuracy {accuracy:.2%}{comparison}.{notes}"
 
     @property

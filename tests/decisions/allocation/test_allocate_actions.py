@@ -251,7 +251,7 @@ def test_what_is_changed_is_refused_or_refuted(bounds, tmp_path):
     plan = rs.allocate(BRANCHES, actions=ACTIONS, budget=1105.5, **bounds)
     assert bool(plan.price) == bool(bounds)
     whole = json.loads(plan.to_json())
-    premises, tried = {"terms", "actions", "in_money", "models", "model"}, 0
+    premises, tried = {"terms", "actions", "in_money", "models", "model", "on_new_cases", "promise"}, 0
     for path in paths(whole):
         if premises & set(path) or path[0] in ("format", "version", "checksum") or path[-1] in ("fixed", "name"):
             continue

@@ -196,3 +196,16 @@ def test_misspelt_options_of_a_plan_are_refused_with_the_names_that_exist(source
     plan = rs.plan_campaign([1, 0, 1, 0], [0.9, 0.3, 0.6, 0.2], campaigns=rs.Campaign(4, unit_cost=1, unit_benefit=3))
     with pytest.raises(InputError, match=r"did you mean 'encoding'.*got 'encodings'"):
         plan.outcomes({"score": [0.9], "bought": [1]}, label="bought", encodings="utf-8")
+
+
+def test_a_file_that_promises_more_than_the_rows_is_refuted(tmp_path):
+    rng = np.random.default_rng(3)
+    y = rng.random(800) < 0.2
+    preds = rs.Predictions(y.astype(int), {"a": rng.normal(y * 1.2)})
+    for plan in (rs.plan_campaign(preds, Campaign(800, 1, 6)), rs.choose(preds, rs.Context(cost_fn=4))):
+        estimate = plan.on_new_cases
+        read = rs.load_plan(plan.save(tmp_path / "plan.json"))
+        assert (read.on_new_cases.value, read.promise) == (estimate.value, plan.promise)
+        assert read.verify(preds).verified
+        vars(read)["on_new_cases"] = replace(estimate, value=estimate.high + estimate.standard_error)
+        assert [text.split(":")[0] for text in read.verify(preds).refuted] == ["value on new cases"]

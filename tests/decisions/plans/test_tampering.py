@@ -20,6 +20,7 @@ from rocscope.errors import InputError, RocscopeError
 from strategies import counted, in_parts, tied_scores
 
 _PREMISES = {"level", "in_money"}  # what a plan was asked, of which rows tell nothing
+_PREMISES |= {"on_new_cases", "promise"}  # estimates in random folds, which verify compares within their interval
 _NAMES = ("model", "threshold", "negated")  # another one may be the same rule: nobody is nobody by any model
 
 
