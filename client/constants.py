@@ -47,7 +47,7 @@ CONSTANTS = {
     "RECALIBRATION_STEPS": "figures.logistic: _MOST_STEPS",
     "AVERAGE_POINTS": "evaluation.averaging: _DRAWN",
     "NA_WORDS": "engines.formats: NA_WORDS",
-    "DECIMAL_DIGITS": "engines.columns: _DECIMAL_DIGITS",
+    "DECIMAL_DIGITS": "_base.arrays: DECIMAL_DIGITS",
     "DECIMAL_PLACES": "engines.columns: _DECIMAL_PLACES",
     "MOST_COLUMNS_LISTED": "engines.formats: _MOST_LISTED",
     "MOST_CLASSES": "engines.formats: MOST_CLASSES",
