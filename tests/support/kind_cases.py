@@ -142,7 +142,12 @@ OF_EXPERIMENTS = {
 def of_one_or_both(name):
     """Return a function of several classes with what it needs: two models where it compares."""
     call = getattr(rs.multiclass, name)
-    needs = {"reject_curve": (COST,), "compare_multiclass_costs": (COST,)}.get(name, ())
+    needs = {
+        "reject_curve": (COST,),
+        "compare_multiclass_costs": (COST,),
+        "multiclass_conditions": ("accuracy >= 0.5",),
+    }
+    needs = needs.get(name, ())
     both = name in ("compare_multiclass_auc", "compare_multiclass_costs", "recalibrate_classes")
     return lambda data: call(data, *needs) if both else call(data, *needs, model="a")
 
