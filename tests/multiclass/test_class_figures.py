@@ -100,7 +100,8 @@ def test_copies_of_rows_in_groups_add_nothing(name):
     single = MC.MulticlassPredictions(NAMES[preds.y_true], preds.probabilities(), classes=NAMES, groups=np.arange(60))
     one, two = MC.multiclass_figure(single, measure=name), MC.multiclass_figure(copied, measure=name)
     assert two.value == pytest.approx(one.value)
-    assert two.standard_error == pytest.approx(one.standard_error, rel=0.03)
+    # Groups of one row are rows, whose share has a binomial interval; groups have half a row more in each class.
+    assert 0.97 * one.standard_error <= two.standard_error <= 1.12 * one.standard_error
 
 
 def test_conditions_are_judged_by_value_or_interval():

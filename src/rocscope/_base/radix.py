@@ -159,7 +159,7 @@ def _halve(keys: Array, threads: int) -> None:
 def numpy_is_faster(dtype: np.dtype[Any], rows: int, margin: float = 1.0) -> bool:
     """Return whether NumPy's sort takes less than a given multiple of the time of ours, which depends on the processor.
 
-    A try tells, which few rows are not worth.
+    This is found by a trial run, which is not worthwhile for few rows.
     """
     return rows >= _WORTH_A_TRY and _numpy_to_ours(dtype) < margin
 
@@ -187,9 +187,9 @@ _MOST_SAMPLED = 1 << 20  # about: some thousand tell where a part ends, however 
 
 @dataclass(frozen=True)
 class BucketParts:
-    """Ascending parts of the keys, each of consecutive buckets of scores that share their high bits.
+    """Ascending parts of the keys. Each covers consecutive buckets, whose scores share their high bits.
 
-    No part has scores whose highest bit is 0 and others: these are from part `middle` on. `where` tells
+    No part mixes scores whose highest bit is 0 with others, which begin at part `middle`. `where` tells
     `kernels.parts.find_parts` the part of a score.
     """
 
@@ -317,7 +317,7 @@ def sorted_rows(positive: NDArray[np.bool_], scores: Array, weight: Array, kind:
 
 
 def levels_of_rows(scores: Array) -> tuple[Array, NDArray[np.intp]]:
-    """Return the distinct scores, increasing, and which of them each row has; many are sorted by radix.
+    """Return the distinct scores, increasing, and the index of each row's score; large arrays are radix-sorted.
 
     Examples
     --------

@@ -599,7 +599,7 @@ class Recalibrated(Result):
     predictions : Predictions
         The same rows and models, with probabilities in place of scores.
     recalibrators : dict of Recalibrator
-        For each model, fitted to all rows: for rows that come later.
+        For each model, fitted to all rows, for use on new rows.
     method : str
     out_of_sample : bool
         True where each row's probability comes from a recalibrator fitted without that row's fold.

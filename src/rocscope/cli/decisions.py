@@ -73,7 +73,7 @@ def choose(
     capacity
         Largest number of positive predictions.
     population
-        Number of cases it will be used on.
+        Number of cases that the classifier will be used on.
     randomized
         Decide some cases at random, where a constraint leaves no threshold as good.
     negate

@@ -124,7 +124,7 @@ Fold = Annotated[str | None, Parameter(group=COLUMNS, help="Column of the fold."
 Flag = Annotated[bool, Parameter(show_default=False)]
 Json = Annotated[Flag, Parameter(help="Print one versioned JSON object.")]
 Markdown = Annotated[Flag, Parameter(name="--md")]
-Force = Annotated[Flag, Parameter(help="Write over a file that exists.")]
+Force = Annotated[Flag, Parameter(help="Overwrite an existing file.")]
 FailIf = Annotated[
     list[str] | None,
     Parameter(help="Exit with code 1 where this holds, such as 'auc < .8' or 'brier(a) > .2 at 95 %'; repeat it."),
@@ -161,7 +161,7 @@ class LayoutOptions:
     where: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None
     """Keep the rows for which this SQL condition holds."""
     format: formats.FileFormat | None = None
-    """Format of stdin, or of a file without a telling name."""
+    """Format of stdin, or of a file without a recognised extension."""
     decimal: Literal[".", ","] | None = None
     """Decimal mark of a CSV file; a point by default."""
     delimiter: str | None = None
@@ -169,7 +169,7 @@ class LayoutOptions:
     encoding: str | None = None
     """Encoding of a text file, such as latin-1; UTF-8 by default."""
     table: str | None = None
-    """Table or view of a DuckDB or SQLite database; may be omitted if it has one."""
+    """Table or view of a DuckDB or SQLite database; may be omitted if the database has only one."""
 
     @property
     def file_layout(self) -> formats.FileLayout:
@@ -459,7 +459,7 @@ class ReviewOptions:
     """A third action between acting and leaving."""
 
     review_cost: float | None = None
-    """Cost of a review of a case, as a third action."""
+    """Cost of a review of a case: offers review as a third action."""
     review_capacity: float | None = None
     """Largest number of such looks."""
 

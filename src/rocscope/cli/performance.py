@@ -265,7 +265,7 @@ def compare(
 ) -> int:
     """Show each model's AUC with an interval, and the difference of each pair with a test.
 
-    With --proba the AUC is Hand & Till's mean over pairs of classes; --fail-if may name others, such as aunu(a).
+    With --proba the AUC is Hand & Till's mean over pairs of classes; --fail-if may use other averages, such as aunu(a).
 
     Example: rocscope compare scores.csv --label y --score a --score b --fail-if "auc(b)-auc(a)<-0.01 at 95%"
 
@@ -280,9 +280,9 @@ def compare(
     alternative
         What to show of second − first: two-sided, greater or less.
     test
-        difference, superiority, noninferiority or equivalence, by --margin.
+        Kind of test: difference, or superiority, noninferiority or equivalence with the margin of --margin.
     margin
-        Of the last three.
+        Margin of superiority, noninferiority or equivalence.
     adjust
         Of p-values for several pairs: holm, bh, max-t or none.
     at_context

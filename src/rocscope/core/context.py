@@ -110,7 +110,7 @@ class Context(Result):
         ----------
         matrix : 2 × 2 array of costs
         rows : {"predicted", "actual"}
-            Kind of a row. Papers and libraries differ, so neither is assumed.
+            Whether rows are predicted or actual classes. Papers and libraries differ, so neither is assumed.
         positive : {"first", "last"}
             Whether the positive class comes first or last.
         target_prevalence : float, optional
@@ -293,7 +293,7 @@ class Context(Result):
         return {cell: cost * getattr(point, cell) for cell, cost in self.costs.items()}
 
     def normalized_cost(self, point: OperatingPoint) -> float:
-        """Return FNR + slope · FPR: the expected cost in units of what a miss costs among all cases.
+        """Return FNR + slope · FPR: the expected cost per case, divided by the prevalence and the cost of a miss.
 
         Without gains this is the expected cost per case divided by prevalence · cost_fn; lines of equal cost in the ROC
         diagram are lines of equal normalised cost.

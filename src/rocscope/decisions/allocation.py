@@ -629,9 +629,9 @@ def hashes_within(hashes: randomized.Hashes, rows: Array) -> randomized.Hashes:
 def promise_of(plan: Any, first: Allocation) -> Promise:
     """Return the expectations of a plan whose first action is allocated by `first`.
 
-    The gain is estimated on held-out cases, as in `Allocation.interval`, if rows are few enough to allocate again in
-    folds immediately. Its variance is Σ (hit·pos + alarm·neg)²·tp·fp/(tp + fp) over segments, with half the optimism
-    added.
+    The gain is estimated on held-out cases, as in `Allocation.interval`, if rows are few enough that allocating again
+    in folds takes little time. Its variance is Σ (hit·pos + alarm·neg)²·tp·fp/(tp + fp) over segments, with half the
+    optimism added.
     """
     cases = float(first.cases.sum())
     if not cases:

@@ -61,7 +61,7 @@ _LEAST_SHARE = 1e-9
 
 @dataclass(frozen=True)
 class SegmentShares:
-    """Points that decide the cases of each segment, ordered by segment, and the share that each decides.
+    """Operating points used in each segment, ordered by segment, and the share of the segment decided at each.
 
     Attributes
     ----------
@@ -551,7 +551,7 @@ class Upgrade:
 
 @dataclass(frozen=True)
 class ActionSteps:
-    """For each action, in the order of stakes, the number of steps of each segment that get it or a later one.
+    """For each action, in the order of stakes, the number of steps of each segment with this action or a later one.
 
     Attributes
     ----------

@@ -102,7 +102,7 @@ class CampaignPlan(Plan):
     def interval(
         self, level: float = 0.95, *, replicates: int = 2000, random_state: Any = 0, progress: Progress = None
     ) -> ChosenEstimate:
-        """Return `profit` at another level; the probability of acting is the probability of a positive profit.
+        """Return `profit` at another level; its probability of acting is the probability of a positive profit.
 
         Parameters
         ----------

@@ -237,9 +237,9 @@ def asymptotic_reach(n: float, level: float, best_at: float = 500.0) -> float:
 
     Notes
     -----
-    √((nρ² + 1)/(nρ²)·2·log(√(nρ² + 1)/α)), with ρ² such that it is shortest at `best_at` rows: 5% wider than the best
-    at a tenth and at ten times this number. Holds in the limit of a late first look, as the normal interval of one look
-    does for large n.
+    √((nρ² + 1)/(nρ²)·2·log(√(nρ² + 1)/α)), with ρ² such that it is shortest at `best_at` rows. At a tenth and at ten
+    times this number it is 5% wider than the shortest possible. Valid in the limit of a late first look, as the normal
+    interval of one look does for large n.
 
     References
     ----------

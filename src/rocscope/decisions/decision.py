@@ -305,23 +305,24 @@ class Decision(Plan):
         ----------
         scores : array, or mapping from model name to array, Predictions, data frame
         ids : array of one identifier a case, optional
-            Seed of a randomised rule, which fixes the decision of each case; by default its place does.
+            Seed of a randomised rule, which fixes the decision of each case; by default the case's position is used.
         random_state : int, Generator, RandomState or None
-            Another one draws other lots.
+            A different seed gives different random decisions.
 
         Raises
         ------
         ColumnError
-            If the chosen model is not among the scores; for everybody and nobody positive any other will do.
+            If the chosen model is not among the scores; if everybody or nobody is positive, any model's scores are
+            accepted.
         ScoreError
             If a score is missing or infinite.
         InputError
-            If an identifier stands twice.
+            If an identifier occurs twice.
 
         Notes
         -----
-        If a randomised rule fills a number of cases that constraints allow, all cases that are passed are drawn
-        together, and exactly this share of them is taken, never more; see `RandomizedRule.predict`.
+        If a randomised rule fills a limit on the number of cases, all cases that are passed are drawn together, and
+        exactly the rule's share of them is selected, never more; see `RandomizedRule.predict`.
 
         Examples
         --------

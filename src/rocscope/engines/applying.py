@@ -218,9 +218,9 @@ def class_probabilities(
     where: str | None = None,
     layout: formats.FileLayout = formats.DEFAULT_LAYOUT,
 ) -> tuple[Array, pa.Table]:
-    """Return a model's probabilities in the order of the classes, and a table of them and of others, by default of all.
+    """Return a model's probabilities in the order of the classes, and a table with these and other columns.
 
-    Of several models without the given name, the first is taken.
+    If there are several models and none has the given name, the first is used.
 
     Examples
     --------

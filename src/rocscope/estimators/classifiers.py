@@ -576,7 +576,7 @@ class HullClassifier(wrapping.TwoClasses, wrapping.FoldedClassifier, metaestimat
         ids : array of one identifier a row, optional
             Fixes the lot of each case where lots are drawn, whatever its place; see `RandomizedRule.predict`.
         random_state : int, Generator, RandomState or None
-            Another one draws other lots.
+            A different seed gives different random decisions.
         """
         validation.check_is_fitted(self, "hull_")
         rule = self.mixture_

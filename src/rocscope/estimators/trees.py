@@ -319,10 +319,10 @@ class SmoothedTreeClassifier(DecisionTreeClassifier):
     ----------
     smoothing : {"laplace", "m", "none"}
     m : float
-        Parameter of the m-estimate: weight of the class mix of all training rows in a leaf, in rows.
+        Parameter of the m-estimate: number of rows that the class mix of all training rows counts for in each leaf.
     criterion, splitter, max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_features, \
 random_state, max_leaf_nodes, min_impurity_decrease, class_weight, ccp_alpha, monotonic_cst
-        See scikit-learn's DecisionTreeClassifier, which this is otherwise.
+        As in scikit-learn's DecisionTreeClassifier.
 
     Raises
     ------
@@ -333,7 +333,8 @@ random_state, max_leaf_nodes, min_impurity_decrease, class_weight, ccp_alpha, mo
     -----
     A leaf with n_c rows of class c among n, of k classes: Laplace (n_c + 1)/(n + k), m-estimate (n_c + m·π_c)/(n + m)
     with the class mix π of the training rows. Rows count by their weights, class weights included. With Laplace the
-    most probable class of a leaf stays what it was; with m-estimates it may not, and `predict` follows them.
+    most probable class of a leaf stays what it was; with m-estimates it may change, and `predict` follows the smoothed
+    probabilities.
 
     An unpruned tree so smoothed ranks better than a pruned one (Provost & Domingos call it C4.4). There is one
     output only.

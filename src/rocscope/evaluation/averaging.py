@@ -447,7 +447,7 @@ class CountedRoc(CountCurve):
 
 @dataclass(frozen=True)
 class ByFalsePositives:
-    """True positives of each fold among its first rows that include 0, 1, 2, … false positives.
+    """True positives of each fold among its top rows, up to 0, 1, 2, … false positives.
 
     Within a tie they are taken in proportion. After its last negative, a fold has found all its positives; the last
     point contains all rows.
@@ -528,14 +528,14 @@ class AverageCurve(Curve):
     folds_at : array
         Number of folds at each point.
     band : Band or None
-        Interval of y; None where one fold alone cannot tell.
+        Interval of y; None with only one fold.
     x_band : Band or None
         For a threshold average: the interval of x at each mean y.
     method : str
         Method of averaging, in words.
     model : str
     folds : dict from fold to Curve
-        The single curves. Each counts the same in a mean, however many rows it has; pooled, each row does.
+        The single curves. In a mean each curve has the same weight; in the pooled curve each row has.
     undefined : dict from fold to str
         Why a fold has no curve.
     pooled : Curve

@@ -67,7 +67,7 @@ class FoldScores:
 
     @property
     def variance_factor(self) -> float:
-        """Factor from the variance over folds to the variance of their mean, which shared training rows increase.
+        """Factor from the variance over folds to the variance of their mean; shared training rows increase it.
 
         1/n + ρ/(1 − ρ) for n folds that each test the share ρ of the rows (Nadeau & Bengio 2003).
 

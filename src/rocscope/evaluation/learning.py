@@ -305,7 +305,7 @@ class Corrected(Result):
     apparent : float
         On the rows that the model was fitted to.
     out_of_bag : float
-        On rows outside its bootstrap samples; of models that saw 63 % of the rows.
+        On the rows outside each bootstrap sample, with models fitted to about 63% of the distinct rows.
     no_information : float
         If labels and scores had nothing to do with each other.
     relative_overfitting : float

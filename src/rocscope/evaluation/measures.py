@@ -224,7 +224,7 @@ def scorers_of(scoring: Any, task: fitting.Task) -> dict[str, Any]:
     Raises
     ------
     InputError
-        If two have the same name, or one is none of a name, a scorer, costs and a function.
+        If two have the same name, or one is not a name, a scorer, costs or a function.
 
     Examples
     --------

@@ -667,8 +667,8 @@ def summary(
     ----------
     predictions, y_score, pos_label, sample_weight : data of one or more models
         Predictions, labels and scores, or a mapping of counts or points by model name; see `rocscope.sample`; also
-        SegmentedCounts, or a mapping of them by model; all rows are summarised together. Parts need rows or
-        segments.
+        SegmentedCounts, or a mapping of them by model; all rows are summarised together. Results by segment or fold
+        need rows, or counts by segment.
     context : Context, optional
         Costs, and the prevalence at which all numbers but the AUC are given; by default equal costs and the sample's
         prevalence.
@@ -702,7 +702,7 @@ def summary(
     Notes
     -----
     Intervals take the threshold as given, for parts too. This is right for one that was fixed beforehand; one chosen on
-    the same rows makes classification and utility optimistic. `SummaryRow.notes` contain its source. For
+    the same rows makes classification and utility optimistic. `SummaryRow.notes` state the source of the threshold. For
     cross-validated predictions all intervals ignore that folds share training rows, and the notes state this; see
     `rocscope.evaluation.nested_cross_validation`. Net benefit weighs false positives by (cost_fp − cost_tn)/(cost_fn −
     cost_tp), or without a context by the odds t/(1 − t) of a number between 0 and 1 that is given as threshold, as

@@ -553,7 +553,7 @@ def touching(choices: Sequence[Choices], context: Context, totals: tuple[int, in
     Parameters
     ----------
     choices : Choices of one or several models, at least one
-        Any thresholds; the vertices of the hull are enough, except where `needs_every_threshold`.
+        Any thresholds; the vertices of the hull are enough, unless `needs_every_threshold` is true.
     context : Context
     totals : (positives, negatives), optional
         From which the context takes its class mix if it names none, such as `counts.exact_totals`; by default as the

@@ -121,18 +121,18 @@ def effective_size(auc: float, strata: Sequence[Stratum], model: int, variance: 
     auc : float
     strata : the two classes, or one stratum of groups that hold both
     model : int
-        Column of the moves.
+        Column of the model in the influences.
     variance : float
         Of the area, as DeLong or Obuchowski estimate it; used for groups only.
 
     Notes
     -----
     For a class of s rows with placements x: r = x − A; S = Σr²/(s − 1); B = A(1 − A); d = min(1, S/B), which is 1 for a
-    binomial; k = min(s − 1, #{x < 1}, 2s/(kurtosis − 1)) rows tell d. It is drawn towards p = (1 − g)/3 +
-    g·max(m, n)/(m + n), g = (2A − 1)⁴, with the weight of c = ¼ + 2√(1 − k/(s − 1)) rows: d* = (k·d + c·p)/(k + c),
-    v = d*/s. Then N = 1/(v₁ + v₀), df = (v₁ + v₀)²/(v₁²/(m − 1 + c₁) + v₀²/(n − 1 + c₀)). At A = 1, N = min(m, n).
-    Below ½ the classes change places. With weights s is Kish's (Σw)²/Σw², also in s − 1; over folds that each count
-    1/K it is K²/Σ(1/sₖ), r is taken about the fold's own area and s − 1 is Σ(sₖ − 1).
+    binomial; k = min(s − 1, #{x < 1}, 2s/(kurtosis − 1)) is the number of rows that determine d. d is shrunk towards p
+    = (1 − g)/3 + g·max(m, n)/(m + n), g = (2A − 1)⁴, with the weight of c = ¼ + 2√(1 − k/(s − 1)) rows: d* = (k·d +
+    c·p)/(k + c), v = d*/s. Then N = 1/(v₁ + v₀), df = (v₁ + v₀)²/(v₁²/(m − 1 + c₁) + v₀²/(n − 1 + c₀)). At A = 1, N =
+    min(m, n). Below ½ the classes change places. With weights s is Kish's (Σw)²/Σw², also in s − 1; over folds that
+    each count 1/K it is K²/Σ(1/sₖ), r is taken about the fold's own area and s − 1 is Σ(sₖ − 1).
 
     For K groups their moves are one stratum with k = min(K − 1, 2K/(kurtosis − 1)), V is Obuchowski's, c as above and
     1/N = (k·V/B + c·p(1/M₊ + 1/M₋))/(k + c) with the numbers M of groups that hold each class; df = K − 1 + c. With

@@ -86,16 +86,16 @@ def band(
     grid : array, optional
         Points on the x axis; 201 points along the curve by default.
     recount : function, optional
-        Makes the curve of other counts, for a curve without a record of how it was made.
+        Function that makes the curve from other counts, if the curve does not record how it was made.
     data, groups : data of one model, array, str, optional
-        Rows to draw from, if they have groups or weights, because a curve contains counts only; see
+        Rows to resample. Needed if they have groups or weights, because a curve contains counts only; see
         `rocscope.bootstrap`.
     stratified, replicates, random_state, progress : see `rocscope.bootstrap`
 
     Returns
     -------
     Band
-        As ``curve.plot(band=...)`` draws it.
+        A band for ``curve.plot(band=...)``.
 
     Raises
     ------
@@ -110,8 +110,9 @@ def band(
     wide.
 
     How often 95 % bands of ROC curves hold the true curve for fpr from 0.05 to 0.95, by simulation of binormal samples
-    with areas of 0.7 to 0.9 and 60 to 1,000 of each class: simultaneous bootstrap bands the whole of it in 95.2 to
-    98.8 % of the samples; pointwise ones each point of it in 95.6 to 97.3 %, but the whole in 68 to 80 %.
+    with areas of 0.7 to 0.9 and 60 to 1,000 of each class: simultaneous bootstrap bands contained the whole curve in
+    95.2 to 98.8% of the samples; pointwise bands contained each point in 95.6 to 97.3%, but the whole curve in 68 to
+    80%.
 
     If a curve touches a side (tpr 0 at fpr 0, or 1 from some fpr on), all replicates do, although the true curve need
     not. So bands of rates reach at least z·0.2·(the largest deviation) to both sides.

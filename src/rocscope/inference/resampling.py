@@ -618,8 +618,8 @@ def bootstrap(
     data, model : data of one model, or Predictions of several
         Predictions, labels and scores, or a mapping of counts or points by model name; see `rocscope.sample`.
     statistic : function, or the name of a figure such as "auc"
-        Of the ThresholdCounts where there is one model, and of a dict from model name to ThresholdCounts where there
-        are several, which come from the same rows in every replicate; returns a number.
+        A function of ThresholdCounts (one model), or of a dict from model name to ThresholdCounts (several, from the
+        same rows in every replicate), that returns a number.
     replicates : int
     method : {"auto", "percentile", "basic", "bca"}
         Quantiles of the replicates; the same mirrored at the estimate; quantiles corrected for bias and skewness, which
@@ -628,8 +628,8 @@ def bootstrap(
     level : float
         Confidence level.
     stratified : bool
-        Draw positives and negatives (or groups of each kind) separately, so that their numbers stay: for a sample that
-        was collected in this way. Otherwise the class mix varies too.
+        Draw positives and negatives (or groups of each kind) separately, so that their numbers stay fixed: for a sample
+        that was collected in this way. Otherwise the class mix varies too.
     groups : array of n labels, optional
         The patient or customer that a row belongs to; whole groups are drawn. By default the groups of the
         Predictions; False draws rows one by one.
@@ -638,8 +638,8 @@ def bootstrap(
     threads : int, optional
         All processors by default; only the statistic `rocscope.auc` gains by them.
     progress : bool, None or function
-        None or True: a bar on stderr after a second, where that is a terminal; a function is called with the numbers
-        of replicates done and in all.
+        None or True: a bar on stderr after a second, where that is a terminal; a function is called with the number of
+        replicates done and the total.
 
     Returns
     -------
@@ -654,13 +654,14 @@ def bootstrap(
     Warns
     -----
     RocscopeWarning
-        If some replicates give NaN or lack a class: they are counted (`failed`) and omitted. If all are equal.
+        If some replicates give NaN or lack a class: they are counted (`failed`) and omitted. Also if all replicates are
+        equal.
 
     Notes
     -----
     Replicates are drawn as multinomial counts over ranked levels, never sorted again; `rocscope.auc` is recognised and
-    takes no call for each. The acceleration of BCa comes from leaving out one unit at a time, in closed form for the
-    AUC, and in at most 1,000 groups of units for anything else.
+    computed without a call for each replicate. The acceleration of BCa comes from leaving out one unit at a time, in
+    closed form for the AUC, and in at most 1,000 groups of units for anything else.
 
     How often 95 % intervals of the AUC cover, by simulation of binormal samples with areas of 0.6 to 0.95 and 50 to
     1,000 rows, stratified, 999 replicates:
@@ -674,8 +675,8 @@ def bootstrap(
     For an AUC, an interval shorter than that from `auc_interval` by a tenth of its width is marked as not reliable.
     With 30 positives, 300 negatives and an AUC of 0.95, "percentile" covers 86 % and "bca" 89 %.
 
-    Not valid for extremes (the largest score) and too short for what is chosen to be best on the same data: a best
-    threshold is steadier in replicates than in truth.
+    The bootstrap is not valid for extremes (the largest score). Its intervals are too short for anything chosen as best
+    on the same data: a best threshold varies less over replicates than over new samples.
 
     References
     ----------

@@ -51,7 +51,7 @@ def mark(values, low, there):
 def count_pairs(codes, bounds, below, not_above):
     """Write for each segment how many pairs have the negative below the positive, and how many not above it.
 
-    Codes are as in `merge`. The next element is selected without a branch: half of the predictions would be wrong.
+    Codes are as in `merge`. The next element is selected without a branch: the processor would mispredict half of them.
     """
     for segment in range(below.size):
         i, middle, end = bounds[2 * segment], bounds[2 * segment + 1], bounds[2 * segment + 2]

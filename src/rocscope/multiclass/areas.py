@@ -280,8 +280,8 @@ class MulticlassAuc(Result):
                     class of a row against those of other classes
     =============== ====================================================== =========================================
 
-    The weights sum to 1, also in `au1p`, where Ferri et al. print a factor 1/k more: a perfect model has 1. An average
-    omits undefined terms, and names them.
+    The weights sum to 1, also in `au1p`, so that a perfect model has 1; Ferri et al. print an additional factor 1/k
+    there. An average omits undefined terms, and names them.
 
     References
     ----------

@@ -430,17 +430,18 @@ class ClassWeights(Result):
     weight : array of k weights
         Their geometric mean is 1.
     temperature : float
-        Recalibrated probabilities are in proportion to (w·p)^(1/temperature); 1 where no method gave one.
+        Recalibrated probabilities are in proportion to (w·p)^(1/temperature); 1 if the method does not estimate a
+        temperature.
     cost : CostMatrix or None
         Set where the class of least expected cost is predicted, and not the one of largest w·p.
     objective, method : str
     value, value_at_one : float
-        The objective on the rows that the weights were chosen on, and of equal weights there: shares, or the cost
-        per case.
+        Objective of the weights, and of equal weights, on the rows that the weights were chosen on: a share, or the
+        cost per case.
     confusion : ConfusionMatrix
         Predictions of the weights on these rows.
     model : str
-        Whose probabilities they are for.
+        Model whose probabilities the weights apply to.
 
     Examples
     --------

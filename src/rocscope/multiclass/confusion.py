@@ -602,7 +602,9 @@ class ConfusionMatrix(Result):
         counts = np.bincount(cell, weight, k * k).reshape(k, k)
         counts = counts.astype(np.int64) if weight is None or weight.dtype.kind == "i" else counts
         matrix = cls(counts, classes=classes, rows="actual")
-        if design.group is not None or (weight is not None and not design.is_frequency):
+        # Groups of one row are no groups, unless the row stands for several.
+        grouped = design.group is not None and (weight is not None or design.group.max(initial=-1) + 1 < cell.size)
+        if grouped or (weight is not None and not design.is_frequency):
             check.settle(matrix, _rows=(cell, design))
         return matrix
 

@@ -126,9 +126,9 @@ class ExpectedWeights(EstimatedWeights):
 
 
 class ExpectedPredictions(Predictions):
-    """Cases without labels, each as a positive and a negative row that weigh its probabilities.
+    """Cases without labels, each as a positive and a negative row, weighted by the probabilities of these labels.
 
-    Made by `rocscope.expected`. Counts, curves and figures of it are expected ones.
+    Made by `rocscope.expected`. Counts, curves and figures computed from it are expected values.
 
     Attributes
     ----------
@@ -137,7 +137,7 @@ class ExpectedPredictions(Predictions):
     recalibrator : Recalibrator
         Fitted to the reference.
     below, above : float
-        Share of the cases with scores below and above all of the reference.
+        Shares of the cases with scores below, and above, every reference score.
 
     Examples
     --------
@@ -172,8 +172,8 @@ class ExpectedPredictions(Predictions):
 
         Notes
         -----
-        A case with a score above all of the reference may have any probability from that at its highest score to 1,
-        one below from 0 to that at its lowest score. With ``method="venn-abers"`` every case has the limits of
+        A case with a score above every reference score may have any probability from the highest calibrated one to 1; a
+        case below, any from 0 to the lowest. With ``method="venn-abers"`` every case has the limits of
         `VennAbersRecalibrator.predict_interval`. All four combinations of limits of the lower and upper half of the
         scores are tried. Sampling errors are not included.
 

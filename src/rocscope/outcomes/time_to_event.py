@@ -68,8 +68,8 @@ def at_horizon(
     event : array of n whole numbers, or of booleans
         0 censored, 1 the event of interest, 2 and above competing events. If all are 1, all are events.
     event_codes : sequence, optional
-        Other values of `event`: that of censored rows, of the event, and of each competing event, such as ``[1, 2]`` as
-        in R or ``["alive", "dead"]``.
+        Codes of `event` if other than 0, 1, 2, …: first for censored rows, then for the event and each competing event,
+        such as ``[1, 2]`` as in R or ``["alive", "dead"]``.
     scores : array of n, or mapping from model name to array
         Risk by the horizon, or any score that is higher where the event comes earlier. With several horizons an array
         may have a column for each of them.
@@ -80,8 +80,8 @@ def at_horizon(
     strata : array of n labels, optional
         Parts of the rows in which censoring may differ; it is estimated in each of them.
     censoring : mapping from name to array of n, data frame, or array of n probabilities; optional
-        Determinants of censoring: covariates (numbers) of Cox's model of censoring, by name or in a frame; or the known
-        probability of each row of not being censored before its own time, or before the horizon if that is earlier.
+        Determinants of censoring: covariates (numbers) of Cox's model of censoring, by name or in a frame; or for each
+        row the known probability that it is not censored before its own time, or before the horizon if that is earlier.
         With several horizons probabilities may have a column for each of them.
     max_weight : float, optional
         Cut larger weights to this one, which biases figures but lowers their variance. Results and a warning state
@@ -92,13 +92,14 @@ def at_horizon(
     Returns
     -------
     Predictions, or dict from horizon to Predictions
-        Everything that takes Predictions takes them. Rows that are censored by the horizon have weight 0. Without
-        such rows the weights are the user's own.
+        The result can be used wherever Predictions are accepted. Rows that are censored by the horizon have weight 0.
+        Without such rows the weights are the user's own.
 
     Raises
     ------
     InputError
-        If times or events are invalid, or nobody is observed after the horizon; the last usable one is named.
+        If times or events are invalid, or nobody is observed after the horizon; the message names the last usable
+        horizon.
 
     Warns
     -----

@@ -107,7 +107,7 @@ def from_verified(
     Returns
     -------
     Predictions
-        Everything that takes Predictions takes them.
+        The result can be used wherever Predictions are accepted.
 
     Raises
     ------

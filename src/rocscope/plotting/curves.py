@@ -539,12 +539,12 @@ def plot_curve(curve: Curve, ax: Any = None, *, band: Band | None = None, **line
     ax : Axes, optional
         Axes to draw on; by default a new pyplot figure.
     band : Band, optional
-        Drawn as a fill; the legend names its level and method. By default the confidence band of a calibration plot,
-        and where bins leave the curve open, what it is guaranteed to lie within.
+        Drawn as a fill; the legend names its level and method. By default the confidence band of a calibration plot; if
+        bins do not determine the curve, the limits within which it is guaranteed to lie.
     **line
         For the line, as in ``Axes.plot``. Its label is by default the AUC of a ROC curve, O/E and slope of a
         calibration plot, contacts and profit of a campaign. Without a colour and dashes each further curve gets the
-        next.
+        next colour and dash style.
 
     Returns
     -------

@@ -126,9 +126,10 @@ def calibration_block(
     numbers: dict[str, float] | None = None,
     rows: Predictions | None = None,
 ) -> dict[str, Any] | None:
-    """Return the data of a calibration plot, or None if scores are not probabilities; bins alone are fast.
+    """Return the data of a calibration plot, or None if scores are not probabilities; computing only the bins is fast.
 
-    Numbers may be known already. Intervals and the test are computed from the rows, if these are given.
+    Figures that are already computed may be passed. Intervals and the test are computed from the rows, if these are
+    given.
     """
     # Counts of independent rows of equal weight are sufficient, and ranked already.
     data = counts

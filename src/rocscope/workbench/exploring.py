@@ -62,15 +62,15 @@ def explore(
     Raises
     ------
     MissingDependencyError
-        If what serves is not installed: ``pip install 'rocscope[explore]'``, or ``rocscope[notebook]``.
+        If the server package is not installed: ``pip install 'rocscope[explore]'``, or ``rocscope[notebook]``.
     InputError, ColumnError, EngineError
         As `rocscope.read` does.
 
     Notes
     -----
     The server listens on 127.0.0.1 and answers only clients with the address, which contains a token, and only pages
-    served by itself. A filter is a condition in SQL, held to the rows as `rocscope.read` holds it. Nothing is written
-    but what the reader of the page saves.
+    served by itself. A filter is a condition in SQL, applied as by `rocscope.read`. Nothing is written but what the
+    reader of the page saves.
 
     Examples
     --------

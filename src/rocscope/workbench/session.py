@@ -419,7 +419,7 @@ class Session:
     def rows(
         self, selection: RowSelection, model: str, token: CancelToken, column: str | None = None
     ) -> tuple[Predictions, str]:
-        """Return the rows of a model and its name there; groups are taken from a column, if named.
+        """Return the rows of a model, and its name in them; groups are taken from a column, if named.
 
         Raises
         ------
