@@ -20,7 +20,7 @@ def test_summary_prints_a_table_on_stdout_and_the_verdict_on_stderr(run, scores)
     assert "0.8333" in out
     assert "83.33%" in out
     assert err == "b: AUC 0.2222 (below 1/2: do lower scores mean positive?)\n" + (
-        "Best: a at threshold 0.6, expected cost 0.1667 per case, accuracy 83.33% (66.67% at 0.5).\n"
+        "Best: a at threshold 0.6, apparent cost 0.1667 per case, accuracy 83.33% (66.67% at 0.5).\n"
     )
 
 

@@ -295,7 +295,6 @@ def test_a_few_large_amounts_make_an_interval_unreliable():
         (lambda: rs.roc(PREDS, model="a").best(FRAUD), InputError, "in_money"),
         (lambda: rs.summary(PREDS, FRAUD), InputError, "rows|in_money"),
         (lambda: rs.Report(PREDS, context=FRAUD), InputError, "rows|in_money"),
-        (lambda: rs.monitor(rs.choose(PREDS, FRAUD)), InputError, "in_money"),
         (lambda: FRAUD.cost(PREDS.counts("a").at(0.5)), InputError, "in_money"),
         (lambda: in_money(PREDS, Context(cost_fn="amont")), ColumnError, "cost_fn.*'amont'.*got 'amount'"),
         (lambda: in_money(PREDS.counts("a"), FRAUD), InputError, "rows"),

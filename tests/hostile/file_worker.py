@@ -42,6 +42,14 @@ def answer(arguments):
     return code, err.getvalue()
 
 
+def most_memory():
+    """Return the largest memory of this program so far, in KiB; ru_maxrss may be that of the process that forked it."""
+    status = Path("/proc/self/status")
+    if not status.exists():
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return next(int(line.split()[1]) for line in status.read_text().splitlines() if line.startswith("VmHWM"))
+
+
 def main():
     resource.setrlimit(resource.RLIMIT_FSIZE, (LARGEST_FILE, LARGEST_FILE))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -49,7 +57,7 @@ def main():
     folder = Path(tempfile.gettempdir())
     for line in sys.stdin:
         code, err = answer(json.loads(line))
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+        peak = 1024 * most_memory()
         left = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
         print(json.dumps({"code": code, "err": err, "peak": peak, "left": left}), file=replies, flush=True)
 

@@ -114,6 +114,7 @@ NOT_OF_ROWS = {
     "inference.adjust_p_values": "takes p-values",
     "inference.compare_errors": "takes two confusion matrices",
     "inference.joint_region": "takes a confusion matrix",
+    "inference.pool": "takes estimates",
     "inference.rate_intervals": "takes a confusion matrix",
     "inference.smooth_roc": "draws a curve",
 }

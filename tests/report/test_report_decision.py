@@ -42,7 +42,7 @@ def test_the_card_draws_what_the_decision_knows():
     assert chances == {f"{model} is the best": 100 * p for model, p in interval.models.items()} | {
         "acting pays": 100 * interval.acting
     }
-    assert f"Beyond the truly best choice: {interval.doubts['compared with the truly best choice']}." in said
+    assert f"Compared with the truly best choice: {interval.doubts['compared with the truly best choice']}." in said
     assert interval.words in repr(interval)
 
 

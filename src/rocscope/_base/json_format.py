@@ -298,7 +298,8 @@ class Fields:
             with np.errstate(all="ignore"):  # what numbers of any size come to is judged by who asked for it
                 return factory(*args, **kwargs)
         except (ArithmeticError, LookupError, TypeError, ValueError) as error:
-            got = " ".join(str(error).split()) or type(error).__name__
+            # Advice on arguments is for who writes a call, and not for a file.
+            got = " ".join(str(error).split()).partition("; it takes ")[0] or type(error).__name__
             # Shortened, without the quotes of the repr.
             raise StoredError(self._place(name), got=_brief.repr(got)[1:-1], hint=self.anew) from error
 
