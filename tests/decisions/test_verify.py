@@ -68,7 +68,7 @@ def feasible(rng):
             return preds, decided(rng, preds)
 
 
-@in_parts(60, 10_000)
+@in_parts(25, 10_000)
 def test_every_decision_is_proved_and_verified_from_its_file(cases, part, tmp_path):
     rng, kinds = np.random.default_rng([0, part]), set()
     for _ in counted(cases):

@@ -104,7 +104,7 @@ def still_true(path, plan, other, preds):
 
 @in_parts(1, 100)
 def test_no_changed_claim_is_accepted_as_proved(cases, part, tmp_path):
-    """Try about 130 changes to each of 8 plans per case, or every third change in a single case: 100,000 slowly."""
+    """Try about 130 changes to each of 8 plans per case, or every seventh change in a single case: 100,000 slowly."""
     rng, accepted, tried = np.random.default_rng([5, part]), [], 0
     for _ in counted(cases):
         preds, made = plans(rng)
@@ -115,7 +115,7 @@ def test_no_changed_claim_is_accepted_as_proved(cases, part, tmp_path):
             verified = rs.load_plan(tmp_path / "plan.json").verify(preds)
             assert verified.verified, (plan, verified)
             assert verified.n == len(preds)
-            for path in list(leaves(whole))[:: 3 if cases == 1 else 1]:
+            for path in list(leaves(whole))[:: 7 if cases == 1 else 1]:
                 if path[0] in ("format", "version", "checksum") or _PREMISES & set(path):
                     continue
                 content = copy.deepcopy(whole)
