@@ -169,7 +169,8 @@ def auc_power(
     The test rejects if the interval of `auc_interval` excludes the null: at the area a with a − null =
     t_α·√(V(a)·null(1 − null)/(a(1 − a))). The power is the chance of more than a, with the variance V of
     `auc_variance`; t has Welch's degrees of freedom. Within .02 of simulations of normal scores (.03 with 31 + 279).
-    "obuchowski": Φ((|a − null|·√P − z_α·√V(null))/√V(a)) for P positives (Obuchowski & McClish 1997).
+    "obuchowski": Φ((d·√P − z_α·√V(null))/√V(a)) for P positives and the distance d of a from null (Obuchowski & McClish
+    1997).
 
     Examples
     --------
