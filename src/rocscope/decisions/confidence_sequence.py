@@ -80,6 +80,12 @@ class CellMean:
     values: tuple[float, ...]
     prevalence: float | None = None
 
+    @classmethod
+    def over(cls, name: str, values: Any, counted: Any, prevalence: float | None = None) -> "CellMean":
+        """Return the mean of the values of the cells that are counted."""
+        used = np.flatnonzero(counted).tolist()
+        return cls(name, tuple(used), tuple(float(values[cell]) for cell in used), prevalence)
+
     @property
     def mixed(self) -> bool:
         """True if it depends on a class mix that is fixed."""
@@ -116,8 +122,7 @@ def cell_means(context: Context, names: Iterable[str] = SHOWN, prevalence: float
     everyone = (1,) * len(CELLS)
     means = {}
     for name, (top, bottom) in ({"cost": (tuple(context.costs.values()), everyone)} | parts).items():  # pyright: ignore[reportGeneralTypeIssues]
-        used = tuple(i for i, counted in enumerate(bottom) if counted)
-        means[name] = CellMean(name, used, tuple(float(top[i]) for i in used), prevalence)
+        means[name] = CellMean.over(name, top, bottom, prevalence)
     return means
 
 

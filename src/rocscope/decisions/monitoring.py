@@ -778,6 +778,19 @@ class Monitor:
         return f"<p>{escape(repr(self))}</p><table>{rows}</table>"
 
 
+class CellMonitor(Monitor):
+    """A monitor of counts in cells of its own, without figures of the scores themselves."""
+
+    def _block_of(self, cell: Array, weight: Any) -> sequence.LookBlock:
+        """Return the block of rows, given the cell of each."""
+        return sequence.LookBlock(None, np.bincount(cell, weight, self._size).astype(np.int64), np.zeros(3), {})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the full state, safe for JSON: counts, not rows."""
+        of_scores = ("probabilities", "ranking")
+        return {name: value for name, value in super().to_dict().items() if name not in of_scores}
+
+
 @contract
 def monitor(
     what: Any,

@@ -17,7 +17,7 @@ from rocscope._base.class_names import position
 from rocscope._base.contract import held_to_contract
 from rocscope._base.json_format import Fields
 from rocscope.decisions import confidence_sequence as sequence
-from rocscope.decisions.monitoring import LARGEST_COST, Monitor
+from rocscope.decisions.monitoring import LARGEST_COST, CellMonitor
 from rocscope.errors import InputError
 from rocscope.figures.conditions import Condition
 from rocscope.figures.influence import Figure
@@ -31,7 +31,7 @@ _OVER_CLASSES = ("cost", "error", "accuracy")
 
 
 @held_to_contract
-class ClassMonitor(Monitor):
+class ClassMonitor(CellMonitor):
     """The state of class weights in use; otherwise as `Monitor`.
 
     Made by `rocscope.monitor`, or read from a file by `Monitor.load`.
@@ -93,14 +93,7 @@ class ClassMonitor(Monitor):
         return *self.plan.rows_of(preds), preds.sample_weight
 
     def _count(self, label: Any, score: Any, weight: Any) -> sequence.LookBlock:
-        cell = label * len(self.plan.classes) + self.plan.predict_index(score)
-        counts = np.bincount(cell, weight, self._size).astype(np.int64)
-        return sequence.LookBlock(None, counts, np.zeros(3), {})
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the full state, safe for JSON: counts, not rows."""
-        of_scores = ("probabilities", "ranking")
-        return {name: value for name, value in super().to_dict().items() if name not in of_scores}
+        return self._block_of(label * len(self.plan.classes) + self.plan.predict_index(score), weight)
 
     @classmethod
     def of_fields(cls, fields: Fields) -> "ClassMonitor":
@@ -146,8 +139,7 @@ def class_means(plan: ClassWeights, names: Iterable[str]) -> dict[str, sequence.
             if of:
                 kind = 2 * (predicted != classes[of]) + (actual != classes[of])
             values, used = np.array(known(quantity).parts)[:, kind]  # pyright: ignore[reportOptionalMemberAccess]
-        cells = np.flatnonzero(used)
-        means[name] = sequence.CellMean(name, tuple(cells.tolist()), tuple(values[cells].astype(float).tolist()))
+        means[name] = sequence.CellMean.over(name, values, used)
     return means
 
 

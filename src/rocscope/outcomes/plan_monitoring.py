@@ -29,7 +29,7 @@ from rocscope.decisions.campaign import CampaignPlan
 from rocscope.decisions.constraints import scores_of, size_of
 from rocscope.decisions.decision import Decision
 from rocscope.decisions.loading import load_plan
-from rocscope.decisions.monitoring import Monitor
+from rocscope.decisions.monitoring import CellMonitor, Monitor
 from rocscope.errors import InputError
 from rocscope.figures.registry import known
 
@@ -54,7 +54,7 @@ class Treatment:
 
 
 @held_to_contract
-class PlanMonitor(Monitor):
+class PlanMonitor(CellMonitor):
     """The state of a plan in use; otherwise as `Monitor`.
 
     Made by `rocscope.monitor`, or read from a file by `Monitor.load`.
@@ -91,10 +91,7 @@ class PlanMonitor(Monitor):
             values, used = costs, np.ones(cells.size)
             if name != "cost":
                 values, used = np.array(known(name).parts)[:, cells]  # pyright: ignore[reportOptionalMemberAccess]
-            kept = np.flatnonzero(used)
-            self._means[name] = sequence.CellMean(
-                name, tuple(kept.tolist()), tuple(values[kept].astype(float).tolist())
-            )
+            self._means[name] = sequence.CellMean.over(name, values, used)
         self._chosen_on = None
         self._shares = [
             ("class mix", np.arange(0, cells.size, 2).tolist(), list(range(cells.size))),
@@ -166,13 +163,7 @@ class PlanMonitor(Monitor):
         return acted[score[:, -1].astype(int)]
 
     def _count(self, label: Any, score: Any, weight: Any) -> sequence.LookBlock:
-        cell = 2 * score[:, -1].astype(int) + ~label
-        return sequence.LookBlock(None, np.bincount(cell, weight, self._size).astype(np.int64), np.zeros(3), {})
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the full state, safe for JSON: counts, not rows."""
-        of_scores = ("probabilities", "ranking")
-        return {name: value for name, value in super().to_dict().items() if name not in of_scores}
+        return self._block_of(2 * score[:, -1].astype(int) + ~label, weight)
 
     @classmethod
     def of_fields(cls, fields: Fields) -> "PlanMonitor":
