@@ -301,9 +301,6 @@ def other_words() -> dict[str, dict[str, dict[str, str]]]:
     return tomllib.loads(text_of("other_words.toml"))
 
 
-answering = contract
-
-
 def _instead(function: Callable[..., Any], arguments: Sequence[Any], options: Mapping[str, Any]) -> str:
     """Return what to call instead, for arguments that a signature does not have."""
     known = [name for name in inspect.signature(function).parameters if name != "self"]

@@ -23,7 +23,7 @@ from scipy.special import betainc, betaincinv
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
-from rocscope._base.contract import answering
+from rocscope._base.contract import contract
 from rocscope.calibration import outcomes as levels
 from rocscope.calibration import regression
 from rocscope.calibration.outcomes import Outcomes, Shift, pav_values
@@ -627,7 +627,7 @@ class PavCalibrationCurve(CalibrationCurve):
 Method = Literal["bins", "pav", "loess", "spline"]
 
 
-@answering
+@contract
 def calibration_curve(
     y_true: Any,
     y_score: Any = None,

@@ -10,7 +10,7 @@ import numpy as np
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
-from rocscope._base.contract import answering, contract
+from rocscope._base.contract import contract
 from rocscope.core import Context, ThresholdCounts
 from rocscope.curves.curve import Curve, cumulative, of_one_or_several, scalar
 from rocscope.errors import InputError
@@ -82,7 +82,7 @@ class CostCurve(Curve):
         return f"area={self.area():.6g}, n_pos={self.counts.n_pos:g}, n_neg={self.counts.n_neg:g}"
 
 
-@answering
+@contract
 def cost_curve(
     y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
 ) -> Any:
@@ -302,7 +302,7 @@ class NetBenefitCurve(Curve):
         return f"{kind}prevalence={self.prevalence:.4g}, {super()._facts()}"
 
 
-@answering
+@contract
 def net_benefit(
     y_true: Any,
     y_score: Any = None,

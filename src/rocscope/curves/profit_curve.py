@@ -14,7 +14,7 @@ import numpy as np
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
-from rocscope._base.contract import answering
+from rocscope._base.contract import contract
 from rocscope.core import Campaign, Context, CumulativeCounts, OperatingPoint, Predictions, Result, ThresholdCounts
 from rocscope.core.context import CELLS, PARTS, class_weights, column_of, decimal, in_parts
 from rocscope.core.predictions import require_kinds
@@ -278,7 +278,7 @@ class ProfitCurve(CountCurve):
         return f"best depth={best.depth:.4g}, size={best.size:,.6g}, profit={best.profit:,.6g}"
 
 
-@answering
+@contract
 def profit(
     y_true: Any,
     y_score: Any = None,

@@ -13,7 +13,7 @@ import numpy as np
 from rocscope import kernels
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Ties, after_infinity, dot, in_threads
-from rocscope._base.contract import answering
+from rocscope._base.contract import contract
 from rocscope._base.formatting import direction
 from rocscope._base.public_names import reach
 from rocscope.core import Band, Campaign, Context, CumulativeCounts, OperatingPoint, number, require_kinds
@@ -292,7 +292,7 @@ def _area_between(x: Array, y: Array, low: float, high: float) -> float:
     return float(np.trapezoid(np.concatenate([[start], y[inside], [stop]]), np.concatenate([[low], x[inside], [high]])))
 
 
-@answering
+@contract
 def roc(
     y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
 ) -> RocCurve:
@@ -327,7 +327,7 @@ def roc(
     return RocCurve(points_of(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight))
 
 
-@answering
+@contract
 def auc(
     y_true: Any,
     y_score: Any = None,
@@ -405,7 +405,7 @@ class DetCurve(CountCurve):
         return f"equal_error_rate={self.equal_error_rate:.6g}, {super()._facts()}"
 
 
-@answering
+@contract
 def det(
     y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
 ) -> DetCurve:
@@ -492,7 +492,7 @@ class PrecisionRecallCurve(CountCurve):
         return f"average_precision={self.average_precision:.6g}, {super()._facts()}"
 
 
-@answering
+@contract
 def precision_recall(
     y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
 ) -> PrecisionRecallCurve:
@@ -670,7 +670,7 @@ class LiftCurve(CountCurve):
             return scalar(np.asarray(GainCurve(self.counts).at(x)) / np.asarray(x, dtype=np.float64))
 
 
-@answering
+@contract
 def lift_chart(
     y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
 ) -> LiftChart:
@@ -703,7 +703,7 @@ def lift_chart(
     return LiftChart(points_of(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight))
 
 
-@answering
+@contract
 def gain(
     y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
 ) -> GainCurve:
@@ -732,7 +732,7 @@ def gain(
     return GainCurve(points_of(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight))
 
 
-@answering
+@contract
 def lift(
     y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
 ) -> LiftCurve:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Indices
-from rocscope._base.contract import answering
+from rocscope._base.contract import contract
 from rocscope._base.grouping import listed
 from rocscope._base.json_format import Fields, Format
 from rocscope.core import Campaign, Context, Predictions, ThresholdCounts, jsonable, number, require_kinds
@@ -325,7 +325,7 @@ def _read_campaign(fields: Fields) -> ActionCampaign:
     )
 
 
-@answering
+@contract
 def allocate(
     segments: Predictions | Mapping[Hashable, Models],
     context: Context | Campaign | Mapping[Hashable, Context | Campaign] | None = None,

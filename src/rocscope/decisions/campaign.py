@@ -20,7 +20,7 @@ import numpy as np
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Indices
-from rocscope._base.contract import answering
+from rocscope._base.contract import contract
 from rocscope._base.formatting import about, counted, in_currency
 from rocscope._base.json_format import Fields, Format
 from rocscope._base.progress import Progress
@@ -303,7 +303,7 @@ class CampaignPlan(Plan):
         return f"CampaignPlan({self.verdict})"
 
 
-@answering
+@contract
 def plan_campaign(
     models: Models | Labels,
     y_score: Scores | Campaign | Mapping[str, Campaign] | None = None,

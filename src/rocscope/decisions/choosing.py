@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 
 from rocscope._base import validation as check
-from rocscope._base.contract import answering
+from rocscope._base.contract import contract
 from rocscope.core import (
     CELLS,
     Campaign,
@@ -66,7 +66,7 @@ ROUNDING = 1e-12
 MOST_TIES_SHOWN = 5
 
 
-@answering
+@contract
 def choose(
     models: Models | Hull | Labels,
     y_score: Scores | Context | Campaign | UncertainContext | None = None,

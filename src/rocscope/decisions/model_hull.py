@@ -28,7 +28,7 @@ import numpy as np
 from rocscope._base import special
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
-from rocscope._base.contract import answering, contract, held_to_contract
+from rocscope._base.contract import contract, held_to_contract
 from rocscope.core import Campaign, Context, CumulativeCounts, Result, jsonable
 from rocscope.curves.curve import Curve
 from rocscope.decisions.randomized import RandomizedRule, Review, mixture_on
@@ -906,7 +906,7 @@ class Hull(Curve):
         return f"{facts}, dominated={self.dominated}" if self.dominated else facts
 
 
-@answering
+@contract
 def hull(
     models: Models | Labels,
     y_score: Scores | None = None,

@@ -15,7 +15,7 @@ import numpy as np
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
-from rocscope._base.contract import answering, contract
+from rocscope._base.contract import contract
 from rocscope._base.progress import Progress
 from rocscope.core import Context, Predictions, Result, Weights, html_table
 from rocscope.core.predictions import Rows, with_groups
@@ -29,7 +29,7 @@ from rocscope.inference.resampling import BootstrapEstimate
 from rocscope.sample import rows_of
 
 
-@answering
+@contract
 def evaluate(
     models: Any,
     X: Any,

@@ -22,7 +22,7 @@ import numpy as np
 from rocscope import __version__
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
-from rocscope._base.contract import answering
+from rocscope._base.contract import contract
 from rocscope.calibration.intervals import ONE_CLASS, ClosedForms
 from rocscope.calibration.outcomes import Evidence, Shift, are_probabilities, evidence
 from rocscope.calibration.scores import distance_estimates, miscalibration_cost_at
@@ -648,7 +648,7 @@ _SHARED = (
 )
 
 
-@answering
+@contract
 def summary(
     predictions: Models | Labels,
     y_score: Scores | Context | Campaign | None = None,

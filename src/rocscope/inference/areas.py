@@ -26,7 +26,7 @@ import numpy as np
 from rocscope._base import special
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Booleans
-from rocscope._base.contract import answering
+from rocscope._base.contract import contract
 from rocscope._base.formatting import about
 from rocscope._base.radix import levels_of_rows
 from rocscope.core import Predictions, ThresholdCounts, require_kinds
@@ -446,7 +446,7 @@ _NEXT_TO_A_ROOT = 1e-12  # an area of 0 or 1 solves its own equation; the end of
 _TINY = 1e-15  # least distance from 0 and 1 at which the bound of "sure" is evaluated
 
 
-@answering
+@contract
 def auc_interval(
     y_true: Any,
     y_score: Any = None,

@@ -16,7 +16,7 @@ import numpy as np
 from rocscope._base import special
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Booleans
-from rocscope._base.contract import answering, contract
+from rocscope._base.contract import contract
 from rocscope._base.progress import Progress
 from rocscope.core import Predictions, ThresholdCounts
 from rocscope.core.predictions import require_kinds
@@ -31,7 +31,7 @@ from rocscope.inference.variance import OverFolds
 from rocscope.sample import Labels, Models, Samples, Scores, sample_of, samples_of, with_scores
 
 
-@answering
+@contract
 def compare(
     predictions: Models | Labels,
     y_score: Scores | None = None,

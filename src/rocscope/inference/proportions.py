@@ -23,7 +23,7 @@ from rocscope import metrics
 from rocscope._base import special
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Booleans
-from rocscope._base.contract import answering, contract
+from rocscope._base.contract import contract
 from rocscope.core import OperatingPoint, Predictions, Result, html_table
 from rocscope.core.predictions import require_kinds
 from rocscope.core.ranking import count_at_least
@@ -679,7 +679,7 @@ class ThresholdTable(Result):
         return html_table(([f"{value:.4g}" for value in row] for row in rows), head=tuple(self.columns))
 
 
-@answering
+@contract
 def threshold_table(
     y_true: Any,
     y_score: Any = None,

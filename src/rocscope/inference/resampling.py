@@ -29,7 +29,7 @@ from rocscope import kernels
 from rocscope._base import special
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Booleans, Indices, cores
-from rocscope._base.contract import answering
+from rocscope._base.contract import contract
 from rocscope._base.progress import Progress, track
 from rocscope.core import Levels, Predictions, ThresholdCounts, independent_units, jsonable
 from rocscope.core.predictions import require_kinds
@@ -596,7 +596,7 @@ class BootstrapEstimate(inference.Estimate):
         return jsonable(vars(self) | {"replicates": self.replicates.size})
 
 
-@answering
+@contract
 def bootstrap(
     data: Models,
     statistic: str | Callable[[Any], Any],

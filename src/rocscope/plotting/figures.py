@@ -12,7 +12,7 @@ import numpy as np
 from matplotlib.transforms import Bbox
 
 from rocscope._base import validation as check
-from rocscope._base.contract import answering, contract
+from rocscope._base.contract import contract
 from rocscope.calibration.curve import CalibrationCurve, Method, calibration_curve
 from rocscope.calibration.outcomes import Strategy
 from rocscope.calibration.regression import Degree
@@ -202,7 +202,7 @@ _MOST_BANDS, _MOST_FACTS = 2, 3  # models: more bands hide the curves, more fact
 _LEGENDS: tuple[Legend, ...] = get_args(Legend)
 
 
-@answering
+@contract
 def plot_roc(
     predictions: Models | Labels,
     y_score: Scores | None = None,
@@ -272,7 +272,7 @@ def plot_roc(
     return _on_axes(ax, lambda axes: draw_counts(axes, curves, _with_auc(curves), what), legend)
 
 
-@answering
+@contract
 def plot_lift_chart(
     predictions: Models | Labels,
     y_score: Scores | None = None,
@@ -322,7 +322,7 @@ def plot_lift_chart(
     return _on_axes(ax, lambda axes: draw_counts(axes, curves, theme.names(curves), what), legend)
 
 
-@answering
+@contract
 def plot_calibration(
     predictions: Models | Labels,
     y_score: Scores | None = None,
@@ -510,7 +510,7 @@ def plot_isometrics(
     return axes
 
 
-@answering
+@contract
 def plot_three(
     predictions: Models | Labels,
     y_score: Scores | None = None,
