@@ -161,8 +161,7 @@ def test_nothing_else_writes_files():
     assert found == {
         "_base/atomic_write.py",
         "engines/opening.py",
-        "outcomes/plan_monitoring.py",
-    }  # the others use temporary files, for a stream and for the plan in a monitor's state
+    }  # the second spools a stream to a temporary file
 
 
 def test_a_stream_of_another_file_is_no_name(tmp_path, monkeypatch):

@@ -116,8 +116,24 @@ class Format:
         return fields
 
 
+@dataclass(frozen=True)
+class StoredText(os.PathLike[str]):
+    """The text of a file that another file contains; it is read where a path is."""
+
+    text: str
+    name: str
+
+    def __fspath__(self) -> str:
+        return self.name
+
+    def __str__(self) -> str:
+        return self.name
+
+
 def read_bytes(path: str | os.PathLike[str], what: str) -> bytes:
     """Return the content of a file, up to the largest size that a stored object can have."""
+    if isinstance(path, StoredText):
+        return path.text.encode()
     try:
         place = Path(path)
         if place.exists() and not (place.is_file() or place.is_dir()):

@@ -9,10 +9,8 @@ identifier. So the rows of a batch do not depend on each other, which the bets r
 `Plan.select` acts on the planned number instead; where scores drift, both differ, and `Monitor.volume` shows it.
 """
 
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,7 +18,7 @@ import numpy as np
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Indices
 from rocscope._base.contract import held_to_contract
-from rocscope._base.json_format import Fields
+from rocscope._base.json_format import Fields, StoredText
 from rocscope.core import Context, Predictions
 from rocscope.decisions import confidence_sequence as sequence
 from rocscope.decisions.allocating import ActionAllocation
@@ -168,10 +166,8 @@ class PlanMonitor(CellMonitor):
     @classmethod
     def of_fields(cls, fields: Fields) -> "PlanMonitor":
         """Return the monitor of a stored state, which holds the text of the plan's file."""
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "plan.json"
-            path.write_text(fields.inner("rule", "a plan").text("plan"), encoding="utf-8")
-            plan = fields.make("rule", load_plan, path)
+        text = StoredText(fields.inner("rule", "a plan").text("plan"), "plan")
+        plan = fields.make("rule", load_plan, text)
         monitor = fields.make("limits", cls, plan, fields.texts("limits"), fields.number("level"))
         monitor._restore(fields)
         return monitor
