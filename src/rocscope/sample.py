@@ -328,8 +328,8 @@ def refusal(name: str, expected: str, data: Any, hint: str = "", *, alone: bool 
     """Return the error for unsupported data, with what to pass or call instead."""
     if is_segmented(data):
         hint = SEGMENTS
-    elif hasattr(data, "classes"):
-        hint = "rocscope.multiclass has what takes several classes"
+    elif hasattr(data, "binary"):
+        hint = "call rs.multiclass.multiclass_auc(data), or pass one class against the rest: data.binary(label)"
     elif isinstance(getattr(data, "counts", None), CumulativeCounts):
         hint = "pass its .counts"
     return InputError(name, expected=expected, got=kind_of(data) + " alone" * alone, hint=hint)

@@ -274,7 +274,7 @@ def test_models_have_different_names():
 
 
 def test_a_refusal_names_what_to_do_instead():
-    for data, hint in ((MULTI, "rocscope.multiclass has what"), (rs.roc(Y, A), r"pass its \.counts")):
+    for data, hint in ((MULTI, r"call rs\.multiclass\.multiclass_auc\(data\)"), (rs.roc(Y, A), r"pass its \.counts")):
         with pytest.raises(InputError, match=hint):
             rs.auc(data)
         with pytest.raises(InputError, match=hint):

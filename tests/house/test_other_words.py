@@ -8,7 +8,7 @@ import pytest
 
 import rocscope as rs
 from rocscope._base.contract import other_words
-from rocscope.errors import InputError
+from rocscope.errors import InputError, LabelError
 
 Y, SCORES = [0, 1, 0, 1, 1, 0] * 10, [*np.linspace(0, 1, 60)]
 PREDICTIONS = rs.Predictions(Y, SCORES)
@@ -97,6 +97,43 @@ def test_an_estimate_acts_as_its_number():
     with pytest.raises(TypeError):
         _ = estimate * "2" * 1.5
     assert estimate != value, "an estimate equals its copies, not a number"
+
+
+THREE = np.array(["a", "b", "c"] * 20)
+P = np.random.default_rng(1).dirichlet([1, 1, 1], 60)
+OF_CLASSES = {
+    "columns": (P, "rs.multiclass.multiclass_auc(y, P)", "rs.multiclass.MulticlassPredictions(y, P).binary('c')"),
+    "columns of a model": ({"a": P}, "rs.multiclass.multiclass_auc(y, P)", "binary('c')"),
+    "one score": (P[:, 2], "rs.multiclass.vus(y, s)", "np.asarray(y) == 'c'"),
+    "whole scores": (np.arange(60), "rs.multiclass.vus(y, s)", "np.asarray(y) == 'c'"),
+    "predicted": (THREE[::-1], "rs.multiclass.ConfusionMatrix.from_labels(y, predicted)", "np.asarray(y) == 'c'"),
+}
+
+
+@pytest.mark.parametrize("kind", OF_CLASSES)
+@pytest.mark.parametrize("call", [rs.auc, rs.roc, rs.Predictions, rs.summary, rs.choose])
+def test_several_classes_name_the_call_by_what_is_given(call, kind):
+    given, *wanted = OF_CLASSES[kind]
+    with pytest.raises(LabelError) as refused:
+        call(THREE, given)
+    hint = str(refused.value).partition("; ")[2]
+    assert all(part in hint for part in wanted), hint
+    names = {"rs": rs, "np": np, "y": THREE, "P": given, "s": given, "predicted": given}
+    for suggested in re.findall(r"rs\.[\w.]+\(.*?\)(?:\.\w+\(.*?\))?|np\.asarray.*", hint):
+        assert eval(suggested, names) is not None
+
+
+def test_of_four_classes_no_volume_is_named():
+    with pytest.raises(LabelError, match=r"; pass one class against the rest: np\.asarray\(y\) == 3$"):
+        rs.auc([0, 1, 2, 3], [0.1, 0.2, 0.3, 0.4])
+    with pytest.raises(LabelError, match=r"np\.asarray\(y\) == 1$"):
+        rs.auc([0, 1, 2, 3], [0.1, 0.2, 0.3, 0.4], pos_label=1)
+
+
+def test_predictions_of_several_classes_name_their_calls():
+    several = rs.multiclass.MulticlassPredictions(THREE, P)
+    with pytest.raises(InputError, match=r"rs\.multiclass\.multiclass_auc\(data\), .* pass data\.binary\(label\)"):
+        rs.auc(several)
 
 
 def test_three_classes_in_columns_name_the_call():

@@ -84,17 +84,22 @@ def _hint_for_columns(name: str, columns: int) -> str:
 
 
 def check_labels(
-    y_true: Any, pos_label: Any = None, name: str = "y_true", rows: Sequence[int] | None = None
+    y_true: Any,
+    pos_label: Any = None,
+    name: str = "y_true",
+    rows: Sequence[int] | None = None,
+    scores: Any = None,
 ) -> Booleans:
     """Return a boolean array that is True for the positive label.
 
     Without `pos_label` only {0, 1}, {-1, 1} and {False, True} are understood. `rows` are the numbers of the rows, where
-    they are not from 0 on.
+    they are not from 0 on. `scores` are what was passed with the labels: of several classes, the error names the call
+    for scores of their shape.
     """
     labels = check_column(y_true, name)
     check_present(labels, name, errors.LabelError)
     if pos_label is None:
-        return _binary_labels(labels, name, rows)
+        return _binary_labels(labels, name, rows, scores)
     positive = equal_to(labels, pos_label)
     others = labels[~positive]
     if others.size and not np.asarray(others == others[0]).all():
@@ -102,7 +107,8 @@ def check_labels(
         if not positive.any():
             raise errors.LabelError(f"pos_label={shown(pos_label)} is not among the labels", got=seen)
         got = seen + _third(labels, rows)
-        raise errors.LabelError(name, expected="two classes", got=got, hint="keep the rows of two classes first")
+        hint = _for_classes(distinct(labels), pos_label, scores)
+        raise errors.LabelError(name, expected="two classes", got=got, hint=hint)
     return positive.astype(np.bool_, copy=False)
 
 
@@ -133,7 +139,7 @@ def check_label(value: Any, name: str) -> Any:
     return value
 
 
-def _binary_labels(labels: Array, name: str, rows: Sequence[int] | None) -> Booleans:
+def _binary_labels(labels: Array, name: str, rows: Sequence[int] | None, scores: Any) -> Booleans:
     if labels.dtype == np.bool_:
         return labels
     if labels.dtype.kind in "iu" and (positive := zeros_and_ones(labels)) is not None:
@@ -148,9 +154,25 @@ def _binary_labels(labels: Array, name: str, rows: Sequence[int] | None) -> Bool
     elif labels.dtype.kind == "f" and (labels % 1 != 0).any():
         hint = "labels come first, then scores: (y_true, y_score)"
     else:
-        hint = "keep the rows of two classes first"
+        hint = _for_classes(seen, seen[-1], scores)
     got = listing(seen) + _third(labels, rows)
     raise errors.LabelError(name, expected="labels 0/1, -1/1 or False/True", got=got, hint=hint)
+
+
+def _for_classes(seen: Sequence[Any], label: Any, scores: Any) -> str:
+    """Return what to call for several classes, by what was passed with the labels."""
+    given = next(iter(scores.values()), None) if isinstance(scores, Mapping) else scores
+    if given is None:
+        return "keep the rows of two classes first"
+    column = _as_array(given, "y_score")
+    label = _plain_repr(label)
+    rest = f"pass one class against the rest: np.asarray(y) == {label}"
+    if column.ndim == 2 and column.shape[1] > 1:
+        classes = f"rs.multiclass.MulticlassPredictions(y, P).binary({label})"
+        return f"call rs.multiclass.multiclass_auc(y, P), or pass one class against the rest: {classes}"
+    if set(distinct(column)) <= set(seen):
+        return f"call rs.multiclass.ConfusionMatrix.from_labels(y, predicted), or {rest}"
+    return f"for ordered classes call rs.multiclass.vus(y, s), or {rest}" if len(seen) == 3 else rest
 
 
 def _third(labels: Array, rows: Sequence[int] | None) -> str:

@@ -430,7 +430,7 @@ class ThresholdCounts(CumulativeCounts):
         if there and (ranked := reach("gpu_ranking").rank(y_true, y_score)) is not None:
             return cls.from_ranking(ranked)
         check.check_same_index(y_true=y_true, y_score=y_score, sample_weight=sample_weight)
-        positive = check.check_labels(y_true, pos_label)
+        positive = check.check_labels(y_true, pos_label, scores=y_score)
         scores = check.check_scores(y_score, positive.size)
         return cls.from_checked(positive, scores, check.check_weights(sample_weight, positive.size))
 

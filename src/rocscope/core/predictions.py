@@ -443,7 +443,7 @@ class Predictions(Rows, metaclass=Answering):
             columns=columns,
             **own_columns,
         )
-        self.y_true = check.read_only(check.check_labels(y_true, pos_label))
+        self.y_true = check.read_only(check.check_labels(y_true, pos_label, scores=scores))
         n = self.y_true.size
         models = _score_columns(scores)
         if not models:
