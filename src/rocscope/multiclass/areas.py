@@ -17,7 +17,7 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import pairwise, permutations
-from math import nan, sqrt
+from math import sqrt
 from typing import Any, Literal
 
 import numpy as np
@@ -32,9 +32,9 @@ from rocscope.core import Predictions, Result, Weights, independent_units, jsona
 from rocscope.errors import InputError, OneClassError, warn
 from rocscope.inference import estimate as inference
 from rocscope.inference import variance
-from rocscope.inference.areas import auc_interval
+from rocscope.inference.areas import auc_interval, newcombe
 from rocscope.inference.comparing import compare
-from rocscope.inference.proportions import mover_difference
+from rocscope.inference.proportions import binomial_limits, logit, mover_difference
 from rocscope.multiclass import confusion
 from rocscope.multiclass.predictions import MulticlassPredictions, predictions_of
 
@@ -369,7 +369,7 @@ class MulticlassAuc(Result):
         used = coefficients(variant_weights(variant, self.support), self.support)
         components = row_components(self._rows, self._proba, used)
         error = float(self._rows.covariance(components[:, np.newaxis])[0, 0])
-        return _auc_estimate(variant, value, error, self._rows, level)
+        return _estimate(value, error, self._rows, level, f"DeLong of {variant}")
 
     def _mean(self, weight: Array) -> confusion.Average:
         used = coefficients(weight, self.support)
@@ -452,13 +452,24 @@ def multiclass_auc(
     return MulticlassAuc(preds.classes, check.read_only(matrix), check.read_only(support), rows, chance, pooled)
 
 
-def _auc_estimate(variant: str, value: float, error: float, rows: ClassRows, level: float) -> inference.Estimate:
-    """Return an average with its interval, given its variance."""
-    if error > 0 and 0 < value < 1:
-        name = rows.design.named(f"DeLong of {variant}")
-        return replace(confusion.by_logit(value, sqrt(error), level, name, rows.design.n), reason=rows.design.reason)
+def _estimate(
+    value: float, variance: float, rows: ClassRows, level: float, name: str, *, of_trios: bool = False
+) -> inference.Estimate:
+    """Return a mean over pairs or trios of rows with the interval that is symmetric on the logit scale."""
+    if variance > 0 and 0 < value < 1:
+        error, name = sqrt(variance), f"{rows.design.named(name)}, logit scale"
+        low, high = logit(value, error, level)
+        return inference.Estimate(value, low, high, level, name, rows.design.n, error, rows.design.reason)
+    # Without a variance: of the smallest classes alone.
     first, second = sorted(size for size in rows.effective if size > 0)[:2]
-    return confusion.two_smallest(value, first, second, level, rows.design.n)
+    if of_trios:
+        name = f"Wilson's for {first:g} independent trios"
+        low, high = binomial_limits(value * first, first, "wilson", level)
+    else:
+        name = f"Newcombe's score interval, classes of {first:g} and {second:g}"
+        low, high = newcombe(value, first, second, level)
+    warn(f"{value:g}: its variance is 0 or undefined, so the interval is {name}")
+    return inference.Estimate(value, float(low), float(high), level, name, rows.design.n)
 
 
 def class_weights(given: ClassWeight, classes: tuple[Hashable, ...], support: Array) -> Array:
@@ -529,14 +540,11 @@ class Volume:
     components : arrays of the rows of each class
     spread : arrays of the rows of each class, or None
         Variance of the components from the random choice of trios; None where all were counted.
-    trios : int
-        Number of random trios.
     """
 
     value: float
     components: list[Array]
     spread: list[Array] | None = None
-    trios: int = 0
 
     def variances(self, rows: ClassRows) -> tuple[float, float]:
         """Return the variance of the volume of all trios, and what their random choice adds.
@@ -647,7 +655,7 @@ def sampled_volume(groups: list[Array], weights: list[Array], per_row: int, rng:
         means.append(credit.mean(axis=1))
         spreads.append(credit.var(axis=1, ddof=1) / per_row)
         value += float(weights[cls] @ means[cls] / weights[cls].sum())
-    return Volume(value / 3, means, spreads, sum(map(len, groups)) * per_row)
+    return Volume(value / 3, means, spreads)
 
 
 @contract
@@ -731,27 +739,23 @@ def vus(
     # Labels and values: three probabilities a row, or one score.
     if score is None:
         preds = predictions_of(y_true, name="y_true", classes=classes, sample_weight=sample_weight)
-        names, index, weight = preds.classes, preds.y_true, preds.sample_weight
-        weights = preds.weights if weights == "auto" else weights
-        values, unit = preds.probabilities(model), independent_units(preds, groups)
+        values = preds.probabilities(model)
     else:
-        check.check_same_index(y_true=y_true, score=score, sample_weight=sample_weight)
-        actual = class_names.label_column(y_true, "y_true")
-        if classes is None:
-            classes = class_names.ordered_categories(y_true) or check.distinct(actual)
-        names = class_names.check_classes(classes)
-        index = class_names.class_index(actual, names, "y_true")
-        weight = check.check_weights(sample_weight, actual.size)
-        values = class_names.by_class(score, names, "score")
-        values = check.check_scores(values, actual.size, "score") if values.ndim == 1 else values
-        unit = None if groups is None or groups is False else check.check_groups(groups, "groups", actual.size)
+        check.check_same_index(y_true=y_true, score=score)
+        preds = MulticlassPredictions(y_true, decisions=y_true, classes=classes, sample_weight=sample_weight)
+        values = class_names.by_class(score, preds.classes, "score")
+    n, names = len(preds), preds.classes
     if len(names) != 3:
         raise InputError("vus", expected="three classes", got=f"{len(names)}: {check.listing(names)}")
-    if values.ndim != 1:
-        values = confusion.check_probabilities(values, index.size, names, "score").astype(np.float64)
+    if values.ndim == 1:
+        values = check.check_scores(values, n, "score")
+    else:
+        values = confusion.check_probabilities(values, n, names, "score").astype(np.float64)
 
     # Values and weights of each class.
-    rows = ClassRows.of(index, 3, variance.RowDesign.of(index.size, weight, unit, weights))
+    weights = preds.weights if weights == "auto" else weights
+    design = variance.RowDesign.of(n, preds.sample_weight, independent_units(preds, groups), weights)
+    rows = ClassRows.of(preds.y_true, 3, design)
     absent = [name for name, size in zip(names, np.diff(rows.start), strict=True) if not size]
     if absent:
         raise OneClassError("vus", expected="cases of all three classes", got=f"none of {check.listing(absent)}")
@@ -765,13 +769,8 @@ def vus(
     else:
         volume = sampled_volume(by_class, amounts, _TRIOS_PER_ROW, check.check_random_state(random_state))
 
-    error, of_choice = volume.variances(rows)
-    standard_error = sqrt(error + of_choice) if error + of_choice > 0 else nan
-    value, n = volume.value, rows.design.n
-    if not (standard_error > 0 and 0 < value < 1):
-        return confusion.share_of_pairs(value, min(rows.effective), level, "trios", n)
-    name = rows.design.named(f"U-statistic of {volume.trios:,} random trios" if volume.spread else "U-statistic")
-    return replace(confusion.by_logit(value, standard_error, level, name, n), reason=rows.design.reason)
+    name = f"U-statistic of {_TRIOS_PER_ROW * rows.order.size:,} random trios" if volume.spread else "U-statistic"
+    return _estimate(volume.value, sum(volume.variances(rows)), rows, level, name, of_trios=True)
 
 
 # Comparison
@@ -845,7 +844,7 @@ def compare_multiclass_auc(
     estimates = {}
     for i, model in enumerate(models):
         value = multiclass_auc(predictions, model=model).average(variant).value
-        estimates[model] = _auc_estimate(variant, value, float(covariance[i, i]), rows, level)
+        estimates[model] = _estimate(value, float(covariance[i, i]), rows, level, f"DeLong of {variant}")
     name = rows.design.named(f"DeLong of {variant}, paired")
 
     def compare_pair(i: int, j: int) -> inference.Comparison:

@@ -298,10 +298,8 @@ def greedy(problem: Problem) -> Array:
         full, part = problem.objective, problem.rows(rows)
         gain = None if full.gain is None else full.gain[np.ix_(known, known)]
         objective = replace(full, gain=gain, support=full.support[known], least_hits=full.least_hits[known])
-        part = replace(
-            part, y=np.searchsorted(known, part.y), proba=part.proba.take(known, axis=1), objective=objective
-        )
-        weight[known] = line_search(part, weight[known], cls)
+        y, proba = np.searchsorted(known, part.y), part.proba.take(known, axis=1)
+        weight[known] = line_search(replace(part, y=y, proba=proba, objective=objective), weight[known], cls)
     return weight
 
 
@@ -336,15 +334,18 @@ def best_of_starts(problem: Problem, starts: Sequence[Array], seed: Any = 0) -> 
     """
     starts = [np.ones(problem.k), *starts]
     random = np.exp(np.random.default_rng(seed).normal(size=(_RANDOM_STARTS, problem.k)))
-    if problem.y.size <= MANY_ROWS:
-        return max([coordinate_ascent(problem, start) for start in [*starts, *random]], key=problem.score)
     part = _part(problem, seed)
     improved = max([coordinate_ascent(part, start) for start in [*starts, *random]], key=part.score)
+    if part is problem:
+        return improved
     best = max([*starts, improved], key=problem.score)
     return coordinate_ascent(problem, best, sweeps=_SWEEPS_OF_MANY)
 
 
 def _part(problem: Problem, seed: Any) -> Problem:
+    """Return the problem for a random part of many rows."""
+    if problem.y.size <= MANY_ROWS:
+        return problem
     rows = np.random.default_rng(seed).choice(problem.y.size, MANY_ROWS, replace=False)
     part = problem.rows(rows)
     support = np.bincount(part.y, part.weight, part.k)
@@ -468,7 +469,8 @@ class ClassWeights(Result):
 
     def recalibrated(self, proba: Any) -> Array:
         """Return probabilities (n × k) proportional to (w·p)^(1/temperature)."""
-        return recalibrate(self._checked(proba), self.weight, self.temperature)
+        checked = check_probabilities(proba, None, self.classes, "proba")
+        return recalibrate(checked, self.weight, self.temperature)
 
     def predict_index(self, proba: Any, *, reject_cost: float | None = None) -> Indices:
         """Return the index of the predicted class of each row; −1 if rejected.
@@ -480,13 +482,12 @@ class ClassWeights(Result):
         reject_cost : float, optional
             Cost of leaving a case undecided, where decisions are by least expected cost.
         """
-        rows = self._checked(proba)
         if self.cost is not None:
-            return self.cost.decide(recalibrate(rows, self.weight, self.temperature), reject_cost=reject_cost)
+            return self.cost.decide(self.recalibrated(proba), reject_cost=reject_cost)
         if reject_cost is not None:
             expected = "a decision by least expected cost (objective=CostMatrix, method='smooth')"
             raise InputError("reject_cost", expected=expected, got=f"{self.objective!r} by {self.method!r}")
-        return (rows * self.weight).argmax(axis=1)
+        return (check_probabilities(proba, None, self.classes, "proba") * self.weight).argmax(axis=1)
 
     def predict(self, proba: Any, *, reject_cost: float | None = None) -> Array:
         """Return the predicted class of each row; None if rejected.
@@ -507,9 +508,6 @@ class ClassWeights(Result):
         index = self.predict_index(proba, reject_cost=reject_cost)
         names = np.array([*self.classes, None], dtype=object)
         return names[index] if (index == REJECTED).any() else np.array(self.classes)[index]
-
-    def _checked(self, proba: Any) -> Array:
-        return check_probabilities(proba, None, self.classes, "proba")
 
     def verify(self, predictions: MulticlassPredictions) -> dict[str, tuple[float, float]]:
         """Recount the rows that the decision was made on; return the numbers that differ: stored, and recounted.
@@ -590,18 +588,21 @@ class ClassWeights(Result):
     def of_fields(cls, fields: Fields) -> "ClassWeights":
         """Return the decision of a JSON object, such as a part of another file."""
         classes = fields.make("classes", check_classes, fields.take("classes", list, "a list of names"))
+        cost = None
+        if fields.content.get("cost", ...) is not None:
+            known = {"classes": classes, "rows": "actual", "allow_rewarded_errors": True}
+            cost = fields.make("cost", CostMatrix, fields.array("cost"), **known)
+        matrix = fields.array("confusion")
         return cls(
             classes=classes,
             weight=fields.column("weight", _LEAST_WEIGHT, 1 / _LEAST_WEIGHT, size=len(classes)),
             temperature=fields.number("temperature", _LEAST_TEMPERATURE, 1 / _LEAST_TEMPERATURE),
-            cost=_cost(fields, classes),
+            cost=cost,
             objective=fields.text("objective"),
             method=fields.text("method"),
             value=fields.number("value"),
             value_at_one=fields.number("value_at_one"),
-            confusion=fields.make(
-                "confusion", ConfusionMatrix, fields.array("confusion"), classes=classes, rows="actual"
-            ),
+            confusion=fields.make("confusion", ConfusionMatrix, matrix, classes=classes, rows="actual"),
             model=fields.text("model"),
         )
 
@@ -628,13 +629,6 @@ class ClassWeights(Result):
     def _repr_html_(self) -> str:
         rows = [(cls, f"{weight:.4g}") for cls, weight in zip(self.classes, self.weight, strict=True)]
         return super()._repr_html_() + html_table(rows, ("class", "weight"))
-
-
-def _cost(fields: Fields, classes: tuple[Hashable, ...]) -> CostMatrix | None:
-    if fields.content.get("cost", ...) is None:
-        return None
-    known = {"classes": classes, "rows": "actual", "allow_rewarded_errors": True}
-    return fields.make("cost", CostMatrix, fields.array("cost"), **known)
 
 
 Method = Literal["auto", "smooth", "coordinate", "greedy"]
@@ -730,57 +724,43 @@ def class_weights(
 def _of_model(
     preds: MulticlassPredictions, model: str | None, objective: Any, target: Objective, method: Method, seed: int
 ) -> ClassWeights:
-    """Return the class weights of one model.
-
-    "auto" is "smooth" where Bayes' rule maximises the objective: not with minimum recalls, nor for macro-F1, which is
-    not a sum over cases.
-    """
-    problem = _problem(preds, model, target)
-    name = model or preds.models[0]
-    if method == "auto":
-        method = "coordinate" if target.is_constrained or objective == "macro_f1" else "smooth"
-    if method == "smooth":
-        return replace(_smooth(problem, preds, objective), model=name)
-    weight = greedy(problem)
-    if method == "coordinate":
-        # A start need not be exact: a part of many rows is enough for it.
-        part = problem if problem.y.size <= MANY_ROWS else _part(problem, seed)
-        smooth, _ = fit_recalibration(part.y, part.proba, part.weight, part.unit)
-        weight = best_of_starts(problem, [weight, smooth], seed)
-    weight = weight / np.exp(np.log(weight).mean())  # a common factor changes no decision: the geometric mean is 1
-    return replace(_decision(problem, preds, weight, method), model=name)
-
-
-def _problem(preds: MulticlassPredictions, model: str | None, target: Objective) -> Problem:
+    """Return the class weights of one model."""
     design = preds.design(groups=False)
     y, proba = preds.y_true[design.rows], preds.probabilities(model)[design.rows]
     unit = 1.0 if preds.frequency is not None else float(design.amount.mean())
-    return Problem(y, np.ascontiguousarray(proba, dtype=np.float64), design.amount, target, unit)
+    problem = Problem(y, np.ascontiguousarray(proba, dtype=np.float64), design.amount, target, unit)
 
-
-def _smooth(problem: Problem, preds: MulticlassPredictions, objective: Name | CostMatrix) -> ClassWeights:
-    if problem.objective.gain is None or problem.objective.is_constrained:
+    # Bayes' rule does not maximise macro-F1, which is not a sum over cases, nor an objective with constraints.
+    by_rule = target.gain is not None and not target.is_constrained
+    if method == "auto":
+        method = "smooth" if by_rule else "coordinate"
+    if method == "smooth" and not by_rule:
         expected = f"one of {NAMES[:2]} or a cost matrix, and no constraint"
-        got = "a constraint" if problem.objective.is_constrained else "'macro_f1'"
+        got = "a constraint" if target.is_constrained else "'macro_f1'"
         raise InputError("method='smooth'", expected=expected, got=got, hint="use method='coordinate'")
-    weight, temperature = fit_recalibration(problem.y, problem.proba, problem.weight, problem.unit)
-    counts = None
-    if isinstance(objective, CostMatrix):
-        counts = problem.table(objective.decide(recalibrate(problem.proba, weight, temperature)))
-    elif objective == "balanced_accuracy":
-        weight = balanced_weights(weight, temperature, problem.objective.support)
-    decision = _decision(problem, preds, weight, "smooth", counts)
-    return replace(decision, temperature=temperature, cost=objective if isinstance(objective, CostMatrix) else None)
+    cost, temperature = None, 1.0
+    if method == "smooth":
+        weight, temperature = fit_recalibration(problem.y, problem.proba, problem.weight, problem.unit)
+        if isinstance(objective, CostMatrix):
+            cost = objective
+        elif objective == "balanced_accuracy":
+            weight = balanced_weights(weight, temperature, target.support)
+    else:
+        weight = greedy(problem)
+        if method == "coordinate":
+            part = _part(problem, seed)  # a start need not be exact
+            smooth, _ = fit_recalibration(part.y, part.proba, part.weight, part.unit)
+            weight = best_of_starts(problem, [weight, smooth], seed)
+        weight = weight / np.exp(np.log(weight).mean())  # a common factor changes no decision: the geometric mean is 1
 
-
-def _decision(
-    problem: Problem, preds: MulticlassPredictions, weight: Array, method: str, counts: Array | None = None
-) -> ClassWeights:
-    objective = problem.objective
-    counts = problem.counts(weight) if counts is None else counts
-    score = objective.score(counts)
+    if cost is None:
+        counts = problem.counts(weight)
+    else:
+        counts = problem.table(cost.decide(recalibrate(problem.proba, weight, temperature)))
+    score = target.score(counts)
     if score[0] < 0:
         warn(f"no class weights were found that meet the constraints; {-score[0]:g} cases are lacking")
-    value, at_one = objective.value(score), objective.value(problem.score(np.ones(problem.k)))
+    value, at_one = target.value(score), target.value(problem.score(np.ones(problem.k)))
     matrix = ConfusionMatrix(counts.astype(preds.support.dtype), classes=preds.classes, rows="actual")
-    return ClassWeights(preds.classes, weight, 1.0, None, objective.name, method, value, at_one, matrix)
+    name = model or preds.models[0]
+    return ClassWeights(preds.classes, weight, temperature, cost, target.name, method, value, at_one, matrix, name)

@@ -16,26 +16,16 @@ from typing import Any, Literal
 import numpy as np
 
 from rocscope import metrics
+from rocscope._base import class_names
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Indices
-from rocscope._base.class_names import (
-    by_class,
-    check_classes,
-    class_index,
-    distinct_labels,
-    label_column,
-    ordered_categories,
-    position,
-    square_by_class,
-)
 from rocscope.core import OperatingPoint, Result, html_table, jsonable
-from rocscope.errors import InputError, LabelError, ScoreError, ShapeError, WeightError, warn
+from rocscope.errors import InputError, LabelError, ScoreError, ShapeError, WeightError
 from rocscope.figures.influence import SIGNED, SPARE
 from rocscope.figures.registry import at, figure_named, known
 from rocscope.inference import estimate as inference
-from rocscope.inference.areas import newcombe
 from rocscope.inference.estimate import Estimate
-from rocscope.inference.proportions import binomial_limits, logit, proportion, share_of
+from rocscope.inference.proportions import proportion, share_of
 from rocscope.inference.variance import RowDesign
 
 # Probabilities
@@ -53,7 +43,7 @@ def check_probabilities(
 
     Columns of a data frame are matched by name. With `normalize` any non-negative rows are divided by their sums.
     """
-    proba = by_class(values, classes, name)
+    proba = class_names.by_class(values, classes, name)
     n = (len(proba) if proba.ndim else 1) if n is None else n
     if proba.shape != (n, len(classes)):
         got = " × ".join(map(str, proba.shape)) or "a single number"
@@ -95,14 +85,17 @@ def class_table(values: Array, classes: Sequence[Hashable], corner: str, digits:
     return html_table(rows, (corner, *classes))
 
 
-# Matrices, averages over classes, and intervals where the variance is 0
+# Matrices and averages over classes
 
 RowsAre = Literal["actual", "predicted"]
 
 
-def rows_actual(matrix: Any, name: str, rows: RowsAre | None) -> Array:
-    """Return a square matrix of finite numbers, with actual classes in rows and predicted ones in columns."""
-    array = np.asarray(matrix)
+def rows_actual(
+    matrix: Any, classes: Any, name: str, rows: RowsAre | None
+) -> tuple[Array, tuple[Hashable, ...] | None]:
+    """Return a square matrix of finite numbers with actual classes in rows and predicted ones in columns, and names."""
+    table, names = class_names.square_by_class(matrix, classes, name)
+    array = np.asarray(table)
     if array.ndim != 2 or array.shape[0] != array.shape[1] or array.shape[0] < 2:
         got = " × ".join(map(str, array.shape)) or "a single number"
         raise ShapeError(name, expected="a square matrix, one row and one column per class", got=got)
@@ -114,8 +107,10 @@ def rows_actual(matrix: Any, name: str, rows: RowsAre | None) -> Array:
         expected = "the meaning of the rows of a matrix that is not symmetric"
         hint = "pass rows='actual' (as scikit-learn writes it) or rows='predicted'"
         raise InputError(name, expected=expected, got="no rows=", hint=hint)
+    if names is not None and len(names) != len(array):
+        raise ShapeError(name, expected=f"one row and one column per class ({len(names)})", got=str(len(array)))
     oriented = array.T if rows == "predicted" else array
-    return np.array(oriented, dtype=np.float64 if array.dtype.kind == "f" else np.int64)
+    return np.array(oriented, dtype=np.float64 if array.dtype.kind == "f" else np.int64), names
 
 
 @dataclass(frozen=True, repr=False)
@@ -170,30 +165,6 @@ def weighted_mean(values: Array, weight: Array) -> Any:
     total = np.where(defined, weight, 0.0).sum(axis=-1)
     with np.errstate(invalid="ignore"):
         return np.where(defined, weight * values, 0.0).sum(axis=-1) / total
-
-
-_NO_VARIANCE = "its variance is 0 or undefined, so the interval is"
-
-
-def by_logit(value: float, standard_error: float, level: float, name: str, n: float) -> Estimate:
-    """Return the interval that is symmetric on the logit scale."""
-    low, high = logit(value, standard_error, level)
-    return Estimate(value, low, high, level, f"{name}, logit scale", n, standard_error)
-
-
-def share_of_pairs(value: float, size: float, level: float, unit: str, n: float) -> Estimate:
-    """Return Wilson's interval, with the size of the smallest class as the number of independent pairs or trios."""
-    warn(f"{value:g}: {_NO_VARIANCE} Wilson's for {size:g} independent {unit}")
-    low, high = binomial_limits(value * size, size, "wilson", level)
-    return Estimate(value, float(low), float(high), level, f"Wilson for {size:g} independent {unit}", n)
-
-
-def two_smallest(value: float, first: float, second: float, level: float, n: float) -> Estimate:
-    """Return Newcombe's interval for an area with the two smallest classes only."""
-    name = f"Newcombe's score interval, classes of {first:g} and {second:g}"
-    warn(f"{value:g}: {_NO_VARIANCE} {name}")
-    low, high = newcombe(value, first, second, level)
-    return Estimate(value, low, high, level, name, n)
 
 
 # Statistics of tables; leading axes of `counts` hold separate tables
@@ -407,44 +378,6 @@ def influence(counts: Array, statistic: str, averaging: Averaging | None, weight
     return of_cells
 
 
-def table_interval(
-    matrix: "ConfusionMatrix", statistic: str, of: Any, averaging: Averaging | None, level: float
-) -> Estimate:
-    """Return a statistic of a table with its interval; see `ConfusionMatrix.interval`."""
-    counts, classes, rows = matrix.counts, matrix.classes, matrix._rows
-    level = check.check_level(level)
-    if of is not None and averaging is not None:
-        raise InputError("interval", expected="a class (of=) or an average (averaging=)", got="both")
-    if rows is None and (counts % 1 != 0).any():
-        hint = "make the matrix of rows: MulticlassPredictions.confusion, or ConfusionMatrix.from_labels"
-        raise InputError(f"interval of {statistic}", expected="numbers of cases", got="sums of weights", hint=hint)
-    if of is not None:
-        figure = known(statistic)
-        index, rate = position(of, classes), figure.name if figure is not None else statistic
-        if rows is None and rate in _PROPORTIONS:
-            right, n = share_of(rate, *(int(cell[index]) for cell in one_vs_rest(counts)))
-            if not n:
-                raise InputError(f"interval of {statistic}", expected="cases that it is a share of", got="none")
-            return proportion(right, n, level=level)
-        return _half_row_interval(matrix, statistic, None, np.arange(len(classes)) == index, level)
-    if averaging is None:
-        averaging, metric = averaged_metric(statistic)
-        if statistic not in STATISTICS and (averaging is None or metric == "average_precision"):
-            expected = check.one_of(statistic, list(STATISTICS))
-            hint = f"a metric of classes needs of= (one of {check.listing(classes)}) or averaging="
-            raise InputError("statistic", expected=expected, got=repr(statistic), hint=hint)
-        if rows is None and statistic in ("accuracy", "error"):
-            right, n = int(np.trace(counts)), int(counts.sum())
-            return proportion(right if statistic == "accuracy" else n - right, n, level=level)
-        if averaging is None:
-            return _half_row_interval(matrix, statistic, None, None, level)
-        statistic = metric
-    weight = counts.sum(axis=1) if averaging == "weighted" else np.ones(len(counts))
-    if averaging != "micro":
-        weight = weight * ~np.isnan(per_class(counts, statistic))
-    return _half_row_interval(matrix, statistic, averaging, weight, level)
-
-
 def _half_row_interval(
     matrix: "ConfusionMatrix", statistic: str, averaging: Averaging | None, weight: Array | None, level: float
 ) -> Estimate:
@@ -485,25 +418,9 @@ def _half_row_interval(
 _SHOWN = ("precision", "recall", "specificity", "f_score", "jaccard")  # metrics of each class in `to_dict`
 
 
-def _cell(index: int, doc: str) -> property:
-    def cell(self: "ConfusionMatrix") -> Array:
-        return one_vs_rest(self.counts)[index]
-
-    return property(cell, doc=doc)
-
-
-def _metric_of_confusion(name: str, doc: str) -> property:
-    def metric(self: "ConfusionMatrix") -> Array:
-        return self.per_class(name)
-
-    return property(metric, doc=doc)
-
-
-def _statistic(name: str, doc: str) -> property:
-    def statistic(self: "ConfusionMatrix") -> float:
-        return float(STATISTICS[name](self.counts))
-
-    return property(statistic, doc=doc)
+def _of_counts(statistic: Callable[[Array], Any], doc: str) -> property:
+    """Return a property of a confusion matrix that is computed from its counts."""
+    return property(lambda matrix: statistic(matrix.counts), doc=doc)
 
 
 # The matrix
@@ -553,13 +470,10 @@ class ConfusionMatrix(Result):
     _rows: tuple[Indices, RowDesign] | None
 
     def __init__(self, counts: Any, *, classes: Any = None, rows: RowsAre | None = None) -> None:
-        table, names = square_by_class(counts, classes, "counts")
-        matrix = rows_actual(table, "counts", rows)
+        matrix, names = rows_actual(counts, classes, "counts", rows)
         if (matrix < 0).any():
             raise WeightError("counts", expected="counts of at least 0", got=f"{matrix.min():g}")
-        names = names or check_classes(range(len(matrix)))
-        if len(names) != len(matrix):
-            raise ShapeError("classes", expected=f"one name per row ({len(matrix)})", got=str(len(names)))
+        names = names or class_names.check_classes(range(len(matrix)))
         check.settle(self, counts=check.read_only(matrix), classes=names, _rows=None)
 
     @classmethod
@@ -583,12 +497,15 @@ class ConfusionMatrix(Result):
                [0, 1, 0]])
         """
         check.check_same_index(y_true=y_true, y_pred=y_pred, sample_weight=sample_weight)
-        actual = label_column(y_true, "y_true")
-        predicted = label_column(y_pred, "y_pred", actual.size)
+        actual = class_names.label_column(y_true, "y_true")
+        predicted = class_names.label_column(y_pred, "y_pred", actual.size)
         if classes is None:
-            classes = ordered_categories(y_true, y_pred) or distinct_labels(actual, predicted)
-        names = check_classes(classes)
-        indices = (class_index(actual, names, "y_true"), class_index(predicted, names, "y_pred"))
+            classes = class_names.ordered_categories(y_true, y_pred) or class_names.distinct_labels(actual, predicted)
+        names = class_names.check_classes(classes)
+        indices = (
+            class_names.class_index(actual, names, "y_true"),
+            class_names.class_index(predicted, names, "y_pred"),
+        )
         design = RowDesign.of(actual.size, check.check_weights(sample_weight, actual.size))
         return cls.from_index(*indices, names, design)
 
@@ -633,21 +550,21 @@ class ConfusionMatrix(Result):
         """Share of each predicted class that belongs to each; columns sum to 1, the diagonal is precision."""
         return _ratio(self.counts, self.predicted)
 
-    tp = _cell(0, "True positives of each class against the rest.")
-    fp = _cell(1, "False positives of each class against the rest.")
-    fn = _cell(2, "False negatives of each class against the rest.")
-    tn = _cell(3, "True negatives of each class against the rest.")
-    precision = _metric_of_confusion("precision", "Share of true among the cases predicted as each class.")
-    recall = _metric_of_confusion("recall", "Share of each class that is found.")
-    specificity = _metric_of_confusion("specificity", "Share of the other classes that is not taken for each class.")
-    jaccard = _metric_of_confusion("jaccard", "Overlap of each class with the cases predicted as such.")
-    accuracy = _statistic("accuracy", "Share of cases on the diagonal.")
-    error = _statistic("error", "Share of cases off the diagonal.")
-    mcc = _statistic("mcc", "Matthews correlation for k classes (Gorodkin's R_K).")
+    tp = _of_counts(hits, "True positives of each class against the rest.")
+    fp = _of_counts(lambda counts: one_vs_rest(counts)[1], "False positives of each class against the rest.")
+    fn = _of_counts(lambda counts: one_vs_rest(counts)[2], "False negatives of each class against the rest.")
+    tn = _of_counts(lambda counts: one_vs_rest(counts)[3], "True negatives of each class against the rest.")
+    precision = _of_counts(partial(per_class, metric="precision"), "Share of true among those predicted as each class.")
+    recall = _of_counts(partial(per_class, metric="recall"), "Share of each class that is predicted right.")
+    specificity = _of_counts(partial(per_class, metric="specificity"), "Share of the other classes not taken for each.")
+    jaccard = _of_counts(partial(per_class, metric="jaccard"), "Overlap of each class with those predicted as such.")
+    accuracy = _of_counts(lambda counts: float(accuracy(counts)), "Share of cases on the diagonal.")
+    error = _of_counts(lambda counts: 1 - float(accuracy(counts)), "Share of cases off the diagonal.")
+    mcc = _of_counts(lambda counts: float(mcc(counts)), "Matthews correlation for k classes (Gorodkin's R_K).")
 
     def binary(self, cls: Any) -> OperatingPoint:
         """Return the 2 × 2 table of one class against the rest, with every metric of two classes."""
-        index = position(cls, self.classes)
+        index = class_names.position(cls, self.classes)
         point = OperatingPoint(*(cell[index].item() for cell in one_vs_rest(self.counts)))
         if self._rows is None:
             return point
@@ -756,7 +673,38 @@ class ConfusionMatrix(Result):
         >>> matrix.interval("recall", of=1).n
         22
         """
-        return table_interval(self, statistic, of, averaging, level)
+        counts, classes, rows = self.counts, self.classes, self._rows
+        level = check.check_level(level)
+        if of is not None and averaging is not None:
+            raise InputError("interval", expected="a class (of=) or an average (averaging=)", got="both")
+        if rows is None and (counts % 1 != 0).any():
+            hint = "make the matrix of rows: MulticlassPredictions.confusion, or ConfusionMatrix.from_labels"
+            raise InputError(f"interval of {statistic}", expected="numbers of cases", got="sums of weights", hint=hint)
+        if of is not None:
+            figure = known(statistic)
+            index, rate = class_names.position(of, classes), figure.name if figure is not None else statistic
+            if rows is None and rate in _PROPORTIONS:
+                right, n = share_of(rate, *(int(cell[index]) for cell in one_vs_rest(counts)))
+                if not n:
+                    raise InputError(f"interval of {statistic}", expected="cases that it is a share of", got="none")
+                return proportion(right, n, level=level)
+            return _half_row_interval(self, statistic, None, np.arange(len(classes)) == index, level)
+        if averaging is None:
+            averaging, metric = averaged_metric(statistic)
+            if statistic not in STATISTICS and (averaging is None or metric == "average_precision"):
+                expected = check.one_of(statistic, list(STATISTICS))
+                hint = f"a metric of classes needs of= (one of {check.listing(classes)}) or averaging="
+                raise InputError("statistic", expected=expected, got=repr(statistic), hint=hint)
+            if rows is None and statistic in ("accuracy", "error"):
+                right, n = int(np.trace(counts)), int(counts.sum())
+                return proportion(right if statistic == "accuracy" else n - right, n, level=level)
+            if averaging is None:
+                return _half_row_interval(self, statistic, None, None, level)
+            statistic = metric
+        weight = counts.sum(axis=1) if averaging == "weighted" else np.ones(len(counts))
+        if averaging != "micro":
+            weight = weight * ~np.isnan(per_class(counts, statistic))
+        return _half_row_interval(self, statistic, averaging, weight, level)
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """Return a data frame like scikit-learn's classification report: a row per class, and rows of averages.

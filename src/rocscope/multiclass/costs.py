@@ -83,12 +83,9 @@ class CostMatrix(Result):
     def __init__(
         self, cost: Any, *, classes: Any = None, rows: RowsAre | None = None, allow_rewarded_errors: bool = False
     ) -> None:
-        table, names = class_names.square_by_class(cost, classes, "cost")
-        matrix = confusion.rows_actual(table, "cost", rows)
+        matrix, names = confusion.rows_actual(cost, classes, "cost", rows)
         if names is None:
             raise LabelError("classes", expected="a name for each row and column of cost", got="none")
-        if len(names) != len(matrix):
-            raise ShapeError("cost", expected=f"one row and one column per class ({len(names)})", got=str(len(matrix)))
         if not allow_rewarded_errors:
             _refuse_rewarded_errors(matrix, names)
         check.settle(self, cost=check.read_only(matrix), classes=names)
