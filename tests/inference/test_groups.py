@@ -1,9 +1,8 @@
 """Groups are a fact of the rows: what is given with the Predictions is as good as what is given with each call."""
 
-import warnings
-
 import numpy as np
 import pytest
+from scipy import stats
 from sklearn.model_selection import GroupKFold, KFold
 from sklearn.naive_bayes import GaussianNB
 
@@ -110,22 +109,109 @@ def test_calibration_intervals_draw_groups():
     assert alone.to_dict() == plain.to_dict()
 
 
-INDEPENDENT = {
+TESTS = {
     "mann_whitney": lambda p: rs.inference.mann_whitney(p.select(models=["a"])),
     "mcnemar": lambda p: rs.inference.mcnemar(p, 0.5),
     "compare_curves": lambda p: rs.inference.compare_curves(p, **QUICK),
 }
 
 
-@pytest.mark.parametrize("name", INDEPENDENT)
-def test_what_knows_no_groups_says_so(name):
+@pytest.mark.parametrize("name", TESTS)
+def test_groups_of_one_row_are_rows_and_others_are_used(name):
+    alone = TESTS[name](rs.Predictions(LABEL, SCORES, groups=np.arange(N)))
+    plain, grouped = TESTS[name](PLAIN), TESTS[name](GROUPED)
+    assert grouped.difference.reliable
+    assert alone.p_value == plain.p_value != grouped.p_value
+
+
+def test_unpaired_permutation_of_groups_is_flagged():
+    arms = {name: GROUPED.select(rows, models=[name]) for name, rows in (("a", FIRST), ("b", ~FIRST))}
     with pytest.warns(RocscopeWarning, match="treats rows as independent and ignores groups"):
-        found = INDEPENDENT[name](GROUPED)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        alone = INDEPENDENT[name](rs.Predictions(LABEL, SCORES, groups=np.arange(N)))
-        plain = INDEPENDENT[name](PLAIN)
-    assert found.p_value == alone.p_value == plain.p_value
+        assert rs.inference.compare_curves(arms, **QUICK).difference.reason.startswith("rows of a group")
+
+
+def test_mcnemar_of_groups_is_the_t_test_of_the_delete_one_group_jackknife():
+    uneven = np.arange(N) ** 2 // 400  # 36 groups of 1 to 20 rows
+    test = rs.inference.mcnemar(rs.Predictions(LABEL, SCORES, groups=uneven), 0.5)
+    right = [(SCORES[model] >= 0.5) == LABEL for model in "ab"]
+    change = np.append(right[1].astype(int) - right[0], [1, -1])  # with Bonett & Price's rows
+    group = np.append(uneven, [1000, 1001])
+    without = np.array([change[group != k].mean() for k in np.unique(group)])
+    u = without.size
+    error = np.sqrt((u - 1) / u * ((without - change.mean()) ** 2).sum())
+    assert test.difference.value == change[:-2].mean()
+    assert test.difference.standard_error == pytest.approx(error, rel=1e-12)
+    assert test.p_value == pytest.approx(2 * stats.t.sf(abs(change[:-2].mean()) / error, test.df), rel=1e-9)
+    assert f"{u} groups" in test.method
+
+
+@pytest.mark.parametrize("labels", [LABEL, np.arange(N) % 3 > 0], ids=["of groups", "of rows"])
+def test_the_rank_test_of_groups_rejects_where_the_interval_excludes_a_half(labels):
+    rows = rs.Predictions(labels, SCORES["a"], groups=GROUP)
+    test = rs.inference.mann_whitney(rows)
+    touching = rs.auc_interval(rows, level=1 - test.p_value)
+    assert min(abs(touching.low - 0.5), abs(touching.high - 0.5)) < 1e-9
+    with pytest.raises(InputError, match="method, for rows in groups"):
+        rs.inference.mann_whitney(rows, method="exact")
+
+
+def test_curves_of_groups_are_compared_by_exchanging_whole_groups():
+    rng, k, m = np.random.default_rng(1), 8, 4
+    label, group = rng.random(k * m) < 0.5, np.repeat(np.arange(k), m)
+    ranks = [rng.normal(size=k)[group] + 0.2 * rng.normal(size=k * m) + label for _ in "ab"]
+    ranks = np.array([rank.argsort().argsort() for rank in ranks])
+
+    def between_curves(swapped):
+        """Return the sum over k of the differences in errors with the k lowest ranks called negative."""
+        first, second = np.where(swapped[group], ranks[::-1], ranks)
+        # Exchanged ranks may tie, which the test breaks at random: the mean over some ways.
+        ways = []
+        for _ in range(1 if not swapped.any() else 40):
+            right = [label[np.lexsort((rng.random(k * m), rank))].cumsum() for rank in (first, second)]
+            ways.append(2 * abs(right[0] - right[1]).sum())
+        return np.array(ways)
+
+    patterns = [np.array(list(np.binary_repr(i, k)), int) > 0 for i in range(2**k)]
+    observed = between_curves(np.zeros(k, bool))[0]
+    exact = np.mean([(between_curves(pattern) >= observed).mean() for pattern in patterns])
+    rows = rs.Predictions(label, dict(zip("ab", ranks, strict=True)), groups=group)
+    p_value = rs.inference.compare_curves(rows, replicates=4000, progress=False).p_value
+    assert p_value == pytest.approx(exact, abs=0.03)
+    assert rs.inference.compare_curves(rs.Predictions(label, rows.scores), **QUICK).p_value < exact / 3
+
+
+def test_comparisons_of_several_classes_take_equal_rows_of_a_group_as_one_row_with_their_number_as_weight():
+    rng, k = np.random.default_rng(4), 60
+    times, label = rng.integers(1, 6, k), np.arange(k) % 3
+    proba = {model: rng.dirichlet([1, 1, 1], k) for model in "ab"}
+    row, multi = np.repeat(np.arange(k), times), rs.multiclass
+    repeated = multi.MulticlassPredictions(label[row], {m: p[row] for m, p in proba.items()}, groups=row)
+    weighted = multi.MulticlassPredictions(label, proba, sample_weight=times, weights="sampling")
+    costs = [
+        multi.compare_multiclass_costs(rows, multi.CostMatrix.errors([0, 1, 2]))[0] for rows in (repeated, weighted)
+    ]
+    of_groups, of_rows = (test.difference.standard_error for test in costs)
+    assert of_rows < of_groups < 1.1 * of_rows  # the jackknife's moves
+    for test in (multi.compare_multiclass_auc(repeated)[0], costs[0]):
+        t = test.difference.value / test.difference.standard_error
+        assert test.p_value == pytest.approx(2 * stats.t.sf(abs(t), test.df), rel=1e-9)
+        assert test.df < k
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("constant", [False, True])
+def test_equal_models_with_an_effect_of_each_group_are_rejected_in_5_percent(constant):
+    rng, group, p_values = np.random.default_rng(5), np.repeat(np.arange(40), 10), []
+    for _ in range(500):
+        label = (rng.random(40) < 0.4)[group] if constant else rng.random(400) < 0.4
+        effects = [rng.normal(size=40)[group] for _ in range(3)]
+        scores = {model: label + effect + rng.normal(size=400) for model, effect in zip("ab", effects, strict=False)}
+        rows = rs.Predictions(label, scores, groups=group)
+        chance = rs.inference.mann_whitney(rs.Predictions(label, effects[2] + rng.normal(size=400), groups=group))
+        curves = rs.inference.compare_curves(rows, replicates=99, progress=False)
+        p_values.append([rs.inference.mcnemar(rows, 0.5).p_value, chance.p_value, curves.p_value])
+    size = (np.array(p_values) <= 0.05).mean(axis=0)
+    assert (size <= 0.055 + 2 * np.sqrt(0.05 * 0.95 / 500)).all(), size
 
 
 def test_repeats_are_no_new_data_whatever_the_groups():

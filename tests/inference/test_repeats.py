@@ -72,7 +72,7 @@ REFUSED = {
     "inference.mcnemar": ("McNemar's test", lambda preds: rs.inference.mcnemar(preds, 0.5)),
     "inference.mann_whitney": ("Wilcoxon–Mann–Whitney test", lambda preds: rs.inference.mann_whitney(one(preds))),
     "inference.compare_curves": (
-        "the permutation test",
+        "the paired permutation test",
         lambda preds: rs.inference.compare_curves(preds, replicates=10),
     ),
     "inference.threshold_table": ("a table of thresholds", lambda preds: rs.inference.threshold_table(one(preds))),

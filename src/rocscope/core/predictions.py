@@ -650,7 +650,7 @@ REFUSED: dict[str, dict[str, str]] = {
     "pilot": _ONE_ROW_A_CASE | _CASES,
     "in_money": {"frequency": "repeat rows instead, or pass the context to rs.choose"},
     **dict.fromkeys(("plan_campaign", "choose for a Campaign", "allocate", "profit"), _CAMPAIGN),
-    "the permutation test": _ONE_ROW_A_CASE | _EXCHANGED | _LABELLED,
+    **dict.fromkeys(("the paired permutation test", "the permutation test"), _ONE_ROW_A_CASE | _EXCHANGED | _LABELLED),
     "a table of thresholds": _ONE_ROW_A_CASE | _CASES | _CLOSED_FORMS,
     "bootstrap": _CLOSED_FORMS,
     "a constraint with a level": _INDEPENDENT | _CASES | _LABELLED,
@@ -670,10 +670,8 @@ REFUSED: dict[str, dict[str, str]] = {
 
 KNOWS_NO_GROUPS = frozenset(
     (
-        "Wilcoxon–Mann–Whitney test",
         "the permutation test",
         "drift",
-        "McNemar's test",
         "a table of thresholds",
         "pilot",
         "prevalence from labelled rows",

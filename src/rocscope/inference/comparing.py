@@ -15,10 +15,10 @@ import numpy as np
 
 from rocscope._base import special
 from rocscope._base import validation as check
-from rocscope._base.arrays import Array, Booleans
+from rocscope._base.arrays import Array, Booleans, Indices
 from rocscope._base.contract import contract
 from rocscope._base.progress import Progress
-from rocscope.core import Predictions, ThresholdCounts
+from rocscope.core import Predictions, ThresholdCounts, independent_units
 from rocscope.core.predictions import require_kinds
 from rocscope.errors import InputError, PairingError
 from rocscope.figures.influence import Smooth
@@ -260,7 +260,8 @@ def mann_whitney(
         Alternative hypothesis about the AUC, compared with 1/2.
     method : {"auto", "exact", "asymptotic"}
         Enumeration of all labellings, with ties unchanged; or the normal approximation with tie and continuity
-        corrections. "auto" is exact while rows × rows of the rarer class are at most 10,000.
+        corrections. "auto" is exact while rows × rows of the rarer class are at most 10,000. Rows in groups, which
+        cannot be relabelled one by one, have the score test of the area, and no other method.
     level : float
         Confidence level of the interval of AUC − 1/2, which is that of `auc_interval`.
 
@@ -272,15 +273,20 @@ def mann_whitney(
     Raises
     ------
     InputError
-        If weights are not whole numbers; OneClassError if one class is missing.
+        If weights are not whole numbers, or for another method than "auto" if rows are in groups; OneClassError if one
+        class is missing.
 
     Notes
     -----
     U = P·N·AUC, ties counting one half. The null hypothesis is equality of distributions, which is stronger than an AUC
     of 1/2; the interval does not assume it. Exact two-sided p: all labellings as far from the mean as the observed.
 
+    With groups in the Predictions, t = (2·AUC − 1)·√N for the N effective trials of `auc_interval`, whose interval this
+    test inverts.
+
     References
     ----------
+    Obuchowski 1997, Biometrics 53:567–578 (groups);
     Mann & Whitney 1947, Ann. Math. Stat. 18:50–60; Hernández-Orallo 2004 (AUC as the Wilcoxon statistic).
 
     Examples
@@ -294,18 +300,26 @@ def mann_whitney(
     check.check_choice("alternative", alternative, inference.ALTERNATIVES)
     check.check_choice("method", method, ("auto", "exact", "asymptotic"))
     data = sample_of(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
-    reason = require_kinds("Wilcoxon–Mann–Whitney test", data.rows or data.counts)
+    require_kinds("Wilcoxon–Mann–Whitney test", data.rows or data.counts)
     counts = data.counts
     counts.require_both_classes("Wilcoxon–Mann–Whitney test")
     counts.require_cases()
-    difference = areas.auc_interval(counts, level=level)
-    difference = replace(difference, reason=reason or difference.reason)
+    grouped = data.rows is not None and data.rows.grouped
+    sample = areas.auc_sample(data if grouped else sample_of(counts))
+    difference = areas.estimate_area(sample, 0, "auto", level).shifted(-0.5)
     statistic = counts.pairs().auc() * counts.n_pos * counts.n_neg
+    if grouped:
+        check.check_choice("method, for rows in groups", method, ("auto",))
+        size = sample.size(0)
+        t = 2 * difference.value * sqrt(size.trials)
+        p_value = inference.Hypothesis(alternative, level=level).p_value(t, size.df)
+        name = f"score test, {sample.note}"
+        return inference.Comparison("chance", "model", difference, statistic, p_value, name, alternative, df=size.df)
     if method == "auto":
         method = "exact" if counts.n * min(counts.n_pos, counts.n_neg) <= _MOST_EXACT else "asymptotic"
     p_value = _exact(counts, alternative) if method == "exact" else _asymptotic(counts, alternative)
     name = f"Wilcoxon–Mann–Whitney, {method}"
-    return inference.Comparison("chance", "model", difference.shifted(-0.5), statistic, p_value, name, alternative)
+    return inference.Comparison("chance", "model", difference, statistic, p_value, name, alternative)
 
 
 def _exact(counts: ThresholdCounts, alternative: inference.Alternative) -> float:
@@ -405,10 +419,11 @@ def compare_curves(
     Notes
     -----
     Paired: ``E = Σ_k |errors of the first − errors of the second|`` with the k highest ranks called positive; under the
-    null hypothesis the two ranks of a row can be exchanged. Unpaired: both samples are put on the scale of the share of
-    a common mixture of classes that ranks lower, E is the area between the error rates along it, and rows of one class
-    are exchanged between the samples. Ties are broken at random, independently in each permutation. p = (1 +
-    permutations with an E as large)/(1 + replicates).
+    null hypothesis the two ranks of a row can be exchanged, those of a group in all its rows at once. Unpaired: both
+    samples are put on the scale of the share of a common mixture of classes that ranks lower. E is the area between the
+    error rates along it, and rows of one class are exchanged between the samples, whatever their groups. Ties are
+    broken at random, independently in each permutation. p = (1 + permutations with an E as large)/(1 +
+    replicates).
 
     References
     ----------
@@ -430,7 +445,7 @@ def compare_curves(
     if len(arms) != 2:
         raise InputError("models to compare", expected="two", got=f"{len(arms)}")
     if arms.rows is not None:
-        reason = require_kinds("the permutation test", arms.rows)
+        reason = require_kinds("the paired permutation test", arms.rows)
         exchange = _Paired.of(arms.rows)
     else:
         rows = [arm.require_rows(f"the permutation test of {name!r}") for name, arm in arms.items()]
@@ -450,18 +465,19 @@ def compare_curves(
 
 @dataclass(frozen=True)
 class _Paired:
-    """Both models' ranks on the same rows, which can be exchanged in every row."""
+    """Both models' ranks on the same rows, which can be exchanged in every row, or in all rows of a group."""
 
     positive: Booleans
     first: Array
     second: Array
+    unit: Indices | None
 
     kind = "paired"
 
     @classmethod
     def of(cls, predictions: Predictions) -> "_Paired":
         first, second = predictions.scores.values()
-        return cls(predictions.y_true, _dense(first), _dense(second))
+        return cls(predictions.y_true, _dense(first), _dense(second), independent_units(predictions))
 
     @property
     def n(self) -> int:
@@ -472,6 +488,8 @@ class _Paired:
         first, second = _break_ties(self.first, rng, size), _break_ties(self.second, rng, size)
         if permute:
             swapped = rng.random(first.shape) < 0.5
+            if self.unit is not None:
+                swapped = swapped[:, self.unit]  # a group is exchanged as its number's row would be
             first, second = np.where(swapped, second, first), np.where(swapped, first, second)
             first, second = _break_ties(first, rng, size), _break_ties(second, rng, size)
         # Positives among the k lowest ranks, for each k. Errors differ by twice the difference of these.

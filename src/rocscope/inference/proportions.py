@@ -25,11 +25,12 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Booleans
 from rocscope._base.contract import contract
 from rocscope.core import OperatingPoint, Predictions, Result, html_table
-from rocscope.core.predictions import require_kinds
+from rocscope.core.predictions import independent_units, require_kinds
 from rocscope.core.ranking import count_at_least
 from rocscope.errors import ColumnError, InputError
 from rocscope.inference import estimate as inference
 from rocscope.inference.estimate import FEW_ROWS, Comparison, Estimate, Hypothesis, few, normal_quantile
+from rocscope.inference.variance import RowDesign
 from rocscope.sample import point_of, rows_of, sample_of
 
 ShareMethod = Literal["wilson", "clopper-pearson", "jeffreys", "wald"]
@@ -445,7 +446,7 @@ def mcnemar(
         Compares accuracy, tpr, or tnr.
     method : {"mid-p", "exact", "asymptotic"}
         Binomial with half of the probability of the observed table, which holds its level almost always; binomial,
-        which is conservative; z = (b − c)/√(b + c), for many discordant rows.
+        which is conservative; z = (b − c)/√(b + c), for many discordant rows. Rows in groups have a t test instead.
     alternative : {"two-sided", "greater", "less"}
         Alternative hypothesis about second − first.
     level : float
@@ -453,7 +454,7 @@ def mcnemar(
     Returns
     -------
     Comparison
-        The statistic is the number of rows that only the second has right.
+        The statistic is the number of rows that only the second has right; t for rows in groups.
 
     Raises
     ------
@@ -467,8 +468,12 @@ def mcnemar(
     With b rows that only the second and c rows that only the first has right, the difference is (b − c)/n. Its interval
     is Bonett and Price's: Wald's with one row added to both b and c, so that it never collapses.
 
+    Rows of a group are not independent: with groups in the Predictions, t is the mean of the rows' differences over its
+    standard error between groups, and the two added rows are groups of their own.
+
     References
     ----------
+    Obuchowski 1998, Stat. Med. 17:1495–1507; Durkalski et al. 2003, Stat. Med. 22:2417–2428 (groups);
     McNemar 1947, Psychometrika 12:153–157; Fagerland, Lydersen & Laake 2013, BMC Med. Res. Methodol. 13:91 (mid-p);
     Bonett & Price 2012, Br. J. Math. Stat. Psychol. 65:479–488.
 
@@ -493,7 +498,7 @@ def mcnemar(
     if len(predictions.models) != 2:
         hint = "choose them: predictions.select(models=[first, second])"
         raise InputError("models to compare", expected="two", got=f"{len(predictions.models)}", hint=hint)
-    reason = require_kinds("McNemar's test", predictions)
+    require_kinds("McNemar's test", predictions)
     positive, weight = predictions.y_true, predictions.frequency
     weight = np.ones(len(predictions), np.int64) if weight is None else weight.astype(np.int64)
 
@@ -509,6 +514,18 @@ def mcnemar(
         raise InputError("McNemar's test", expected=f"rows among {among}", got="none")
     only_second = int(weight[rows & second_right & ~first_right].sum())
     only_first = int(weight[rows & first_right & ~second_right].sum())
+    value = (only_second - only_first) / n
+    first, second = predictions.models
+    of_rows = "" if among == "all" else f", {among}"
+    if predictions.grouped:
+        # Of Bonett & Price's rows, one that only the second and one that only the first has right, each is a group.
+        change = np.append(second_right[rows].astype(float) - first_right[rows], [1, -1])
+        group = independent_units(predictions)[rows]  # type: ignore[index]
+        group = np.append(group, group.max() + np.array([1, 2]))
+        design = RowDesign.of(change.size, np.append(weight[rows], [1, 1]), group, "frequency")
+        mean, df = design.mean_and_df(change, level)
+        difference = replace(mean, value=value, low=max(mean.low, -1.0), high=min(mean.high, 1.0), n=n)
+        return hypothesis.compare(first, second, difference, df=df, method=f"Obuchowski, {mean.method}{of_rows}")
     p_value = _discordance(only_second, only_first, method, hypothesis)
 
     # Bonett & Price: Wald's interval of paired shares, with one more row that only the second, and one that only the
@@ -517,10 +534,8 @@ def mcnemar(
     error = sqrt((gain + loss - (gain - loss) ** 2) / (n + 2))
     reach = normal_quantile(level) * error
     low, high = max(gain - loss - reach, -1.0), min(gain - loss + reach, 1.0)
-    difference = Estimate((only_second - only_first) / n, low, high, level, "Bonett–Price", n, error, reason)
-    first, second = predictions.models
-    name = f"McNemar, {method}" + ("" if among == "all" else f", {among}")
-    return hypothesis.comparison(first, second, difference, float(only_second), p_value, name)
+    difference = Estimate(value, low, high, level, "Bonett–Price", n, error)
+    return hypothesis.comparison(first, second, difference, float(only_second), p_value, f"McNemar, {method}{of_rows}")
 
 
 def _rows_of_table(table: Any) -> Predictions:

@@ -684,14 +684,23 @@ class RowDesign:
         return stratum_of_moves(moves, self.group, self.frequency)
 
     def mean(self, values: Array, level: float) -> inference.Estimate:
-        """Return the weighted mean of a value of each row, in the order of `rows`, with its t interval.
+        """Return the weighted mean of a value of each row, in the order of `rows`, with its t interval."""
+        return self.mean_and_df(values, level)[0]
 
-        The degrees of freedom are those of a normal sample whose variance is known equally well, 2n/(kurtosis − 1).
+    def mean_and_df(self, values: Array, level: float) -> tuple[inference.Estimate, float]:
+        """Return the mean, and its degrees of freedom for a test.
+
+        They are those of a normal sample whose variance is known equally well, 2n/(kurtosis − 1). Groups of unequal
+        size have the jackknife's moves (CR3).
         """
-        stratum = self.stratum(moves_of_mean(values[:, np.newaxis], self.amount))
+        moves = moves_of_mean(values[:, np.newaxis], self.amount)
+        if self.group is not None:
+            moves = moves * leave_one_out_factor(self.share, self.group)[:, np.newaxis]
+        stratum = self.stratum(moves)
         value, error = float(self.share @ values), max(stratum.variance(0), 0.0) ** 0.5
         informative = stratum.informative_units(stratum.moves[:, 0])
-        reach = inference.t_quantile(inference.normal_quantile(level), max(informative, 1)) * error
+        df = max(informative, 1.0)
+        reach = inference.t_quantile(inference.normal_quantile(level), df) * error
         reason = self.reason or inference.few(informative, inference.FEW_INFORMATIVE, "informative rows")
         low, high = value - reach, value + reach
-        return inference.Estimate(value, low, high, level, self.named("t"), self.n, error, reason)
+        return inference.Estimate(value, low, high, level, self.named("t"), self.n, error, reason), df

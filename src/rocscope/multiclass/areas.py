@@ -815,15 +815,15 @@ def compare_multiclass_auc(
 
     Notes
     -----
-    As DeLong's test for two classes: z = D/√(V₁ + V₂ − 2C), with variances and covariance from the placements of the
-    rows within their classes.
+    As DeLong's test for two classes: D/√(V₁ + V₂ − 2C), with variances and covariance from the placements of the rows
+    within their classes. It is t with u·(e/u)² − 1 degrees of freedom for u rows, or groups, worth e of equal weight.
 
     Examples
     --------
     >>> first = np.array([[6, 3, 1], [5, 1, 4], [2, 7, 1], [4, 3, 3], [3, 2, 5], [2, 5, 3]]) / 10
     >>> preds = MulticlassPredictions(list("aabbcc"), {"a": first, "b": first[[0, 1, 2, 4, 3, 5]]})
     >>> compare_multiclass_auc(preds)["a", "b"]
-    Comparison(b − a: -0.1667, 95 % interval -0.4882 to 0.1548, p=0.31, two-sided, DeLong of hand_till, paired)
+    Comparison(b − a: -0.1667, 95 % interval -0.5883 to 0.255, p=0.356, two-sided, DeLong of hand_till, paired)
     """
     hypothesis = inference.Hypothesis(alternative, test, margin, level)
     check.check_choice("adjust", adjust, inference.OF_ESTIMATES)
@@ -846,17 +846,19 @@ def compare_multiclass_auc(
         value = multiclass_auc(predictions, model=model).average(variant).value
         estimates[model] = _estimate(value, float(covariance[i, i]), rows, level, f"DeLong of {variant}")
     name = rows.design.named(f"DeLong of {variant}, paired")
+    # With e − 1 degrees of freedom tests of 40 groups of geometric size reject in 9 %, with these in 6 %.
+    df = max(rows.design.effective**2 / (rows.design.n_groups or rows.design.n) - 1, 1.0)
 
     def compare_pair(i: int, j: int) -> inference.Comparison:
         first, second = estimates[models[i]], estimates[models[j]]
         variances = covariance[i, i] + covariance[j, j]
         error = variances - 2 * covariance[i, j]
         if error > _ROUNDING * variances:
-            difference = hypothesis.wald(second.value - first.value, sqrt(error), rows.design.n, name, bound=1)
+            difference = hypothesis.wald(second.value - first.value, sqrt(error), rows.design.n, name, df=df, bound=1)
             difference = replace(difference, reason=rows.design.reason)
         else:
             warn(f"{models[j]!r} − {models[i]!r}: the variance of the difference is 0 or undefined")
             difference = mover_difference(first, second, "intervals of both (MOVER)", first.n)
-        return hypothesis.compare(models[i], models[j], difference, method=name)
+        return hypothesis.compare(models[i], models[j], difference, df=df, method=name)
 
     return inference.compare_each_two(variant, estimates, covariance, compare_pair, adjust)

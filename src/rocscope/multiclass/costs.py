@@ -8,6 +8,7 @@ is expected to cost more than rejecting it (Chow's rule).
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -443,8 +444,8 @@ def compare_multiclass_costs(
 
     Notes
     -----
-    Paired t intervals of the mean of the rows' differences in cost; rows, or groups of rows, are the units. The p-value
-    refers the difference over its standard error to the normal distribution.
+    Paired t intervals of the mean of the rows' differences in cost, and the t test that they belong to; rows, or groups
+    of rows, are the units.
 
     Examples
     --------
@@ -474,24 +475,25 @@ def compare_multiclass_costs(
         columns.append(cost.of_rows(predictions.y_true, decided, reject_cost=reject_cost))
     paid = np.column_stack(columns)[design.rows]
 
-    def mean(values: Array, possible_cost: float) -> inference.Estimate:
-        """Return the mean of a column; if it does not vary, allow for unseen rows with the largest possible cost."""
-        estimate = design.mean(values, level)
+    def mean(values: Array, possible_cost: float) -> tuple[inference.Estimate, float]:
+        """Return the mean of a column and its df; if it does not vary, allow for unseen rows of the largest cost."""
+        estimate, df = design.mean_and_df(values, level)
         if np.ptp(values) > 0:
-            return estimate
+            return estimate, df
         warn("all rows cost the same, so that nothing varies; the interval is Wilson's for rows not seen")
         unseen = 1 - float(binomial_limits(design.effective, design.effective, "wilson", level)[0])
         reach = possible_cost * unseen
         error = reach / normal_quantile(level)
         value, method = estimate.value, "Wilson for rows not seen"
-        return inference.Estimate(value, value - reach, value + reach, level, method, design.n, error, design.reason)
+        low, high = value - reach, value + reach
+        return inference.Estimate(value, low, high, level, method, design.n, error, design.reason), inf
 
     spread = float(np.ptp(possible))
-    estimates = {model: mean(paid[:, i], spread) for i, model in enumerate(models)}
+    estimates = {model: mean(paid[:, i], spread)[0] for i, model in enumerate(models)}
 
     def compare(i: int, j: int) -> inference.Comparison:
-        difference = mean(paid[:, j] - paid[:, i], 2 * spread)
-        return hypothesis.compare(models[i], models[j], difference, method=f"paired {difference.method}")
+        difference, df = mean(paid[:, j] - paid[:, i], 2 * spread)
+        return hypothesis.compare(models[i], models[j], difference, df=df, method=f"paired {difference.method}")
 
     covariance = design.stratum(moves_of_mean(paid, design.amount)).covariance
     return inference.compare_each_two("cost per case", estimates, covariance, compare, adjust)
