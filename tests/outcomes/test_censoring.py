@@ -100,8 +100,9 @@ def test_what_is_wrong_is_said():
             at_horizon(time, event, score, 3, censoring=given)
     with pytest.raises(InputError, match="none with strata"):
         at_horizon(time, event, score, 3, censoring={"x": [1, 0, 0, 1]}, strata=[0, 1, 1, 1])
-    with pytest.raises(InputError, match=r"two rows of a pair need weights at one time.*over_time"):
-        concordance(time, event, score, 3, censoring={"x": [1, 0, 0, 1]})
+    for options in ({"censoring": {"x": [1, 0, 0, 1]}}, {"strata": [0, 1, 1, 0]}):
+        with pytest.raises(InputError, match=r"two rows of a pair need weights at one time.*over_time"):
+            concordance(time, event, score, 3, **options)
 
 
 def patients(rng, n, censored=True):

@@ -480,7 +480,7 @@ def concordance(
         Events up to this time count.
     level, adjust : see `rocscope.compare`
     **options
-        Of `at_horizon`: event_codes, competing, strata, max_weight, sample_weight, weights, groups. With
+        Of `at_horizon`: event_codes, competing, max_weight, sample_weight, weights, groups. With
         ``competing="exclude"`` rows with a competing event count until it only.
 
     Returns
@@ -508,11 +508,10 @@ def concordance(
     """
     if np.ndim(horizon):
         raise InputError("horizon", expected="one time", got=f"{np.size(horizon)} of them")
-    if options.get("censoring") is not None:
-        hint = "over_time(…, censoring=) has the AUC at each time"
-        raise InputError(
-            "censoring", expected="none: two rows of a pair need weights at one time", got="one", hint=hint
-        )
+    for name in ("censoring", "strata"):
+        if options.get(name) is not None:
+            expected, hint = "none: two rows of a pair need weights at one time", f"over_time(…, {name}=) has AUCs"
+            raise InputError(name, expected=expected, got="one", hint=hint)
     (until,) = horizons_of(horizon)
     times, kinds = follow_up_of(time, event, options.get("event_codes"))
     # Events need weights, and nobody else does. So rows that are censored at the last event or later may be taken as
