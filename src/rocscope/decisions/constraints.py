@@ -312,7 +312,13 @@ class Constraint(Condition):
     @property
     def limited(self) -> str:
         """The number that `value` returns, as text."""
-        return "expected number of cases" if self.predicts else f"{self.quantity}{self.surely}"
+        if self.predicts:
+            return "expected number of cases"
+        if not self.tested:
+            return f"{self.quantity}{self.surely}"
+        if self.quantity in proportions.SHARES:  # the tests of all thresholds together guarantee less
+            return f"{self.quantity}{self.surely} of a threshold fixed in advance"
+        return f"{self.quantity} in the sample"
 
     @classmethod
     def parse(cls, text: "str | Constraint") -> "Constraint":
