@@ -115,7 +115,8 @@ class CampaignPlan(Plan):
 
         Notes
         -----
-        See `Decision.interval`. A capacity is filled at random among the next best scores, as `select` does it.
+        See `Decision.interval`. A capacity is filled with the cases of the highest scores, as `select` does it: the error is that of a share of
+        cases, not of a threshold.
         """
         samples = self._require_data()
         by_row = isinstance(self.curve, RowProfitCurve)
@@ -139,7 +140,8 @@ class CampaignPlan(Plan):
             rule = Rule(criterion_of("min_cost"), campaign.context, scale, limit=limit)
             label = f"{model} in {name}" if len(self.campaigns) > 1 else model
             candidates.append(Candidate(label, model, rule, times=campaign.population, fixed=campaign.fixed_cost))
-        return SamplingModel(samples, Candidates(tuple(candidates), idle=0.0))  # no campaign costs nothing
+        # No campaign costs nothing.
+        return SamplingModel(samples, Candidates(tuple(candidates), idle=0.0), ranked=True)
 
     def _sampling_model_of_rows(self, samples: Samples) -> SamplingModel:
         """Return the sampling model of the best offer if the benefit differs between rows."""

@@ -126,6 +126,14 @@ class Rule:
                 tp, fn, fp, tn = positive * tp, positive * fn, negative * fp, negative * tn
             return np.asarray(self.criterion.value(tp, fp, fn, tn), dtype=np.float64)
 
+    def depth(self, tp: Array, fp: Array, n_pos: Array, n_neg: Array) -> Array:
+        """Return the share of cases that points predict positive."""
+        share: Any = self.context.target_prevalence
+        with np.errstate(invalid="ignore", divide="ignore"):
+            if share is None:
+                share = n_pos / (n_pos + n_neg)
+            return np.nan_to_num(share * (tp / n_pos)) + np.nan_to_num((1 - share) * (fp / n_neg))
+
     def best(self, tp: Array, fp: Array, *, acting: bool = False) -> Best:
         """Return the best point of one model in each sample, optionally among those that predict somebody positive."""
         n_pos, n_neg = tp[..., -1:], fp[..., -1:]
@@ -153,12 +161,7 @@ class Rule:
 
     def _best_within(self, limit: float, goodness: Array, tp: Array, fp: Array, first: int) -> Best:
         """Return the best point within a maximum share of positive predictions, or the mix of two that attains it."""
-        share: Any = self.context.target_prevalence
-        n_pos, n_neg = tp[:, -1:], fp[:, -1:]
-        with np.errstate(invalid="ignore", divide="ignore"):
-            if share is None:
-                share = n_pos / (n_pos + n_neg)
-            depth = np.nan_to_num(share * (tp / n_pos)) + np.nan_to_num((1 - share) * (fp / n_neg))
+        depth = self.depth(tp, fp, tp[:, -1:], fp[:, -1:])
         too_deep = depth > limit * (1 + TIE)
 
         # The mix of two points at the limit, where the concave envelope of value over depth has its edge.
@@ -260,7 +263,12 @@ def pick(matrix: Array, point: Array) -> Array:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A model and its threshold rule; costs are multiplied by `times`, then `fixed` is added."""
+    """A model and its threshold rule; costs are multiplied by `times`, then `fixed` is added.
+
+    A campaign that fills its capacity contacts the customers of the highest scores, as many as planned, however many
+    are above a threshold. So a case beyond the limit of the rule is not worth what it is on its own, but what it takes
+    away: `marginal` is the saving of one more case at the limit.
+    """
 
     label: str
     model: str
@@ -268,6 +276,7 @@ class Candidate:
     negated: bool = False
     times: float = 1.0
     fixed: float = 0.0
+    marginal: float = 0.0
 
     def points(self, tallied: Mapping[str, tuple[Array, Array]]) -> Points:
         """Return the points of the candidate's model."""
@@ -286,8 +295,38 @@ class Candidate:
     def value(self, cells: Array, quantity: CostOrCriterion) -> Array:
         """Return cost or criterion for cells tp, fp, n_pos and n_neg along the last axis."""
         rule = self.rule if quantity == "criterion" else replace(self.rule, criterion=MIN_COST)
-        with np.errstate(invalid="ignore"):
-            return self.times * rule.value(*np.moveaxis(cells, -1, 0)) + self.fixed
+        tp, fp, n_pos, n_neg = np.moveaxis(cells, -1, 0)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            value = rule.value(tp, fp, n_pos, n_neg)
+            if self.marginal:
+                value = value + self.marginal * (rule.depth(tp, fp, n_pos, n_neg) - (rule.limit or 0))
+            return self.times * value + self.fixed
+
+    def by_rank(self, points: Points, point: Array) -> Array:
+        """Return mixed points as they are carried out: the limit is filled with the cases of the highest scores.
+
+        Between the thresholds of the mix a curve of new cases is concave, and lies above the mix.
+        """
+        if not self.marginal:
+            return point
+        tp, fp = points
+        limit, depth = self.rule.limit or 0, self.rule.depth(tp, fp, tp[:, -1:], fp[:, -1:])
+        low = np.maximum((depth <= limit).sum(axis=1) - 1, 0)
+        high = np.minimum(low + 1, depth.shape[1] - 1)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            part = np.nan_to_num((limit - pick(depth, low)) / (pick(depth, high) - pick(depth, low)))
+        return np.where(point[:, 2:] > 0, np.column_stack([low, high, part]), point)
+
+    def at_limit(self, points: Points, point: Array) -> "Candidate":
+        """Return the candidate with the marginal saving at its mixed point of the sample; 0 below the limit."""
+        low, high, part = point[0]
+        if not part:
+            return self
+        tp, fp = (counts[0, [int(low), int(high)]] for counts in points)
+        n_pos, n_neg = (counts[0, -1] for counts in points)
+        cost = self.rule.value(tp, fp, n_pos, n_neg)
+        marginal = float((cost[0] - cost[1]) / np.diff(self.rule.depth(tp, fp, n_pos, n_neg))[0])
+        return replace(self, marginal=marginal)
 
     def best(self, points: Points, *, acting: bool = False) -> Best:
         """Return its best point in each sample; see `Rule.best`. "Everybody" stays everybody in other samples."""
@@ -503,6 +542,16 @@ def in_sample(design: Design, candidates: Candidates) -> InSample:
     )
 
 
+def at_limits(design: Design, candidates: Candidates, sample: InSample) -> Candidates:
+    """Return the candidates with what one more case at their limit would save in the sample."""
+    points = candidates.points(resampling.tally_all(design, design.frequency[None, :]))
+    at_limit = [
+        candidate.at_limit(of_model, point) if candidate.rule.limit is not None else candidate
+        for candidate, of_model, point in zip(candidates.members, points, sample.points, strict=True)
+    ]
+    return replace(candidates, members=tuple(at_limit))
+
+
 def bootstrap_choice(
     design: Design, candidates: Candidates, sample: InSample, replicates: int, seed: int, progress: Progress
 ) -> Replicates:
@@ -569,7 +618,8 @@ def cross_validate(
         for number, candidate in enumerate(candidates.members):
             for acting in (False, True):
                 best = candidate.best(training[number], acting=acting)
-                cells = _cells(tests[number], best.point, best.goodness)
+                point = candidate.by_rank(training[number], best.point)
+                cells = _cells(tests[number], point, best.goodness)
                 sums[int(acting), number] += np.nansum(cells, axis=0) / repeats
                 if not acting:
                     failed[number] += (~np.isfinite(best.goodness)).mean() / repeats
@@ -865,7 +915,8 @@ class DrawsOfCounts:
         classes = [prevalence, 1 - prevalence]
         acting = np.column_stack([prevalence * tpr, (1 - prevalence) * fpr, *classes])
         nobody = np.column_stack([np.zeros((DRAWS, 2)), *classes])
-        return candidate.value(n * acting, quantity), candidate.value(n * nobody, quantity)
+        of_nobody = replace(candidate, marginal=0.0)
+        return candidate.value(n * acting, quantity), of_nobody.value(n * nobody, quantity)
 
 
 @dataclass(frozen=True)

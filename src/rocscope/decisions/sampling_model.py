@@ -400,7 +400,9 @@ class Generalization:
         lowest = np.full(len(drawn.cells), np.nan)
         for number, candidate in enumerate(self.candidates.members):
             is_best = drawn.number == number
-            lowest[is_best] = self._sign * candidate.value(drawn.chosen[is_best], self.quantity)
+            # Every choice fills the limit by itself, so that its cases have no marginal cost.
+            again = replace(candidate, marginal=0.0)
+            lowest[is_best] = self._sign * again.value(drawn.chosen[is_best], self.quantity)
         excess = self._loss(drawn.cells)[:, chosen] - lowest
         excess = excess[np.isfinite(excess)]
         excess = (
@@ -573,6 +575,8 @@ class SamplingModel:
         The cost is then for this rule, which is not chosen again; a criterion is still estimated from `candidates`.
     uncertain : UncertainContext or None
         The context of new cases is drawn from it; the candidates' cost is its mean.
+    ranked : bool
+        True if exactly as many cases are acted on as planned, those of the highest scores.
     """
 
     samples: Samples | None = None
@@ -580,6 +584,7 @@ class SamplingModel:
     row_costs: RowCostModel | None = None
     fixed: Callable[[], FixedRule] | None = None
     uncertain: UncertainContext | None = None
+    ranked: bool = False
 
     def estimate(self, *, quantity: CostOrCriterion = "cost", **options: Any) -> ChosenEstimate:
         """Return the cost (in the candidates' unit) or criterion of the choice on new cases.
@@ -635,6 +640,8 @@ class SamplingModel:
         seed = check.seed_of(random_state)
         design = generalization.design_of_all(samples, seed, stratified=stratified)
         sample = generalization.in_sample(design, candidates)
+        if self.ranked:
+            candidates = generalization.at_limits(design, candidates, sample)
         held_out = generalization.cross_validate(design, candidates, seed, folds, repeats)
         drawn = generalization.bootstrap_choice(design, candidates, sample, replicates, seed, progress)
         if self.row_costs is not None and candidates.criterion.name == "min_cost":
