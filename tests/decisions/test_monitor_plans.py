@@ -200,3 +200,14 @@ def test_a_state_with_a_damaged_plan_is_refused_by_its_name(tmp_path):
     content["rule"] = {"plan": content["rule"]["plan"].replace("unit_cost", "price")}
     with pytest.raises(StoredError, match="rule"):
         Monitor.from_dict(content)
+
+
+def test_a_review_by_a_reader_who_may_be_wrong_costs_what_the_reader_misses():
+    """Of 100 positives 80 are acted on after a look, and of 100 negatives 10: 1 + .2·5 and 1 + .1·5."""
+    reader = Review(1, sensitivity=0.8, specificity=0.9)
+    plan = rs.choose(rs.ThresholdCounts([2], [50], [50]), Context(cost_fp=5, cost_fn=5), review=reader)
+    assert plan.expected_cost == pytest.approx(1 + 0.5 * (0.2 * 5 + 0.1 * 5))
+    watch = rs.monitor(plan, fail_if="cost > 3").update([1, 0] * 100, [2, 2] * 100)
+    assert watch.interval["cost"].value == pytest.approx(plan.expected_cost)
+    with pytest.raises(InputError, match="cost, where a reader may be wrong"):
+        rs.monitor(plan, fail_if="precision < .2")

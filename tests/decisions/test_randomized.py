@@ -164,7 +164,8 @@ def third(rng):
     preds = sample(rng)
     context = Context(None, cost_fp=float(rng.choice([1, 4])), cost_fn=float(rng.choice([2, 9])))
     capacity = None if rng.random() < 0.3 else int(rng.integers(0, preds.n))
-    review = Review(float(rng.choice([0, 0.25, 1, 2])), capacity)
+    reader = (1.0, 1.0) if rng.random() < 0.5 else tuple(rng.integers(60, 101, 2) / 100)
+    review = Review(float(rng.choice([0, 0.25, 1, 2])), capacity, *reader)
     losses = []
     for score in preds.scores.values():
         cuts = [np.inf, *sorted(set(score.tolist()), reverse=True)]
@@ -174,7 +175,9 @@ def third(rng):
             act, look = score >= high, (score < high) & (score >= low)
             leave = score < low
             errors = context.cost_fp * (act & ~preds.y_true) + context.cost_fn * (leave & preds.y_true)
-            cost.append((errors + review.cost * look).mean())
+            missed = (1 - review.sensitivity) * context.cost_fn * preds.y_true
+            disturbed = (1 - review.specificity) * context.cost_fp * ~preds.y_true
+            cost.append((errors + (review.cost + missed + disturbed) * look).mean())
             looks.append(look.sum())
         losses.append(least(np.array(cost), [] if capacity is None else [(np.array(looks), capacity)]))
     decision = rs.choose(preds, context, review=review)

@@ -31,8 +31,8 @@ CAMPAIGN = Parameter(group=opt.CAMPAIGN)
 
 @opt.for_two_classes(
     "--score", "--pos-label", *opt.TWO_CLASS_COSTS, "--capacity", "--population", "--randomized", "--review-cost",
-    "--review-capacity", "--negate", "--plot", "--plot-width", "--fail-if",
-    instead="costs go to --cost-matrix",
+    "--review-capacity", "--review-sensitivity", "--review-specificity", "--negate", "--plot", "--plot-width",
+    "--fail-if", instead="costs go to --cost-matrix",
 )  # fmt: skip
 def choose(
     file: opt.File,

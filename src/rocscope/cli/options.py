@@ -17,7 +17,7 @@ import re
 import shlex
 import tomllib
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -462,14 +462,19 @@ class ReviewOptions:
     """Cost of a review of a case: offers review as a third action."""
     review_capacity: float | None = None
     """Largest number of such looks."""
+    review_sensitivity: float = 1.0
+    """Share of the positives that the reader acts on."""
+    review_specificity: float = 1.0
+    """Share of the negatives that the reader leaves."""
 
     def review(self) -> "rs.Review | None":
         """Return the Review, if any."""
         if self.review_cost is None:
-            if self.review_capacity is not None:
-                raise InputError("--review-capacity", expected="--review-cost too", got="none")
+            given = [option.name for option in fields(self) if getattr(self, option.name) != option.default]
+            if given:
+                raise InputError(f"--{given[0].replace('_', '-')}", expected="--review-cost too", got="none")
             return None
-        return rs.Review(self.review_cost, self.review_capacity)
+        return rs.Review(self.review_cost, self.review_capacity, self.review_sensitivity, self.review_specificity)
 
 
 def load_plan(path: str, classes: ClassOptions) -> Any:

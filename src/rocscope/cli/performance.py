@@ -438,7 +438,13 @@ def _ends(estimate: "Estimate") -> str:
 
 
 @opt.for_two_classes(
-    "--score", "--pos-label", "--review-cost", "--review-capacity", instead="the page shows each class against the rest"
+    "--score",
+    "--pos-label",
+    "--review-cost",
+    "--review-capacity",
+    "--review-sensitivity",
+    "--review-specificity",
+    instead="the page shows each class against the rest",
 )
 def report(
     file: opt.File,

@@ -115,8 +115,8 @@ class CampaignPlan(Plan):
 
         Notes
         -----
-        See `Decision.interval`. A capacity is filled with the cases of the highest scores, as `select` does it: the error is that of a share of
-        cases, not of a threshold.
+        See `Decision.interval`. A capacity is filled with the cases of the highest scores, as `select` does it: the
+        error is that of a share of cases, not of a threshold.
         """
         samples = self._require_data()
         by_row = isinstance(self.curve, RowProfitCurve)

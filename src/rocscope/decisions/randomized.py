@@ -18,7 +18,7 @@ import itertools
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from hashlib import blake2b
@@ -694,19 +694,22 @@ def _require_one_prevalence(vertices: Sequence[HullVertex], aim: _Target) -> Non
 @made_by_contract
 @dataclass(frozen=True)
 class Review(Result):
-    """A review of a case, after which it is treated correctly.
+    """A review of a case by a reader, who decides whether to act on it.
 
     Parameters
     ----------
     cost : float
-        Cost of one review, in addition to the cost of the right action.
+        Cost of one review, in addition to the cost of what the reader decides.
     capacity : float, optional
         Largest number of cases that can be looked at, among the population.
+    sensitivity, specificity : float
+        Share of the positives that the reader acts on, and of the negatives that the reader leaves: 1 and 1 for a
+        reader who is always right.
 
     Raises
     ------
     InputError
-        If one of them is below 0.
+        If one of them is below 0, or a share above 1.
 
     Examples
     --------
@@ -722,6 +725,8 @@ class Review(Result):
 
     cost: float
     capacity: float | None = None
+    sensitivity: float = 1.0
+    specificity: float = 1.0
 
     def __post_init__(self) -> None:
         cost = check.check_number(self.cost, "review cost", "an amount of at least 0", least=0)
@@ -730,6 +735,22 @@ class Review(Result):
             expected = "a number of cases of at least 0"
             capacity = check.check_number(self.capacity, "review capacity", expected, least=0)
             check.settle(self, capacity=capacity)
+        for name in ("sensitivity", "specificity"):
+            share = check.check_number(getattr(self, name), f"review {name}", "a share from 0 to 1", least=0)
+            if share > 1:
+                raise InputError(f"review {name}", expected="a share from 0 to 1", got=repr(share))
+            check.settle(self, **{name: share})
+
+    @property
+    def is_perfect(self) -> bool:
+        """True if the reader is always right."""
+        return self.sensitivity == self.specificity == 1
+
+    def costs(self, cost: Mapping[str, Any]) -> tuple[Any, Any]:
+        """Return the mean cost of a reviewed positive and of a reviewed negative, given the costs of the four cells."""
+        found, cleared = self.sensitivity, self.specificity
+        positive = found * cost["tp"] + (1 - found) * cost["fn"]
+        return self.cost + positive, self.cost + cleared * cost["tn"] + (1 - cleared) * cost["fp"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -783,7 +804,9 @@ class Reviewing(Result):
 
     def __repr__(self) -> str:
         reviewed = self.rule.shares if self.rule.randomized else f"score >= {self.threshold:.6g}"
-        return f"review of {reviewed}"
+        reader = self.review
+        by = "" if reader.is_perfect else f" (sensitivity {reader.sensitivity:g}, specificity {reader.specificity:g})"
+        return f"review of {reviewed}{by}"
 
 
 @dataclass(frozen=True)
@@ -824,10 +847,12 @@ def third_action(
 
     Notes
     -----
-    For a cost r of a look, g of a miss and a of a false alarm, acting begins where a line of slope
-    (1 − π)(a − r)/(π r) touches the hull, and looking where one of slope (1 − π) r/(π (g − r)) does. With a capacity
-    looks go where they save most a case: min(p·g, n·a)/(p + n) − r for a step of the hull with p positives and n
-    negatives; the last step at random. Exact; the optimum of the linear program over all mixtures of nested thresholds.
+    For a cost r of a look, g of a miss and a of a false alarm, and a reader who is always right, acting begins where a
+    line of slope (1 − π)(a − r)/(π r) touches the hull, and looking where one of slope (1 − π) r/(π (g − r)) does. A
+    look at a step of the hull with p positives and n negatives by a reader of sensitivity s and specificity t is worth
+    p·g·s − n·a·(1 − t) more than leaving it, and n·a·t − p·g·(1 − s) more than acting on it. With a capacity looks go
+    where the smaller of the two, less r·(p + n), is largest per case; the last step at random. Exact; the optimum of
+    the linear program over all mixtures of nested thresholds.
     """
     corners = corners_of(choices).tolist()
     rates = [choices.rates(corner) for corner in corners]
@@ -837,10 +862,16 @@ def third_action(
 
     # Without reviews a step is acted on if that saves more misses than it costs in false alarms.
     miss, alarm, look = context.miss_cost, context.false_alarm_cost, decimal(review.cost)
+    found, cleared = decimal(review.sensitivity), decimal(review.specificity)
     acted = [step.positives * miss > step.negatives * alarm for step in steps]
 
     # Reviews go first where they save most a case; with a capacity the last step is reviewed in part.
-    saved = [min(step.positives * miss, step.negatives * alarm) / step.size - look for step in steps]
+    saved = []
+    for step in steps:
+        misses, alarms = step.positives * miss, step.negatives * alarm
+        more_than_leaving = found * misses - (1 - cleared) * alarms
+        more_than_acting = cleared * alarms - (1 - found) * misses
+        saved.append(min(more_than_leaving, more_than_acting) / step.size - look)
     reviewed, room = [Fraction(0)] * len(steps), limit
     for i in sorted(range(len(steps)), key=lambda i: -saved[i]):
         if saved[i] <= 0 or room == 0:
@@ -854,7 +885,7 @@ def third_action(
     cost = prevalence * decimal(context.costs["fn"]) + (1 - prevalence) * decimal(context.costs["tn"])
     acting = looking = Fraction(0)
     for step, act, share in zip(steps, acted, reviewed, strict=True):
-        cost += share * (look * step.size - step.positives * miss)
+        cost += share * (look * step.size - found * step.positives * miss + (1 - cleared) * step.negatives * alarm)
         cost += (1 - share) * (step.negatives * alarm - step.positives * miss) * act
         acting += (1 - share) * act
         looking += max(share, Fraction(act))

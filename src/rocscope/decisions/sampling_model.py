@@ -741,11 +741,11 @@ def as_given(
         if review is None:
             positives = _Actions((acted.tp, acted.fn), (cost["tp"], cost["fn"]))
             return positives, _Actions((acted.fp, acted.tn), (cost["fp"], cost["tn"]))
-        # `looked` counts the cases that are acted on or reviewed; a review is followed by the right action.
-        looked, look = review.point, review.review.cost
+        # `looked` counts the cases that are acted on or reviewed.
+        looked, (reviewed_positive, reviewed_negative) = review.point, review.review.costs(cost)
         tp, fp = max(looked.tp - acted.tp, 0), max(looked.fp - acted.fp, 0)
-        positives = _Actions((acted.tp, tp, looked.fn), (cost["tp"], cost["tp"] + look, cost["fn"]))
-        return positives, _Actions((acted.fp, fp, looked.tn), (cost["fp"], cost["tn"] + look, cost["tn"]))
+        positives = _Actions((acted.tp, tp, looked.fn), (cost["tp"], reviewed_positive, cost["fn"]))
+        return positives, _Actions((acted.fp, fp, looked.tn), (cost["fp"], reviewed_negative, cost["tn"]))
 
     positives, negatives = actions(context.costs)
     n_pos, n_neg = float(sum(positives.counts)), float(sum(negatives.counts))

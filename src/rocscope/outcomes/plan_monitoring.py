@@ -79,6 +79,11 @@ class PlanMonitor(CellMonitor):
         self._treatments, self._index = _treatments_of(plan)
         quantities = [limit.quantity for limit in self.limits]
         names = dict.fromkeys((*(() if plan.columns else ("cost",)), *sequence.SHOWN, *quantities))
+        if isinstance(plan, Decision) and plan.review is not None and not plan.review.review.is_perfect:
+            # What the reader decided about a case is not among the rows, only what such a case costs on average.
+            names = {"cost": None}
+            if others := [quantity for quantity in quantities if quantity != "cost"]:
+                raise InputError("fail_if", expected="cost, where a reader may be wrong", got=", ".join(others))
         cells = np.array([treatment.cells for treatment in self._treatments]).ravel()
         costs = np.array([treatment.costs for treatment in self._treatments]).ravel()
         self._means = {}
@@ -192,8 +197,7 @@ def _treatments_of(plan: Any) -> tuple[list[Treatment], Indices]:
         costs = context.costs
         by_place = [Treatment(_LEFT, (costs["fn"], costs["tn"])), Treatment(_ACTED, (costs["tp"], costs["fp"]))]
         if isinstance(plan, Decision) and plan.review is not None:
-            look = plan.review.review.cost
-            by_place.append(Treatment(_REVIEWED, (look + costs["tp"], look + costs["tn"])))
+            by_place.append(Treatment(_REVIEWED, plan.review.review.costs(costs)))
         return by_place, np.arange(len(by_place))
     treatments = list(dict.fromkeys(treatment for segment in by_place for treatment in segment))
     number = {treatment: i for i, treatment in enumerate(treatments)}
