@@ -596,8 +596,8 @@ def _reviewed_share(options: Sequence[Choices], ratio: Array, prevalence: Array,
         for rise, run in zip(rises.tolist(), runs.tolist(), strict=True):
             positives, negatives = prevalence * rise, (1 - prevalence) * run
             unreviewed = np.minimum(positives, negatives * ratio)
-            looking = review.cost * (positives + negatives)
-            looking += (1 - review.sensitivity) * positives + (1 - review.specificity) * negatives * ratio
+            wrong = (1 - review.sensitivity) * positives + (1 - review.specificity) * negatives * ratio
+            looking = review.cost * (positives + negatives) + wrong
             cost += np.minimum(unreviewed, looking)
             share += np.where(looking < unreviewed, positives + negatives, 0)
         reviewed = np.where(cost < lowest, share, reviewed)
