@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from rocscope.engines.description import MOST_SCORES, Guess, describe, guess, uses_of
 from rocscope.engines.formats import FileLayout
-from rocscope.errors import ColumnError, ScoreError
+from rocscope.errors import ColumnError, InputError
 
 CLIENT = Path(__file__).parents[2] / "client"
 TWIN = CLIENT / "src" / "open" / "guess.ts"
@@ -105,10 +105,10 @@ def test_commas_that_may_stand_between_thousands_are_not_taken_for_decimal_marks
     rows = [f"{i % 2};{value}\n" for i, value in enumerate(values * 3)] + ["0;17\n"]
     path.write_text("y;p\n" + "".join(rows))
     whole, decimal = values[0].replace(",", ""), values[0].replace(",", ".")
-    with pytest.raises(
-        ScoreError, match=rf"{whole}, or {decimal} with a decimal comma.*for {decimal} pass decimal=','"
-    ):
+    words = rf"{whole} or {decimal}; for {whole} pass thousands=','.*; for {decimal} pass decimal=','"
+    with pytest.raises(InputError, match=words):
         guess(path, label="y")
+    assert guess(path, FileLayout(thousands=","), label="y").scores == ["p"]
     assert guess(path, FileLayout(decimal=","), label="y").scores == ["p"]
 
 

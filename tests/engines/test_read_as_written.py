@@ -14,7 +14,7 @@ import pytest
 import rocscope as rs
 from readers import FRAMES, WRITERS, counted, levels
 from rocscope.engines import describe, read_sketch
-from rocscope.errors import ColumnError, EngineError, InputError, RocscopeError, ScoreError, heard
+from rocscope.errors import ColumnError, EngineError, InputError, RocscopeError, RocscopeWarning, ScoreError, heard
 
 COLUMNS = {"label": "y", "scores": "s"}
 LABELS = [1, 0, 1]
@@ -116,11 +116,10 @@ def test_decimal_commas(tmp_path):
     content = 'y;s;t\n1;0,5;1,5\n0;"0,25";NA\n1;1e-3;-2,5\n'
     path = tmp_path / "a.csv"
     path.write_text(content)
-    for read in (rs.read, rs.read_counts, read_sketch):
-        with pytest.raises(
-            ScoreError, match=r"such as '0,5' in row 0; name the decimal mark: decimal=',' \(--decimal ,\)"
-        ):
-            read(path, **COLUMNS)
+    with pytest.warns(RocscopeWarning, match=r"a.csv: column 's': '0,25' is read as 0.25"):
+        assert rs.read(path, **COLUMNS).scores["s"].tolist() == [0.5, 0.25, 0.001]
+    with pytest.raises(ScoreError, match=r"such as '0,5' in row 0; name the decimal mark: decimal=','"):
+        rs.read(path, **COLUMNS, decimal=".")
     assert rs.read(path, **COLUMNS, decimal=",").scores["s"].tolist() == [0.5, 0.25, 0.001]
     assert rs.read(path, label="y", scores="t", decimal=",", missing="drop").scores["t"].tolist() == [1.5, -2.5]
     assert levels(rs.read_counts(path, **COLUMNS, decimal=",")["s"]) == counted(LABELS, [0.5, 0.25, 0.001])

@@ -42,7 +42,7 @@ class FileCase:
     @property
     def layout(self) -> dict[str, Any]:
         """What the page is told of the file."""
-        return {"decimal": self.facts.get("decimal", "."), "delimiter": None, "encoding": None}
+        return {"decimal": self.facts.get("decimal"), "delimiter": None, "encoding": None}
 
 
 FILES = {f"{case['why']} ({case['file']})": FileCase(case) for case in _TABLE["files"]}

@@ -9,11 +9,17 @@ const CANDIDATES = ",;\t|";
 export interface Dialect { readonly delimiter: number; readonly columns: readonly string[] }
 
 /** Columns and delimiter by the first row: of the delimiters outside quotes the one that splits it into most columns. */
-export function dialectOf(head: Uint8Array, decimal: string, delimiter: string | null): Dialect {
+export function dialectOf(head: Uint8Array, decimal: string | null, delimiter: string | null): Dialect {
   const text = new TextDecoder().decode(head); // which a letter cut in two at its end does not trouble
-  const best = bestSplit(text, delimiter ?? CANDIDATES.replace(decimal, ""));
+  const best = splitBy(text, decimal, delimiter);
   if (best.columns.join("") === "") throw new Refused("the file", { expected: "column names in the first row", got: "an empty one" });
   return best;
+}
+
+/** By the delimiter named, or by the best one; a comma that is the decimal mark, and so in quotes, only where no other splits. */
+function splitBy(text: string, decimal: string | null, delimiter: string | null): Dialect {
+  const best = bestSplit(text, delimiter ?? CANDIDATES.replace(decimal ?? "", ""));
+  return best.columns.length > 1 || delimiter ? best : bestSplit(text, ",");
 }
 
 /** The delimiter that splits the first row of a text into most columns, the first of several; best with quotes around whole fields. */
@@ -30,8 +36,8 @@ function quotesWholeFields(text: string, delimiter: string): number {
 }
 
 /** Some rows as they would be split, for a reader who looks for the right layout; no error, whatever the text. */
-export function splitRows(text: string, decimal: string, delimiter: string | null, most: number): string[][] {
-  const mark = String.fromCharCode(bestSplit(text, delimiter ?? CANDIDATES.replace(decimal, "")).delimiter);
+export function splitRows(text: string, decimal: string | null, delimiter: string | null, most: number): string[][] {
+  const mark = String.fromCharCode(splitBy(text, decimal, delimiter).delimiter);
   return text.split(/\r\n|\r|\n/).slice(0, most).map((line) => firstRow(line, mark));
 }
 

@@ -144,7 +144,7 @@ export class JsonNames {
 
   finish(rows: number, subject: string): ReturnType<NameSink["finish"]> {
     if (this.kinds.size > 1) throw new Refused(subject, { expected: "text, numbers or dates", got: "values of several types", hint: "write it as text" });
-    if (this.kinds.has("number")) return this.texts.finish(rows, ".");
+    if (this.kinds.has("number")) return this.texts.finish(rows, ".", subject);
     const names = this.texts.raw(rows);
     return this.kinds.has("bool") ? { ...names, classes: names.classes.map((text) => text === "true"), kind: "bool" } : names;
   }

@@ -75,6 +75,7 @@ export class CountedRows {
       weight && checked(kept(weight)),
       fold ? new Set(named(fold).codes).size : 0,
     );
+    found.warnings.push(...(rows.notes ?? []).map((note) => `${file}: ${note}.`));
     if (segment) found.split("segment", named(segment), subject("segment", roles.segment!));
     if (fold) found.split("fold", named(fold), subject("fold", roles.fold!));
     return found;

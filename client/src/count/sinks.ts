@@ -3,6 +3,7 @@
 import { DECIMAL_DIGITS, DECIMAL_PLACES, NA_WORDS } from "../constants";
 import { Refused, shown } from "./errors";
 import { FIRST_ROUNDED, type Numbers } from "./numbers";
+import { type Decimal, isNumeral, readingOf, settlesPoint } from "./numerals";
 
 /** A column of labels, folds or segments. */
 export interface Names {
@@ -24,14 +25,8 @@ const MISSING = new Set(["", ...NA_WORDS]);
 const SPECIAL = /^[+-]?(?:nan|inf(?:inity)?)$/i;
 const POWERS = Array.from({ length: DECIMAL_PLACES + 1 }, (_, i) => 10 ** i);
 const WHOLE_OF_64_BITS = "whole numbers of 64 bits, or that float64 holds too";
-/** What to do about numbers with other marks, by the decimal mark that was named. */
-const MARKS: Record<string, readonly (readonly [pattern: RegExp, hint: string])[]> = {
-  ".": [
-    [/^[+-]?\d{1,3}(,\d{3})+\.\d*$/, "write numbers without commas between thousands"],
-    [/^[+-]?[\d.]*,\d+$/, "name the decimal mark"],
-  ],
-  ",": [[/^[+-]?[\d.]*\.\d+(,\d*)?$/, "write numbers without points between thousands, or name the decimal mark"]],
-};
+/** A number with the other decimal mark. */
+const OTHER_MARK: Record<Decimal, RegExp> = { ".": /^[+-]?[\d.]*,\d+$/, ",": /^[+-]?[\d.]*\.\d+(,\d*)?$/ };
 const TEXT = new TextDecoder("utf-8", { fatal: true });
 
 export function textOf(bytes: Uint8Array, start: number, end: number): string {
@@ -71,11 +66,25 @@ export class NumberSink implements Sink {
   private words = false;
   private strange: { row: number; text: string } | null = null;
   private truth = false;
+  /** Whether all that is strange are numbers with marks, and whether points are known to be decimal marks. */
+  private marksOnly = true;
+  private settled: boolean;
+  private readonly decimal: Decimal;
   private readonly point: number;
 
-  /** @param untyped whether the file knows nothing but text, so that words may stand for missing values */
-  constructor(private readonly decimal: string, private readonly untyped: boolean) {
-    this.point = decimal.charCodeAt(0);
+  /**
+   * @param named the decimal mark, where it is known
+   * @param untyped whether the file knows nothing but text, so that words may stand for missing values
+   */
+  constructor(private readonly named: Decimal | null, private readonly untyped: boolean) {
+    this.decimal = named ?? ".";
+    this.settled = named !== null || !untyped;
+    this.point = this.decimal.charCodeAt(0);
+  }
+
+  /** Whether marks of numbers decide how the column is read, for which all its texts are needed. */
+  get unclear(): boolean {
+    return this.untyped && this.marksOnly && (this.strange !== null || (!this.settled && !this.whole));
   }
 
   take(bytes: Uint8Array, start: number, end: number, row: number): void {
@@ -132,6 +141,7 @@ export class NumberSink implements Sink {
     if (!written || at < end) return this.special(textOf(bytes, start, end), row);
     if (plus) this.plus = true;
     if (!whole) this.whole = false;
+    if (!whole && !this.settled) this.settled = places !== 3 || settlesPoint(textOf(bytes, start, end));
     const scale = exponent - places;
     if (digits <= DECIMAL_DIGITS && Math.abs(scale) <= DECIMAL_PLACES) value = scale < 0 ? value / POWERS[-scale]! : value * POWERS[scale]!;
     else {
@@ -158,6 +168,7 @@ export class NumberSink implements Sink {
       return this.parsed(bytes, 0, bytes.length, row);
     }
     if (!this.strange || row < this.strange.row) this.strange = { row, text };
+    this.marksOnly &&= isNumeral(text, this.named);
     return NaN;
   }
 
@@ -172,8 +183,7 @@ export class NumberSink implements Sink {
   finish(rows: number, subject: string): Numbers {
     if (this.strange || (this.words && this.plus)) {
       const { row, text } = this.strange ?? { row: 0, text: "+" };
-      const marked = this.untyped ? MARKS[this.decimal]?.find(([pattern]) => pattern.test(text)) : undefined;
-      const hint = marked?.[1] ?? "correct such values, or leave the column out";
+      const hint = this.untyped && OTHER_MARK[this.decimal].test(text) ? "name the decimal mark" : "correct such values, or leave the column out";
       throw new Refused(subject, { expected: "numbers", got: `text, such as ${shown(text)} in row ${row}`, hint });
     }
     const values = grown(this.values, rows - 1).slice(0, rows);
@@ -254,10 +264,26 @@ export class NameSink implements Sink {
     return { classes: this.texts, codes: grown(this.codes, rows - 1).slice(0, rows), kind: "text" };
   }
 
+  /** The column of so many rows as numbers with marks; null where they have none, or are no numbers. */
+  numbers(rows: number, decimal: Decimal | null, subject: string, say: (note: string) => void): Numbers | null {
+    const { codes } = this.raw(rows);
+    const used = new Set(codes);
+    const reading = readingOf(this.texts.filter((_, code) => used.has(code)), decimal, subject);
+    if (!reading) return null;
+    say(reading.note);
+    const sink = new NumberSink(".", true);
+    const plain = this.texts.map((text, code) => new TextEncoder().encode(used.has(code) ? reading.number(text) : ""));
+    codes.forEach((code, row) => (code < 0 ? sink.takeWord("null", row) : sink.take(plain[code]!, 0, plain[code]!.length, row)));
+    return sink.finish(rows, subject);
+  }
+
   /** The column of so many rows: of numbers where all texts are numbers. */
-  finish(rows: number, decimal: string): Names {
+  finish(rows: number, named: Decimal | null, subject: string): Names {
     const { codes } = this.raw(rows);
     const { texts } = this;
+    const decimal = named ?? ".";
+    const reading = readingOf(texts, named, subject);
+    if (reading) return recoded(codes, texts, (text) => (reading.number(text) ? Number(reading.number(text)) : NaN), texts.some((text) => /[.e]/.test(reading.number(text))) ? "float" : "whole");
     const trimmed = (text: string): string => text.replace(/^[ \t\v\f]+|[ \t\v\f]+$/g, "");
     const whole = texts.every((text) => /^-?\d+$/.test(trimmed(text)));
     const number = (text: string): number => {

@@ -10,6 +10,8 @@ export interface Rows {
   readonly rows: number;
   numbers(column: string, subject: string): Numbers;
   names(column: string, subject: string): Names;
+  /** How numbers with marks were read, once they were. */
+  readonly notes?: readonly string[];
   /** A column as it was written, where the file is text. */
   texts(column: string, subject: string): Names;
 }

@@ -5,7 +5,7 @@ import { Decompress } from "fzstd";
 import { LOOKED_AT } from "../constants";
 import type { Layout } from "../open/messages";
 import { CsvScanner, dialectOf, splitRows } from "./csv";
-import { Refused } from "./errors";
+import { Refused, shown } from "./errors";
 import { type Encoding, encodingOf, recoder, refuseOtherKinds, requireCompressed, requireParquet } from "./first_bytes";
 import { JsonNames, JsonScanner } from "./json";
 import { openParquet } from "./parquet";
@@ -131,26 +131,38 @@ async function firstOf(pieces: Pieces, size: number): Promise<Head> {
 interface Scan {
   readonly scanner: { take(piece: Uint8Array): void; finish(): void };
   readonly rows: Rows;
+  /** Columns of numbers whose texts must be read to know them. */
+  readonly unclear?: () => readonly string[];
 }
 
 /** A table whose rows are scanned; `finished` is called with the columns that were asked for once all rows are read. */
-function scannedTable(columns: readonly string[], untyped: boolean, head: Head, pieces: Pieces, scan: (wanted: Wanted) => Scan, finished: (names: readonly string[]) => void): Table {
+function scannedTable(columns: readonly string[], untyped: boolean, head: Head, pieces: Pieces, scan: (wanted: Wanted, texts?: readonly string[]) => Scan, finished: (names: readonly string[]) => void): Table {
   const once = columns.filter((name, place) => columns.indexOf(name) === place && columns.lastIndexOf(name) === place);
   return {
     columns,
     untyped,
     read: async (wanted, tell) => {
-      const { scanner, rows } = scan(wanted);
-      for await (const piece of pieces(PIECE, tell)) scanner.take(piece);
-      scanner.finish();
+      const scanned = async (texts?: readonly string[]): Promise<Scan> => {
+        const own = scan(wanted, texts);
+        for await (const piece of pieces(PIECE, tell)) own.scanner.take(piece);
+        own.scanner.finish();
+        return own;
+      };
+      const first = await scanned();
       finished([...wanted.numbers, ...wanted.names]);
-      return rows;
+      const unclear = first.unclear?.() ?? [];
+      return unclear.length ? (await scanned(unclear)).rows : first.rows;
     },
     head: async () => {
-      const { scanner, rows } = scan({ numbers: once, names: once });
-      scanner.take(head.bytes);
-      if (head.all) scanner.finish();
-      return Object.assign(rows, { all: head.all });
+      const scanned = (texts?: readonly string[]): Scan => {
+        const own = scan({ numbers: once, names: once }, texts);
+        own.scanner.take(head.bytes);
+        if (head.all) own.scanner.finish();
+        return own;
+      };
+      const first = scanned();
+      const unclear = first.unclear?.() ?? [];
+      return Object.assign(unclear.length ? scanned(unclear).rows : first.rows, { all: head.all });
     },
   };
 }
@@ -165,19 +177,22 @@ function sinksOf<N, T>(wanted: Wanted, number: () => N, name: () => T): { number
 function csvTable(head: Head, pieces: Pieces, { decimal, delimiter }: Layout): Table {
   const dialect = dialectOf(head.bytes, decimal, delimiter);
   const { columns } = dialect;
-  const scan = (wanted: Wanted): Scan => {
+  const scan = (wanted: Wanted, texts: readonly string[] = []): Scan => {
     for (const name of [...wanted.numbers, ...wanted.names]) placeOf(columns, name);
     const { numbers, names, of } = sinksOf(wanted, () => new NumberSink(decimal, true), () => new NameSink());
-    const scanner = new CsvScanner(dialect, columns.map(of));
+    const marked = new Map(texts.map((name) => [name, new NameSink()]));
+    const scanner = new CsvScanner(dialect, columns.map((name) => [...of(name), ...(marked.has(name) ? [marked.get(name)!] : [])]));
+    const notes: string[] = [];
     const rows: Rows = {
+      notes,
       get rows() {
         return Math.max(0, scanner.rows);
       },
-      numbers: (name, subject) => numbers.get(name)!.finish(rows.rows, subject),
-      names: (name) => names.get(name)!.finish(rows.rows, decimal),
+      numbers: (name, subject) => marked.get(name)?.numbers(rows.rows, decimal, subject, (note) => decimal || notes.push(`column ${shown(name)}: ${note}`)) ?? numbers.get(name)!.finish(rows.rows, subject),
+      names: (name, subject) => names.get(name)!.finish(rows.rows, decimal, subject),
       texts: (name) => names.get(name)!.raw(rows.rows),
     };
-    return { scanner, rows };
+    return { scanner, rows, unclear: () => [...numbers].flatMap(([name, sink]) => (sink.unclear ? [name] : [])) };
   };
   return scannedTable(columns, true, head, pieces, scan, () => undefined);
 }

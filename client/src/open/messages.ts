@@ -5,7 +5,8 @@ import type { Intervals } from "../source";
 
 /** How a file is written, where it does not tell. */
 export interface Layout {
-  readonly decimal: "." | ",";
+  /** null for the one that fits all values of a column. */
+  readonly decimal: "." | "," | null;
   /** One character; null for the one that makes most columns. */
   readonly delimiter: string | null;
   /** null where the file tells. */

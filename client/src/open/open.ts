@@ -23,7 +23,7 @@ const facts = JSON.parse(textOf("open-facts")) as Facts;
 const parts: Parts = { shell: facts.shell, script: textOf("report-script"), style: textOf("report-style") };
 const worker = new WorkerClient(textOf("worker-script"));
 
-const PLAIN: Layout = { decimal: ".", delimiter: null, encoding: null };
+const PLAIN: Layout = { decimal: null, delimiter: null, encoding: null };
 let layout = PLAIN;
 let shown = new AbortController();
 
@@ -96,17 +96,11 @@ async function glanceAt(files: readonly File[]): Promise<Look | undefined> {
   await attempt(async () => {
     status.replaceChildren("Reading the first rows … ", button("Cancel", () => worker.cancel()));
     look = await worker.ask({ ask: "look", files, layout });
-    if (layout === PLAIN && !hasScores(look)) {
-      const other = { ...layout, decimal: "," } as const;
-      const second = await worker.ask({ ask: "look", files, layout: other }).catch(() => null);
-      if (second && hasScores(second)) [look, layout] = [second, other];
-    }
     status.textContent = "";
   });
   return look;
 }
 
-const hasScores = (look: Look): boolean => [...guess(look).values()].includes("score");
 const sampleOf = (files: readonly File[]): Promise<readonly (readonly string[])[]> => worker.ask({ ask: "text", files, layout }).catch(() => []);
 const titleOf = (files: readonly File[]): string => files.map((file) => file.name).join(", ");
 
@@ -194,7 +188,7 @@ function layoutChoice(files: readonly File[], open: boolean, encoding: string | 
     return h("label", { class: "picker" }, `${label} `, picker);
   };
   const choices = [
-    pick("Decimal mark", layout.decimal, [[".", "point"], [",", "comma"]], (value) => ({ decimal: value as Layout["decimal"] })),
+    pick("Decimal mark", layout.decimal ?? "", [["", "automatic"], [".", "point"], [",", "comma"]], (value) => ({ decimal: (value || null) as Layout["decimal"] })),
     pick("Delimiter", layout.delimiter ?? "", [["", "automatic"], [",", "comma"], [";", "semicolon"], ["\t", "tab"], ["|", "vertical bar"]], (value) => ({ delimiter: value || null })),
     pick("Encoding", layout.encoding ?? "", [["", `automatic${encoding ? ` (${ENCODINGS.find(([value]) => encoding.startsWith(value))?.[1] ?? encoding})` : ""}`], ...ENCODINGS], (value) => ({ encoding: value || null })),
   ];

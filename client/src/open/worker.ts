@@ -62,7 +62,9 @@ function glance(head: Rows, name: string, untyped: boolean): Glance[] {
     const values = [...counts].sort((a, b) => b[1] - a[1]);
     return [{ name, range: rangeOf(head, name), whole: kind === "whole", values: values.length > MOST_CLASSES ? null : values, distinct: values.length, missing, text: kind === "text" && !untyped }];
   } catch {
-    return []; // lists and structures are for nothing here
+    if (!untyped) return []; // lists and structures are for nothing here
+    const { classes, codes } = head.texts(name, name); // numbers that can be read in two ways
+    return [{ name, range: null, whole: false, values: null, distinct: classes.length, missing: codes.filter((code) => code < 0).length, text: true }];
   }
 }
 

@@ -163,7 +163,9 @@ class LayoutOptions:
     format: formats.FileFormat | None = None
     """Format of stdin, or of a file without a recognised extension."""
     decimal: Literal[".", ","] | None = None
-    """Decimal mark of a CSV file; a point by default."""
+    """Decimal mark of a CSV file; by default the one that fits all values of a column."""
+    thousands: Annotated[Literal[",", ".", " ", "'"] | None, Parameter(show_choices=False)] = None
+    """Mark between thousands in a CSV file: , . ' or a space; needed if a column can be read in two ways."""
     delimiter: str | None = None
     """Character between the fields of a CSV file; by default , ; | or tab, whichever makes most columns."""
     encoding: str | None = None
@@ -174,7 +176,8 @@ class LayoutOptions:
     @property
     def file_layout(self) -> formats.FileLayout:
         """Return how the file is written."""
-        return formats.FileLayout(self.format, self.decimal, self.delimiter, self.encoding, self.table)
+        options = {name.name: getattr(self, name.name) for name in fields(formats.FileLayout)}
+        return formats.FileLayout(**options)
 
     @property
     def arguments(self) -> dict[str, Any]:

@@ -9,8 +9,7 @@ In order: facts, `describe`, roles of columns, and the positive class.
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -20,8 +19,8 @@ from rocscope._base.contract import contract
 from rocscope.core import Result, html_table, jsonable
 from rocscope.engines import columns as column_roles
 from rocscope.engines import formats
-from rocscope.engines.opening import open_source
-from rocscope.errors import ColumnError, InputError, RocscopeError, ScoreError, brief, one_of
+from rocscope.engines.opening import TextRelation, open_source
+from rocscope.errors import ColumnError, InputError, ScoreError, brief, heard, one_of, warn
 
 # Columns in memory at a time: few enough for wide data, many enough to parse a CSV file once or twice.
 _COLUMNS_AT_ONCE = 8
@@ -164,12 +163,13 @@ def describe(
     delimiter: str | None = None,
     encoding: str | None = None,
     table: str | None = None,
+    thousands: Literal[",", ".", " ", "'"] | None = None,
 ) -> Description:
     """Describe a source: rows, columns, missing values, ties and candidate labels.
 
     Parameters
     ----------
-    source, where, format, decimal, delimiter, encoding, table : see `rocscope.read`
+    source, where, format, decimal, delimiter, encoding, table, thousands : see `rocscope.read`
     label : str, optional
     scores : str or sequence of str, optional
         If any column is named, only the named ones are described, and `problems` lists what is wrong with them.
@@ -198,12 +198,15 @@ def describe(
     """
     models = [scores] if isinstance(scores, str) else list(scores or [])
     named = models if label is None else [label, *models]
-    with open_source(source, formats.FileLayout(format, decimal, delimiter, encoding, table)) as opened:
+    layout = formats.FileLayout(format, decimal, delimiter, encoding, table, thousands)
+    with open_source(source, layout) as opened:
         formats.require_columns(opened, [] if label is None else [label], "label")
         formats.require_columns(opened, models, "score")
         times = Counter(opened.columns)
         repeated = [name for name in times if times[name] > 1]
         names = list(dict.fromkeys(named)) or [name for name in times if times[name] == 1]
+        refusals = opened.refusals(names) if isinstance(opened, TextRelation) and not named else {}
+        names = [name for name in names if name not in refusals]
         facts: list[ColumnFacts] = []
         rows, at_once = 0, _COLUMNS_AT_ONCE
         while names:
@@ -213,7 +216,9 @@ def describe(
             # Of few rows very many columns: each call looks at the names of all.
             at_once = max(_COLUMNS_AT_ONCE, _VALUES_AT_ONCE // max(rows, 1))
             facts += facts_of_columns(part, decimal=opened.decimal)
-    problems = [f"several columns are named {name!r}" for name in repeated]
+    problems = [f"several columns are named {name!r}" for name in repeated] + [
+        str(error) for error in refusals.values()
+    ]
     facts_by_name = {column.name: column for column in facts}
     if label is not None:
         problems += _label_problems(facts_by_name[label])
@@ -388,7 +393,7 @@ def guess(
     ----------
     source, where : see `rocscope.read`
     layout : FileLayout
-        If it does not name the decimal mark and no score is found with a point, a comma is tried.
+        Format of a file.
     label, scores, weight, pos_label
         Roles that are known.
 
@@ -396,8 +401,8 @@ def guess(
     ------
     ColumnError
         If nothing can be taken for the label, or for a score.
-    ScoreError
-        If the commas of all scores may be decimal marks or stand between thousands.
+    InputError
+        If no column is a score but one whose commas may be decimal marks or stand between thousands.
 
     Examples
     --------
@@ -406,7 +411,13 @@ def guess(
     """
     with open_source(source, layout) as opened:
         names = [name for name, times in Counter(opened.columns).items() if times == 1]
-        facts, rows = _facts_of_first_rows(opened, names, where)
+        refusals = opened.refusals(names) if isinstance(opened, TextRelation) else {}
+        for name, error in refusals.items():
+            if name in (label, weight, *scores):
+                raise error
+        names = [name for name in names if name not in refusals]
+        with heard():  # marks are noted when the columns that are guessed are read
+            facts, rows = _facts_of_first_rows(opened, names, where)
         known: dict[str, str] = {}
         proba = None
         if not scores and pos_label is None:
@@ -423,21 +434,24 @@ def guess(
         if proba is not None:
             return Guess(label, [], weights[0] if weights else None, None, layout.decimal, proba)
         models = list(scores) or [name for name in names if uses[name] == "score"]
-        guessed = None
         if not models:
-            if opened.decimal == "." and layout.decimal is None:
-                # Numbers with a decimal comma are text by the rules for a point.
-                known_roles = {"label": label, "weight": weight, "pos_label": pos_label}
-                with suppress(RocscopeError):
-                    guessed = guess(source, replace(layout, decimal=","), where=where, **known_roles)
-            if guessed is not None:
-                _require_one_reading(opened, guessed.scores, where)
-                return guessed
+            for error in refusals.values():
+                raise error
             formats.require_name(opened, "scores", None)
+        decimal = layout.decimal or _decimal_of(opened, models)
+        for error in refusals.values():
+            warn(f"not used: {error}")
     for column in facts:
         if column.name == label and pos_label is None and column.is_binary:
             pos_label = _guessed_pos_label(column, untyped=bool(opened.decimal))
-    return Guess(label, models, weights[0] if weights else None, pos_label, layout.decimal)
+    return Guess(label, models, weights[0] if weights else None, pos_label, decimal)
+
+
+def _decimal_of(opened: formats.Source, names: Sequence[str]) -> str | None:
+    """Return the decimal comma if it is that of a file of text, in which it may be named as an option."""
+    if not isinstance(opened, TextRelation) or opened.delimiter == ",":
+        return None
+    return "," if any(opened.decimal_of(name) == "," for name in names) else None
 
 
 def _guess_of_classes(columns: Sequence[ColumnFacts], label: str | None) -> tuple[str | None, str | None]:
@@ -470,30 +484,6 @@ def _guess_of_classes(columns: Sequence[ColumnFacts], label: str | None) -> tupl
             if shares.keys() >= set(matching.values()):
                 return candidate.name, pattern
     return label, None
-
-
-# Values whose commas, if any, may stand between thousands: groups of three digits after one to three, without a zero in
-# front.
-_MAYBE_THOUSANDS = re.compile(r"[+-]?(?:[1-9]\d{0,2}(?:,\d{3})+|\d{1,3})")
-
-
-def _require_one_reading(opened: formats.Source, names: Sequence[str], where: str | None) -> None:
-    """Raise if the first values of a column can be read with decimal commas, and with commas between thousands."""
-    for piece in opened.stream(names, where).pieces:
-        for batch in piece():
-            for name in names:
-                values = [value.strip() for value in batch[name].to_pylist() if isinstance(value, str)]
-                values = [value for value in values if value not in ("", *formats.NA_WORDS)]
-                marked = [value for value in values if "," in value]
-                if marked and all(_MAYBE_THOUSANDS.fullmatch(value) for value in values):
-                    whole, decimal = marked[0].replace(",", ""), marked[0].replace(",", ".", 1)
-                    raise ScoreError(
-                        f"column {name!r}",
-                        expected="numbers that can be read in one way",
-                        got=f"{marked[0]!r}, which is {whole}, or {decimal} with a decimal comma",
-                        hint=f"for {decimal} pass decimal=',' (--decimal ,); for {whole} write it without commas",
-                    )
-            return
 
 
 def _facts_of_first_rows(

@@ -130,7 +130,15 @@ def encoding_of(start: bytes) -> str:
 # ---- How a file is written ----
 
 # Arguments that only some formats have.
-_TAKEN_BY = {"decimal": ("csv", "tsv"), "delimiter": ("csv",), "encoding": ("csv", "tsv", "jsonl"), "table": _DATABASES}
+_TAKEN_BY = {
+    "decimal": ("csv", "tsv"),
+    "thousands": ("csv", "tsv"),
+    "delimiter": ("csv",),
+    "encoding": ("csv", "tsv", "jsonl"),
+    "table": _DATABASES,
+}
+# Marks between thousands, and the decimal mark that each implies.
+_DECIMAL_BESIDE = {",": ".", ".": ",", " ": None, "'": None}
 _TAB = ("\\t", "tab")  # ways to type it on a command line
 
 
@@ -149,12 +157,19 @@ class FileLayout:
     delimiter: str | None = None
     encoding: str | None = None
     table: str | None = None
+    thousands: str | None = None
 
     def __post_init__(self) -> None:
         if self.format is not None and self.format not in FORMATS:
             raise errors.InputError("format", expected=f"one of {', '.join(FORMATS)}", got=repr(self.format))
         if self.decimal not in (None, ".", ","):
             raise errors.InputError("decimal", expected="'.' or ','", got=repr(self.decimal))
+        if self.thousands not in (None, *_DECIMAL_BESIDE):
+            raise errors.InputError("thousands", expected="one of , . ' and a space", got=repr(self.thousands))
+        if self.thousands is not None and self.decimal is None:
+            object.__setattr__(self, "decimal", _DECIMAL_BESIDE[self.thousands])
+        elif self.thousands is not None and self.thousands == self.decimal:
+            raise errors.InputError("thousands", expected="another mark than decimal", got=repr(self.thousands))
         if self.delimiter is not None and (len(self.delimiters) != 1 or self.delimiters in f'"\r\n{self.decimal_mark}'):
             expected = "one character, which neither quotes nor is the decimal mark"
             raise errors.InputError("delimiter", expected=expected, got=repr(self.delimiter))
@@ -594,6 +609,25 @@ def start_of(file: Any) -> bytes:
     """Return the start of a text, which holds its first line where that is not too long."""
     start = file.read(LOOKED_AT)
     return start if b"\n" in start else start + file.read(LONGEST_LINE - LOOKED_AT)
+
+
+_FIRST_ROWS = 100  # read to see whether numbers have marks, in less than a millisecond
+
+
+def first_rows(start: str, delimiter: str, width: int) -> list[list[str]]:
+    """Return complete rows below the first one.
+
+    Examples
+    --------
+    >>> first_rows("y,p\\n1,0.5\\n0,0.2", ",", 2)
+    [['1', '0.5']]
+    """
+    complete_lines = start[: start.rfind("\n") + 1]
+    rows = csv.reader(io.StringIO(complete_lines, newline=""), delimiter=delimiter)
+    try:
+        return [row for row in islice(rows, 1, _FIRST_ROWS) if len(row) == width]
+    except csv.Error:
+        return []
 
 
 def header(start: str, delimiters: str) -> tuple[list[str], str, str]:

@@ -21,7 +21,7 @@ import shutil
 import sys
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -32,8 +32,8 @@ import pyarrow as pa
 
 from rocscope._base.arrays import FIRST_ROUNDED, WHOLE_OF_64_BITS
 from rocscope._base.atomic_write import temporary_folder, unfinished
-from rocscope.engines import formats, tables
-from rocscope.errors import EngineError, InputError, warn
+from rocscope.engines import formats, numerals, tables
+from rocscope.errors import EngineError, InputError, brief, warn
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection, DuckDBPyRelation
@@ -250,14 +250,21 @@ _DIALECT = "quote = '\"', escape = '\"', header = true, skip = 0, comment = ''"
 
 def open_csv(paths: list[str], origin: tuple[str, ...], layout: formats.FileLayout) -> formats.Source:
     """Open CSV files with a common header, split by the delimiter that yields most columns."""
-    columns, delimiter, line_end = _header(paths[0], origin[0], layout.delimiters)
+    columns, delimiter, line_end, first_rows = _header(paths[0], origin[0], layout.delimiters)
+    if len(columns) == 1 and layout.delimiter is None:
+        # Decimal commas may be quoted in a file whose fields are separated by commas.
+        columns, delimiter, line_end, first_rows = _header(paths[0], origin[0], ",")
     for path, name in zip(paths, origin, strict=True):
         columns_here = _header(path, name, delimiter)[0]
         if columns_here != columns:
             raise EngineError(f"{name}: expected the columns of {origin[0]}, {columns}, got {columns_here}")
     connection = tables.connect(paths)
-    mark = tables.text(layout.decimal_mark)
-    dialect = f"delim = {tables.text(delimiter)}, decimal_separator = {mark}, {_DIALECT}, {_file_options(paths)}"
+    kinds, mark = _CSV_TYPES, layout.decimal_mark
+    if delimiter == mark:
+        # DuckDB takes no comma for both, so that numbers other than whole ones are read from text.
+        kinds, mark = ("BIGINT", "VARCHAR"), "."
+    dialect = f"delim = {tables.text(delimiter)}, decimal_separator = {tables.text(mark)}, {_DIALECT}"
+    dialect += f", {_file_options(paths)}"
     if line_end == "\r\n" and any("\n" in column for column in columns):
         # DuckDB would take the line break in a column name for the end of rows.
         dialect += ", new_line = '\\r\\n'"
@@ -266,7 +273,7 @@ def open_csv(paths: list[str], origin: tuple[str, ...], layout: formats.FileLayo
         """Return the type of each column that holds the values of all files; -1 samples all rows."""
         by_file = []
         for path, name in zip(paths, origin, strict=True):
-            by_file.append(_csv_types(connection, path, name, dialect, len(columns), sample))
+            by_file.append(_csv_types(connection, path, name, dialect, kinds, len(columns), sample))
         widest: dict[str, str] = {}
         for column in by_file[0]:
             widest[column] = max((types[column] for types in by_file), key=_CSV_TYPES.index)
@@ -277,9 +284,10 @@ def open_csv(paths: list[str], origin: tuple[str, ...], layout: formats.FileLayo
 
     guess = types_by_sample(_SAMPLE)
     types = partial(types_by_sample, -1)
-    decimal = layout.decimal_mark
+    values = {column: [row[place] for row in first_rows] for place, column in enumerate(guess)}
+    written = WrittenNumbers(values, layout, delimiter)
     with formats.one_line_errors(origin[0]):
-        return TextRelation(origin, connection, query, guess, types=types, columns=columns, decimal=decimal)
+        return TextRelation(origin, connection, query, guess, types=types, columns=columns, written=written)
 
 
 def open_tsv(paths: list[str], origin: tuple[str, ...], layout: formats.FileLayout) -> formats.Source:
@@ -287,8 +295,8 @@ def open_tsv(paths: list[str], origin: tuple[str, ...], layout: formats.FileLayo
     return open_csv(paths, origin, replace(layout, delimiter="\t"))
 
 
-def _header(path: str, name: str, delimiters: str) -> tuple[list[str], str, str]:
-    """Return the fields of the first row, the delimiter that yields most of them, and the line ending."""
+def _header(path: str, name: str, delimiters: str) -> tuple[list[str], str, str, list[list[str]]]:
+    """Return the fields of the first row, the delimiter that yields most of them, the line ending, and further rows."""
     with formats.one_line_errors(name), pa.input_stream(path, compression="detect") as stream:
         start = codecs.getincrementaldecoder("utf-8-sig")().decode(formats.start_of(stream))
     try:
@@ -297,16 +305,16 @@ def _header(path: str, name: str, delimiters: str) -> tuple[list[str], str, str]
         raise EngineError(f"{name}: the first row cannot be read as column names, {error}") from None
     if not fields:
         raise EngineError(f"{name}: expected column names in the first row, got an empty one")
-    return fields, delimiter, line_end
+    return fields, delimiter, line_end, formats.first_rows(start, delimiter, len(fields))
 
 
 def _csv_types(
-    connection: "DuckDBPyConnection", path: str, name: str, dialect: str, width: int, sample: int
+    connection: "DuckDBPyConnection", path: str, name: str, dialect: str, kinds: Sequence[str], width: int, sample: int
 ) -> dict[str, str]:
     """Return DuckDB's type for each column, guessed from a number of rows (-1: all)."""
     import duckdb
 
-    candidates = ", ".join(map(tables.text, _CSV_TYPES))
+    candidates = ", ".join(map(tables.text, kinds))
     options = f"{dialect}, auto_type_candidates = [{candidates}], sample_size = {sample}"
     file = tables.text(glob.escape(path))
     with formats.one_line_errors(name):
@@ -405,15 +413,45 @@ class GuessedRelation(tables.Relation):
         return replace(unchecked, pieces=[partial(checked, piece) for piece in unchecked.pieces])
 
 
+@dataclass(frozen=True)
+class WrittenNumbers:
+    """How numbers of a CSV file are written, as far as its first rows and the arguments of `read` tell.
+
+    Attributes
+    ----------
+    first_values : mapping from column to list of str
+    layout : FileLayout
+    delimiter : str
+    """
+
+    first_values: Mapping[str, Sequence[str]]
+    layout: formats.FileLayout
+    delimiter: str
+
+    @property
+    def plain(self) -> str:
+        """Decimal mark of the numbers that DuckDB reads; empty if it reads only whole ones."""
+        return "" if self.delimiter == self.layout.decimal_mark else self.layout.decimal_mark
+
+    def is_open(self, column: str, kind: str) -> bool:
+        """Return whether the marks of a column of a type are only known once all its values are read."""
+        values = self.first_values[column]
+        if kind == "VARCHAR":
+            return numerals.may_be_numerals(values, self.layout.decimal)
+        return kind == "DOUBLE" and self.layout.decimal is None and not numerals.settles_point(values)
+
+
 class TextRelation(tables.Relation):
     """A relation whose types were inferred from text.
 
     Parameters
     ----------
-    origin, connection, columns, conflicts, decimal : see `Relation`
+    origin, connection, columns, conflicts : see `Relation`
     query : function that returns the query for arguments that declare types
     guess : mapping from column to type, inferred from the first rows
     types : function that returns the types inferred from all rows, called on first use; the guess by default
+    written : WrittenNumbers, optional
+        For CSV, in which all values are text.
     """
 
     def __init__(
@@ -426,7 +464,7 @@ class TextRelation(tables.Relation):
         types: Callable[[], Mapping[str, str]] | None = None,
         columns: Sequence[str] | None = None,
         conflicts: Mapping[str, str] | None = None,
-        decimal: str = "",
+        written: WrittenNumbers | None = None,
     ) -> None:
         self._run = connection.sql
         self._query = query
@@ -435,7 +473,11 @@ class TextRelation(tables.Relation):
         self._types_of_all_rows = types
         self._are_inferred = types is None
         self._decimal_columns: set[str] = set()  # known to hold no hexadecimal numbers
+        self._written = written
+        self.delimiter = written.delimiter if written else ""
+        self._readings: dict[str, numerals.Reading] = {}
         relation = self._declare(guess)
+        decimal = written.layout.decimal_mark if written else ""
         super().__init__(origin, relation, columns=columns, conflicts=conflicts, decimal=decimal, connection=connection)
 
     def guessed(self, names: Sequence[str]) -> GuessedRelation | None:
@@ -444,6 +486,8 @@ class TextRelation(tables.Relation):
             return None
         kinds = {name: self._guess[self._sql_name[name]] for name in names if name in self._sql_name}
         if not set(kinds.values()) <= {"BIGINT", "DOUBLE"}:
+            return None
+        if self._written and any(self._written.is_open(self._sql_name[name], kind) for name, kind in kinds.items()):
             return None
         types = {name: "VARCHAR" if kind == "BIGINT" else kind for name, kind in self._guess.items()}
         projected: list[str] = []
@@ -462,14 +506,14 @@ class TextRelation(tables.Relation):
 
     def fetch(self, names: Sequence[str], where: str | None = None) -> pa.Table:
         """Return the named columns of rows that satisfy the SQL condition `where`, in order."""
-        self._infer_types(names)
+        self._prepare(names, where)
         table = super().fetch(names, where)
         large = [name for name in names if _has_large(table.column(name))]
         return super().fetch(names, where) if self._widen(large) else table
 
     def stream(self, names: Sequence[str], where: str | None = None) -> formats.Stream:
         """Return the same rows in batches of known types."""
-        self._infer_types(names)
+        self._prepare(names, where)
         fractions = [name for name in names if self._types[self._sql_name[name]] == "DOUBLE"]
         if fractions:
             query = ", ".join(f"max(abs({tables.identifier(self._sql_name[name])}))" for name in fractions)
@@ -482,8 +526,41 @@ class TextRelation(tables.Relation):
             self._widen(large)
         return super().stream(names, where)
 
+    def refusals(self, names: Sequence[str]) -> dict[str, InputError]:
+        """Return the error of each named column whose numbers can be read in two ways, or have different units."""
+        self._infer_types(names)
+        by_name: dict[str, InputError] = {}
+        for name in names:
+            reading = self._readings.get(self._sql_name.get(name, ""))
+            if reading is not None and reading.expected:
+                subject = f"column {name!r} of {brief(self.origin)}"
+                by_name[name] = InputError(subject, expected=reading.expected, got=reading.got, hint=reading.hint)
+        return by_name
+
+    def decimal_of(self, name: str) -> str:
+        """Return the decimal mark that a column was read with, if that was decided by its values."""
+        reading = self._readings.get(self._sql_name.get(name, ""))
+        return "" if reading is None else reading.decimal
+
+    def _prepare(self, names: Sequence[str], where: str | None) -> None:
+        """Infer types, and say how numbers with marks are read; raise if that is not clear."""
+        used = dict.fromkeys([*names, *formats.mentioned(self.columns, where or "")])
+        refusals = self.refusals([name for name in used if name in self._sql_name])
+        for error in refusals.values():
+            raise error
+        layout = self._written and self._written.layout
+        for name in used:
+            reading = self._readings.get(self._sql_name.get(name, ""))
+            if reading is not None and reading.note and not (layout and (layout.decimal or layout.thousands)):
+                warn(f"{brief(self.origin)}: column {name!r}: {reading.note}")
+
     def _declare(self, types: Mapping[str, str]) -> "DuckDBPyRelation":
-        return self._run(self._query(_declared(types)))
+        query = self._query(_declared(types))
+        replaced: list[str] = []
+        for column, reading in self._readings.items():
+            if reading.expression:
+                replaced.append(f"{reading.expression} AS {tables.identifier(column)}")
+        return self._run(f"SELECT * REPLACE ({', '.join(replaced)}) {query}" if replaced else query)
 
     def _retype(self, columns: Sequence[str], kind: str) -> None:
         self._types |= dict.fromkeys(columns, kind)
@@ -495,8 +572,9 @@ class TextRelation(tables.Relation):
             self._types = dict(self._types_of_all_rows())
             self._relation = self._declare(self._types)
             self._are_inferred = True
-        if not self.decimal:  # JSON has no such numbers
+        if not self._written:  # JSON has no such numbers
             return
+        self._read_marks(self._written, [self._sql_name[name] for name in names if name in self._sql_name])
         columns = {self._sql_name[name] for name in names if name in self._sql_name} - self._decimal_columns
         integers = [column for column in columns if self._types.get(column) == "BIGINT"]
         if not integers:
@@ -509,6 +587,21 @@ class TextRelation(tables.Relation):
         hexadecimal = [column for column, letters in zip(integers, has_letters, strict=True) if letters]
         if hexadecimal:
             self._retype(hexadecimal, "VARCHAR")
+
+    def _read_marks(self, written: WrittenNumbers, columns: Sequence[str]) -> None:
+        """Decide, from all values, how the numbers of columns are read that have marks or may have them."""
+        undecided: dict[str, str] = {}
+        for column in columns:
+            if column not in self._readings and written.is_open(column, self._types[column]):
+                undecided[column] = tables.identifier(column)
+        if not undecided:
+            return
+        layout = written.layout
+        marks = {"decimal": layout.decimal, "thousands": layout.thousands, "plain": written.plain}
+        with formats.one_line_errors(self.origin[0]):
+            as_text = self._run(self._query(_declared(self._types | dict.fromkeys(undecided, "VARCHAR"))))
+            self._readings |= numerals.readings(as_text, undecided, **marks)
+            self._relation = self._declare(self._types)
 
     def _widen(self, names: Sequence[str]) -> bool:
         """Read columns with large numbers as integers if all are whole, and return whether any is."""

@@ -49,6 +49,7 @@ class _Rows(TypedDict, total=False):
     delimiter: str | None
     encoding: str | None
     table: str | None
+    thousands: Literal[",", ".", " ", "'"] | None
 
 
 @overload
@@ -90,6 +91,7 @@ def read(
     delimiter: str | None = None,
     encoding: str | None = None,
     table: str | None = None,
+    thousands: Literal[",", ".", " ", "'"] | None = None,
     proba: column_roles.Proba | None = None,
     predicted: formats.Scores | None = None,
     classes: Any = None,
@@ -127,7 +129,7 @@ def read(
     format : {"csv", "tsv", "jsonl", "parquet", "arrow", "excel", "duckdb", "sqlite"}, optional
         By default, from the suffix.
     decimal : {".", ","}, optional
-        Decimal mark of CSV and TSV files; a point by default.
+        Decimal mark of CSV and TSV files. By default, the one that fits all values of a column.
     delimiter : str, optional
         The character between fields of CSV files; by default the one of ``, ; | tab`` that yields most columns.
     encoding : str, optional
@@ -135,6 +137,9 @@ def read(
         other text is read as Windows-1252, with a warning.
     table : str, optional
         The table or view of a DuckDB or SQLite database; optional if it has only one.
+    thousands : {",", ".", " ", "'"}, optional
+        Mark between thousands in CSV and TSV files. By default any that fits; if a column has two readings, as 2,687
+        does, an error asks for `thousands` or `decimal`.
     proba : str, or mapping from model name to str or to a mapping from class to column, optional
         For more than two classes, instead of `scores`: columns of class probabilities, as a pattern such as
         ``"p_*"`` whose ``*`` stands for the class.
@@ -182,7 +187,7 @@ def read(
     Provenance(dict of columns, rows_read=4, rows_dropped=1)
     """
     check.check_choice("missing", missing, _MISSING)
-    layout = formats.FileLayout(format, decimal, delimiter, encoding, table)
+    layout = formats.FileLayout(format, decimal, delimiter, encoding, table, thousands)
     others = {"weight": weight, "fold": fold, "segment": segment, "groups": groups}
     several_classes = proba is not None or predicted is not None
     with open_source(source, layout) as opened:
@@ -362,6 +367,7 @@ def read_counts(
     delimiter: str | None = None,
     encoding: str | None = None,
     table: str | None = None,
+    thousands: Literal[",", ".", " ", "'"] | None = None,
     memory: int | str | None = None,
     progress: Progress = None,
     tol: float | None = None,
@@ -372,7 +378,7 @@ def read_counts(
     Parameters
     ----------
     source, label, scores, weight, where, pos_label, missing : see `rocscope.read`
-    format, decimal, delimiter, encoding, table : see `rocscope.read`
+    format, decimal, delimiter, encoding, table, thousands : see `rocscope.read`
     weights : {"auto", "frequency", "sampling", "money"}
         What a weight stands for. "auto" and "frequency": so many equal rows. Counts of other weights are marked as sums
         of them, and intervals that need the number of rows are refused.
@@ -452,7 +458,7 @@ def read_counts(
     else:
         count = streaming.count
     with reporting(progress, streaming.progress_title(source), "rows") as report:
-        layout = formats.FileLayout(format, decimal, delimiter, encoding, table)
+        layout = formats.FileLayout(format, decimal, delimiter, encoding, table, thousands)
         request = column_roles.CountRequest(
             label, scores, weight, where, segment, pos_label, missing, layout, limit, report, tol, context
         )
