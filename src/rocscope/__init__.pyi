@@ -40,6 +40,7 @@ from .decisions.randomized import Review as Review
 from .engines.reading import read as read
 from .engines.reading import read_counts as read_counts
 from .evaluation.evaluating import evaluate as evaluate
+from .evaluation.scorer import scorer as scorer
 from .evaluation.summary import summary as summary
 from .inference.areas import auc_interval as auc_interval
 from .inference.comparing import compare as compare

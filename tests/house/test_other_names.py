@@ -39,7 +39,7 @@ def test_every_name_is_answered_with_a_call_that_works(name, ours, here, tmp_pat
     """Calls are run as they stand; of those with arguments left open (...) only the name is looked up."""
     with pytest.raises(AttributeError, match=rf"^rocscope has no '{name}'; (use|it is) "):
         getattr(rs, name)
-    call = re.split(r", or |; |, whose |, which |, after ", ours)[0]
+    call = re.split(r", or |; |, whose |, which |, with |, after ", ours)[0]
     if "..." in call:
         call = call.partition("(")[0]
     monkeypatch.chdir(tmp_path)

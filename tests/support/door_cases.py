@@ -189,6 +189,7 @@ TABLES = (
 )
 WITHOUT_DATA = {
     *("load_plan", "decisions.load_plan"),  # reads a file
+    "scorer",  # of a model that is fitted later
     "explore",  # serves a source, and asks it again and again
     *("monitor", "decisions.monitor"),  # of a decision, whose rows come later
     *(

@@ -97,10 +97,13 @@ def _own_counts(preds: Predictions, threshold: float) -> OperatingPoint:
     return preds.point(threshold=None if preds.decisions else threshold)
 
 
-def measure_of(metric: Metric, *, several_classes: bool, larger_is_better: bool | None = None) -> Measure:
+def measure_of(
+    metric: Metric, *, several_classes: bool, larger_is_better: bool | None = None, directed: bool = True
+) -> Measure:
     """Return the measure of a name, the expected cost in a context, or a function of predictions.
 
-    `larger_is_better` is for functions: all other metrics have a direction of their own.
+    `larger_is_better` is for functions: all other metrics have a direction of their own. Unless `directed`, figures of
+    which neither a high nor a low value is good are measures too.
 
     Raises
     ------
@@ -127,7 +130,7 @@ def measure_of(metric: Metric, *, several_classes: bool, larger_is_better: bool 
         scorer = None if is_average else sklearn_scorer(name)
         if scorer is not None:
             return _of_scorer(scorer)
-    return _of_classes(metric) if several_classes else _of_two(metric)
+    return _of_classes(name) if several_classes else _of_two(name, directed)
 
 
 def _of_scorer(scorer: Any) -> Measure:
@@ -188,13 +191,13 @@ def _cost(metric: Context | CostMatrix, several_classes: bool) -> Measure:
     return Measure("expected cost", cost_per_row, -1, mean_of_rows=metric.target_prevalence is None)
 
 
-def _of_two(name: str) -> Measure:
+def _of_two(name: str, directed: bool) -> Measure:
     """Return the measure of a named figure of two classes."""
     figure = figure_named(
         name,
         "metric",
         expected=_EXPECTED,
-        suits=lambda figure: figure.sign != 0 and figure.needs != "costs",
+        suits=lambda figure: (figure.sign != 0 or not directed) and figure.needs != "costs",
         hint=_HINT,
     )
     mean_of_rows = figure.name in _MEANS_OF_ROWS
@@ -253,6 +256,8 @@ def scorers_of(scoring: Any, task: fitting.Task) -> dict[str, Any]:
 
 def _named_scorer(scorer: Any, task: fitting.Task) -> tuple[str, Any]:
     """Return the name of a scorer, and a function of a fitted model."""
+    if hasattr(scorer, "measure"):  # of `rocscope.scorer`
+        return scorer.figure, _PredictionsScorer(scorer.measure(several_classes=task.positive is None), task)
     if isinstance(scorer, str):
         # scikit-learn's own come first here, so that `evaluate` returns what `cross_validate` does.
         from_sklearn = sklearn_scorer(scorer)
