@@ -85,7 +85,7 @@ def test_roc_figure_shows_what_the_curves_say(context):
         *(f"{name} (AUC {curve.auc:.3f})" for name, curve in curves.items()),
         "convex hull",
         "iso-performance line",
-        f"{goal}: {decision.model}, score ≥ {decision.threshold:.3g}",
+        f"{goal}: {decision.model}, score ≥ {decision.point.threshold_text}",
         "threshold 0.5",
         "chance",
     ]

@@ -24,7 +24,7 @@ def test_a_threshold_is_named_where_it_is_best():
     """By the slope of the iso-performance line there, ratio · (1 − π)/π, which lies between those of its vertex."""
     hull = rs.hull(MODELS)
     ax = rs.plotting.plot_regions(hull, ax=Figure().subplots())
-    vertices = {f"score ≥ {each.point.threshold:.3g}": each for each in hull.region_map().vertices}
+    vertices = {f"score ≥ {each.point.threshold_text}": each for each in hull.region_map().vertices}
     named = [text for text in ax.texts if text.get_gid() == "field" and text.get_text() in vertices]
     assert len(named) >= 2
     for text in named:

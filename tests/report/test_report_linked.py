@@ -207,6 +207,7 @@ def test_the_saved_decision_is_one_that_python_loads(page, context):
     show(page, context)
     path = page.download("text=Save decision")
     loaded, made = rs.Decision.load(path).to_dict(), rs.choose(PREDS, context).to_dict()
+    made.pop("next_score", None)
     for name in ("tied", "tie_break", "notes"):
         assert name in loaded
         assert name in made

@@ -1,6 +1,9 @@
 """Format numbers for people, with the digits that are meaningful."""
 
 import math
+import struct
+from decimal import ROUND_FLOOR, Context, Decimal
+from typing import Any
 
 _LEAST_P = 0.0001
 """Smaller p-values depend on the normal approximation in the tail rather than on the rows."""
@@ -84,6 +87,76 @@ def p_value(p: float) -> str:
     ('0.0343', '<0.0001', 'undefined')
     """
     return f"<{_LEAST_P:g}" if p < _LEAST_P else known(p, ".3g")
+
+
+# Significant digits that a threshold has at least, unless it has fewer itself: new scores fall between two known ones.
+_THRESHOLD_DIGITS = 4
+# Significant digits that tell any two float64 apart.
+_DOUBLE_DIGITS = 17
+
+
+def threshold_text(threshold: Any, next_score: float = math.nan) -> str:
+    """Format a threshold as the shortest decimal of at least four digits that decides as it does.
+
+    Parameters
+    ----------
+    threshold : float
+        A score; cases are predicted positive iff ``score >= threshold``.
+    next_score : float, optional
+        The next lower score, −∞ if there is none. If it is not known, the text is of no other score of its type.
+
+    Notes
+    -----
+    The text is a number t with ``next_score < t <= threshold``. Where both are float32 this also holds for t as a
+    float32, which is what NumPy compares an array of them with.
+
+    Examples
+    --------
+    >>> threshold_text(1 / 3, 0.25), threshold_text(0.99952886, 0.9995287), threshold_text(2 / 3, -math.inf)
+    ('0.3333', '0.9995288', '0.6666')
+    >>> threshold_text(0.35, 0.2), threshold_text(0.1 + 0.2), threshold_text(0.10000000149011612)
+    ('0.35', '0.30000000000000004', '0.1')
+    """
+    if hasattr(threshold, "item"):
+        threshold = threshold.item()
+    if not math.isfinite(threshold) or (isinstance(threshold, int) and abs(threshold) > 2**53):
+        return str(threshold)
+    narrow = as_float32(threshold) == threshold
+    if math.isnan(next_score):
+        next_score = _before_in_32_bits(threshold) if narrow else math.nextafter(threshold, -math.inf)
+    narrow = narrow and as_float32(next_score) == next_score
+    whole_digits = len(str(abs(int(threshold))))
+    for digits in range(max(_THRESHOLD_DIGITS, whole_digits), _DOUBLE_DIGITS):
+        # Rounding to the nearest decimal may lead above the score; rounding down does not.
+        nearest = float(f"{threshold:.{digits}g}")
+        lower = float(Context(digits, ROUND_FLOOR).plus(Decimal(threshold)))
+        for value in (nearest, lower):
+            is_between = next_score < value <= threshold
+            if is_between and not (narrow and as_float32(value) <= next_score):
+                return repr(value).removesuffix(".0")
+    return repr(float(threshold)).removesuffix(".0")
+
+
+def as_float32(value: float) -> float:
+    """Return the nearest number of 32 bits; NumPy is not loaded for it, as the command line answers errors without.
+
+    Examples
+    --------
+    >>> as_float32(0.1), as_float32(1e300)
+    (0.10000000149011612, inf)
+    """
+    try:
+        return struct.unpack("<f", struct.pack("<f", value))[0]
+    except OverflowError:
+        return math.copysign(math.inf, value)
+
+
+def _before_in_32_bits(value: float) -> float:
+    """Return the next lower number of 32 bits: the numbers of one sign are ordered as their bits are."""
+    (bits,) = struct.unpack("<i", struct.pack("<f", value))
+    if value == 0:
+        return -(2.0**-149)
+    return struct.unpack("<f", struct.pack("<i", bits - 1 if value > 0 else bits + 1))[0]
 
 
 def known(value: float, digits: str) -> str:

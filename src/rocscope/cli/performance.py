@@ -183,7 +183,7 @@ def _summary_row(model: "ModelSummary") -> list[str]:
         f"{model.auc['half']:.4f}{ends}",
         f"{model.ks:.4f}",
         f"{model.average_precision:.4f}",
-        f"{model.best.threshold:.6g}",
+        model.best.threshold_text,
         f"{model.best.accuracy:.2%}",
         f"{model.best.tpr:.2%}",
         f"{model.best.fpr:.2%}",
@@ -606,7 +606,7 @@ def demo(
         predictions = rs.read(source, label="label", scores=_MODELS, fold="fold")
         for model in report_data(predictions, title=name).models:
             row = [name, model.name, f"{model.auc['half']:.3f}", f"{model.default.accuracy:.1%}"]
-            row += [f"{model.best.accuracy:.1%}", f"{model.best.threshold:.3f}"]
+            row += [f"{model.best.accuracy:.1%}", model.best.threshold_text]
             rows.append([*row, _PUBLISHED.get((name, model.name), "")])
         document = rs.Report(predictions, title=f"{name}: ten-fold cross-validated")
         path = document.save(folder / f"{name}.html", force=force)

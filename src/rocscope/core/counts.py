@@ -4,6 +4,7 @@
 thresholds. `OperatingPoint` is one threshold: a confusion matrix with its rates.
 """
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -17,6 +18,7 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Booleans, is_moderate, ranks_there
 from rocscope._base.contract import made_by_contract
 from rocscope._base.exact_sums import UNIT, Sums, scale_of
+from rocscope._base.formatting import threshold_text
 from rocscope._base.public_names import reach
 from rocscope.core.ranking import Levels, Pairs, Ranking, collapse, count_at_least, rank, running_sums, unsigned_zeros
 from rocscope.core.result import ComparedByValue, Result, html_table, jsonable, number
@@ -47,6 +49,9 @@ class OperatingPoint(ComparedByValue):
         Kind of the sums in the counts; see `CumulativeCounts`.
     dependent : bool
         Whether some rows that were counted are of one group, or of one case.
+    next_score : float, optional
+        The next lower score in the data, −∞ if there is none: any threshold above it and up to `threshold` has the
+        same counts. NaN if it is not known.
 
     Raises
     ------
@@ -71,6 +76,7 @@ class OperatingPoint(ComparedByValue):
     threshold: float = float("nan")
     weights: str = field(default="cases", compare=False)
     dependent: bool = field(default=False, compare=False)
+    next_score: float = field(default=float("nan"), compare=False)
 
     def __post_init__(self) -> None:
         for name in ("tp", "fp", "fn", "tn"):
@@ -96,6 +102,17 @@ class OperatingPoint(ComparedByValue):
     def n(self) -> float:
         """All cases."""
         return self.n_pos + self.n_neg
+
+    @property
+    def threshold_text(self) -> str:
+        """The threshold as a short decimal that has the same counts if it is typed.
+
+        Examples
+        --------
+        >>> OperatingPoint(tp=8, fp=1, fn=2, tn=9, threshold=2 / 3, next_score=0.5).threshold_text
+        '0.6666'
+        """
+        return threshold_text(self.threshold, self.next_score)
 
     @property
     def informedness(self) -> float:
@@ -142,8 +159,10 @@ class OperatingPoint(ComparedByValue):
         return jsonable(counts | {name: getattr(self, name) for name in RATES})
 
     def __repr__(self) -> str:
-        shown = ["tp", "fp", "fn", "tn", *(["threshold"] if self.threshold == self.threshold else [])]
-        return f"OperatingPoint({', '.join(f'{name}={number(getattr(self, name))}' for name in shown)})"
+        shown = [f"{name}={number(getattr(self, name))}" for name in ("tp", "fp", "fn", "tn")]
+        if self.threshold == self.threshold:
+            shown.append(f"threshold={self.threshold_text}")
+        return f"OperatingPoint({', '.join(shown)})"
 
     def _repr_html_(self) -> str:
         rows = (("predicted positive", self.tp, self.fp), ("predicted negative", self.fn, self.tn))
@@ -204,6 +223,16 @@ class CumulativeCounts(Result):
     def point_of(self, tp: float, fp: float, fn: float, tn: float, threshold: float) -> OperatingPoint:
         """Return a point with some of the rows counted, which stands for the same kind of rows."""
         return OperatingPoint(tp, fp, fn, tn, threshold, self.weights, self.dependent)
+
+    def with_next_score(self, point: OperatingPoint) -> OperatingPoint:
+        """Return a point with the next lower score, so that its threshold has a short text."""
+        if math.isinf(point.threshold):
+            return point
+        return replace(point, next_score=self.score_below(point.threshold))
+
+    def score_below(self, threshold: float) -> float:  # noqa: ARG002
+        """Return the highest score below a threshold, −∞ if there is none; NaN where not every score is known."""
+        return float("nan")
 
     @property
     def tp(self) -> Array:
@@ -584,6 +613,22 @@ class ThresholdCounts(CumulativeCounts):
         (above,), (false_above,) = self.exact_sums_at(np.array([done]))
         n_pos, n_neg = self.exact_totals
         return tp, fp, (n_pos - above) / UNIT, (n_neg - false_above) / UNIT
+
+    def score_below(self, threshold: float) -> float:
+        """Return the highest score below a threshold, −∞ if there is none.
+
+        Examples
+        --------
+        >>> counts = ThresholdCounts([0.9, 0.6], [1, 1], [0, 1])
+        >>> counts.score_below(0.9), counts.score_below(0.6)
+        (0.6, -inf)
+        """
+        for block in self._ranking.blocks():
+            scores = self._ranking.decode(block.code)
+            level = count_at_least(scores, threshold)
+            if level < scores.size:
+                return scores[level].item()
+        return float("-inf")
 
     def pairs(self) -> Pairs:
         """Count concordant and tied pairs of a positive and a negative.

@@ -160,7 +160,7 @@ class ProfitCurve(CountCurve):
 
     def end(self, touch: TangentPoint) -> OperatingPoint:
         """Return the counts of the customers at or above a threshold of the rule."""
-        return touch.point
+        return self.counts.with_next_score(touch.point)
 
     @property
     def point(self) -> OperatingPoint:
@@ -399,7 +399,7 @@ class RowProfitCurve(ProfitCurve):
         return Context(cost_fp=float(decimal(self.campaign.unit_cost) * PARTS))
 
     def end(self, touch: TangentPoint) -> OperatingPoint:
-        return self.sample.at(touch.point.threshold)
+        return self.sample.with_next_score(self.sample.at(touch.point.threshold))
 
     @property
     def point(self) -> OperatingPoint:

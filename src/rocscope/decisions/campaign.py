@@ -276,7 +276,7 @@ class CampaignPlan(Plan):
         elif row.threshold == -math.inf:
             customers = f"{customers} of all scores"
         else:
-            customers = f"the {customers} {whose(offer.model, row.threshold)}"
+            customers = f"the {customers} {whose(offer.model, self.rule.second.point.threshold_text)}"
         name = f" in campaign {offer.campaign}" if len(self.campaigns) > 1 else ""
         responders = self.promise.rate * row.size
         brings = counted(round(responders, 0 if responders >= 10 else 9), "responder")

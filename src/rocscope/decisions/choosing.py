@@ -504,7 +504,8 @@ class ChoiceProblem:
 
     def decision(self, choice: Choice, notes: tuple[Note, ...]) -> Decision:
         """Return the choice with its cost and the costs of the alternatives."""
-        counts, point = self.hull.counts[choice.model], choice.point
+        counts = self.hull.counts[choice.model]
+        point = counts.with_next_score(choice.point)
         default = _default_point(counts)
         everybody = OperatingPoint(point.n_pos, point.n_neg, 0, 0, -math.inf)
         nobody = OperatingPoint(0, 0, point.n_pos, point.n_neg, math.inf)
@@ -722,4 +723,4 @@ def ties(touch: TangentPoint) -> tuple[str, ...]:
 
 def in_words(model: str, point: OperatingPoint) -> str:
     """Return the text for a model's threshold."""
-    return f"{model} at {point.threshold:.6g}"
+    return f"{model} at {point.threshold_text}"

@@ -411,6 +411,11 @@ class Decision(Plan):
         return f"{what}: {cost}, {against}{self._certainty(pays=not self.trivial)}"
 
     @property
+    def next_score(self) -> float | None:
+        """The next lower score in the data, if it is known: thresholds above it decide as this one does."""
+        return None if math.isnan(self.point.next_score) else self.point.next_score
+
+    @property
     def _judged_by_cost(self) -> bool:
         return self.criterion in ("min_cost", *GIVEN_THRESHOLDS)
 
@@ -424,11 +429,11 @@ class Decision(Plan):
         elif rule.randomized:
             text = f"{number} ({rule.in_words})"
         else:
-            text = f"the {number} {whose(self.model, self.threshold, self.negated)}"
+            text = f"the {number} {whose(self.model, self.point.threshold_text, self.negated)}"
         if self.review is None:
             return text
         looked = self._share_in_words(self.review.point.at_prevalence(self.prevalence).depth - acted)
-        return f"{text}, and review the next {looked}, down to {self.review.threshold:.6g}"
+        return f"{text}, and review the next {looked}, down to {self.review.point.threshold_text}"
 
     def _share_in_words(self, share: float) -> str:
         if self.population is None:
@@ -452,7 +457,7 @@ class Decision(Plan):
 
     @property
     def _rule_of_score(self) -> str:
-        return f"{self.model} {'<' if self.negated else '>='} {self.threshold:.6g}"
+        return f"{self.model} {'<' if self.negated else '>='} {self.point.threshold_text}"
 
     @property
     def _acting(self) -> RandomizedRule:
@@ -489,7 +494,9 @@ class Decision(Plan):
             "population total_cost tied tie_break notes point default_point per_thousand in_population lot lot_cost "
             "review"
         )
-        some = [name for name in ("best_cost_interval", "offered_review") if getattr(self, name) is not None]
+        some = [
+            name for name in ("best_cost_interval", "offered_review", "next_score") if getattr(self, name) is not None
+        ]
         facts = {name: getattr(self, name) for name in (*names.split(), *some, "context")}
         return jsonable(facts | {"notes": list(map(str, self.notes))})
 
@@ -499,7 +506,7 @@ class Decision(Plan):
         by = "" if self.criterion in ("min_cost", "accuracy") else self.criterion
         if by and not math.isnan(self.criterion_value):
             by += f"={self.criterion_value:.6g}"
-        rule = f"model={self.model!r}, threshold={self.threshold:.6g}"
+        rule = f"model={self.model!r}, threshold={self.point.threshold_text}"
         return (
             f"Decision({self.trivial or rule}, "
             + f"{by}, " * bool(by)
@@ -528,7 +535,7 @@ def at_threshold(
     decision: Decision, counts: CumulativeCounts, threshold: float, criterion: str, notes: tuple[str, ...] = ()
 ) -> Decision:
     """Return the decision at another threshold, with a description of its origin."""
-    point = counts.at(threshold)
+    point = counts.with_next_score(counts.at(threshold))
     return replace(
         decision,
         point=point,

@@ -12,7 +12,7 @@ import math
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from html import escape
@@ -632,7 +632,7 @@ def arguments(fields: Fields) -> dict[str, Any]:
     negated = fields.take("negated", bool, "true or false")
     value = fields.optional_number("criterion_value")
     model = fields.text("model")
-    point = _point(fields, "point", _threshold(fields, negated))
+    point = replace(_point(fields, "point", _threshold(fields, negated)), next_score=_next_score(fields))
     return {
         "model": model,
         "point": point,
@@ -673,6 +673,14 @@ def _threshold(fields: Fields, negated: bool) -> float:
     if randomized and not negated:
         return -math.inf
     return fields.refuse("threshold", "a number")
+
+
+def _next_score(fields: Fields) -> float:
+    """Return the next lower score: null for none, and not in files of earlier versions."""
+    if "next_score" not in fields.content:
+        return math.nan
+    score = fields.optional_number("next_score")
+    return -math.inf if score is None else score
 
 
 def _default_threshold(fields: Fields) -> float:
@@ -755,7 +763,7 @@ def read_vertex(fields: Fields) -> HullVertex:
     threshold = fields.optional_number("threshold")
     if threshold is None:
         threshold = math.inf if cells["fn"] or cells["tn"] else -math.inf
-    point = fields.make("threshold", OperatingPoint, **cells, threshold=threshold)
+    point = fields.make("threshold", OperatingPoint, **cells, threshold=threshold, next_score=_next_score(fields))
     if not 0 < point.prevalence < 1:
         fields.refuse("tp", "counts of both classes")
     return HullVertex(fields.text("model"), point, negated=fields.take("negated", bool, "true or false"))

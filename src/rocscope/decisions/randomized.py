@@ -22,7 +22,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from hashlib import blake2b
-from math import isinf, lcm
+from math import isinf, lcm, nan
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Booleans, Indices
 from rocscope._base.contract import contract, made_by_contract
+from rocscope._base.formatting import threshold_text
 from rocscope._base.grouping import deal
 from rocscope.core import Context, OperatingPoint, Result, decimal
 from rocscope.decisions.constraints import predict, scores_of
@@ -230,15 +231,15 @@ def ordered(goodness: Array, chosen: Indices, hashes: Hashes) -> Indices:
 # Rules.
 
 
-def whose(model: str, threshold: float, negated: bool = False) -> str:
+def whose(model: str, threshold: str, negated: bool = False) -> str:
     """Return which cases a threshold selects, for a sentence.
 
     Examples
     --------
-    >>> whose("B", 0.5), whose("score", 3, negated=True)
+    >>> whose("B", "0.5"), whose("score", "3", negated=True)
     ('whose B score is 0.5 or more', 'whose score is below 3')
     """
-    side = f"below {threshold:.6g}" if negated else f"{threshold:.6g} or more"
+    side = f"below {threshold}" if negated else f"{threshold} or more"
     return f"whose {score_name(model)} is {side}"
 
 
@@ -254,12 +255,18 @@ class Part(NamedTuple):
     model: str
     threshold: float
     negated: bool = False
+    next_score: float = nan
+
+    @property
+    def text(self) -> str:
+        """The threshold as a short decimal."""
+        return threshold_text(self.threshold, self.next_score)
 
     def __str__(self) -> str:
         if isinf(self.threshold):
             positive = "nobody" if self.threshold > 0 else "everybody"
         else:
-            positive = f"score{'<' if self.negated else '≥'}{self.threshold:.6g} of {self.model}"
+            positive = f"score{'<' if self.negated else '≥'}{self.text} of {self.model}"
         return positive if self.share == 1 else f"{float(self.share):.4g} × {positive}"
 
 
@@ -299,8 +306,11 @@ class RandomizedRule(Result):
     @classmethod
     def of(cls, best: ConvexCombination, at_most: Fraction | None = None) -> "RandomizedRule":
         """Return the rule with the rates of a point between two thresholds."""
-        first = HullVertex(best.first.choices.model, best.first.point, negated=best.first.choices.negated)
-        second = HullVertex(best.second.choices.model, best.second.point, negated=best.second.choices.negated)
+        ends = []
+        for touch in (best.first, best.second):
+            point = touch.choices.counts.with_next_score(touch.point)
+            ends.append(HullVertex(touch.choices.model, point, negated=touch.choices.negated))
+        first, second = ends
         return cls.between(first, second, best.share, at_most)
 
     @property
@@ -326,7 +336,9 @@ class RandomizedRule(Result):
     @property
     def parts(self) -> tuple[Part, ...]:
         """The thresholds with their shares of the cases, without empty ones."""
-        parts = [Part(share, end.model, end.threshold, end.negated) for share, end in self._weighted]
+        parts = [
+            Part(share, end.model, end.threshold, end.negated, end.point.next_score) for share, end in self._weighted
+        ]
         return tuple(part for part in parts if part.share)
 
     @property
@@ -498,7 +510,7 @@ class RandomizedRule(Result):
         """The best cases, where the rule fills a number with them, for a sentence."""
         end = self.second
         first, until = ("lowest", "up") if end.negated else ("highest", "down")
-        last = f", {until} to {end.threshold:.6g}" if not isinf(end.threshold) else ""
+        last = f", {until} to {end.point.threshold_text}" if not isinf(end.threshold) else ""
         return f"with the {first} {score_name(end.model)}{last}, ties at random"
 
     @property
@@ -509,7 +521,7 @@ class RandomizedRule(Result):
             if isinf(part.threshold):
                 which = "nobody" if (part.threshold > 0) != part.negated else "everybody"
             else:
-                which = f"those {whose(part.model, part.threshold, part.negated)}"
+                which = f"those {whose(part.model, part.text, part.negated)}"
             texts.append(f"of a random {float(part.share):.1%} {which}")
         return ", ".join(texts)
 
@@ -803,7 +815,7 @@ class Reviewing(Result):
         return np.where(act, "act", np.where(look, "review", "leave"))
 
     def __repr__(self) -> str:
-        reviewed = self.rule.shares if self.rule.randomized else f"score >= {self.threshold:.6g}"
+        reviewed = self.rule.shares if self.rule.randomized else f"score >= {self.point.threshold_text}"
         reader = self.review
         by = "" if reader.is_perfect else f" (sensitivity {reader.sensitivity:g}, specificity {reader.specificity:g})"
         return f"review of {reviewed}{by}"

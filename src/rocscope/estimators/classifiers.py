@@ -118,7 +118,7 @@ def best_candidate(
     threshold = thresholds[chosen]
     if threshold == decision.threshold:
         return decision, compared
-    text = f"{chosen}: moved from {decision.threshold:.6g}"
+    text = f"{chosen}: moved from {decision.point.threshold_text}"
     if chosen not in ("everybody", "nobody"):
         text += f" towards the Bayes rule of recalibrated scores, {thresholds['Bayes rule']:.6g}"
     notes = [Note("moved_threshold", text, candidate=chosen, searched=decision.threshold)]

@@ -23,6 +23,7 @@ from rocscope import __version__
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.contract import contract
+from rocscope._base.formatting import threshold_text
 from rocscope.calibration.intervals import ONE_CLASS, ClosedForms
 from rocscope.calibration.outcomes import Evidence, Shift, are_probabilities, evidence
 from rocscope.calibration.scores import distance_estimates, miscalibration_cost_at
@@ -833,7 +834,9 @@ def _thresholds(
         is_decision_curve = not costs_given and 0 <= value < 1
         odds = value / (1 - value) if is_decision_curve else _odds(context)
         quotient = f"{value:g}/{1 - value:g}" if is_decision_curve else ""
-        thresholds[model] = _Threshold(value, "given", odds, (_fixed(f"threshold {value:g}", odds),), quotient)
+        thresholds[model] = _Threshold(
+            value, "given", odds, (_fixed(f"threshold {threshold_text(value)}", odds),), quotient
+        )
     return thresholds
 
 
@@ -846,14 +849,16 @@ def _chosen_threshold(model: str, sample: Sample, threshold: str | None, context
             hint = f"{context.always_right} is always right; give the threshold as a number"
             raise InputError('threshold="costs"', expected=expected, got=repr(context), hint=hint)
         value = context.probability_threshold
-        return _Threshold(value, "costs", odds, (_fixed(f"threshold {value:g} from the costs", odds),))
+        return _Threshold(value, "costs", odds, (_fixed(f"threshold {threshold_text(value)} from the costs", odds),))
     if threshold is None and sample.rows is not None and sample.rows.decisions:
         return _Threshold(None, "decisions", odds, ("classification and utility: the model's own decisions",))
     try:
         decision = choose({model: sample.counts}, context)
     except OneClassError as error:
         return _Threshold(nan, "cheapest", odds, (str(error),))
-    chosen = f"threshold {decision.threshold:g}, chosen on the same rows: classification and utility are optimistic"
+    chosen = (
+        f"threshold {decision.point.threshold_text}, chosen on the same rows: classification and utility are optimistic"
+    )
     return _Threshold(decision.threshold, "cheapest", odds, (chosen, *decision.notes))
 
 

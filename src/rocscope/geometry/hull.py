@@ -399,6 +399,8 @@ class HullVertex(Result):
         """Return the vertex, safe for JSON (an infinite slope or threshold becomes None)."""
         names = ("model", "threshold", "negated", "slope_low", "slope_high", "fpr", "tpr", "tied")
         cells = {name: getattr(self.point, name) for name in ("tp", "fp", "fn", "tn")}
+        if not math.isnan(self.point.next_score):
+            cells["next_score"] = self.point.next_score
         return jsonable({name: getattr(self, name) for name in names} | cells)
 
 

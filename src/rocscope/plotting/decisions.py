@@ -126,7 +126,7 @@ def _name_field(ax: Any, first: HullVertex, last: HullVertex, ratio: Any, preval
     start, end = _corners(ratio, prevalence)
     middle = start + (low + high) / 2 * (end - start)
     x, odds = 10 ** (middle / 2), 10 ** (-middle / 2)
-    cuts = dict.fromkeys(f"{vertex.point.threshold:.3g}" for vertex in (first, last))
+    cuts = dict.fromkeys(vertex.point.threshold_text for vertex in (first, last))
     finite = np.isfinite(first.point.threshold)
     words = f"score {'<' if first.negated else '≥'} {' … '.join(cuts)}" if finite else _label(first)
     look = {"ha": "center", "va": "center", "rotation": 45, "fontsize": "x-small", "color": theme.palette().ink}

@@ -142,8 +142,9 @@ def draw_counts(
     marks = [_draw_best(ax, curves, decision, what)]
     for name, curve in curves.items():
         for threshold in _thresholds(curve.counts, what.thresholds):
-            text = f"{threshold:.3g}" if what.thresholds is not None and len(curves) <= _MOST_LABELLED else ""
-            marks.append(Mark(*position(curve, curve.counts.at(threshold)), colours[name], text))
+            point = curve.counts.at(threshold)
+            text = point.threshold_text if what.thresholds is not None and len(curves) <= _MOST_LABELLED else ""
+            marks.append(Mark(*position(curve, point), colours[name], text))
             draw_mark(ax, marks[-1])
     if len(marks) > 1:  # one legend entry for the open circles of all models
         label = "given thresholds" if what.thresholds is not None else f"threshold {DEFAULT_THRESHOLD}"
@@ -161,7 +162,7 @@ def _draw_best(ax: Any, curves: Mapping[str, RocCurve | LiftChart], decision: De
     goal = "best accuracy" if what.context is None else "lowest cost"
     model = f"{theme.plain(decision.model)}, " if len(curves) > 1 else ""
     everybody_or_nobody = "nobody positive" if point.threshold > 0 else "everybody positive"
-    cut = f"score ≥ {point.threshold:.3g}" if isfinite(point.threshold) else everybody_or_nobody
+    cut = f"score ≥ {point.threshold_text}" if isfinite(point.threshold) else everybody_or_nobody
     mark = Mark(*position(curve, point), theme.palette().ink, cut, f"{goal}: {model}{cut}", best=True)
     draw_mark(ax, mark)
     return mark

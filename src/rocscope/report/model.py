@@ -348,7 +348,7 @@ def summarise(
     curve = roc(counts)
     chart = lift_chart(counts)
     hull = pool(counts)
-    best = best_point(counts if needs_every_threshold(context) else hull, context)
+    best = counts.with_next_score(best_point(counts if needs_every_threshold(context) else hull, context))
     further = {
         "auc": {ties: curve.area(ties) for ties in ("half", "lower", "upper")},
         "calibration": calibration_block(counts, numbers=numbers, rows=rows) if calibrated else None,
@@ -731,12 +731,12 @@ def _action_bars(decision: Decision) -> Bars:
     """Return the ranges of scores that are acted on, reviewed and left, from the highest down."""
     review = decision.review
     acted = 100 * decision.point.at_prevalence(decision.prevalence).depth
-    rule = decision.lot.shares if decision.lot else _scores_from(decision.threshold)
+    rule = decision.lot.shares if decision.lot else _scores_from(decision.point)
     bars = [Bar(f"act: {rule}", f"{acted:.1f}%", 0.0, acted)]
     end = acted
     if review is not None:
         end = 100 * review.point.at_prevalence(decision.prevalence).depth
-        rule = review.rule.shares if review.rule.randomized else _scores_from(review.threshold)
+        rule = review.rule.shares if review.rule.randomized else _scores_from(review.point)
         bars.append(Bar(f"look closer: {rule}", f"{end - acted:.1f}%", acted, end))
     if end < 100:
         rule = "all others" if acted else "everybody"
@@ -744,10 +744,10 @@ def _action_bars(decision: Decision) -> Bars:
     return Bars("Share of cases to", tuple(bars))
 
 
-def _scores_from(threshold: float) -> str:
-    if math.isinf(threshold):
-        return "nobody" if threshold > 0 else "everybody"
-    return f"score ≥ {threshold:.6g}"
+def _scores_from(point: OperatingPoint) -> str:
+    if math.isinf(point.threshold):
+        return "nobody" if point.threshold > 0 else "everybody"
+    return f"score ≥ {point.threshold_text}"
 
 
 def decision_facts(predictions: Models, decision: Decision, review: Review | None, *, detailed: bool) -> DecisionFacts:
@@ -821,7 +821,7 @@ class ReportData(Result):
         decision = self.decision
         accuracy = decision.point.at_prevalence(decision.prevalence).accuracy
         default = decision.default_point.at_prevalence(decision.prevalence).accuracy
-        threshold = f"threshold {decision.threshold:.6g}"
+        threshold = f"threshold {decision.point.threshold_text}"
         use = f"{decision.model} at {threshold}"
         if decision.trivial:
             use = f"predict {decision.trivial} ({threshold})"

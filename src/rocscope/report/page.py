@@ -265,7 +265,7 @@ def _row(model: ModelSummary, prevalence: float) -> dict[str, str]:
     return {
         "model": model.name,
         "AUC": f"{model.auc['half']:.4f}",
-        "best threshold": f"{best.threshold:.6g}",
+        "best threshold": best.threshold_text,
         "TP": f"{best.tp:,g}",
         "FP": f"{best.fp:,g}",
         "FN": f"{best.fn:,g}",

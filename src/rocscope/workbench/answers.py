@@ -121,7 +121,7 @@ def at_point(
         ends = f"[{estimate.low:.2%}, {estimate.high:.2%}]"
         rows.append({"rate": name, "value": f"{estimate.value:.2%}", "95% interval": ends})
     methods = dict.fromkeys(estimate.method for estimate in estimates.values())
-    return table(f"{model} at {threshold:.6g}", f"{'; '.join(methods)}.", rows)
+    return table(f"{model} at {point.threshold_text}", f"{'; '.join(methods)}.", rows)
 
 
 def roc_band(session: Session, selection: RowSelection, token: CancelToken, *, model: str) -> dict[str, Any]:

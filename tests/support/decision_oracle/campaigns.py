@@ -220,6 +220,7 @@ def _rule(found: Findings, plan: Any, rules: dict[str, EveryThreshold]) -> None:
             found.holds("rule: model", False, f"it is of {end.model}, not of {best.model}")
             return
         at, (n_pos, n_neg) = rule.at(end.threshold, False), rule.totals
+        found.next_score("rule", end.point, rule.next_score(end.threshold))
         for cell, said, count in (
             ("tp", end.point.tp, at.tp),
             ("fp", end.point.fp, at.fp),

@@ -207,6 +207,7 @@ class _Claims:
     def _count(self, claim: str, model: str, point: Any, threshold: float, negated: bool = False) -> None:
         rule = self.rules[model]
         at, (n_pos, n_neg) = rule.at(threshold, negated), rule.totals
+        self.found.next_score(claim, point, rule.next_score(threshold))
         for name, cell in zip(CELLS, (at.tp, at.fp, n_pos - at.tp, n_neg - at.fp), strict=True):
             self.found.equal(f"{claim}: {name} of {model} at {threshold:.6g}", getattr(point, name), cell / rule.unit)
 
@@ -339,7 +340,7 @@ class _Claims:
         if names and not decision.tied:  # which the report does not name
             found.left_open.append(f"that none is as good: {', '.join(sorted(names))}")
             return
-        found.holds("tied", names == set(decision.tied), f"as good are {sorted(names)}, not {sorted(decision.tied)}")
+        found.holds("tied", names == self._tied, f"as good are {sorted(names)}, not {sorted(decision.tied)}")
 
     @staticmethod
     def _depth(rule: EveryThreshold, at: CountsAt) -> Fraction:
@@ -373,6 +374,14 @@ class _Claims:
             self.found.holds("none that is as good predicts fewer positive", not fewer, "one does")
         self._tied_by_value([rule for rule, _ in allowed], [mask for _, mask in allowed], values, sign, best)
 
+    @property
+    def _tied(self) -> set[str]:
+        """The stated ties, with the scores that their written thresholds select."""
+        said = self.decision.tied
+        for rule in self.rules.values():
+            said = [rule.renamed(text) for text in said]
+        return set(said)
+
     def _tied_by_value(
         self, rules: list[EveryThreshold], masks: list[Array], values: list[Array], sign: int, best: float
     ) -> None:
@@ -382,12 +391,12 @@ class _Claims:
         decision, reach = self.decision, max(1.0, abs(best))
         near: set[str] = set()
         equal: set[str] = set()
-        own = f"{'not ' * decision.negated}{decision.model} at {decision.threshold:.6g}"
+        own = f"{'not ' * decision.negated}{decision.model} at {decision.threshold}"
         for rule, mask, value in zip(rules, masks, values, strict=True):
             index = np.flatnonzero(mask)
             near |= {rule.named(int(i)) for i in index[sign * value >= best - CLOSE * reach][:_MOST_TIED]}
             equal |= {rule.named(int(i)) for i in index[sign * value >= best][:_FEW]}
-        said = set(decision.tied)
+        said = self._tied
         wrong = said - near
         if wrong and len(near) < _MOST_TIED:
             self.found.holds("tied", False, f"not as good are {sorted(wrong)}")

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass, field
+from typing import Any
 
 CLOSE = 1e-9  # relative: rounding of sums leaves 1e-12, and a digit that someone changed is larger
 _SLACK = 1e-12  # absolute, where 0 is expected
@@ -62,6 +63,11 @@ class Findings:
     def equal(self, claim: str, said: float, found: float) -> None:
         """Record whether a number equals the recomputed one."""
         self._compared(claim, said, found, _close(said, found))
+
+    def next_score(self, claim: str, point: Any, score: float) -> None:
+        """Record whether the next lower score of a point, where it is stated, is the recounted one."""
+        if not (math.isnan(point.next_score) or point.next_score == score):
+            self.holds(f"{claim}: next score", False, f"it is {score}, not {point.next_score}")
 
     def near(self, claim: str, said: float, found: float, slack: float) -> None:
         """Record whether a number approximately equals the recomputed one."""

@@ -1,6 +1,7 @@
 """Recounted thresholds: exact counts at every threshold of a model, from sorted scores."""
 
 import math
+import re
 from bisect import bisect_left
 from dataclasses import dataclass
 from fractions import Fraction
@@ -12,6 +13,8 @@ import numpy as np
 from rocscope._base.arrays import Array
 from rocscope.errors import OneClassError
 from rocscope.sample import Sample
+
+_NUMBER = re.compile(r"-?[0-9.]+(e[-+]?[0-9]+)?")
 
 
 class CountsAt(NamedTuple):
@@ -83,7 +86,20 @@ class EveryThreshold:
         """Return the threshold at a position as a decision writes it."""
         ends = {0: math.inf, self.tp.size - 1: -math.inf} if not self.negated else {}
         score = ends.get(index, self.level[index - (not self.negated)].item() if index not in ends else 0)
-        return f"{self.label} at {score:.6g}"
+        return f"{self.label} at {score}"
+
+    def renamed(self, text: str) -> str:
+        """Return a text such as "a at 0.1234" with the score that the written threshold selects."""
+        name, _, written = text.rpartition(" at ")
+        if name not in (self.model, f"not {self.model}") or not _NUMBER.fullmatch(written):
+            return text
+        threshold = float(written) if set(written) & set(".en") else int(written)
+        above = [score for score in self.level.tolist() if score >= threshold]
+        return f"{name} at {min(above)}" if above else text
+
+    def next_score(self, threshold: float) -> float:
+        """Return the highest score below a threshold."""
+        return max((score for score in self.level.tolist() if score < threshold), default=-math.inf)
 
     @property
     def label(self) -> str:
