@@ -29,7 +29,9 @@ def here():
         "campaign": rs.Campaign(population=1000, unit_cost=1, unit_benefit=5), "counts": predictions.counts("a"),
         "matrix": rs.multiclass.ConfusionMatrix.from_labels(y, X[:, 0] > 0), "source": predictions,
         "result": rs.evaluation.learning_curve(model, X, y, steps=2), "probabilities": model.predict_proba(X),
-        "name_of_data": "wdbc",
+        "name_of_data": "wdbc", "time": rng.exponential(size=120), "event": rng.random(120) < 0.7, "horizon": 0.8,
+        "horizons": [0.5, 0.8], "reference": predictions.counts("a"),
+        "current": predictions.counts("b"),
     }  # fmt: skip
 
 
@@ -39,7 +41,7 @@ def test_every_name_is_answered_with_a_call_that_works(name, ours, here, tmp_pat
     """Calls are run as they stand; of those with arguments left open (...) only the name is looked up."""
     with pytest.raises(AttributeError, match=rf"^rocscope has no '{name}'; (use|it is) "):
         getattr(rs, name)
-    call = re.split(r", or |; |, whose |, which |, with |, after ", ours)[0]
+    call = re.split(r", or |; |, whose |, which |, with |, and |, after ", ours)[0]
     if "..." in call:
         call = call.partition("(")[0]
     monkeypatch.chdir(tmp_path)

@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get
 
 import numpy as np
 
-from rocscope._base.public_names import text_of
+from rocscope._base.public_names import of_one_kind, text_of
 from rocscope.errors import InputError, RocscopeError, listing
 
 _Call = TypeVar("_Call", bound=Callable[..., Any])
@@ -353,5 +353,5 @@ class MissingAttributeError(AttributeError):
 def _close(name: str, known: Iterable[str], shown: str) -> str:
     from difflib import get_close_matches
 
-    close = get_close_matches(name, list(known), n=3, cutoff=_ALIKE)
+    close = get_close_matches(name, of_one_kind(name, known), n=3, cutoff=_ALIKE)
     return f"; did you mean {' or '.join(map(shown.format, close))}?" if close else ""

@@ -4,7 +4,7 @@
 `register` and `reach` let results call modules of higher layers, such as `curve.plot()`, without importing them.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -118,11 +118,23 @@ def _advice(package: str, name: str, public: Sequence[str]) -> str:
             if theirs.casefold() == name.casefold():
                 return f"; use {ours}" + (f" for {library}'s {theirs}" if library != _NO_LIBRARY else "")
     by_case = {word.casefold(): word for word in public}
-    if package == _ROOT and _is_topic(name):  # such as compat, which is no public name
+    if package == _ROOT and _is_topic(name) and name not in by_case:  # such as compat, which is no public name
         return f"; `import rocscope.{name}` first"
-    close = get_close_matches(name.casefold(), by_case, n=3, cutoff=_ALIKE)
+    close = get_close_matches(name.casefold(), of_one_kind(name, by_case), n=3, cutoff=_ALIKE)
     short = package.replace(_ROOT, "rs", 1)
     return f"; did you mean {' or '.join(f'{short}.{by_case[word]}' for word in close)}?" if close else ""
+
+
+def of_one_kind(name: str, known: Iterable[str]) -> list[str]:
+    """Return the known names that may be meant: a plot is not a threshold, however similar their names.
+
+    Examples
+    --------
+    >>> of_one_kind("plot", ["lot", "plot_roc"]), of_one_kind("lots", ["lot", "plot_roc"])
+    (['plot_roc'], ['lot'])
+    """
+    is_plot = name.casefold().startswith("plot")
+    return [word for word in known if word.casefold().startswith("plot") == is_plot]
 
 
 @cache
