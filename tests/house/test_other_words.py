@@ -29,7 +29,9 @@ ANSWERS = {
     "rs.compare(y, s, s)": "pass labels and scores, for several models by name",
     "rs.metrics.mcc(y, [0, 1] * 30)": "call rs.OperatingPoint(tp=tp, fp=fp, fn=fn, tn=tn).mcc",
     "rs.auc_interval(predictions).pvalue": "use rs.compare(predictions)",
-    "rs.compare(y, {'a': s, 'b': s[::-1]}).to_csv()": "use .to_frame().to_csv(path)",
+    "rs.compare(y, {'a': s, 'b': s[::-1]}).to_csv()": "use pandas.DataFrame([result.to_dict()]).to_csv()",
+    "rs.roc(y, s).to_csv()": "use .to_frame().to_csv(path)",
+    "rs.choose(predictions).plot": "use rs.plotting.plot_roc(predictions)",
     "rs.choose(predictions).plot()": "use rs.plotting.plot_roc(predictions)",
     "rs.choose(predictions).to_frame()": "use pandas.DataFrame([result.to_dict()])",
     "rs.Predictions.from_estimator(1, y, s)": "use rs.evaluation.from_estimator(model, X, y)",
@@ -132,7 +134,7 @@ def test_of_four_classes_no_volume_is_named():
 
 def test_predictions_of_several_classes_name_their_calls():
     several = rs.multiclass.MulticlassPredictions(THREE, P)
-    with pytest.raises(InputError, match=r"rs\.multiclass\.multiclass_auc\(data\), .* pass data\.binary\(label\)"):
+    with pytest.raises(InputError, match=r"rs\.multiclass\.multiclass_auc\(data\), .*: data\.binary\(label\)"):
         rs.auc(several)
 
 

@@ -342,7 +342,8 @@ class MissingAttributeError(AttributeError):
         owner, name = self.args
         message = f"{owner.__name__} has no {name!r}"
         tables = other_words()["attributes"]
-        for kind in (*(kind.__name__ for kind in owner.__mro__), "any"):
+        form = ("table",) if hasattr(owner, "to_frame") else ()
+        for kind in (*(kind.__name__ for kind in owner.__mro__), *form, "any"):
             if name in (table := tables.get(kind, {})):
                 return f"{message}; use {table[name]}"
         fields = [name for kind in owner.__mro__ for name in vars(kind).get("__annotations__", ())]
