@@ -52,7 +52,8 @@ def score_by_hand(problem, class_weight):
     hits = [sum(w for y, z, w in rows if y == z == c) for c in range(3)]
     total = [sum(w for y, _, w in rows if y == c) for c in range(3)]
     called = [sum(w for _, z, w in rows if z == c) for c in range(3)]
-    lacking = sum(max(0, least - hit) for least, hit in zip(problem.objective.least_hits, hits, strict=True))
+    least = problem.objective.least_recall * problem.objective.support - 1e-9 * problem.objective.support
+    lacking = sum(max(0, needed - hit) for needed, hit in zip(least, hits, strict=True))
     present = [c for c in range(3) if total[c]]
     value = {
         "accuracy": sum(hits),

@@ -58,6 +58,13 @@ def distinct_labels(*columns: Array) -> list[Any]:
         raise LabelError("labels", expected="labels of one type", got=kinds) from error
 
 
+def classes_of(classes: Any, given: Iterable[Any], columns: Iterable[Array]) -> tuple[Hashable, ...]:
+    """Return the classes if there are any, or the ordered categories of given columns, or else all labels, sorted."""
+    if classes is None:
+        classes = ordered_categories(*given) or distinct_labels(*columns)
+    return check_classes(classes)
+
+
 def class_index(labels: Array, classes: Sequence[Hashable], name: str) -> Indices:
     """Return the index of each label among the classes."""
     seen, inverse = factorized(labels)

@@ -860,4 +860,4 @@ def monitor(
         if isinstance(decision, Decision) and not (decision.lot or decision.review or decision.columns):
             return Monitor(rule_of(decision), limits, level, target_prevalence)
         return reach("plan_monitoring").monitor_plan(decision, limits, level, target_prevalence)
-    return reach("class_monitoring").monitor_classes(decision, limits, level, target_prevalence)
+    return reach("class_monitoring").ClassMonitor(decision, limits, level, target_prevalence)

@@ -68,11 +68,6 @@ class ClassRows:
         start = np.concatenate([[0], np.cumsum(np.bincount(key, minlength=k))])
         return cls(design.rows[order], start, design.take(order))
 
-    @classmethod
-    def of_predictions(cls, preds: MulticlassPredictions, groups: Any) -> "ClassRows":
-        """Sort the rows of predictions by class."""
-        return cls.of(preds.y_true, len(preds.classes), preds.design(groups))
-
     @property
     def k(self) -> int:
         """Number of classes."""
@@ -111,15 +106,13 @@ class ClassRows:
             part, design = components[self.rows(cls)], self.design.take(self.rows(cls))
             if not part.any():  # a class that no defined area depends on
                 continue
-            share = design.share
-            residual = part - share @ part
+            moves = variance.moves_of_mean(part, design.amount)
             if group is None and design.weight is not None and design.frequency is None:
-                residual = residual * variance.leave_one_out_factor(share)[:, np.newaxis]
-            moves = residual * share[:, np.newaxis]
+                moves = moves * variance.leave_one_out_factor(design.share)[:, np.newaxis]
             total += design.stratum(moves).covariance
             if group is not None:
                 group_moves.append(sum_by(group[self.rows(cls)], moves, self.design.n_groups))
-        if group is not None and group_moves:
+        if group_moves:
             # Between classes: all products of the groups' moves, less those within the classes.
             moves = np.sum(group_moves, axis=0)
             cross = moves.T @ moves - sum(part.T @ part for part in group_moves)
@@ -185,7 +178,7 @@ class Placements:
 
 
 def doubled_concordance(rows: ClassRows, proba: Array) -> Array:
-    """Return the k × k matrix of twice the concordant plus the tied pairs; integers stay integers."""
+    """Return twice the concordant plus the tied pairs of two classes (k × k); integers stay integers."""
     if rows.design.weight is None and rows.order.size > _MERGED * rows.k:
         return _merged_concordance(rows, proba)
     amount = np.ones(1, np.int64) if rows.design.weight is None else rows.design.weight
@@ -194,7 +187,6 @@ def doubled_concordance(rows: ClassRows, proba: Array) -> Array:
     for cls in present.tolist():
         pairs = amount * Placements.of(rows, proba, cls).doubled_above
         doubled[cls, present] = np.add.reduceat(pairs, rows.start[present])
-    np.fill_diagonal(doubled, 0)
     return doubled
 
 
@@ -205,7 +197,6 @@ def _merged_concordance(rows: ClassRows, proba: Array) -> Array:
         ranked = [np.sort(scores) for scores in rows.by_class(proba[:, cls])]
         for other in range(rows.k):
             doubled[cls, other] -= kernels.classes.ranks_sum(ranked[cls], ranked[other])
-    np.fill_diagonal(doubled, 0)
     return doubled
 
 
@@ -374,8 +365,7 @@ class MulticlassAuc(Result):
     def _mean(self, weight: Array) -> confusion.Average:
         used = coefficients(weight, self.support)
         value = float((used * np.nan_to_num(self.matrix)).sum()) if used.any() else float("nan")
-        present = self.support > 0 if used.any() else np.zeros(self.support.size, bool)
-        over = tuple(cls for cls, known in zip(self.classes, present, strict=True) if known)
+        over = tuple(cls for cls, n in zip(self.classes, self.support, strict=True) if n and used.any())
         return confusion.Average(value, over, tuple(cls for cls in self.classes if cls not in over))
 
     def to_dict(self) -> dict[str, Any]:
@@ -442,12 +432,11 @@ def multiclass_auc(
     preds = predictions_of(y_true, proba, name="y_true", classes=classes, sample_weight=sample_weight)
     require_kinds("multi-class AUC with its interval", preds)
     chance = preds.probabilities(model)
-    rows = ClassRows.of_predictions(preds, groups)
+    rows = ClassRows.of(preds.y_true, len(preds.classes), preds.design(groups))
     support = rows.support
-    pairs = 2 * np.multiply.outer(support, support).astype(np.float64)
-    np.fill_diagonal(pairs, 0)
     with np.errstate(invalid="ignore"):
-        matrix = doubled_concordance(rows, chance) / pairs
+        matrix = doubled_concordance(rows, chance) / (2 * np.multiply.outer(support, support).astype(np.float64))
+    np.fill_diagonal(matrix, np.nan)
     pooled = partial(preds.select(models=[model_name(preds.models, model)]).pooled, groups)
     return MulticlassAuc(preds.classes, check.read_only(matrix), check.read_only(support), rows, chance, pooled)
 
@@ -475,14 +464,12 @@ def _estimate(
 def class_weights(given: ClassWeight, classes: tuple[Hashable, ...], support: Array) -> Array:
     """Return the weight of each class; by prevalence it is its share of cases."""
     if isinstance(given, str):
-        if given not in ("uniform", "prevalence"):
-            raise InputError("class_weight", expected="'uniform', 'prevalence' or a mapping", got=repr(given))
+        check.check_choice("class_weight", given, ("uniform", "prevalence"))
         return np.ones(support.size) if given == "uniform" else support / support.sum()
-    if not isinstance(given, Mapping):
-        raise InputError("class_weight", expected=f"a weight for each of {check.listing(classes)}", got=repr(given))
     weight = class_names.by_class(given, classes, "class_weight").astype(np.float64)
-    if not (np.isfinite(weight).all() and (weight >= 0).all() and weight.any()):
-        raise InputError("class_weight", expected="weights of at least 0, not all 0", got=repr(given))
+    if weight.shape != support.shape or not (np.isfinite(weight).all() and (weight >= 0).all() and weight.any()):
+        expected = f"a weight of at least 0 for each of {check.listing(classes)}, not all 0"
+        raise InputError("class_weight", expected=expected, got=check.shown(given))
     return weight
 
 
@@ -570,9 +557,7 @@ def ordinal_volume(groups: list[Array], weights: list[Array]) -> Volume:
     levels, place = np.unique(np.concatenate(groups), return_inverse=True)
     bounds = np.cumsum([0, *(group.size for group in groups)])
     places = [place[start:stop] for start, stop in pairwise(bounds)]
-    low = np.bincount(places[0], weights[0], levels.size)
-    mid = np.bincount(places[1], weights[1], levels.size)
-    high = np.bincount(places[2], weights[2], levels.size)
+    low, mid, high = (np.bincount(at, weight, levels.size) for at, weight in zip(places, weights, strict=True))
     total = [float(weight.sum()) for weight in weights]
     below = np.cumsum(low) - low
     above = total[2] - np.cumsum(high)
@@ -585,10 +570,8 @@ def ordinal_volume(groups: list[Array], weights: list[Array]) -> Volume:
     at_low = from_above + mid * (3 * above + high)
     from_below = np.cumsum(mid * (6 * below + 3 * low)) - mid * (6 * below + 3 * low)
     at_high = from_below + mid * (3 * below + low)
-    components = []
-    for at, level, own in zip((at_low, at_mid, at_high), places, total, strict=True):
-        components.append(at[level] * own / sixfold)
-    return Volume(value, components)
+    at_levels = zip((at_low, at_mid, at_high), places, total, strict=True)
+    return Volume(value, [at[level] * own / sixfold for at, level, own in at_levels])
 
 
 def corner_distances(proba: Array) -> Array:
@@ -835,7 +818,7 @@ def compare_multiclass_auc(
     if variant == "micro":
         pooled = predictions.pooled(groups)
         return compare(pooled, alternative=alternative, test=test, margin=margin, level=level, adjust=adjust)
-    rows = ClassRows.of_predictions(predictions, groups)
+    rows = ClassRows.of(predictions.y_true, len(predictions.classes), predictions.design(groups))
     used = coefficients(variant_weights(variant, rows.support), rows.support)
     if not used.any():
         raise OneClassError("comparison", expected="cases of two classes", got="fewer")

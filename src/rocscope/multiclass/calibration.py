@@ -26,7 +26,7 @@ from rocscope._base.json_format import Format
 from rocscope.calibration.curve import CalibrationCurve, calibration_curve
 from rocscope.calibration.outcomes import Outcomes, pav_values
 from rocscope.calibration.scores import Decomposition, calibration_error, decompose
-from rocscope.core import Predictions, Result, independent_units, require_kinds
+from rocscope.core import Predictions, Result, independent_units, model_name, require_kinds
 from rocscope.errors import InputError
 from rocscope.inference.estimate import Estimate
 from rocscope.multiclass.confusion import check_probabilities
@@ -188,12 +188,11 @@ def multiclass_decompose(
     preds = predictions_of(y_true, proba, classes=classes, sample_weight=sample_weight)
     check.check_choice("rule", rule, ("brier", "log_loss"))
     chance = preds.probabilities(model)
-    samples = [Outcomes.of(_labelled(preds, preds.y_true == k, p).counts()) for k, p in enumerate(chance.T)]
+    samples = [Outcomes.of(preds.binary(cls).counts(model)) for cls in preds.classes]
     if rule == "brier":
         parts = [decompose(sample) for sample in samples]
         numbers = [(part.score, part.miscalibration, part.discrimination, part.uncertainty) for part in parts]
-        score, miscalibration, discrimination, uncertainty = np.sum(numbers, axis=0).tolist()
-        return Decomposition(score, miscalibration, discrimination, uncertainty, rule, "CORP, classwise")
+        return Decomposition(*np.sum(numbers, axis=0).tolist(), rule, "CORP, classwise")
     fitted = np.empty_like(chance)
     for k, sample in enumerate(samples):
         fitted[:, k] = pav_values(sample)[np.searchsorted(sample.score, chance[:, k])]
@@ -244,13 +243,8 @@ def multiclass_calibration_error(
     check.check_choice("kind", kind, ("top-label", "classwise"))
     if kind == "top-label":
         return calibration_error(top_label(preds, model), bins=bins)
-    columns = enumerate(preds.probabilities(model).T)
-    return float(np.mean([calibration_error(_labelled(preds, preds.y_true == k, p), bins=bins) for k, p in columns]))
-
-
-def _labelled(preds: MulticlassPredictions, label: Array, score: Array) -> Predictions:
-    """Return other labels and scores of the same rows, with their weights and groups."""
-    return Predictions(label, score, sample_weight=preds.sample_weight, groups=preds.groups)
+    against_rest = preds.select(models=[model_name(preds.models, model)])
+    return float(np.mean([calibration_error(against_rest.binary(cls), bins=bins) for cls in preds.classes]))
 
 
 def top_label(preds: MulticlassPredictions, model: str | None) -> Predictions:
@@ -258,7 +252,7 @@ def top_label(preds: MulticlassPredictions, model: str | None) -> Predictions:
     chance = preds.probabilities(model)
     first = chance.argmax(axis=1)
     score = np.take_along_axis(chance, first[:, None], axis=1)[:, 0]
-    return _labelled(preds, preds.y_true == first, score)
+    return Predictions(preds.y_true == first, score, sample_weight=preds.sample_weight, groups=preds.groups)
 
 
 # Curves
@@ -305,12 +299,7 @@ def multiclass_calibration_curves(
 
 Method = Literal["temperature", "vector", "dirichlet"]
 METHODS = ("temperature", "vector", "dirichlet")
-FORMAT = Format(
-    "rocscope.class_recalibrator",
-    1,
-    "a recalibrator of classes",
-    "make one with rocscope.multiclass.recalibrate_classes",
-)
+FORMAT = Format("rocscope.class_recalibrator", 1, "a recalibrator", "rocscope.multiclass.recalibrate_classes makes one")
 
 # Least probability whose logarithm is taken. A choice: a certain error then costs 21 nats, not infinitely many.
 _LEAST_PROBABILITY = 1e-9
@@ -497,19 +486,19 @@ def recalibrate_classes(
     # The penalty weighs as much as some rows, whatever factor weights have.
     relative = preds.relative_weight
     weight = np.ones(len(preds)) if relative is None else relative.astype(np.float64)
-    rows = SplitRows(None, preds.y_true, tuple(preds.classes), independent_units(preds))
-    splits = None if cv is None else splits_testing_once(cv, rows, preds.fold, check.seed_of(random_state))
+    split_rows = SplitRows(None, preds.y_true, tuple(preds.classes), independent_units(preds))
+    splits = None if cv is None else splits_testing_once(cv, split_rows, preds.fold, check.seed_of(random_state))
     fitted, recalibrated = {}, {}
     for model, chance in preds.proba.items():
-        fitted[model] = _fit(preds.classes, chance, preds.y_true, weight, method, strength)
+        rows = LabelledLogs(np.ascontiguousarray(_logarithms(chance).T), preds.y_true, weight)
+        fitted[model] = _fit(preds.classes, rows, method, strength)
         if splits is None:
             recalibrated[model] = fitted[model].predict(chance)
             continue
         recalibrated[model] = np.empty_like(chance)
         for split in splits:
-            train, test = split.train, split.test
-            one = _fit(preds.classes, chance[train], preds.y_true[train], weight[train], method, strength)
-            recalibrated[model][test] = one.predict(chance[test])
+            one = _fit(preds.classes, rows.take(split.train), method, strength)
+            recalibrated[model][split.test] = one.predict(chance[split.test])
     return RecalibratedClasses(preds.with_probabilities(recalibrated), fitted, method, splits is not None)
 
 
@@ -517,12 +506,9 @@ def _logarithms(chance: Array) -> Array:
     return np.log(np.maximum(chance, _LEAST_PROBABILITY))
 
 
-def _fit(
-    classes: tuple[Hashable, ...], chance: Array, label: Array, weight: Array, method: str, strength: float | None
-) -> ClassRecalibrator:
+def _fit(classes: tuple[Hashable, ...], rows: "LabelledLogs", method: str, strength: float | None) -> ClassRecalibrator:
     """Fit a sample of many rows first, so that few steps use all rows."""
-    size = chance.shape[1]
-    rows = LabelledLogs(np.ascontiguousarray(_logarithms(chance).T), label, weight)
+    size, n = rows.logs.shape
     # Coefficients: the logarithm of the factor; or the difference from the identity, intercepts in the last column.
     if method == "temperature":
         beta = np.zeros(1)
@@ -530,13 +516,13 @@ def _fit(
         beta = np.zeros((size, 2))
     else:
         beta = np.zeros((size, size + 1))
-    if strength is None and method != "temperature" and label.size <= _MOST_TRIED:
+    if strength is None and method != "temperature" and n <= _MOST_TRIED:
         strength, beta = _strength(beta, rows)
         if strength == np.inf:
             return ClassRecalibrator(classes, method, np.eye(size), np.zeros(size))
     strength = 1.0 if strength is None else strength
-    if label.size > _FIRST_ROWS:
-        beta = _minimised(beta, rows.take(slice(None, None, label.size // _FIRST_ROWS)), strength)
+    if n > _FIRST_ROWS:
+        beta = _minimised(beta, rows.take(slice(None, None, n // _FIRST_ROWS)), strength)
         beta = _minimised(beta, rows, strength, most_steps=_LAST_STEPS)
     else:
         beta = _minimised(beta, rows, strength)

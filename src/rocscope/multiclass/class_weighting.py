@@ -21,15 +21,15 @@ from typing import Any, Literal
 import numpy as np
 from scipy import optimize, special
 
+from rocscope._base import class_names
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Indices
 from rocscope._base.atomic_write import write_file
-from rocscope._base.class_names import check_classes, class_order
 from rocscope._base.contract import contract
 from rocscope._base.formatting import alike
 from rocscope._base.json_format import Fields, Format
 from rocscope.core import Result, html_table, jsonable
-from rocscope.errors import InputError, LabelError, ScoreError, warn
+from rocscope.errors import InputError, ScoreError, warn
 from rocscope.figures.conditions import Condition
 from rocscope.multiclass.calibration import LabelledLogs
 from rocscope.multiclass.confusion import ConfusionMatrix, averaged_cells, averaged_metric, check_probabilities
@@ -58,8 +58,8 @@ class Objective:
         Contribution of a case of a class (row) when it is predicted as each class (column); None for macro-F1, which is
         not a sum over cases.
     support : array of k counts
-    least_hits : array of k counts
-        Cases of each class that must be found.
+    least_recall : array of k shares
+        Share of each class that must be predicted right.
     conditions : tuple of Condition
         Bounds on averages of metrics of the classes, such as ``macro_precision >= 0.8``.
     """
@@ -67,7 +67,7 @@ class Objective:
     name: str
     gain: Array | None
     support: Array
-    least_hits: Array
+    least_recall: Array
     conditions: tuple[Condition, ...] = ()
 
     @classmethod
@@ -75,7 +75,7 @@ class Objective:
         cls, target: "Name | CostMatrix", support: Array, classes: Any, min_recall: Any = None, subject_to: Any = ()
     ) -> "Objective":
         """Return the objective for a sample with given class counts."""
-        constraints = _least_hits(min_recall, support, classes), _conditions(subject_to)
+        constraints = _least_recall(min_recall, classes), _conditions(subject_to)
         if isinstance(target, CostMatrix):
             return cls("cost", -target.cost, support, *constraints)
         check.check_choice("objective", target, NAMES)
@@ -95,23 +95,21 @@ class Objective:
 
     def value(self, score: Score) -> float:
         """Return the value of a score in its usual unit: a share, or a cost per case."""
-        if self.name == "accuracy":
-            return score[1] / float(self.support.sum())
-        if self.name == "cost":
-            return -score[1] / float(self.support.sum())
-        return score[1]
+        value = -score[1] if self.name == "cost" else score[1]
+        return value / float(self.support.sum()) if self.name in ("accuracy", "cost") else value
 
     @property
     def is_constrained(self) -> bool:
         """Whether there are minimum recalls or other conditions."""
-        return bool(self.least_hits.any() or self.conditions)
+        return bool(self.least_recall.any() or self.conditions)
 
     def shortfall(self, hits: Array, predicted: Array) -> Array:
         """Return the cases that constraints lack; the last axis holds the classes.
 
         A bound on an average lacks its distance times the number of cases, and all cases where it is undefined.
         """
-        lacking = np.maximum(self.least_hits - hits, 0).sum(axis=-1)
+        # A share that is met exactly must not fail by rounding.
+        lacking = np.maximum((self.least_recall - _ROUNDING) * self.support - hits, 0).sum(axis=-1)
         n = float(self.support.sum())
         tp, fp, fn = hits, predicted - hits, self.support - hits
         for condition in self.conditions:
@@ -127,26 +125,17 @@ class Objective:
         return (2 * hits[..., present] / (self.support + predicted)[..., present]).mean(axis=-1)
 
 
-def _least_hits(min_recall: Any, support: Array, classes: tuple[Hashable, ...]) -> Array:
-    if min_recall is None:
-        return np.zeros(support.size)
-    given = check.by_name(min_recall, classes)
-    strange = [cls for cls in given if cls not in classes]
-    if strange:
-        raise LabelError("min_recall", expected=f"classes among {check.listing(classes)}", got=check.listing(strange))
-    if not all(map(check.is_number, given.values())):
+def _least_recall(min_recall: Any, classes: tuple[Hashable, ...]) -> Array:
+    given = dict.fromkeys(classes, 0.0) | check.by_name(0.0 if min_recall is None else min_recall, classes)
+    bounds = class_names.by_class(given, classes, "min_recall")
+    if bounds.ndim != 1 or bounds.dtype.kind not in "biuf" or not ((bounds >= 0) & (bounds <= 1)).all():
         raise InputError("min_recall", expected="shares from 0 to 1", got=check.shown(min_recall))
-    bounds = np.array([given.get(cls, 0.0) for cls in classes], dtype=np.float64)
-    if not ((bounds >= 0) & (bounds <= 1)).all():
-        raise InputError("min_recall", expected="shares from 0 to 1", got=repr(min_recall))
-    # A share that is met exactly must not fail by rounding.
-    return np.maximum(bounds * support - 1e-9 * support, 0)
+    return bounds
 
 
 def _conditions(subject_to: Any) -> tuple[Condition, ...]:
-    conditions: list[Condition] = []
-    for text in [subject_to] if isinstance(subject_to, str) else subject_to:
-        conditions += Condition.read(text, "subject_to", "macro_precision >= 0.8")
+    texts = [subject_to] if isinstance(subject_to, str) else subject_to
+    conditions = [part for text in texts for part in Condition.read(text, "subject_to", "macro_precision >= 0.8")]
     for condition in conditions:
         if averaged_metric(condition.quantity)[0] is None or condition.level or condition.model:
             expected = "averages of a metric of the classes, such as 'macro_precision >= 0.8'"
@@ -156,6 +145,7 @@ def _conditions(subject_to: Any) -> tuple[Condition, ...]:
 
 # Search along one weight
 
+_ROUNDING = 1e-9
 _STRICT = 1e-12  # what a bound that is met but excluded, as by ">", lacks at least
 _NEXT = 1 + 1e-12  # ratio below which two weights differ by rounding only
 
@@ -288,18 +278,12 @@ def greedy(problem: Problem) -> Array:
     looks at, are our reading of their hill-climbing in a pre-defined order.
     """
     order = np.argsort(-problem.objective.support, kind="stable")
-    weight = np.ones(problem.k)
-    for place in range(1, problem.k):
-        known = np.sort(order[: place + 1])
-        cls = int(np.searchsorted(known, order[place]))
-        rows = np.isin(problem.y, known)
-        if not rows.any():
-            continue
-        full, part = problem.objective, problem.rows(rows)
-        gain = None if full.gain is None else full.gain[np.ix_(known, known)]
-        objective = replace(full, gain=gain, support=full.support[known], least_hits=full.least_hits[known])
-        y, proba = np.searchsorted(known, part.y), part.proba.take(known, axis=1)
-        weight[known] = line_search(replace(part, y=y, proba=proba, objective=objective), weight[known], cls)
+    weight = np.zeros(problem.k)  # classes that have none yet are not predicted
+    for place, cls in enumerate(order.tolist()):
+        weight[cls] = 1.0
+        rows = np.isin(problem.y, order[: place + 1])
+        if place and rows.any():
+            weight = line_search(problem.rows(rows), weight, cls)
     return weight
 
 
@@ -308,17 +292,14 @@ def coordinate_ascent(problem: Problem, start: Array, *, sweeps: int = _MOST_SWE
 
     Every step is the exact optimum along one weight and is taken only if the score rises.
     """
-    weight, score = start, problem.score(start)
-    unchanged = 0
+    weight, score, unchanged = start, problem.score(start), 0
     for step in range(sweeps * problem.k):
         moved = line_search(problem, weight, step % problem.k)
-        reached = problem.score(moved)
-        if reached > score:
+        unchanged += 1
+        if problem.score(moved) > score:
             weight = moved / np.exp(np.log(moved).mean())
             score = problem.score(weight)  # of the scaled weights: a row on a tie may change by rounding
             unchanged = 0
-        else:
-            unchanged += 1
         if unchanged == problem.k:
             break
     return weight
@@ -349,8 +330,7 @@ def _part(problem: Problem, seed: Any) -> Problem:
     rows = np.random.default_rng(seed).choice(problem.y.size, MANY_ROWS, replace=False)
     part = problem.rows(rows)
     support = np.bincount(part.y, part.weight, part.k)
-    least_hits = part.objective.least_hits * (part.weight.sum() / problem.weight.sum())
-    return replace(part, objective=replace(part.objective, support=support, least_hits=least_hits))
+    return replace(part, objective=replace(part.objective, support=support))
 
 
 # Recalibration
@@ -549,7 +529,7 @@ class ClassWeights(Result):
 
     def rows_of(self, predictions: MulticlassPredictions) -> tuple[Indices, Array]:
         """Return class indices and probabilities of rows in the order of `classes`; LabelError for other classes."""
-        order = class_order(predictions.classes, self.classes, "classes of the rows")
+        order = class_names.class_order(predictions.classes, self.classes, "classes of the rows")
         model = self.model if self.model in predictions.proba else None
         return np.argsort(order)[predictions.y_true], predictions.probabilities(model)[:, order]
 
@@ -587,7 +567,7 @@ class ClassWeights(Result):
     @classmethod
     def of_fields(cls, fields: Fields) -> "ClassWeights":
         """Return the decision of a JSON object, such as a part of another file."""
-        classes = fields.make("classes", check_classes, fields.take("classes", list, "a list of names"))
+        classes = fields.make("classes", class_names.check_classes, fields.take("classes", list, "a list of names"))
         cost = None
         if fields.content.get("cost", ...) is not None:
             known = {"classes": classes, "rows": "actual", "allow_rewarded_errors": True}

@@ -499,9 +499,7 @@ class ConfusionMatrix(Result):
         check.check_same_index(y_true=y_true, y_pred=y_pred, sample_weight=sample_weight)
         actual = class_names.label_column(y_true, "y_true")
         predicted = class_names.label_column(y_pred, "y_pred", actual.size)
-        if classes is None:
-            classes = class_names.ordered_categories(y_true, y_pred) or class_names.distinct_labels(actual, predicted)
-        names = class_names.check_classes(classes)
+        names = class_names.classes_of(classes, (y_true, y_pred), (actual, predicted))
         indices = (
             class_names.class_index(actual, names, "y_true"),
             class_names.class_index(predicted, names, "y_pred"),
@@ -680,6 +678,7 @@ class ConfusionMatrix(Result):
         if rows is None and (counts % 1 != 0).any():
             hint = "make the matrix of rows: MulticlassPredictions.confusion, or ConfusionMatrix.from_labels"
             raise InputError(f"interval of {statistic}", expected="numbers of cases", got="sums of weights", hint=hint)
+        weight = None
         if of is not None:
             figure = known(statistic)
             index, rate = class_names.position(of, classes), figure.name if figure is not None else statistic
@@ -688,8 +687,8 @@ class ConfusionMatrix(Result):
                 if not n:
                     raise InputError(f"interval of {statistic}", expected="cases that it is a share of", got="none")
                 return proportion(right, n, level=level)
-            return _half_row_interval(self, statistic, None, np.arange(len(classes)) == index, level)
-        if averaging is None:
+            weight = np.arange(len(classes)) == index
+        elif averaging is None:
             averaging, metric = averaged_metric(statistic)
             if statistic not in STATISTICS and (averaging is None or metric == "average_precision"):
                 expected = check.one_of(statistic, list(STATISTICS))
@@ -698,12 +697,11 @@ class ConfusionMatrix(Result):
             if rows is None and statistic in ("accuracy", "error"):
                 right, n = int(np.trace(counts)), int(counts.sum())
                 return proportion(right if statistic == "accuracy" else n - right, n, level=level)
-            if averaging is None:
-                return _half_row_interval(self, statistic, None, None, level)
             statistic = metric
-        weight = counts.sum(axis=1) if averaging == "weighted" else np.ones(len(counts))
-        if averaging != "micro":
-            weight = weight * ~np.isnan(per_class(counts, statistic))
+        if averaging is not None:
+            weight = counts.sum(axis=1) if averaging == "weighted" else np.ones(len(counts))
+            if averaging != "micro":
+                weight = weight * ~np.isnan(per_class(counts, statistic))
         return _half_row_interval(self, statistic, averaging, weight, level)
 
     def to_frame(self, backend: str = "pandas") -> Any:

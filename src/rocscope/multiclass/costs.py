@@ -6,7 +6,7 @@ is expected to cost more than rejecting it (Chow's rule).
 """
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import inf
 from typing import Any
@@ -165,7 +165,7 @@ class CostMatrix(Result):
         chosen = risks.argmin(axis=1)
         if reject_cost is None:
             return chosen
-        limit = check_reject_cost(reject_cost)
+        limit = check.check_number(reject_cost, "reject_cost", "a finite cost")
         return np.where(risks.min(axis=1) > limit, REJECTED, chosen)
 
     def of_rows(self, actual: Array, decided: Array, *, reject_cost: float | None = None) -> Array:
@@ -267,34 +267,21 @@ def shift_prior(proba: Any, train_prior: Any, target_prior: Any, *, classes: Any
     return shifted / total
 
 
-def check_reject_cost(reject_cost: float) -> float:
-    """Return a finite cost."""
-    return float(check.check_number(reject_cost, "reject_cost", "a finite cost"))
-
-
 def _refuse_rewarded_errors(matrix: Array, classes: tuple[Hashable, ...]) -> None:
     right = np.diag(matrix)
-    cheaper = matrix < right[:, np.newaxis]
-    if not cheaper.any():
-        return
-    actual, predicted = (int(index) for index in np.argwhere(cheaper)[0])
-    if (matrix >= right).all():
-        hint = "it fits the other way round: check rows="
-    else:
+    for actual, predicted in np.argwhere(matrix < right[:, np.newaxis]):
         hint = "benefits go to CostMatrix.from_benefits; allow_rewarded_errors=True accepts it"
-    got = (
-        f"{matrix[actual, predicted]:g} for a case of {classes[actual]!r} predicted as {classes[predicted]!r}, "
-        f"but {right[actual]:g} predicted right"
-    )
-    raise InputError("cost", expected="no error to cost less than the right prediction", got=got, hint=hint)
+        if (matrix >= right).all():
+            hint = "it fits the other way round: check rows="
+        got = f"{matrix[actual, predicted]:g} for a case of {classes[actual]!r} predicted as {classes[predicted]!r}"
+        got += f", but {right[actual]:g} predicted right"
+        raise InputError("cost", expected="no error to cost less than the right prediction", got=got, hint=hint)
 
 
 def _exact_total(cost: Array, counts: Array) -> Fraction:
     # Costs are read as the decimals that are written, so that 0.1 counts as 1/10.
-    total = Fraction(0)
-    for price, count in zip(cost.ravel().tolist(), counts.ravel().tolist(), strict=True):
-        total += Fraction(repr(price)) * Fraction(count)
-    return total
+    cells = zip(cost.ravel().tolist(), counts.ravel().tolist(), strict=True)
+    return sum((Fraction(repr(price)) * Fraction(count) for price, count in cells), Fraction(0))
 
 
 # Reject option
@@ -461,19 +448,14 @@ def compare_multiclass_costs(
         raise InputError("models to compare", expected="two or more", got=f"{len(models)}")
     hypothesis = inference.Hypothesis(alternative, level=level)
     cost = cost.in_order(predictions.classes)
-    possible = [*cost.cost.ravel()]
-    if reject_cost is not None:
-        reject_cost = check_reject_cost(reject_cost)
-        possible.append(reject_cost)
     design = predictions.design(groups)
-    columns = []
-    for model in models:
+    paid = np.empty((len(predictions), len(models)))
+    for column, model in enumerate(models):
+        decided = predictions.predicted(model)
         if decide and model in predictions.proba:
             decided = cost.decide(predictions.proba[model], reject_cost=reject_cost)
-        else:
-            decided = predictions.predicted(model)
-        columns.append(cost.of_rows(predictions.y_true, decided, reject_cost=reject_cost))
-    paid = np.column_stack(columns)[design.rows]
+        paid[:, column] = cost.of_rows(predictions.y_true, decided, reject_cost=reject_cost)
+    paid = paid[design.rows]
 
     def mean(values: Array, possible_cost: float) -> tuple[inference.Estimate, float]:
         """Return the mean of a column and its df; if it does not vary, allow for unseen rows of the largest cost."""
@@ -482,13 +464,10 @@ def compare_multiclass_costs(
             return estimate, df
         warn("all rows cost the same, so that nothing varies; the interval is Wilson's for rows not seen")
         unseen = 1 - float(binomial_limits(design.effective, design.effective, "wilson", level)[0])
-        reach = possible_cost * unseen
-        error = reach / normal_quantile(level)
-        value, method = estimate.value, "Wilson for rows not seen"
-        low, high = value - reach, value + reach
-        return inference.Estimate(value, low, high, level, method, design.n, error, design.reason), inf
+        error, method = possible_cost * unseen / normal_quantile(level), "Wilson for rows not seen"
+        return replace(hypothesis.wald(estimate.value, error, design.n, method), reason=design.reason), inf
 
-    spread = float(np.ptp(possible))
+    spread = float(np.ptp([*cost.cost.ravel(), *([] if reject_cost is None else [reject_cost])]))
     estimates = {model: mean(paid[:, i], spread)[0] for i, model in enumerate(models)}
 
     def compare(i: int, j: int) -> inference.Comparison:

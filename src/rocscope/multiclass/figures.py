@@ -12,7 +12,7 @@ of `rocscope.evaluation`. A name is one of
 
 import re
 from dataclasses import dataclass
-from math import isnan, nan, sqrt
+from math import isnan
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,11 +22,10 @@ from rocscope._base.contract import contract
 from rocscope.core import ThresholdCounts, require_kinds
 from rocscope.errors import InputError, OneClassError
 from rocscope.figures.conditions import Condition
-from rocscope.figures.influence import SHARE, average_precision
+from rocscope.figures.influence import SHARE, Linear, average_precision
 from rocscope.figures.registry import known
-from rocscope.inference import estimate as inference
 from rocscope.inference.estimate import Estimate
-from rocscope.inference.influence_estimates import estimate_of
+from rocscope.inference.influence_estimates import Values, estimate_of, estimate_value
 from rocscope.inference.variance import RowLevels
 from rocscope.multiclass import areas, calibration, confusion
 from rocscope.multiclass.predictions import MulticlassPredictions, predictions_of
@@ -151,15 +150,11 @@ def _mean_average_precision(preds: MulticlassPredictions, model: str | None, ave
     if averaging == "weighted":
         influence += of_class[y] - value
     stratum = design.stratum((design.share * (influence - design.share @ influence))[:, np.newaxis])
-    informative = stratum.informative_units(stratum.moves[:, 0])
-    error, method = sqrt(stratum.variance(0)), design.named("influence")
-    if not (error > 0 and value < 1):
-        return Estimate(value, nan, nan, level, method, design.n, nan, "nothing varies")
-    # About the value less its bias, as of two classes; no bias is known better than its size.
-    reach = inference.t_quantile(inference.normal_quantile(level), max(informative, 1)) * np.hypot(error, bias)
-    low, high = SHARE.around(max(value - bias, value / 2), float(reach))
-    reason = design.reason or inference.few(informative, inference.FEW_INFORMATIVE, "informative rows")
-    return Estimate(value, min(low, value), max(high, value), level, method, design.n, error, reason)
+    grouped, note = design.group is not None, design.named("").strip(", ")
+    # `estimate_value` divides a bias by the number of units.
+    linear = Linear(value, np.empty(0), np.empty(0), bias=bias * (design.n if grouped else stratum.effective_units))
+    facts = {"linear": (linear,), "shortage": design.reason, "grouped": grouped}
+    return estimate_value(Values(("score",), np.array([value]), stratum, design.n, note, **facts), 0, level, SHARE)
 
 
 @contract

@@ -52,7 +52,12 @@ class ClassMonitor(CellMonitor):
     1.0
     """
 
-    def __init__(self, plan: ClassWeights, limits: Sequence[str], level: float) -> None:
+    def __init__(self, plan: Any, limits: Sequence[str], level: float, target_prevalence: Any = None) -> None:
+        if not isinstance(plan, ClassWeights):
+            raise InputError("what", expected="a Decision, ClassWeights, 'auc' or 'calibration'", got=check.shown(plan))
+        if target_prevalence is not None:
+            hint = "limits on recalls hold whatever the class mix"
+            raise InputError("target_prevalence", expected="none with several classes", got="one", hint=hint)
         if plan.cost is not None and np.abs(plan.cost.cost).max() > LARGEST_COST:
             raise InputError("costs", expected=f"numbers up to {LARGEST_COST:g}", got="a larger one")
         self.plan, self.rule, self.level, self.target_prevalence = plan, plan.to_dict(), check.check_level(level), None
@@ -102,16 +107,6 @@ class ClassMonitor(CellMonitor):
         monitor = fields.make("limits", cls, plan, fields.texts("limits"), fields.number("level"))
         monitor._restore(fields)
         return monitor
-
-
-def monitor_classes(plan: Any, limits: Sequence[str], level: float, target_prevalence: Any) -> ClassMonitor:
-    """Return a monitor of class weights without rows yet; see `rocscope.monitor`."""
-    if not isinstance(plan, ClassWeights):
-        raise InputError("what", expected="a Decision, ClassWeights, 'auc' or 'calibration'", got=check.shown(plan))
-    if target_prevalence is not None:
-        hint = "limits on recalls hold whatever the class mix"
-        raise InputError("target_prevalence", expected="none with several classes", got="one", hint=hint)
-    return ClassMonitor(plan, limits, level)
 
 
 def class_means(plan: ClassWeights, names: Iterable[str]) -> dict[str, sequence.CellMean]:

@@ -171,7 +171,10 @@ class MulticlassPredictions(Rows):
         """Return one class against the rest, with its probability (or 1/0 for predicted labels) as score."""
         index = class_names.position(cls, self.classes)
         decisions = {model: column == index for model, column in self.decisions.items()}
-        return self._as_predictions(index, slice(None), decisions)
+        scores = {model: column.astype(np.int8) for model, column in decisions.items()}
+        scores |= {model: proba[:, index] for model, proba in self.proba.items()}
+        scores = {model: scores[model] for model in self.models}
+        return Predictions(self.y_true == index, scores, decisions=decisions, **self.row_columns())
 
     def pooled(self, groups: Any = None) -> Predictions:
         """Return all classes against the rest as one sample of n·k rows, whose figures are micro-averages.
@@ -202,16 +205,7 @@ class MulticlassPredictions(Rows):
             raise LabelError("pair", expected="two different classes", got=f"{a!r} twice")
         if not rows.any():
             raise ShapeError("pair", expected=f"rows of class {a!r} or {b!r}", got="none")
-        return self._as_predictions(first, rows, {})
-
-    def _as_predictions(self, cls: int, rows: Any, decisions: dict[str, Array]) -> Predictions:
-        scores = {}
-        for model in self.models:
-            if model in self.proba:
-                scores[model] = self.proba[model][rows, cls]
-            else:
-                scores[model] = (self.decisions[model][rows] == cls).astype(np.int8)
-        return Predictions(self.y_true[rows] == cls, scores, decisions=decisions, **self.row_columns(rows))
+        return self.select(rows).binary(a)
 
     def _take(self, rows: Any, models: Sequence[str]) -> "MulticlassPredictions":
         picked = object.__new__(MulticlassPredictions)
@@ -295,13 +289,10 @@ def _classes(
     classes: Any, given: dict[str, Any], labels: dict[str, Any], y_true: Any, columns: list[Array]
 ) -> tuple[Hashable, ...]:
     """Return the given classes, or those in columns and labels."""
-    if classes is None:
-        classes = class_names.ordered_categories(y_true, *labels.values())
-    if classes is not None:
-        return class_names.check_classes(classes)
     frame = next((values for values in given.values() if check.is_frame(values)), None)
-    if frame is None:
-        return class_names.check_classes(class_names.distinct_labels(*columns))
+    as_given = (y_true, *labels.values())
+    if frame is None or classes is not None or class_names.ordered_categories(*as_given):
+        return class_names.classes_of(classes, as_given, columns)
     # Columns are named by text: a label whose text is the same keeps its type.
     by_text = {str(label): label for label in class_names.distinct_labels(*columns)}
     named = [by_text.get(str(name), str(name)) for name in check.frame_columns(frame)]
