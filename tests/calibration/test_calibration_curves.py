@@ -12,7 +12,8 @@ from statsmodels.nonparametric.smoothers_lowess import lowess
 from statsmodels.stats.proportion import proportion_confint
 
 import rocscope as rs
-from rocscope.calibration.outcomes import outcomes, pav_values
+from rocscope.calibration import regression
+from rocscope.calibration.outcomes import Outcomes, outcomes, pav_values
 from rocscope.errors import InputError, OneClassError, ScoreError
 from rocscope.geometry.hull import pool
 from strategies import costly
@@ -256,3 +257,15 @@ class TestBadInput:
             curve.interval(method="wald")
         with pytest.raises(InputError):
             curve.area()
+
+
+def test_local_parabolas_solve_their_normal_equations_as_a_pseudo_inverse_does():
+    rng = np.random.default_rng(0)
+    for score in (rng.beta(0.3, 3, 400), rng.random(60).round(1), np.repeat([0.1, 0.4, 0.9], 9)):
+        sample = Outcomes.of(rs.ThresholdCounts.from_scores(rng.random(score.size) < score, score))
+        x, radius = np.linspace(0.05, 0.9, 7), np.full(7, 0.3)
+        operator = regression._local_parabolas(sample, x, radius)
+        kernel = regression._kernel(sample, x, radius)
+        for place, centre in enumerate(x):
+            value, slope = regression._by_pseudo_inverse(sample, kernel[place], (sample.score - centre) / 0.3)
+            np.testing.assert_allclose(operator[[place, place + 7]], [value, slope / 0.3], atol=1e-8)

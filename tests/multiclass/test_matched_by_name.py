@@ -1,6 +1,7 @@
 """Classes are matched by name: labels, data frames, matrices, priors and plans in any order give the same result."""
 
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -114,7 +115,65 @@ def recalibrated(method, preds, costs):
     return frame(again, preds.classes).ravel()
 
 
+FIGURES = ("macro_f1", "weighted_precision", "micro", "au1p", "brier", "log_loss", "top_2_accuracy")
+PRECISIONS = ("macro_average_precision", "micro_average_precision", "weighted_average_precision")
+
+
+def figures(preds, costs):
+    estimates = [MC.multiclass_figure(preds, measure=name, model="a") for name in (*FIGURES, *PRECISIONS)]
+    judged = MC.multiclass_conditions(preds, "macro_f1(a) >= .5 at 95%, brier(b) < .9, weighted_recall(b) > .9")
+    return [*(x for estimate in estimates for x in ends(estimate)), *(gate.holds for gate in judged)]
+
+
+def scores(preds, costs):
+    values = [x for rule in ("brier", "log_loss") for x in ends(MC.multiclass_score(preds, rule=rule, model="b"))]
+    return [*values, MC.multiclass_brier(preds, model="b")]
+
+
+def tables(preds, costs):
+    # A matrix of a frame, whose rows and columns are in two other orders.
+    counts = pd.DataFrame(preds.confusion("a").counts, list(preds.classes), list(preds.classes))
+    matrix = MC.ConfusionMatrix(counts.loc[list(costs.classes), list(CLASSES)], classes=preds.classes, rows="actual")
+    assert matrix == preds.confusion("a")
+    names = np.array(preds.classes)
+    labels = names[preds.y_true], names[preds.predicted("a")]
+    assert MC.ConfusionMatrix.from_labels(*labels, classes=preds.classes) == matrix
+    report = matrix.to_frame().set_index("class").loc[[*CLASSES, "macro avg", "weighted avg"]].to_numpy()
+    cells = [count for cls in CLASSES for count in (matrix.binary(cls).tp, matrix.binary(cls).fp)]
+    of_dog = ends(matrix.interval("precision", of="dog"))
+    return [*report.ravel(), *cells, *of_dog, matrix.micro("precision"), matrix.weighted("jaccard").value]
+
+
+def parts(preds, costs):
+    pairs = [preds.pair("cat", "fox").counts("a"), preds.binary("emu").counts("b"), preds.pooled().counts("a")]
+    return [counts.pairs().auc() for counts in pairs]
+
+
+def searched(preds, costs):
+    plan = MC.class_weights(preds, model="a", objective=costs, method="greedy")
+    bounds = {"min_recall": {"emu": 0.5}, "subject_to": "macro_precision >= .5"}
+    bound = MC.class_weights(preds, model="a", method="coordinate", **bounds)
+    met = bound.confusion.recall[bound.classes.index("emu")] >= 0.5, bound.confusion.macro("precision").value >= 0.5
+    return [plan.value, *column(plan.weight, plan.classes), *met]
+
+
+def used(preds, costs):
+    """A plan of classes in one order, verified and monitored on rows whose classes are in another."""
+    y, frames = rows()
+    plan = MC.class_weights(y, frames["a"][list(costs.classes)], objective=costs, classes=costs.classes)
+    assert plan.verify(preds.select(models=["a"])) == {}
+    watch = rs.monitor(plan, fail_if=["recall(dog) < .1", "cost > 5"])
+    watch.update(y, frames["a"][list(preds.classes)])
+    return [plan.value, watch.n, *(watch.promised[f"recall({cls})"] for cls in CLASSES)]
+
+
 RESULTS = {
+    "figures": figures,
+    "scores": scores,
+    "tables": tables,
+    "parts": parts,
+    "weights by a search": searched,
+    "plans": used,
     "statistics": statistics,
     "areas": areas,
     "comparisons": comparisons,
@@ -149,6 +208,41 @@ def test_other_classes_are_refused(name):
     costs = MC.CostMatrix.errors(["cat", "dog", "emu", "gnu"])
     with pytest.raises(LabelError, match=r"expected the classes .*, got "):
         RESULTS[name](MC.MulticlassPredictions(y, frames), costs)
+
+
+def test_no_public_function_is_left_out():
+    source = Path(__file__).read_text(encoding="utf-8")
+    used = {name for name in MC.__all__ if f"MC.{name}(" in source or f"MC.{name}." in source or f" {name}(" in source}
+    assert used == set(MC.__all__) - {"ClassRecalibrator"}  # which `recalibrate_classes` makes
+
+
+OTHER = ["cat", "dog", "emu", "gnu"]
+REFUSED = {
+    "columns": lambda preds, plan, proba: MC.MulticlassPredictions(["cat", "dog"], proba[:2], classes=CLASSES),
+    "plan": lambda preds, plan, proba: plan.predict(proba),
+    "rows of a plan": lambda preds, plan, proba: plan.verify(MC.MulticlassPredictions(["gnu", "cat"], proba[:2])),
+    "rows of a monitor": lambda preds, plan, proba: rs.monitor(plan, fail_if="error > .9").update(["cat"], proba[:1]),
+    "recalibrator": lambda preds, plan, proba: (
+        MC.recalibrate_classes(preds, method="temperature", cv=None).recalibrators["a"].predict(proba)
+    ),
+    "prior": lambda preds, plan, proba: shift_prior(
+        preds.probabilities("a"), PRIOR, dict.fromkeys(OTHER, 0.25), classes=preds.classes
+    ),
+    "weights": lambda preds, plan, proba: MC.multiclass_auc(preds, model="a").one_vs_rest(dict.fromkeys(OTHER, 1)),
+    "recalls": lambda preds, plan, proba: MC.class_weights(preds, model="a", min_recall={"gnu": 0.5}),
+    "matrix": lambda preds, plan, proba: MC.ConfusionMatrix(
+        pd.DataFrame(np.eye(4), OTHER, OTHER), classes=CLASSES, rows="actual"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_names_that_are_not_the_classes_are_refused(name):
+    y, frames = rows()
+    preds = MC.MulticlassPredictions(y, frames)
+    plan = MC.class_weights(preds, model="a")
+    with pytest.raises(LabelError, match=r"expected the classes 'cat', 'dog', .*, got .*'gnu'"):
+        REFUSED[name](preds, plan, frames["a"].set_axis(OTHER, axis=1))
 
 
 def test_the_volume_of_a_frame_is_matched_by_name():

@@ -43,6 +43,9 @@ _SMALLEST = np.finfo(np.float64).smallest_subnormal  # replaces a radius of 0: a
 # so that a window of one score has no slope).
 _FLAT = 1e-6
 _ROUNDING = 1e-30
+# Normal equations of a local parabola are solved if their smallest curvature is above this share of the largest, which
+# leaves ten digits; others, of few distinct scores, by a pseudo-inverse, which takes a hundred times as long.
+_REGULAR = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -247,22 +250,42 @@ def _local_lines(sample: Outcomes, x: Array, radius: Array) -> Array:
 
 def _local_parabolas(sample: Outcomes, x: Array, radius: Array) -> Array:
     """Return the matrix that maps positives at each level to values, then slopes, of local parabolas."""
-    values, slopes = [], []
-    kernels_at_x = _kernel(sample, x, radius)
-    for centre, reach, kernel in zip(x, radius, kernels_at_x, strict=True):
-        scale = reach or 1.0
-        root = np.sqrt(kernel * sample.total)
-        inside = np.flatnonzero(root)
-        offset = (sample.score[inside] - centre) / scale
-        columns = root[inside, None] * np.column_stack([np.ones(inside.size), offset, offset**2])
-        # Rows 0 and 1 of the pseudo-inverse: value and slope at the centre. Directions that the few distinct scores
-        # do not determine are dropped, as in R.
-        solved = np.zeros((2, root.size))
-        solved[:, inside] = np.linalg.pinv(columns, rcond=1e-12)[:2] * np.sqrt(kernel[inside] / sample.total[inside])
-        values.append(solved[0])
-        with np.errstate(over="ignore"):
-            slopes.append(solved[1] / scale)
-    return np.array(values + slopes)
+    kernel = _kernel(sample, x, radius)
+    scale = np.where(radius > 0, radius, 1.0)[:, None]
+    with np.errstate(over="ignore", invalid="ignore"):
+        offset = (sample.score - x[:, None]) / scale
+        # Normal equations of the columns 1, offset and offset², of sums of weight·offset^0, …, weight·offset^4.
+        moments = np.empty((5, x.size))
+        weighted = kernel * sample.total
+        for power in range(5):
+            moments[power] = weighted.sum(axis=1)
+            weighted *= offset
+    normal = moments[np.add.outer(np.arange(3), np.arange(3))].transpose(2, 0, 1)
+    normal[~np.isfinite(normal).all(axis=(1, 2))] = 0
+    curvature = np.linalg.eigvalsh(normal)
+    regular = curvature[:, 0] > _REGULAR * curvature[:, 2]
+    solution = np.zeros((x.size, 2, 3))
+    solution[regular] = np.linalg.inv(normal[regular])[:, :2]
+    solved = np.empty((2, *kernel.shape))
+    with np.errstate(over="ignore", invalid="ignore"):
+        for row, (constant, linear, quadratic) in enumerate(solution.transpose(1, 2, 0)[..., None]):
+            solved[row] = kernel * (constant + offset * (linear + offset * quadratic))
+        for place in np.flatnonzero(~regular):
+            solved[:, place] = _by_pseudo_inverse(sample, kernel[place], offset[place])
+        return np.concatenate([solved[0], solved[1] / scale])
+
+
+def _by_pseudo_inverse(sample: Outcomes, kernel: Array, offset: Array) -> Array:
+    """Return the weights of levels in value and slope (2 × levels) of one parabola, where few scores determine it."""
+    root = np.sqrt(kernel * sample.total)
+    inside = np.flatnonzero(root)
+    near = offset[inside]
+    columns = root[inside, None] * np.column_stack([np.ones(inside.size), near, near**2])
+    # Rows 0 and 1 of the pseudo-inverse: value and slope at the centre. Directions that the few distinct scores do not
+    # determine are dropped, as in R.
+    solved = np.zeros((2, root.size))
+    solved[:, inside] = np.linalg.pinv(columns, rcond=1e-12)[:2] * np.sqrt(kernel[inside] / sample.total[inside])
+    return solved
 
 
 def _radius(sample: Outcomes, x: Array, span: float, rounding: float) -> Array:

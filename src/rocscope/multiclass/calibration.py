@@ -192,7 +192,8 @@ def multiclass_decompose(
     if rule == "brier":
         parts = [decompose(sample) for sample in samples]
         numbers = [(part.score, part.miscalibration, part.discrimination, part.uncertainty) for part in parts]
-        return Decomposition(*np.sum(numbers, axis=0).tolist(), rule, "CORP, classwise")
+        score, miscalibration, discrimination, uncertainty = np.sum(numbers, axis=0).tolist()
+        return Decomposition(score, miscalibration, discrimination, uncertainty, rule, "CORP, classwise")
     fitted = np.empty_like(chance)
     for k, sample in enumerate(samples):
         fitted[:, k] = pav_values(sample)[np.searchsorted(sample.score, chance[:, k])]
@@ -299,7 +300,7 @@ def multiclass_calibration_curves(
 
 Method = Literal["temperature", "vector", "dirichlet"]
 METHODS = ("temperature", "vector", "dirichlet")
-FORMAT = Format("rocscope.class_recalibrator", 1, "a recalibrator", "rocscope.multiclass.recalibrate_classes makes one")
+FORMAT = Format("rocscope.class_recalibrator", 1, "a recalibrator", "make one with multiclass.recalibrate_classes")
 
 # Least probability whose logarithm is taken. A choice: a certain error then costs 21 nats, not infinitely many.
 _LEAST_PROBABILITY = 1e-9
