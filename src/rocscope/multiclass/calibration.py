@@ -26,7 +26,7 @@ from rocscope._base.json_format import Format
 from rocscope.calibration.curve import CalibrationCurve, calibration_curve
 from rocscope.calibration.outcomes import Outcomes, pav_values
 from rocscope.calibration.scores import Decomposition, calibration_error, decompose
-from rocscope.core import Predictions, Result, independent_units, model_name, require_kinds
+from rocscope.core import Predictions, Result, independent_units, require_kinds
 from rocscope.errors import InputError
 from rocscope.inference.estimate import Estimate
 from rocscope.multiclass.confusion import check_probabilities
@@ -244,8 +244,7 @@ def multiclass_calibration_error(
     check.check_choice("kind", kind, ("top-label", "classwise"))
     if kind == "top-label":
         return calibration_error(top_label(preds, model), bins=bins)
-    against_rest = preds.select(models=[model_name(preds.models, model)])
-    return float(np.mean([calibration_error(against_rest.binary(cls), bins=bins) for cls in preds.classes]))
+    return float(np.mean([calibration_error(preds.binary(cls).counts(model), bins=bins) for cls in preds.classes]))
 
 
 def top_label(preds: MulticlassPredictions, model: str | None) -> Predictions:
