@@ -16,7 +16,7 @@ import pytest
 
 import rocscope as rs
 from rocscope._base.public_names import refusing
-from rocscope.kernels import SMALL, compiled_pays
+from rocscope.kernels import SMALL, compiled_pays, kernel
 
 HEAVY = {
     "numba",
@@ -123,6 +123,21 @@ def test_a_compiled_loop_pays_on_many_numbers_or_once_the_compiler_is_loaded(mon
     assert [compiled_pays(numbers) for numbers in (1, SMALL - 1, SMALL)] == [False, False, True]
     monkeypatch.setitem(sys.modules, "numba", None)
     assert compiled_pays(1)
+
+
+def test_numpy_ranks_what_it_ranks_sooner_than_the_compiler_loads(monkeypatch):
+    monkeypatch.delitem(sys.modules, "numba", raising=False)
+    monkeypatch.setattr(kernel._Tally, "rows", 0)
+    assert kernel.few(kernel.WORTH_LOADING) and not kernel.few(SMALL)  # which loads it now
+    assert kernel.few(SMALL - 1)
+    monkeypatch.setattr(kernel._Tally, "rows", 0)
+    monkeypatch.setitem(sys.modules, "numba", None)
+    assert not kernel.few(SMALL)
+
+
+def test_first_area_of_two_hundred_thousand_rows_waits_for_no_compiler():
+    program = "import numpy, sys, rocscope as rs; y = numpy.arange(200_000) % 2; rs.auc(y, y * .5 + numpy.sin(y)); "
+    subprocess.run([sys.executable, "-c", program + "assert 'numba' not in sys.modules"], check=True)
 
 
 def test_types_travel_with_the_package():

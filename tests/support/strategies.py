@@ -28,6 +28,7 @@ def taking(path):
     large = path == "compiled"
     with (
         mock.patch.object(kernels, "SMALL", 0 if large else kernels.SMALL),
+        mock.patch.object(kernels, "few", (lambda _rows: False) if large else kernels.few),
         mock.patch.object(columns, "MOST_SORTED", 0 if large else columns.MOST_SORTED),
     ):
         yield

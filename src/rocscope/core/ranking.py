@@ -641,7 +641,7 @@ def rank(positive: Booleans, scores: Array, weight: Array | None = None) -> Rank
         kept = np.flatnonzero(weight > 0)
         threads = None if kept.size >= kernels.SMALL else 1
         positive, scores, weight = in_threads(lambda column: column[kept], (positive, scores, weight), threads)
-    few = scores.size < kernels.SMALL
+    few = kernels.few(scores.size)
     if weight is not None and not (few and weight.dtype.kind == "i"):
         return rank_weighted(positive, scores, weight)
     if few:

@@ -14,6 +14,30 @@ SMALL = 50_000
 """With fewer rows or levels than this, NumPy and plain Python are faster than loading the compiler."""
 
 
+WORTH_LOADING = 1_000_000
+"""NumPy ranks so many rows in about the time that the compiler takes to load (.6 s, or 5 s with nothing cached)."""
+
+
+class _Tally:
+    """Rows that NumPy has ranked while the compiler was not loaded."""
+
+    rows = 0
+
+
+def few(rows: int) -> bool:
+    """Return whether NumPy shall rank so many rows.
+
+    While the compiler is not loaded, NumPy ranks larger inputs too, up to so many rows in all: a script that computes
+    one figure does not wait for a compiler, and one that computes many loads it soon.
+    """
+    if rows < SMALL:
+        return True
+    if "numba" in sys.modules or _Tally.rows + rows > WORTH_LOADING:
+        return False
+    _Tally.rows += rows
+    return True
+
+
 def compiled_pays(numbers: int) -> bool:
     """Return whether a compiled loop over this many values is faster than NumPy, the compiler's own start included."""
     return numbers >= SMALL or "numba" in sys.modules
