@@ -8,6 +8,7 @@ The command line prints that line and exits with code 2.
 """
 
 import difflib
+import functools
 import sys
 import threading
 import warnings
@@ -18,7 +19,7 @@ from typing import Any
 
 _LONGEST = 400  # of what was found: texts that were passed may be of any length
 _MOST_LISTED, _MOST_NAMED = 6, 10  # of values, and of names to choose from
-_SKIPPED = (__file__.removesuffix("errors.py"), contextmanager.__code__.co_filename)
+_SKIPPED = (__file__.removesuffix("errors.py"), contextmanager.__code__.co_filename, functools.__file__)
 
 
 class RocscopeError(Exception):

@@ -258,6 +258,23 @@ def test_settings_that_are_no_toml_are_named(run, scores, tmp_path):
     assert err.startswith("rocscope: rocscope.toml: expected valid TOML, got ")
 
 
+@pytest.mark.parametrize(("line", "got"), [("labell = 'y'", "labell = 'y'"), ("label = {x = 1}", "label = {'x': 1}")])
+def test_settings_of_a_command_that_it_does_not_take_are_refused(run, scores, tmp_path, line, got):
+    (tmp_path / "rocscope.toml").write_text(f"[summary]\n{line}\n")
+    code, _, err = run("summary", scores, "--label", "y", "--score", "a")
+    expected = f"[summary] in rocscope.toml: expected an option of rocscope summary and its value, got {got}"
+    assert (code, err) == (2, f"rocscope: {expected}\n")
+
+
+def test_a_backend_that_matplotlib_lacks_is_one_line(scores, tmp_path):
+    command = [sys.executable, "-m", "rocscope", "choose", str(scores), "-l", "y", "-s", "a", "--plot", "p.png"]
+    done = subprocess.run(
+        command, cwd=tmp_path, env=os.environ | {"MPLBACKEND": "nosuch"}, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert "rocscope: MPLBACKEND: expected a backend of Matplotlib, or not set, got 'nosuch'" in done.stderr
+
+
 def test_settings_may_begin_with_a_mark_of_their_encoding_as_editors_of_windows_set_it(run, scores, tmp_path):
     (tmp_path / "rocscope.toml").write_bytes(b'\xef\xbb\xbflabel = "y"\r\nscore = ["a"]\r\n')
     assert run("summary", scores, "--json")[0] == 0

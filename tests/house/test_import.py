@@ -140,6 +140,19 @@ def test_first_area_of_two_hundred_thousand_rows_waits_for_no_compiler():
     subprocess.run([sys.executable, "-c", program + "assert 'numba' not in sys.modules"], check=True)
 
 
+@pytest.mark.parametrize(
+    ("setting", "said"),
+    [
+        ("import os; os.environ['NUMBA_NUM_THREADS'] = '0'; ", "environment of numba: expected valid settings"),
+        ("import numba.core.caching as c; c.CacheImpl._locator_classes = []; ", "set NUMBA_CACHE_DIR to a folder"),
+    ],
+)
+def test_a_compiler_that_cannot_start_or_keep_anything_is_said(setting, said):
+    loop = "from rocscope.kernels import Kernel; import numpy; Kernel(lambda x: x + 1)(2); Kernel(lambda x: x)(2)"
+    done = subprocess.run([sys.executable, "-c", setting + loop], capture_output=True, text=True, check=False)
+    assert done.stderr.count(said) == 1
+
+
 def test_types_travel_with_the_package():
     assert (Path(rs.__file__).parent / "py.typed").is_file()
 

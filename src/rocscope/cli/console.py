@@ -425,7 +425,11 @@ def _latex() -> str | None:
 
 def write_figure(path: str, draw: Callable[[Any], Any], width: float, *, title: str, force: bool) -> Path:
     """Draw on new axes and write the figure with a width in millimetres."""
-    from matplotlib import rc_context
+    try:
+        from matplotlib import rc_context
+    except ValueError as error:  # it reads the variable as it is imported
+        got = os.environ.get("MPLBACKEND", "")
+        raise InputError("MPLBACKEND", expected="a backend of Matplotlib, or not set", got=repr(got)) from error
     from matplotlib.figure import Figure
 
     from rocscope.plotting import svg

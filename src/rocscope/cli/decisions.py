@@ -582,6 +582,7 @@ def apply(
     pos_label: Annotated[str | None, CHOICE] = None,
     output: opt.Output = None,
     random_state: int = 0,
+    safe_ids: opt.Flag = False,
     json: opt.Json = False,
     force: opt.Force = False,
 ) -> None:
@@ -611,6 +612,8 @@ def apply(
         CSV file to write the list to; by default stdout.
     random_state
         Another number breaks ties differently.
+    safe_ids
+        Write an apostrophe before texts that a spreadsheet would take for a formula, such as =1+1.
     """
     opt.require_output(output, force=force)
     if label is not None and not every_row:
@@ -629,11 +632,11 @@ def apply(
     if json:
         console.print_json("apply", cases.to_dict())
     elif output in (None, "-"):
-        console.print_text(cases.to_csv())
+        console.print_text(cases.to_csv(safe_ids=safe_ids))
     if output in (None, "-"):
         console.note(f"{cases.note}.")
     else:
-        console.note(f"{cases.note}: {cases.save(output, force=force)}")
+        console.note(f"{cases.note}: {cases.save(output, force=force, safe_ids=safe_ids)}")
 
 
 def _apply_plan(

@@ -596,6 +596,12 @@ def read_settings(app: App, commands: tuple[str, ...], arguments: ArgumentCollec
         source = "pyproject.toml"
         settings = _read_toml(source).get("tool", {}).get("rocscope", {})
     if settings:
+        own = settings.get(commands[0], {}) if commands else {}
+        names = {name.lstrip("-").replace("-", "_") for argument in arguments for name in argument.names}
+        for key, value in own.items() if isinstance(own, dict) else ():
+            if key.replace("-", "_") not in names or isinstance(value, dict):
+                expected = f"an option of rocscope {commands[0]} and its value"
+                raise InputError(f"[{commands[0]}] in {source}", expected=expected, got=f"{key} = {value!r}")
         Dict(settings, source=source, allow_unknown=True)(app, commands, arguments)
         Dict(settings, source=source, allow_unknown=True, use_commands_as_keys=False)(app, commands, arguments)
 

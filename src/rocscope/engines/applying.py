@@ -32,6 +32,9 @@ from rocscope.errors import ColumnError, InputError, LabelError, ScoreError, bri
 from rocscope.multiclass.class_weighting import ClassWeights
 from rocscope.multiclass.confusion import check_probabilities
 
+# What begins a formula in Excel, LibreOffice and Google Sheets (OWASP, "CSV injection").
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AppliedPlan(Result):
@@ -69,23 +72,36 @@ class AppliedPlan(Result):
         """Return the list as a frame of "pandas", "polars" or "pyarrow"."""
         return check.frame_of(self.columns, backend)
 
-    def to_csv(self) -> str:
-        """Return the list as the text of a CSV file."""
+    def to_csv(self, *, safe_ids: bool = False) -> str:
+        """Return the list as the text of a CSV file.
+
+        Parameters
+        ----------
+        safe_ids : bool
+            Write an apostrophe before texts that a spreadsheet would take for a formula, such as ``=1+1``, ``+1`` or
+            ``@SUM(A1)``. By default texts are written unchanged.
+        """
         text = io.StringIO()
         csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL).writerow(self.columns)
         values = [column.tolist() for column in self.columns.values()]
+        if safe_ids:
+            values = [[_without_formula(value) for value in column] for column in values]
         csv.writer(text, lineterminator="\n").writerows(zip(*values, strict=True))
         return text.getvalue()
 
-    def save(self, path: str | os.PathLike[str], *, force: bool = True) -> Path:
-        """Save the list as a CSV file; an existing file is replaced unless `force` is False."""
-        return write_file(path, self.to_csv(), force=force)
+    def save(self, path: str | os.PathLike[str], *, force: bool = True, safe_ids: bool = False) -> Path:
+        """Save the list as a CSV file (see `to_csv`); an existing file is replaced unless `force` is False."""
+        return write_file(path, self.to_csv(safe_ids=safe_ids), force=force)
 
     def __len__(self) -> int:
         return self.rows.size
 
     def __repr__(self) -> str:
         return f"AppliedPlan({self.note})"
+
+
+def _without_formula(value: Any) -> Any:
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
 
 
 def apply_plan(

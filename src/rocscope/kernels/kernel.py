@@ -6,9 +6,11 @@ wait for a compiler: they run the same function on lists, where Python's integer
 
 import sys
 from collections.abc import Callable
-from functools import cached_property
+from functools import cache, cached_property
 from types import FunctionType
 from typing import Any
+
+from rocscope.errors import InputError, warn
 
 SMALL = 50_000
 """With fewer rows or levels than this, NumPy and plain Python are faster than loading the compiler."""
@@ -43,6 +45,15 @@ def compiled_pays(numbers: int) -> bool:
     return numbers >= SMALL or "numba" in sys.modules
 
 
+@cache
+def _warn_of_compiling() -> None:
+    """Warn once that nothing is kept."""
+    warn(
+        "compiled loops cannot be kept, so that every process compiles them for seconds; "
+        "set NUMBA_CACHE_DIR to a folder that can be written"
+    )
+
+
 class Kernel:
     """A loop compiled on its first call, together with its callees; releases the GIL and is cached on disk."""
 
@@ -52,7 +63,10 @@ class Kernel:
 
     @cached_property
     def _compiled(self) -> Callable[..., Any]:
-        import numba
+        try:
+            import numba
+        except ValueError as error:  # its settings in the environment, such as NUMBA_NUM_THREADS=0
+            raise InputError("environment of numba", expected="valid settings (NUMBA_…)", got=str(error)) from error
 
         # The compiler does not know this class: compiled callees replace kernels in a copy of the global names.
         code, names = self.python.__code__, self.python.__globals__
@@ -62,6 +76,7 @@ class Kernel:
         try:
             return numba.njit(cache=True, nogil=True)(function)
         except RuntimeError:  # nowhere to keep it: a zip on a cluster's worker, a home that cannot be written
+            _warn_of_compiling()
             return numba.njit(nogil=True)(function)
 
     def __call__(self, *args: Any) -> Any:

@@ -45,3 +45,17 @@ def test_every_way_chooses_the_same_people(cases, part, run, tmp_path):
         assert code == 0, err
         lines = [line.replace('"', "").split(",") for line in (tmp_path / "out.csv").read_text().splitlines()[1:]]
         assert [int(line[0]) for line in lines if line[1:] != ["review"]] == expected
+
+
+def test_texts_that_are_formulas_are_neutralised_on_request(run, tmp_path):
+    ids = ["=1+1", "+49 30", "@SUM(A1)", "-2", "plain", "a=b"]
+    plan = rs.plan_campaign(rs.Predictions([1, 1, 0, 0] * 20, [2, 1, 2, 1] * 20), rs.Campaign(6, 1, 5))
+    plan.save(tmp_path / "plan.json")
+    table = pa.table({"client": ids, "score": [2] * 6})
+    parquet.write_table(table, tmp_path / "list.parquet")
+    listed = plan.apply(table, "client")
+    assert sorted(listed.to_csv().splitlines()[1:]) == sorted(ids)
+    safe = ["'=1+1", "'+49 30", "'@SUM(A1)", "'-2", "plain", "a=b"]
+    assert sorted(listed.to_csv(safe_ids=True).splitlines()[1:]) == sorted(safe)
+    code, out, _ = run("apply", "plan.json", "list.parquet", "--id", "client", "--safe-ids")
+    assert (code, sorted(out.splitlines()[1:])) == (0, sorted(safe))
