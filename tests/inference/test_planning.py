@@ -81,13 +81,28 @@ def test_planned_power_is_that_of_the_interval():
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:AUC 1 from")
 @pytest.mark.parametrize(
-    ("area", "null", "ratio"), [(0.7, 0.5, 1), (0.8, 0.5, 1), (0.8, 0.7, 1), (0.85, 0.75, 4), (0.9, 0.8, 2)]
+    ("area", "null", "ratio"),
+    [(0.7, 0.5, 1), (0.8, 0.5, 1), (0.8, 0.7, 1), (0.85, 0.75, 4), (0.9, 0.8, 2), (0.95, 0.9, 1), (0.95, 0.9, 9)],
 )
 def test_planned_power_is_that_of_the_interval_in_full(area, null, ratio):
     planned, reached = reached_power(area, null, ratio, 5000)
-    print(area, null, ratio, planned, reached)
-    assert reached == pytest.approx(planned, abs=0.03)
+    assert reached == pytest.approx(planned, abs=0.03 if (area, ratio) == (0.95, 9) else 0.02)
+
+
+def test_high_areas_of_few_positives_need_more_cases_than_their_variance_says():
+    # 59 positives and 531 negatives reach a power of .66, and 92 of each a width of .063 (1,000 samples each).
+    planning = rs.inference.planning
+    assert planning.auc_power(0.95, n_pos=59, n_neg=531, null=0.9) == pytest.approx(0.66, abs=0.04)
+    plan = planning.auc_width_sample_size(0.95, width=0.06)
+    rng, label = np.random.default_rng(1), np.arange(plan.n) < plan.n_pos
+    scores = label * np.sqrt(2) * special.ndtri(0.95) + rng.normal(size=(100, plan.n))
+    intervals = [rs.auc_interval(label, score) for score in scores]
+    assert np.mean([interval.high - interval.low for interval in intervals]) == pytest.approx(0.06, abs=0.002)
+    # Of more than 2,000 cases a class has fewer levels, whose rows are equal.
+    few, many = (planning.auc_power(0.71, n_pos=n, n_neg=n, null=0.7) for n in (1999, 2001))
+    assert few == pytest.approx(many, abs=1e-3)
 
 
 def test_correlation_saves_cases():
@@ -201,5 +216,5 @@ def test_intervals_are_as_wide_as_planned():
 def test_the_least_power_to_ask_for_is_that_without_a_difference():
     plan = rs.inference.planning
     assert plan.detectable_auc(n_pos=40, n_neg=40, power=0.03) > 0.5
-    with pytest.raises(InputError, match=r"expected more than 0\.0242, which no difference has, got 0\.02"):
+    with pytest.raises(InputError, match=r"expected more than 0\.0236, which no difference has, got 0\.02"):
         plan.detectable_auc(n_pos=40, n_neg=40, power=0.02)
