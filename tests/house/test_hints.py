@@ -1,0 +1,291 @@
+"""Hints work when they are followed: of wrong calls, each call, option and value that an error names is tried."""
+
+import inspect
+import itertools
+import random
+import re
+import warnings
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn import metrics as sklearn_metrics
+from sklearn.linear_model import LogisticRegression
+
+import rocscope as rs
+import rocscope.compat.sklearn
+from rocscope.errors import InputError, RocscopeError
+
+plt.switch_backend("Agg")
+
+
+def words(text):
+    """Return the words of a text."""
+    return text.split()
+
+
+FUNCTIONS = words(
+    """
+    rs.auc rs.roc rs.gain rs.lift rs.precision_recall rs.det rs.cost_curve rs.net_benefit rs.calibration_curve
+    rs.auc_interval rs.summary rs.choose rs.hull rs.compare rs.Predictions rs.Report rs.bootstrap rs.evaluate
+    rs.drift rs.calibration.brier rs.calibration.recalibrate rs.inference.threshold_table rs.inference.mcnemar
+    rs.inference.mann_whitney rs.plotting.plot_roc rs.plotting.plot_calibration rs.metrics.mcc
+    rs.metrics.precision rs.multiclass.multiclass_auc rs.ThresholdCounts.from_scores rs.scorer rs.read
+    rs.plan_campaign rs.inference.band rs.evaluation.optimism rs.evaluation.average_curve
+    rs.inference.joint_region rs.inference.compare_curves
+    """
+)
+# Of pROC, yardstick, dcurves and Orange; those of scikit-learn are asked of it.
+NAMES = sklearn_metrics.__all__ + words(
+    """
+    roc_test coords ci_auc ci_coords power_roc_test ggroc smooth var cov are_paired has_partial_auc
+    multiclass_roc roc_auc pr_auc gain_capture mn_log_loss j_index bal_accuracy conf_mat metric_set ppv npv
+    f_meas kap sens dca net_intervention_avoided standardized_net_benefit as_tibble CrossValidation
+    TestOnTestData AUC CA LogLoss ROCAnalysis CalibrationPlot
+    """
+)
+WORDS = words(
+    """
+    n_bins strategy sample_weights weight labels average multi_class max_fpr y_prob y_pred conf_level alpha
+    n_boot seed random_seed cutoff figsize title prevalence thresholds levels direction percent smooth
+    event_level estimator scoring cv n_jobs verbose normalize zero_division drop_intermediate model_name group
+    clusters costs fp fn ax_ levle
+    """
+)
+RESULTS = words(
+    """
+    curve estimate decision preds summary counts point matrix comparison
+    """
+)
+ATTRIBUTES = words(
+    """
+    to_csv to_pandas to_json to_frame plot show head describe values pvalue p_value ci conf_int roc_auc
+    thresholds fpr tpr precision recall f1 f1_score confusion_matrix summary best_threshold cutoff fit predict
+    score iloc columns auc mcc youden coords sensitivities specificities lower upper se std statistic y_score
+    labels plt metrics
+    """
+)
+WRONG = [
+    "F(s, y)",
+    "F(y)",
+    "F(s)",
+    "F(y, 'text')",
+    "F(None, s)",
+    "F(y, None)",
+    "F(y, s[:5])",
+    "F(y3, P)",
+    "F(y3, s)",
+    "F(y, P)",
+    "F(y, P2)",
+    "F(df)",
+    "F(df, 'y')",
+    "F(fitted, X, y)",
+    "F(y, fitted)",
+    "F(yes_no, s)",
+    "F(y, missing)",
+    "F(missing, s)",
+    "F(y, list('ab') * 60)",
+    "F(y, s, s)",
+    "F()",
+    "F(y, s, 'x')",
+    "F(y, {})",
+    "F(y, {'a': s, 'b': s}, model='c')",
+    "F(y, s, level=95)",
+    "F(y, s, pos_label=7)",
+    "F(y, s, method='delonge')",
+    "F(y, s, sample_weight=-s)",
+    "F(y, s, model='a')",
+    "F(several)",
+    "F(curve)",
+    "F(estimate)",
+    "F(y, s, criterion='acuracy')",
+    "F(y, s, criterion='auc')",
+    "F(y, s, subject_to='tpr > 2')",
+    "F(y, s, subject_to='tprr > .5')",
+]
+
+
+def wrong_calls():
+    """Return all wrong calls, some of which work."""
+    calls = [f"rs.{name}(y, s)" for name in NAMES]
+    calls += [f"rs.{topic}.{name}(y, s)" for topic in ("metrics", "calibration", "plotting") for name in NAMES[::7]]
+    calls += [f"{function}(y, s, {word}=1)" for function, word in itertools.product(FUNCTIONS, WORDS)]
+    calls += [f"{result}.{attribute}" for result, attribute in itertools.product(RESULTS, ATTRIBUTES)]
+    calls += [wrong.replace("F(", f"{function}(") for function, wrong in itertools.product(FUNCTIONS, WRONG)]
+    return calls
+
+
+@pytest.fixture(scope="module")
+def here():
+    """What calls and hints speak of."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(120, 2))
+    y = (X[:, 0] + rng.normal(size=120) > 0).astype(int)
+    a, b = (1 / (1 + np.exp(-X))).T
+    predictions = rs.Predictions(y, {"a": a, "b": b})
+    y3, P = rng.integers(0, 3, 120), rng.dirichlet([1, 1, 1], 120)
+    model = LogisticRegression()
+    one = rs.Predictions(y, a)
+    matrix, several = rs.multiclass.ConfusionMatrix.from_labels(y, a > 0.5), rs.multiclass.MulticlassPredictions(y3, P)
+    data = {
+        "X": X, "y": y, "s": a, "p": a, "a": a, "b": b, "df": pd.DataFrame({"y": y, "p": a}), "y3": y3, "P": P,
+        "P2": np.column_stack([1 - a, a]), "yes_no": np.where(y, "yes", "no"), "pred": (a > 0.5).astype(int),
+        "missing": np.where(np.arange(120) == 7, np.nan, a), "probabilities": P, "proba": P, "predicted": y3,
+        "time": rng.exponential(size=120), "event": y, "y_true": y, "y_score": a, "scores": a, "score": a,
+    }  # fmt: skip
+    results = {
+        "preds": predictions, "predictions": predictions, "several": several, "data": several, "curve": rs.roc(one),
+        "estimate": rs.auc_interval(one), "decision": rs.choose(one), "result": rs.choose(one), "matrix": matrix,
+        "summary": rs.summary(one), "counts": one.counts(), "point": one.counts().at(0.5), "reference": one,
+        "current": one, "comparison": rs.compare(predictions), "comparisons": rs.compare(predictions),
+    }  # fmt: skip
+    others = {
+        "rs": rs, "rocscope": rocscope, "np": np, "pandas": pd, "fitted": model.fit(X, y), "model": model, "name": "a",
+        "context": rs.Context(cost_fn=5), "campaign": rs.Campaign(population=1000, unit_cost=1, unit_benefit=5),
+        "threshold": 0.5, "thresholds": [0.2, 0.3], "depth": 0.2, "beta": 2, "horizon": 0.5, "horizons": [0.3, 0.6],
+        "label": 2, "tp": 3, "fp": 1, "fn": 2, "tn": 4,
+    }  # fmt: skip
+    return data | results | others
+
+
+_ARGUMENTS = r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
+CALL = re.compile(
+    rf"(?<!from )\b(?:(?:rs|rocscope|pandas|np)(?:\.\w+)+|comparisons\[0\])"
+    rf"(?:{_ARGUMENTS})?(?:\.\w+(?:{_ARGUMENTS})?|\[[^\]]+\])*"
+)
+IMPORT = re.compile(r"`(from [\w.]+ import \w+)`")
+OPTION = re.compile(r"(?:use|did you mean|or|with|pass) (\w+)=(?!=)")
+ATTRIBUTE = re.compile(r"(?:use|did you mean|or|and|its) \.(\w+)")
+MODEL = re.compile(r"name the model: (model='[^']*')")
+VALUE = re.compile(r"\(did you mean ('[^']*')\?\)")
+
+
+def failure(call, here):
+    """Return the error of a call, or None."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            exec(call, dict(here)) if call.startswith("from ") else eval(call, dict(here))
+        except Exception as error:  # noqa: BLE001 (the test judges what it is)
+            return error
+    return None
+
+
+def is_as_bad(again, error):
+    """Return whether a second try fails too, other than by a more specific refusal of ours."""
+    return again is not None and (not isinstance(again, RocscopeError) or str(again) == str(error))
+
+
+def advice_of(error):
+    """Return what an error says to do instead."""
+    return " ".join([str(error).partition("; ")[2], *VALUE.findall(str(error))])
+
+
+def has_hint(error):
+    """Return whether an error names something: advice, or what was expected."""
+    says_what = isinstance(error, RocscopeError) and re.search("expected |is not among the labels: got ", str(error))
+    return bool(advice_of(error).strip() or says_what or "did you mean" in str(error))
+
+
+def broken_calls(error, here):
+    """Yield suggested calls and imports that fail; of those with arguments left open, only the name is looked up."""
+    advice = advice_of(error)
+    for suggested in CALL.findall(advice) + IMPORT.findall(advice):
+        name, opened, _ = suggested.partition("(")
+        again = failure(name if opened and "..." in suggested else suggested, here)
+        if is_as_bad(again, error):
+            yield f"{suggested}: {again}"
+
+
+def broken_options(call, error, here):
+    """Yield suggested arguments that neither the function nor a suggested one has."""
+    advice = advice_of(error)
+    functions = [eval(name.partition("(")[0], dict(here)) for name in (call, *CALL.findall(advice)) if "rs." in name]
+    known = {name for one in functions if callable(one) for name in inspect.signature(one).parameters}
+    yield from (f"{option}= is no argument" for option in OPTION.findall(advice) if option not in known)
+
+
+def broken_values(call, error, here):
+    """Yield suggested values that are refused again in the same words."""
+    changed = [f"{call[:-1]}, {model})" for model in MODEL.findall(advice_of(error))]
+    given = re.search(r"=('[^']*')\)$", call)
+    if given is not None:
+        changed += [call.replace(given[1], value) for value in VALUE.findall(str(error))]
+    yield from (repaired for repaired in changed if is_as_bad(failure(repaired, here), error))
+
+
+def broken_attributes(call, error, here):
+    """Yield suggested attributes that the object does not have; of an estimate, where it is named."""
+    owners = [here[call.partition(".")[0]], *([here["estimate"]] if "estimate" in str(error) else [])]
+    for name in ATTRIBUTE.findall(advice_of(error)):
+        if not any(hasattr(owner, name) for owner in owners):
+            yield f".{name} is not there"
+
+
+def broken(call, error, here):
+    """Return what a hint names and fails when it is done."""
+    failures = [*broken_calls(error, here), *broken_values(call, error, here)]
+    if not call.startswith("rs."):
+        failures += broken_attributes(call, error, here)
+    elif not failures and not isinstance(error, AttributeError):
+        failures += broken_options(call, error, here)
+    return failures
+
+
+def judge(calls, here):
+    """Return the refusals by call, those without a hint, and those whose hint fails when it is followed."""
+    errors = {call: failure(call, here) for call in calls}
+    refused = {call: error for call, error in errors.items() if error is not None}
+    without = [f"{call}: {error}" for call, error in refused.items() if not has_hint(error)]
+    wrong = []
+    for call, error in refused.items():
+        wrong += [f"{call}: {error} -> {reason}" for reason in broken(call, error, here)]
+        plt.close("all")
+    return refused, without, wrong
+
+
+@pytest.mark.parametrize("number", [100, pytest.param(500, marks=pytest.mark.slow(reason="the other cases of a grid"))])
+def test_every_hint_works_when_it_is_followed(number, here):
+    calls = random.Random(52).sample(wrong_calls(), number)
+    refused, without, wrong = judge(calls, here)
+    print(f"{number} calls, {len(refused)} refused, {len(without)} without a hint, {len(wrong)} hints fail")
+    assert len(refused) >= 0.9 * number
+    assert not wrong, "\n".join(wrong)
+    assert len(without) <= 0.05 * len(refused), "\n".join(without)
+
+
+@pytest.mark.parametrize("third", range(3))
+def test_first_calls_from_other_packages_are_answered(third, here):
+    """The list was written from memory, before looking at the answers, of which 41 were there then."""
+    lines = (Path(__file__).parent / "foreign_calls.txt").read_text(encoding="utf-8").splitlines()
+    calls = [line for line in lines if not line.startswith("#")]
+    assert len(calls) == 60
+    refused, without, wrong = judge(calls[third::3], here)
+    # That an error lists all that is there is no answer.
+    listed = [call for call, error in refused.items() if re.search("; it (takes|has) ", str(error))]
+    assert not wrong, "\n".join(wrong)
+    assert len(without) + len(listed) <= 2, "\n".join([*without, *listed])
+
+
+FAIL = {
+    "use rs.aucc(y, s)": "rs.auc(y, s, level=1)",
+    "use rs.auc(y, bins=3)": "rs.auc(y, s, level=1)",
+    "use levels=": "rs.auc(y, s, level=1)",
+    "use `from rocscope.compat import nothing`": "rs.auc(y, s, level=1)",
+    "use .nothing": "curve.something",
+}
+
+
+@pytest.mark.parametrize("advice", FAIL)
+def test_advice_that_fails_is_noticed(advice, here):
+    assert broken(FAIL[advice], TypeError(f"no; {advice}"), here)
+    assert not has_hint(ValueError("no"))
+
+
+def test_an_error_that_is_repeated_is_noticed(here):
+    error = failure("rs.auc(y, s[:5])", here)
+    assert is_as_bad(error, error)
+    assert not is_as_bad(None, error)
+    assert not is_as_bad(InputError("another"), error)
