@@ -115,6 +115,32 @@ def test_refusals(case):
     assert "\n" not in str(caught.value)
 
 
+def test_rows_of_a_failed_fold_are_left_out_on_request():
+    """Row 0 is in training in two of three folds, so that the third is what can be compared."""
+    options = {"error_score": np.nan, "scoring": "accuracy", "return_train_score": True, "return_estimator": True}
+    with pytest.warns(RocscopeWarning) as caught:
+        preds = evaluate({"broken": Broken(), "nb": NB}, **options)
+    said = [str(warning.message) for warning in caught]
+    assert any("rows of its failed folds are left out, failed in 2 fits: model 'broken'" in text for text in said)
+    whole = evaluate(NB, scoring="accuracy", return_train_score=True)
+    (fold,) = set(preds.fold.tolist())
+    assert preds.models == ["broken", "nb"]
+    assert sorted(preds.row.tolist()) == sorted(whole.row[whole.fold == fold].tolist())
+    results, all_folds = preds.source.cv_results(), whole.source.cv_results()
+    for part in ("test", "train"):
+        values = np.array([results[f"split{k}_{part}_accuracy"] for k in range(3)])
+        assert np.isnan(values[:, 0]).sum() == 2
+        assert values[fold, 0] == values[fold, 1]
+        assert values[:, 1].tolist() == [all_folds[f"split{k}_{part}_accuracy"][0] for k in range(3)]
+    assert {name: len(fits) for name, fits in preds.source.estimators.items()} == {"broken": 1, "nb": 1}
+    with pytest.raises(ZeroDivisionError):
+        evaluate({"broken": Broken(), "nb": NB}, error_score="raise")
+    with pytest.raises(InputError, match="error_score: expected None, 'raise' or nan, got 0"):
+        evaluate(error_score=0)
+    with pytest.raises(InputError, match="return_train_score: expected scoring= too"):
+        evaluate(return_train_score=True)
+
+
 def test_missing_values_are_the_model_s_own_error_with_its_place():
     holes = X.copy()
     holes[3, 0] = np.nan

@@ -248,3 +248,21 @@ def test_the_auc_of_two_classes_names_that_of_several():
     x = np.arange(30.0)[:, None]
     with pytest.raises(InputError, match="of several classes pass 'roc_auc_ovr' or 'roc_auc_ovo'"):
         rs.evaluate({"model": GaussianNB()}, x, np.arange(30) % 3, scoring="roc_auc", cv=2)
+
+
+def test_training_scores_and_fitted_models_are_those_of_cross_validate():
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(60, 2))
+    y = (X[:, 0] + rng.normal(size=60) > 0).astype(int)
+    names = ["roc_auc", "accuracy"]
+    options = {"cv": FOLDS, "scoring": names, "return_train_score": True, "return_estimator": True}
+    theirs = cross_validate(LogisticRegression(), X, y, **options)
+    source = rs.evaluate(LogisticRegression(), X, y, **options).source
+    found = source.cv_results()
+    for name in names:
+        for part in ("train", "test"):
+            values = [found[f"split{fold}_{part}_{name}"][0] for fold in range(3)]
+            assert values == pytest.approx(theirs[f"{part}_{name}"], abs=1e-12)
+            assert found[f"mean_{part}_{name}"][0] == pytest.approx(np.mean(theirs[f"{part}_{name}"]))
+    for ours, other in zip(source.estimators["LogisticRegression"], theirs["estimator"], strict=True):
+        assert np.array_equal(ours.coef_, other.coef_)

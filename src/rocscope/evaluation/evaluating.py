@@ -9,6 +9,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from math import isnan
 from typing import Any, cast
 
 import numpy as np
@@ -44,6 +45,9 @@ def evaluate(
     segment: Any = None,
     response: fitting.Response | Mapping[str, fitting.Response] = "auto",
     scoring: Any = None,
+    return_estimator: bool = False,
+    return_train_score: bool = False,
+    error_score: Any = None,
     n_jobs: int | None = None,
     random_state: Any = 0,
     progress: Progress = None,
@@ -83,6 +87,12 @@ def evaluate(
         Judges each fitted model, as in `cross_validate`: names and scorers of scikit-learn, functions
         ``scorer(model, X, y)``, figures of rocscope, costs, and functions of Predictions. Named scorers take
         `pos_label` for the positive class. ``predictions.source.cv_results()`` returns the values.
+    return_estimator, return_train_score : bool
+        Keep the fitted models in ``predictions.source.estimators``; apply `scoring` to the training rows too. As in
+        `cross_validate` of scikit-learn.
+    error_score : None, "raise" or nan
+        If a model fails in some fold: None leaves the model out; "raise" raises its error; NaN keeps the model, whose
+        value of each scorer is NaN in that fold, and leaves the rows of the fold out for all models.
     n_jobs : int, optional
         Fits side by side, as joblib takes it; the result is the same.
     random_state : int, Generator, RandomState or None
@@ -144,6 +154,11 @@ def evaluate(
         from rocscope.evaluation.measures import scorers_of  # which imports scikit-learn
 
         task = replace(task, scorers=scorers_of(scoring, task))
+    if not (error_score is None or error_score == "raise" or (isinstance(error_score, float) and isnan(error_score))):
+        raise InputError("error_score", expected="None, 'raise' or nan", got=check.shown(error_score))
+    if return_train_score and scoring is None:
+        raise InputError("return_train_score", expected="scoring= too", got="none")
+    task = replace(task, with_estimators=return_estimator, with_training=return_train_score)
     experiment = fitting.Fitting.of(models, task, groups, n_jobs, progress)
     task = experiment.task
     n = task.labels.size
@@ -153,9 +168,14 @@ def evaluate(
             raise InputError("segment", expected="none with three parts, which are the segments", got="one")
         segment = check.check_column(segment, "segment", n)
     groups = None if groups is None else check.check_column(groups, "groups", n)
-    results = experiment.run(splits, "evaluation")
-    scored, failed, kept = fitting.without_failures(results, experiment.models)
+    work = fitting.fit_and_score if error_score == "raise" else fitting.attempt
+    results = experiment.run(splits, "evaluation", work)
+    scored, failed, kept = fitting.without_failures(results, experiment.models, by_fold=error_score is not None)
+    folds_kept = {fit.split.fold for fit in scored}
     seconds = {name: tuple(fit.seconds for fit in scored if fit.model == name) for name in kept}
+    estimators = {}
+    if return_estimator:
+        estimators = {name: tuple(fit.estimator for fit in scored if fit.model == name) for name in kept}
     source = fitting.Evaluation(
         (title,),
         n,
@@ -166,10 +186,13 @@ def evaluate(
         failures=tuple(fit.failure for fit in failed),
         unweighted=fitting.unweighted(task.arguments, task.weight),
         seconds=seconds,
-        scores=fitting.scores_of(scored, task.scorers, kept),
+        scores=fitting.scores_of(results, task.scorers, kept),
         losses=tuple(name for name, scorer in task.scorers.items() if scorer.sign < 0),
+        training_scores=fitting.scores_of(results, task.scorers, kept, training=True) if return_train_score else {},
+        estimators=estimators,
     )
     task = replace(task, weights=weights)
+    splits = [split for split in splits if split.fold in folds_kept]
     return fitting.assembled(task, splits, scored, kept, segment, groups, source)
 
 

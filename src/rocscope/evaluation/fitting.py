@@ -210,9 +210,10 @@ class Task:
     """Settings shared by all fits.
 
     `labels` are as the user gave them and `positive` is the index of the positive class among `classes`, or None
-    where each class has a score. `with_labels` states whether models also predict labels. `scorers` evaluate each
-    fitted model. `arguments` are passed to the `fit` of each model with rows and labels. Without a seed, models keep
-    their own random state.
+    where each class has a score. `with_labels` states whether models also predict labels, `with_estimators` whether
+    fitted models are kept, and `with_training` whether they are scored on their training rows too. `scorers` evaluate
+    each fitted model. `arguments` are passed to the `fit` of each model with rows and labels. Without a seed, models
+    keep their own random state.
     """
 
     X: Any
@@ -226,6 +227,8 @@ class Task:
     weights: Weights = "auto"
     scorers: Mapping[str, Any] = field(default_factory=dict)
     arguments: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    with_estimators: bool = False
+    with_training: bool = False
 
 
 @dataclass(frozen=True)
@@ -503,11 +506,16 @@ class Evaluation(Provenance):
         One value a fold, if `scoring` was requested.
     losses : tuple of str
         Scorers for which a small value is good.
+    training_scores : as `scores`
+        Values on the training rows, if `return_train_score` was requested.
+    estimators : mapping from model name to tuple of fitted models
+        One a fold, if `return_estimator` was requested; no part of `to_dict`.
     """
 
     _content = (
         *("origin", "rows_read", "rows_dropped", "where"),
         *("protocol", "folds", "repeats", "responses", "failures", "unweighted", "scores", "losses"),
+        "training_scores",
     )
 
     protocol: str = ""
@@ -519,6 +527,8 @@ class Evaluation(Provenance):
     seconds: Mapping[str, tuple[tuple[float, float], ...]] = field(default_factory=dict, compare=False)
     scores: Mapping[str, Mapping[str, tuple[float, ...]]] = field(default_factory=dict)
     losses: tuple[str, ...] = ()
+    training_scores: Mapping[str, Mapping[str, tuple[float, ...]]] = field(default_factory=dict)
+    estimators: Mapping[str, tuple[Any, ...]] = field(default_factory=dict, compare=False)
 
     def cv_results(self) -> dict[str, Array]:
         """Return times and values of `scoring`, with the keys of `GridSearchCV.cv_results_`; a model a row.
@@ -543,15 +553,13 @@ class Evaluation(Provenance):
             results[f"std_{name}_time"] = np.std(seconds, axis=1)
         for name, values_of_models in self.scores.items():
             values = np.array([values_of_models[model] for model in models])
-            for fold, column in enumerate(values.T):
-                results[f"split{fold}_test_{name}"] = column
-            mean = values.mean(axis=1)
+            mean = _add_columns(results, f"test_{name}", values)
             # Rank 1 has the lowest loss; undefined values come last.
             loss = mean if name in self.losses else -mean
             loss = np.where(np.isnan(mean), np.inf, loss)
-            results[f"mean_test_{name}"] = mean
-            results[f"std_test_{name}"] = values.std(axis=1)
             results[f"rank_test_{name}"] = 1 + (loss[:, None] > loss).sum(axis=1)
+        for name, values_of_models in self.training_scores.items():
+            _add_columns(results, f"train_{name}", np.array([values_of_models[model] for model in models]))
         return results
 
     def __repr__(self) -> str:
@@ -559,10 +567,19 @@ class Evaluation(Provenance):
         return f"Evaluation({self.protocol}, repeats={self.repeats}, folds={self.folds}, failed={failed})"
 
 
+def _add_columns(results: dict[str, Array], name: str, values: Array) -> Array:
+    """Add the values of each fold, their mean and their standard deviation, and return the mean."""
+    for fold, column in enumerate(values.T):
+        results[f"split{fold}_{name}"] = column
+    results[f"mean_{name}"] = values.mean(axis=1)
+    results[f"std_{name}"] = values.std(axis=1)
+    return results[f"mean_{name}"]
+
+
 def scores_of(
-    scored: Sequence["Scored"], scorers: Iterable[str], models: Sequence[str]
+    fits: Sequence["Scored | Failed"], scorers: Iterable[str], models: Sequence[str], *, training: bool = False
 ) -> dict[str, dict[str, tuple[float, ...]]]:
-    """Return the values of scorers by name, model and fold; NaN where one failed.
+    """Return the values of scorers by name, model and fold; NaN where one, or the fit, failed.
 
     Raises
     ------
@@ -579,7 +596,7 @@ def scores_of(
         errors: dict[str, list[str]] = {}
         results[scorer] = {}
         for model in models:
-            values = [fold.values[scorer] for fold in scored if fold.model == model]
+            values = [fit.value_of(scorer, training) for fit in fits if fit.model == model]
             errors[model] = [value for value in values if isinstance(value, str)]
             results[scorer][model] = tuple(np.nan if isinstance(value, str) else value for value in values)
         if all(len(errors[model]) == len(results[scorer][model]) for model in models):
@@ -612,6 +629,12 @@ class Scored:
     decisions: Array | None = None
     seconds: tuple[float, float] = (0.0, 0.0)
     values: Mapping[str, float | str] = field(default_factory=dict)
+    training_values: Mapping[str, float | str] = field(default_factory=dict)
+    estimator: Any = None
+
+    def value_of(self, scorer: str, training: bool) -> float | str:
+        """Return the value of a scorer on the training or on the test rows."""
+        return (self.training_values if training else self.values)[scorer]
 
 
 @dataclass(frozen=True)
@@ -620,6 +643,15 @@ class Failed:
 
     failure: Failure
     cause: Exception
+
+    @property
+    def model(self) -> str:
+        """Name of the model."""
+        return self.failure.model
+
+    def value_of(self, _scorer: str, _training: bool) -> str:
+        """Return the error, which stands for the value of every scorer."""
+        return self.failure.error
 
 
 def named_models(models: Any) -> dict[str, Any]:
@@ -682,25 +714,35 @@ def fit_and_score(name: str, model: Any, task: Task, split: Split) -> Scored:
         begin = perf_counter()
         fitted = CachingModel(fit(name, model, task, split))
         fitted_at = perf_counter()
-        X = take_rows(task.X, split.test)
-        scores, response = score(fitted, name, X, task.classes, task.positive, response_for(task, name))
-        decisions = predicted_labels(fitted, X, task.classes) if task.with_labels else None
+        scored = _scored_on(split.test, fitted, name, task, split)
     except Exception as error:
         error.add_note(f"while {name} was cross-validated, in fold {split.fold}")
         raise
+    scored = replace(scored, seconds=(fitted_at - begin, perf_counter() - fitted_at))
+    if task.with_training:
+        scored = replace(scored, training_values=_scored_on(split.train, fitted, name, task, split).values)
+    return replace(scored, estimator=fitted.model) if task.with_estimators else scored
+
+
+def _scored_on(rows: Array, fitted: CachingModel, name: str, task: Task, split: Split) -> Scored:
+    """Return scores, predicted labels and values of the scorers on some rows."""
+    X = take_rows(task.X, rows)
+    scores, response = score(fitted, name, X, task.classes, task.positive, response_for(task, name))
+    decisions = predicted_labels(fitted, X, task.classes) if task.with_labels else None
     scored = Scored(name, split, scores, response, decisions)
+    if not task.scorers:
+        return scored
+    weight = None if task.weight is None else task.weight[rows]
+    positive = None if task.positive is None else task.classes[task.positive]
+    tested = TestRows(X, task.labels[rows], weight, positive)
     values: dict[str, float | str] = {}
-    if task.scorers:
-        weight = None if task.weight is None else task.weight[split.test]
-        positive = None if task.positive is None else task.classes[task.positive]
-        rows = TestRows(X, task.labels[split.test], weight, positive)
-        for scorer_name, scorer in task.scorers.items():
-            # A failing scorer must not lose the values of the others: its error is kept in place of a value.
-            try:
-                values[scorer_name] = scorer(fitted, scored, rows)
-            except Exception as error:  # noqa: BLE001 (a scorer may raise anything)
-                values[scorer_name] = f"{type(error).__name__}: {first_line(error)}"
-    return replace(scored, seconds=(fitted_at - begin, perf_counter() - fitted_at), values=values)
+    for scorer_name, scorer in task.scorers.items():
+        # A failing scorer must not lose the values of the others: its error is kept in place of a value.
+        try:
+            values[scorer_name] = scorer(fitted, scored, tested)
+        except Exception as error:  # noqa: BLE001 (a scorer may raise anything)
+            values[scorer_name] = f"{type(error).__name__}: {first_line(error)}"
+    return replace(scored, values=values)
 
 
 def first_line(error: Exception) -> str:
@@ -807,9 +849,11 @@ class Fitting:
 
 
 def without_failures(
-    results: Sequence[Scored | Failed], models: Iterable[str]
+    results: Sequence[Scored | Failed], models: Iterable[str], *, by_fold: bool = False
 ) -> tuple[list[Scored], list[Failed], list[str]]:
     """Return the results of models that never failed, the failures, and the names of those models.
+
+    With `by_fold`, of the models that did not fail in all folds, in the folds in which none of them failed.
 
     Raises
     ------
@@ -817,14 +861,19 @@ def without_failures(
         If every model failed.
     """
     failed = [result for result in results if isinstance(result, Failed)]
-    lost = {fit.failure.model for fit in failed}
+    lost = {fit.model for fit in failed}
+    if by_fold:
+        lost -= {result.model for result in results if isinstance(result, Scored)}
     kept = [name for name in models if name not in lost]
-    if not kept:
+    lost_folds = {fit.failure.fold for fit in failed if fit.model in kept}
+    scored = [fit for fit in results if isinstance(fit, Scored) and fit.model in kept]
+    scored = [fit for fit in scored if fit.split.fold not in lost_folds]
+    if not scored:
         raise_first(failed)
-    for name in sorted(lost):
-        failures = [fit.failure for fit in failed if fit.failure.model == name]
-        warn(f"left out, failed in {len(failures)} fits: {failures[0]}; see predictions.source.failures")
-    scored = [result for result in results if not isinstance(result, Failed) and result.model not in lost]
+    for name in dict.fromkeys(fit.model for fit in failed):
+        failures = [fit.failure for fit in failed if fit.model == name]
+        what = "left out" if name in lost else "rows of its failed folds are left out"
+        warn(f"{what}, failed in {len(failures)} fits: {failures[0]}; see predictions.source.failures")
     return scored, failed, kept
 
 
