@@ -9,7 +9,7 @@ import pytest
 
 import rocscope as rs
 from rocscope import cli
-from rocscope.errors import ColumnError, EngineError, InputError, LabelError, MissingDependencyError, ScoreError
+from rocscope.errors import ColumnError, EngineError, InputError, LabelError, MissingDependencyError, ScoreError, heard
 
 pytest.importorskip("python_calamine")
 
@@ -202,4 +202,24 @@ def test_a_part_that_unpacks_to_very_much_is_refused(tmp_path, monkeypatch):
     with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as book:
         book.writestr("xl/sharedStrings.xml", b" " * (1 << 22))
     with pytest.raises(EngineError, match=r"sharedStrings.xml: expected a table, got 4,194,304 bytes packed into"):
+        rs.read(path, label="y", scores="s")
+
+
+def test_a_sheet_is_named_and_rows_around_its_table_are_skipped(tmp_path, capsys):
+    rows = [["Mai 2024", None], [None, None], ["y", "s"], [1, "90 %"], [0, "25 %"], ["Summe", None]]
+    path = write(tmp_path / "rows.xlsx", Info=[["a"]], Kunden=rows)
+    with heard() as notes:
+        with pytest.raises(EngineError, match=r"got 'Summe, '; leave it out with skip_footer=1"):
+            rs.read(path, label="y", scores="s", table="Kunden")
+        read = rs.read(path, label="y", scores="s", table="Kunden", skip_footer=1)
+    assert notes == [f"{path}: 2 rows above the column names skipped"]
+    assert read.scores["s"].tolist() == [0.9, 0.25]
+    assert rs.read(path, label="y", scores="s", table="Kunden", skip_rows=2, skip_footer=1).n == 2
+    with pytest.raises(EngineError, match=r"got 'Info', 'Kunden'; name one: table= \(--sheet\)"):
+        rs.read(path, label="y", scores="s")
+    assert (
+        cli.run(["summary", str(path), "--label", "y", "--score", "s", "--sheet", "Kunden", "--skip-footer", "1"]) == 0
+    )
+    write(path, a=[["y", "s"], [1, "2,687"], [0, "4,561"]])
+    with pytest.raises(InputError, match=r"2687 or 2\.687; make its cells numbers in the workbook"):
         rs.read(path, label="y", scores="s")

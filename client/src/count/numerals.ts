@@ -1,12 +1,12 @@
 /** Numbers as people and spreadsheets write them: the twin of Python's `numerals`, which has the rule and its reason. */
 
-import { BODY, CURRENCY, NA_WORDS, NEGATIVE, NUMERALS } from "../constants";
+import { BODY, CURRENCY, NA_WORDS, NEGATIVE, NUMBERS, NUMERAL, SPACE } from "../constants";
 import { Refused, shown } from "./errors";
 
 export type Decimal = "." | ",";
 
-const whole = (pattern: string): RegExp => new RegExp(`^(?:${pattern})$`);
-const FITS: Record<Decimal, RegExp> = { ".": whole(NUMERALS["."]), ",": whole(NUMERALS[","]) };
+const numeral = (number: string): RegExp => new RegExp(`^(?:${NUMERAL.replaceAll("<n>", number).replaceAll("<c>", CURRENCY).replaceAll("<s>", SPACE)})$`);
+const FITS: Record<Decimal, RegExp> = { ".": numeral(NUMBERS["."]), ",": numeral(NUMBERS[","]) };
 const PLAIN: Record<Decimal, RegExp> = { ".": plainWith("."), ",": plainWith(",") };
 const [DIGITS, MINUS, UNIT] = [new RegExp(BODY), new RegExp(NEGATIVE), new RegExp(`%|${CURRENCY}`)];
 const MISSING = new Set(["", ...NA_WORDS]);

@@ -170,8 +170,14 @@ class LayoutOptions:
     """Character between the fields of a CSV file; by default , ; | or tab, whichever makes most columns."""
     encoding: str | None = None
     """Encoding of a text file, such as latin-1; UTF-8 by default."""
-    table: str | None = None
-    """Table or view of a DuckDB or SQLite database; may be omitted if the database has only one."""
+    table: Annotated[str | None, Parameter(alias="--sheet")] = None
+    """Table or view of a DuckDB or SQLite database, or sheet of a workbook; may be omitted if there is only one."""
+    skip_rows: int | None = None
+    """Rows above the column names of a CSV or Excel file; by default they are looked for."""
+    skip_footer: int | None = None
+    """Rows below the table of a CSV or Excel file, such as totals, to leave out."""
+    header: bool | None = None
+    """With --no-header the first row holds values; columns are then named column1, column2 and so on."""
 
     @property
     def file_layout(self) -> formats.FileLayout:

@@ -164,12 +164,16 @@ def describe(
     encoding: str | None = None,
     table: str | None = None,
     thousands: Literal[",", ".", " ", "'"] | None = None,
+    skip_rows: int | None = None,
+    skip_footer: int | None = None,
+    header: bool | None = None,
 ) -> Description:
     """Describe a source: rows, columns, missing values, ties and candidate labels.
 
     Parameters
     ----------
-    source, where, format, decimal, delimiter, encoding, table, thousands : see `rocscope.read`
+    source, where : see `rocscope.read`
+    format, decimal, delimiter, encoding, table, thousands, skip_rows, skip_footer, header : see `rocscope.read`
     label : str, optional
     scores : str or sequence of str, optional
         If any column is named, only the named ones are described, and `problems` lists what is wrong with them.
@@ -198,7 +202,7 @@ def describe(
     """
     models = [scores] if isinstance(scores, str) else list(scores or [])
     named = models if label is None else [label, *models]
-    layout = formats.FileLayout(format, decimal, delimiter, encoding, table, thousands)
+    layout = formats.FileLayout(format, decimal, delimiter, encoding, table, thousands, skip_rows, skip_footer, header)
     with open_source(source, layout) as opened:
         formats.require_columns(opened, [] if label is None else [label], "label")
         formats.require_columns(opened, models, "score")

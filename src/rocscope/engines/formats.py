@@ -37,7 +37,7 @@ FORMATS: tuple[FileFormat, ...] = get_args(FileFormat)
 _DATABASES = ("duckdb", "sqlite")
 
 _SUFFIXES = {
-    "csv": (".csv",),
+    "csv": (".csv", ".txt"),
     "tsv": (".tsv", ".tab"),
     "jsonl": (".jsonl", ".ndjson", ".json"),
     "parquet": (".parquet", ".pq"),
@@ -81,8 +81,13 @@ _SIGNATURES = [
     ("7z\xbc\xaf", "a 7z archive", "unpack it first"),
     ("PAR1\x15", "a Parquet file", "end its name in .parquet"),
     ("ARROW1\0\0", "an Arrow file", "end its name in .arrow"),
+    ("FEA1", "a file of Feather's first version", "write it again as Parquet"),
     ("SQLite format 3\0", "an SQLite database", "export the table as CSV"),
 ]
+
+
+MARKUP = r"\s*<(!doctype|html|head|body|table|meta|\?xml)"
+"""Beginning of web pages, which some programs save as .csv or .xls."""
 
 
 def refuse_other_formats(start: bytes, name: str, expected: str) -> None:
@@ -98,6 +103,8 @@ def refuse_other_formats(start: bytes, name: str, expected: str) -> None:
     for signature, got, hint in _SIGNATURES:
         if text.startswith(signature):
             raise errors.EngineError(name, expected=expected, got=got, hint=hint)
+    if re.match(MARKUP, text.removeprefix("\u00ef\u00bb\u00bf"), re.IGNORECASE):
+        raise errors.EngineError(name, expected=expected, got="a web page or XML", hint=_SAVE_AS)
 
 
 def encoding_of(start: bytes) -> str:
@@ -135,7 +142,8 @@ _TAKEN_BY = {
     "thousands": ("csv", "tsv"),
     "delimiter": ("csv",),
     "encoding": ("csv", "tsv", "jsonl"),
-    "table": _DATABASES,
+    "table": (*_DATABASES, "excel"),
+    **dict.fromkeys(("skip_rows", "skip_footer", "header"), ("csv", "tsv", "excel")),
 }
 # Marks between thousands, and the decimal mark that each implies.
 _DECIMAL_BESIDE = {",": ".", ".": ",", " ": None, "'": None}
@@ -158,6 +166,9 @@ class FileLayout:
     encoding: str | None = None
     table: str | None = None
     thousands: str | None = None
+    skip_rows: int | None = None
+    skip_footer: int | None = None
+    header: bool | None = None
 
     def __post_init__(self) -> None:
         if self.format is not None and self.format not in FORMATS:
@@ -170,6 +181,10 @@ class FileLayout:
             object.__setattr__(self, "decimal", _DECIMAL_BESIDE[self.thousands])
         elif self.thousands is not None and self.thousands == self.decimal:
             raise errors.InputError("thousands", expected="another mark than decimal", got=repr(self.thousands))
+        for name in ("skip_rows", "skip_footer"):
+            value = getattr(self, name)
+            if not (value is None or (type(value) is int and value >= 0)):
+                raise errors.InputError(name, expected="a number of rows, 0 or above", got=repr(value))
         if self.delimiter is not None and (len(self.delimiters) != 1 or self.delimiters in f'"\r\n{self.decimal_mark}'):
             expected = "one character, which neither quotes nor is the decimal mark"
             raise errors.InputError("delimiter", expected=expected, got=repr(self.delimiter))
@@ -262,7 +277,8 @@ def _is_data(file: Path, path_in_folder: Path, format: str | None) -> bool:
         return False
     implied = format_of(path_in_folder)
     if format is None:
-        return implied is not None and implied not in _DATABASES
+        # A text in a folder of data is more often a note than a table.
+        return implied is not None and implied not in _DATABASES and not file.name.lower().endswith(".txt")
     return implied in (format, None)
 
 
@@ -602,7 +618,16 @@ def _start_of_text(path: str, layout: FileLayout) -> str:
         start = start_of(file)
     # An incremental decoder accepts a character that is cut off at the end.
     decoder = codecs.getincrementaldecoder(layout.encoding or encoding_of(start))()
-    return decoder.decode(start).removeprefix("\ufeff")
+    return _table_of(decoder.decode(start).removeprefix("\ufeff"), layout)
+
+
+def _table_of(start: str, layout: FileLayout) -> str:
+    """Return the start of a text without the lines above its names, as its reader sees it."""
+    from rocscope.engines.table_bounds import bounds_of
+
+    above = bounds_of(start, layout.delimiters).above if layout.skip_rows is None else layout.skip_rows
+    lines = start.split("\n", above)
+    return lines[above] if len(lines) > above else ""
 
 
 def start_of(file: Any) -> bytes:

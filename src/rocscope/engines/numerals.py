@@ -5,7 +5,7 @@ Spaces, apostrophes, and whichever of point and comma is not the decimal mark ma
 decimal mark alone determines every value. If one of the two fits all values, the column is read with it. If both fit
 and a value contains a point or a comma, as in 2,687, the column has two readings and neither is guessed.
 
-The patterns are written for RE2 (DuckDB), and the open page has them too (`NUMERALS` in client/src/constants.ts). Its
+The patterns are written for RE2 (DuckDB), and the open page has them too (client/src/constants.ts). Its
 `numerals.ts` is the twin of this module, and both are tested on the same cases.
 """
 
@@ -19,17 +19,21 @@ from rocscope.engines import formats
 if TYPE_CHECKING:
     from duckdb import DuckDBPyRelation
 
-_SPACE = "[ \t\u00a0\u2009\u202f]"
-_MARKS = {",": ",", ".": r"\.", " ": _SPACE, "'": "['\u2019]"}
+SPACE = "[ \t\u00a0\u2009\u202f]"
+_MARKS = {",": ",", ".": r"\.", " ": SPACE, "'": "['\u2019]"}
 THOUSANDS = tuple(_MARKS)
 """Marks between thousands, as `thousands=` names them: a space stands for all kinds of spaces."""
 CURRENCY = (
     "(?:[A-Z]{0,3}[$€£¥₹₽₺₩₪]|EUR|USD|GBP|CHF|JPY|CNY|INR|CAD|AUD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|RON|BRL|MXN|ZAR|TRY"
     "|kr|zł|Kč|Ft|Fr)"
 )
+_AMOUNT = "(?:<c><s>*)?<n><s>*(?:%|<c>)?"
+_SIGN = "[+\u2212-]"
+FORM = f"<s>*(?:{_SIGN}?<s>*{_AMOUNT}|<c><s>*{_SIGN}<s>*<n><s>*(?:%|<c>)?|[(]<s>*{_AMOUNT}<s>*[)]|{_AMOUNT}<s>*-)<s>*"
+"""Numeral of a number <n> with spaces <s>, a sign or brackets, and a currency <c> or per cent."""
 BODY = "[.,]?[0-9](?:[0-9.,'\u2019 \t\u00a0\u2009\u202f]*[0-9.,])?(?:[eE][+-]?[0-9]+)?"
 """Digits and marks of a numeral, from its first to its last one."""
-NEGATIVE = f"^[^0-9.,]*[(\u2212-]|-{_SPACE}*$"
+NEGATIVE = f"^[^0-9.,]*[(\u2212-]|-{SPACE}*$"
 """Minus or bracket in front of a numeral, or a minus behind it."""
 
 
@@ -41,25 +45,26 @@ def pattern(decimal: str, thousands: str | None = None) -> str:
     >>> [bool(re.fullmatch(pattern(","), text)) for text in ("1.234,50 €", "(84 %)", "1,234.50", "0.5")]
     [True, True, False, False]
     """
+    return FORM.replace("<n>", number(decimal, thousands)).replace("<c>", CURRENCY).replace("<s>", SPACE)
+
+
+def number(decimal: str, thousands: str | None = None) -> str:
+    """Return the pattern of digits with marks, without sign and unit."""
     marks = [_MARKS[thousands]] if thousands else [mark for name, mark in _MARKS.items() if name != decimal]
     groups = "|".join(f"(?:{mark}[0-9]{{3}})+" for mark in marks)
     point = _MARKS[decimal]
     whole = f"(?:[1-9][0-9]{{0,2}}(?:{groups})|[0-9]+)"
-    number = f"(?:{whole}(?:{point}[0-9]*)?|{point}[0-9]+)(?:[eE][+-]?[0-9]+)?"
-    behind = f"{_SPACE}*(?:%|{CURRENCY})?"
-    amount = f"(?:{CURRENCY}{_SPACE}*)?{number}{behind}"
-    sign = "[+\u2212-]"
-    forms = [
-        f"{sign}?{_SPACE}*{amount}",
-        f"{CURRENCY}{_SPACE}*{sign}{_SPACE}*{number}{behind}",
-        rf"\({_SPACE}*{amount}{_SPACE}*\)",
-        f"{amount}{_SPACE}*-",
-    ]
-    return f"{_SPACE}*(?:{'|'.join(forms)}){_SPACE}*"
+    return f"(?:{whole}(?:{point}[0-9]*)?|{point}[0-9]+)(?:[eE][+-]?[0-9]+)?"
 
 
+NUMBERS = {mark: number(mark) for mark in ".,"}
 NUMERALS = {mark: pattern(mark) for mark in ".,"}
 _MISSING = {"", *formats.NA_WORDS}
+
+
+def is_numeral(text: str) -> bool:
+    """Return whether a text is a number with any marks."""
+    return any(re.fullmatch(form, text) for form in NUMERALS.values())
 
 
 def may_be_numerals(values: Sequence[str], decimal: str | None) -> bool:

@@ -15,12 +15,15 @@ In order: any source, files, temporary copies, CSV, JSON, and the relations that
 import codecs
 import csv
 import glob
+import io
 import os
+import re
 import secrets
 import shutil
 import sys
+from collections import deque
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
@@ -32,7 +35,7 @@ import pyarrow as pa
 
 from rocscope._base.arrays import FIRST_ROUNDED, WHOLE_OF_64_BITS
 from rocscope._base.atomic_write import temporary_folder, unfinished
-from rocscope.engines import formats, numerals, tables
+from rocscope.engines import formats, numerals, table_bounds, tables
 from rocscope.errors import EngineError, InputError, brief, warn
 
 if TYPE_CHECKING:
@@ -43,6 +46,7 @@ _PARQUET = b"PAR1"  # the first and the last bytes of every Parquet file
 # Name and first bytes of each compression, by suffix.
 _COMPRESSION = {".gz": ("gzip", b"\x1f\x8b"), ".zst": ("zstd", b"\x28\xb5\x2f\xfd")}
 _COPIED_AT_ONCE = 1 << 20  # bytes
+_END = 1 << 14  # bytes at the end of a file in which totals are looked for: tens of rows, or more
 _LEAST_FREE = 1 << 28  # bytes of a disk that a stream leaves to other programs: a choice
 
 
@@ -104,6 +108,8 @@ def _open_files(paths: list[str], origin: tuple[str, ...], layout: formats.FileL
     with ExitStack() as stack:
         if format in _TEXT_FORMATS:
             read_from = stack.enter_context(_in_utf8(paths, origin, layout.encoding, format))
+        if format in ("csv", "tsv"):
+            read_from, layout = stack.enter_context(_tables_alone(read_from, origin, layout, format))
         yield _OPENERS[format](read_from, origin, layout)
     for name, path, before in zip(origin, paths, identities, strict=True):
         with formats.one_line_errors(name):
@@ -217,6 +223,73 @@ def _in_utf8(paths: list[str], origin: Sequence[str], encoding: str | None, form
         yield [str(copy) for copy in copies]
 
 
+@contextmanager
+def _tables_alone(
+    paths: list[str], origin: Sequence[str], layout: formats.FileLayout, format: str
+) -> Iterator[tuple[list[str], formats.FileLayout]]:
+    """Yield paths of text files, and their layout; files with rows around their table are copied without them."""
+    delimiters = "\t" if format == "tsv" else layout.delimiters
+    if layout.header is False:
+        # In a row of values, commas are decimal marks rather than delimiters.
+        delimiters = "".join(sorted(delimiters, key=",".__eq__))
+    cut_from: list[int] = []
+    for path, name in zip(paths, origin, strict=True):
+        start = _start(path, name)
+        bounds = table_bounds.bounds_of(start, delimiters)
+        above = bounds.above if layout.skip_rows is None else layout.skip_rows
+        if layout.skip_rows is None and above:
+            layout = replace(layout, delimiter=bounds.delimiter if format == "csv" else None)
+            if not re.match("sep=", start, re.IGNORECASE):
+                warn(f"{name}: {above} {'line' if above == 1 else 'lines'} above the column names skipped")
+        if layout.header is None and layout.skip_rows is None:
+            for delimiter in bounds.delimiter or delimiters:
+                table_bounds.require_names(table_bounds.rows_of(start, delimiter)[0][above:], name)
+        if layout.skip_footer is None and bounds.rows:
+            _refuse_totals(path, name, delimiters, bounds)
+        cut_from.append(above)
+    if not any(cut_from) and not layout.skip_footer and layout.header is not False:
+        yield paths, layout
+        return
+    with _folder() as folder:
+        copies = [folder / str(number) for number in range(len(paths))]
+        for path, name, copy, above in zip(paths, origin, copies, cut_from, strict=True):
+            names = b""
+            if layout.header is False:
+                fields, mark, _ = formats.header("\n".join(_start(path, name).split("\n")[above:]), delimiters)
+                layout = replace(layout, delimiter=mark if format == "csv" else None)
+                names = mark.join(f"column{place}" for place in range(1, len(fields) + 1)).encode() + b"\n"
+            _copy_table(path, name, copy, above, layout.skip_footer or 0, names)
+        yield [str(copy) for copy in copies], layout
+
+
+def _copy_table(path: str, name: str, copy: Path, above: int, below: int, names: bytes) -> None:
+    """Write a text below a line of names, if any, without some lines above and below its table and empty ones."""
+    held: deque[bytes] = deque()
+    with formats.one_line_errors(name), pa.input_stream(path, compression="detect") as source, copy.open("wb") as file:
+        file.write(names)
+        for number, line in enumerate(io.BufferedReader(cast(Any, source))):
+            text = line.removeprefix(codecs.BOM_UTF8) if number == 0 else line
+            if number >= above and text.strip():
+                held.append(text)
+            if len(held) > below:
+                file.write(held.popleft())
+
+
+def _refuse_totals(path: str, name: str, delimiters: str, bounds: table_bounds.Bounds) -> None:
+    """Raise EngineError if the last row of a file that is not compressed is not one of its table."""
+    if Path(path).suffix.lower() in _COMPRESSION:
+        return
+    with Path(path).open("rb") as file:
+        file.seek(max(0, Path(path).stat().st_size - _END))
+        end = file.read().decode(errors="replace")
+    # The first line may be cut off in the middle.
+    lines = end.splitlines()[1:]
+    delimiter = bounds.delimiter or formats.header(_start(path, name), delimiters)[1]
+    with suppress(csv.Error):
+        rows = list(csv.reader(lines, delimiter=delimiter))
+        table_bounds.refuse_totals(rows, len(bounds.rows[0]), name, delimiter)
+
+
 def _guessed_encoding(path: str, name: str, format: str) -> str:
     """Return the encoding of a text file, and warn if it is uncertain; for JSON, one that drops a byte order mark."""
     with formats.one_line_errors(name), pa.input_stream(path, compression="detect") as stream:
@@ -295,10 +368,15 @@ def open_tsv(paths: list[str], origin: tuple[str, ...], layout: formats.FileLayo
     return open_csv(paths, origin, replace(layout, delimiter="\t"))
 
 
+def _start(path: str, name: str) -> str:
+    """Return the start of a text in UTF-8."""
+    with formats.one_line_errors(name), pa.input_stream(path, compression="detect") as stream:
+        return codecs.getincrementaldecoder("utf-8-sig")().decode(formats.start_of(stream))
+
+
 def _header(path: str, name: str, delimiters: str) -> tuple[list[str], str, str, list[list[str]]]:
     """Return the fields of the first row, the delimiter that yields most of them, the line ending, and further rows."""
-    with formats.one_line_errors(name), pa.input_stream(path, compression="detect") as stream:
-        start = codecs.getincrementaldecoder("utf-8-sig")().decode(formats.start_of(stream))
+    start = _start(path, name)
     try:
         fields, delimiter, line_end = formats.header(start, delimiters)
     except csv.Error as error:

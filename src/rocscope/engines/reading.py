@@ -50,6 +50,9 @@ class _Rows(TypedDict, total=False):
     encoding: str | None
     table: str | None
     thousands: Literal[",", ".", " ", "'"] | None
+    skip_rows: int | None
+    skip_footer: int | None
+    header: bool | None
 
 
 @overload
@@ -92,6 +95,9 @@ def read(
     encoding: str | None = None,
     table: str | None = None,
     thousands: Literal[",", ".", " ", "'"] | None = None,
+    skip_rows: int | None = None,
+    skip_footer: int | None = None,
+    header: bool | None = None,
     proba: column_roles.Proba | None = None,
     predicted: formats.Scores | None = None,
     classes: Any = None,
@@ -136,10 +142,15 @@ def read(
         Encoding of text files, such as "latin-1". By default, the first bytes decide between UTF-8 and UTF-16;
         other text is read as Windows-1252, with a warning.
     table : str, optional
-        The table or view of a DuckDB or SQLite database; optional if it has only one.
+        The table or view of a DuckDB or SQLite database, or the sheet of a workbook; optional if there is only one.
     thousands : {",", ".", " ", "'"}, optional
         Mark between thousands in CSV and TSV files. By default any that fits; if a column has two readings, as 2,687
         does, an error asks for `thousands` or `decimal`.
+    skip_rows, skip_footer : int, optional
+        Rows above the column names, and rows below the table, to leave out of CSV, TSV and Excel files. By default,
+        names are in the first row in which most columns have one, and a last row of totals raises an error.
+    header : bool, optional
+        False if the first row holds values; columns are then named column1, column2 and so on.
     proba : str, or mapping from model name to str or to a mapping from class to column, optional
         For more than two classes, instead of `scores`: columns of class probabilities, as a pattern such as
         ``"p_*"`` whose ``*`` stands for the class.
@@ -187,7 +198,7 @@ def read(
     Provenance(dict of columns, rows_read=4, rows_dropped=1)
     """
     check.check_choice("missing", missing, _MISSING)
-    layout = formats.FileLayout(format, decimal, delimiter, encoding, table, thousands)
+    layout = formats.FileLayout(format, decimal, delimiter, encoding, table, thousands, skip_rows, skip_footer, header)
     others = {"weight": weight, "fold": fold, "segment": segment, "groups": groups}
     several_classes = proba is not None or predicted is not None
     with open_source(source, layout) as opened:
@@ -368,6 +379,9 @@ def read_counts(
     encoding: str | None = None,
     table: str | None = None,
     thousands: Literal[",", ".", " ", "'"] | None = None,
+    skip_rows: int | None = None,
+    skip_footer: int | None = None,
+    header: bool | None = None,
     memory: int | str | None = None,
     progress: Progress = None,
     tol: float | None = None,
@@ -378,7 +392,7 @@ def read_counts(
     Parameters
     ----------
     source, label, scores, weight, where, pos_label, missing : see `rocscope.read`
-    format, decimal, delimiter, encoding, table, thousands : see `rocscope.read`
+    format, decimal, delimiter, encoding, table, thousands, skip_rows, skip_footer, header : see `rocscope.read`
     weights : {"auto", "frequency", "sampling", "money"}
         What a weight stands for. "auto" and "frequency": so many equal rows. Counts of other weights are marked as sums
         of them, and intervals that need the number of rows are refused.
@@ -458,7 +472,9 @@ def read_counts(
     else:
         count = streaming.count
     with reporting(progress, streaming.progress_title(source), "rows") as report:
-        layout = formats.FileLayout(format, decimal, delimiter, encoding, table, thousands)
+        layout = formats.FileLayout(
+            format, decimal, delimiter, encoding, table, thousands, skip_rows, skip_footer, header
+        )
         request = column_roles.CountRequest(
             label, scores, weight, where, segment, pos_label, missing, layout, limit, report, tol, context
         )

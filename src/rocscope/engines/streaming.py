@@ -630,6 +630,9 @@ def read_sketch(
     encoding: str | None = None,
     table: str | None = None,
     thousands: Literal[",", ".", " ", "'"] | None = None,
+    skip_rows: int | None = None,
+    skip_footer: int | None = None,
+    header: bool | None = None,
     memory: float = 16e6,
     progress: Progress = None,
 ) -> CountedModels:
@@ -638,7 +641,7 @@ def read_sketch(
     Parameters
     ----------
     source, label, scores, where, segment, pos_label, missing, progress : see `rocscope.read_counts`
-    format, decimal, delimiter, encoding, table, thousands : see `rocscope.read`
+    format, decimal, delimiter, encoding, table, thousands, skip_rows, skip_footer, header : see `rocscope.read`
     weight : str, optional
         Column of whole numbers.
     memory : float
@@ -665,7 +668,7 @@ def read_sketch(
     {'a': CountsSketch(n_pos=3, n_neg=2, auc=0.916667)}
     """
     check.check_choice("missing", missing, columns.MISSING)
-    layout = formats.FileLayout(format, decimal, delimiter, encoding, table, thousands)
+    layout = formats.FileLayout(format, decimal, delimiter, encoding, table, thousands, skip_rows, skip_footer, header)
     request = CountRequest(label, scores, weight, where, segment, pos_label, missing, layout)
     by_segment: dict[Hashable, list[sketches.CountsSketch]] = {}
     with reporting(progress, progress_title(source), "rows") as report, open_source(source, layout) as opened:

@@ -33,7 +33,8 @@ from rocscope import errors
 from rocscope._base import validation as check
 from rocscope._base.arrays import NUMBER_TYPES, cores, in_threads, unpacked
 from rocscope._base.grouping import ByName
-from rocscope.engines import formats
+from rocscope.engines import formats, numerals, table_bounds
+from rocscope.errors import warn
 
 # Plain Parquet and Arrow files are read without these libraries, which take longer to load than small files to read.
 if TYPE_CHECKING:
@@ -770,16 +771,17 @@ def _chosen(table: str | None, tables: list[str], origin: str) -> str:
 
 # ---- Spreadsheets ----
 
+_SEARCHED = 60  # rows in which the names of columns are looked for
 _EXACT = 2**53  # up to which a cell, a float64, holds every whole number
 
 
-def open_excel(paths: list[str], origin: tuple[str, ...], _layout: formats.FileLayout) -> formats.Source:
-    """Open the only non-empty sheet of each file, with column names in its first row, which all files share.
+def open_excel(paths: list[str], origin: tuple[str, ...], layout: formats.FileLayout) -> formats.Source:
+    """Open the only non-empty sheet of each file, or the one named, with column names that all files share.
 
     Cells have types, columns have none. A column of numbers is numeric, and of integers if all numbers are whole; in a
     column that also holds texts, all cells are what a CSV file would have for them.
     """
-    sheets = [_sheet(path, name) for path, name in zip(paths, origin, strict=True)]
+    sheets = [_table(_sheet(path, name, layout.table), name, layout) for path, name in zip(paths, origin, strict=True)]
     names = [str(cell) for cell in sheets[0][0]]
     for rows, name in zip(sheets, origin, strict=True):
         names_here = [str(cell) for cell in rows[0]]
@@ -788,9 +790,56 @@ def open_excel(paths: list[str], origin: tuple[str, ...], _layout: formats.FileL
     arrays: dict[str, pa.Array] = {}
     for place, name in enumerate(names):
         arrays[name] = _array_of_cells([row[place] for rows in sheets for row in rows[1:]])
-    source = ArrowColumns(origin, names, lambda wanted: pa.table({name: arrays[name] for name in wanted}))
+    refusals = _read_marks(arrays, origin)
+
+    def load(wanted: list[str]) -> pa.Table:
+        for name in wanted:
+            if name in refusals:
+                raise refusals[name]
+        return pa.table({name: arrays[name] for name in wanted})
+
+    source = ArrowColumns(origin, names, load)
     source.decimal = "."
     return source
+
+
+def _table(rows: Sequence[Sequence[Any]], name: str, layout: formats.FileLayout) -> Sequence[Sequence[Any]]:
+    """Return the rows of a sheet from its names to the end of its table."""
+    texts = [[_as_text(cell) for cell in row] for row in rows]
+    above = layout.skip_rows
+    if above is None:
+        above = table_bounds.names_row(texts[:_SEARCHED]) or 0
+        if above:
+            warn(f"{name}: {above} {'row' if above == 1 else 'rows'} above the column names skipped")
+        if layout.header is None and not any(isinstance(cell, str) and cell for cell in rows[above]):
+            table_bounds.require_names(texts[above:], name)
+    if layout.skip_footer is None:
+        table_bounds.refuse_totals(texts[above:], len(texts[0]), name)
+    table = list(rows[above : len(rows) - (layout.skip_footer or 0)])
+    if layout.header is False:
+        table.insert(0, [f"column{place}" for place in range(1, len(texts[0]) + 1)])
+    return table
+
+
+def _read_marks(arrays: dict[str, pa.Array], origin: tuple[str, ...]) -> dict[str, errors.InputError]:
+    """Replace texts that are numbers with marks, and return the errors of those that can be read in two ways."""
+    texts = {name: array for name, array in arrays.items() if pa.types.is_string(array.type)}
+    texts = {
+        name: array for name, array in texts.items() if numerals.may_be_numerals(array.drop_null().to_pylist(), None)
+    }
+    if not texts:
+        return {}
+    columns = {name: f"c{place}" for place, name in enumerate(texts)}
+    relation = connect().from_arrow(pa.table([*texts.values()], names=[*columns.values()]))
+    refusals: dict[str, errors.InputError] = {}
+    for name, reading in numerals.readings(relation, columns, decimal=None, thousands=None, plain=".").items():
+        if reading.expected:
+            subject = f"column {name!r} of {errors.brief(origin)}"
+            hint = "make its cells numbers in the workbook"
+            refusals[name] = errors.InputError(subject, expected=reading.expected, got=reading.got, hint=hint)
+        elif reading.expression:
+            arrays[name] = relation.project(f"{reading.expression} AS c").to_arrow_table().column(0)
+    return refusals
 
 
 # A workbook becomes a rectangle from its first cell to its last one, at 62 bytes a cell. So large it may always be; and
@@ -831,8 +880,8 @@ def _check_extent(path: str, name: str) -> None:
                 raise errors.EngineError(name, expected="cells side by side", got=got, hint=hint)
 
 
-def _sheet(path: str, name: str) -> Sequence[Sequence[Any]]:
-    """Return the cells of the only non-empty sheet."""
+def _sheet(path: str, name: str, wanted: str | None) -> Sequence[Sequence[Any]]:
+    """Return the cells of the sheet that is asked for, or of the only one that is not empty."""
     try:
         from python_calamine import CalamineError, CalamineWorkbook
     except ModuleNotFoundError:
@@ -850,9 +899,11 @@ def _sheet(path: str, name: str) -> Sequence[Sequence[Any]]:
                     filled[sheet] = rows
         except (CalamineError, zipfile.BadZipFile, NotImplementedError) as error:
             raise errors.EngineError(f"{name}: {error}") from None
-    if len(filled) != 1:
+    if wanted in filled:
+        return filled[wanted]
+    if len(filled) != 1 or wanted is not None:
         got = errors.listing(list(filled)) if filled else "none"
-        hint = "save the one that is meant as a file of its own" if filled else ""
+        hint = "name one: table= (--sheet)" if filled else ""
         raise errors.EngineError(name, expected="one sheet that is not empty", got=got, hint=hint)
     return next(iter(filled.values()))
 

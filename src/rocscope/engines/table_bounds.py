@@ -1,0 +1,111 @@
+"""Where the table of a text file or sheet begins and ends: titles, sep= lines, comments and totals around it.
+
+The names are in the first row that most columns have a name in, if the row below has as many cells and no row above
+has as many. A last row that is not one of the table is never counted and never left out without being asked. The open
+page follows the same rules in `bounds.ts`.
+"""
+
+import csv
+import io
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from rocscope import errors
+from rocscope.engines import numerals
+
+_SEARCHED = 60  # rows in which names are looked for: a choice, several times what exports have above a table
+_SEP = re.compile("sep=(.)\r?\n", re.IGNORECASE)
+TOTALS = (
+    r"^(grand |sub)?(totals?|totale|total g[eé]n[eé]ral|totaal|sum|summe|gesamt|gesamtsumme"
+    r"|gesamtergebnis|insgesamt|somme|suma|razem|summa|i alt|yhteensä):?$"
+)
+"""Words in a row of totals."""
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Lines above the names, the delimiter if it was determined with them, and the first rows of the table."""
+
+    above: int
+    delimiter: str | None
+    rows: Sequence[Sequence[str]]
+
+
+def rows_of(text: str, delimiter: str) -> tuple[list[list[str]], list[int]]:
+    """Return the first rows of a text, and the number of lines above each."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    rows: list[list[str]] = []
+    above = [0]
+    try:
+        for row in islice(reader, _SEARCHED):
+            rows.append(row)
+            above.append(reader.line_num)
+    except csv.Error:
+        pass
+    return rows, above
+
+
+def names_row(rows: Sequence[Sequence[str]]) -> int | None:
+    """Return the position of the row of names, if there is one.
+
+    Examples
+    --------
+    >>> names_row([["May 2024", ""], ["", ""], ["bought", "score"], ["1", "0.9"]])
+    2
+    """
+    most_above = 0
+    for number, row in enumerate(rows):
+        named = sum(1 for cell in row if cell.strip())
+        below = [other for other in rows[number + 1 :] if any(cell.strip() for cell in other)]
+        is_table = 2 * named > len(row) > 1 and named > most_above and (not below or len(below[0]) == len(row))
+        if is_table and not (number and any(numerals.is_numeral(cell) for cell in row)):
+            return number
+        if not (row and row[0].startswith("#")):
+            most_above = max(most_above, named)
+    return None
+
+
+def bounds_of(text: str, delimiters: str) -> Bounds:
+    """Return where the table of a text begins."""
+    separator = _SEP.match(text)
+    if separator is not None:
+        return Bounds(1, separator[1], rows_of(text, separator[1])[0][1:])
+    best = Bounds(0, None, rows_of(text, delimiters[0])[0])
+    width = 1
+    for delimiter in delimiters:
+        rows, above = rows_of(text, delimiter)
+        place = names_row(rows)
+        if place is not None and len(rows[place]) > width:
+            width = len(rows[place])
+            best = Bounds(above[place], delimiter if place else None, rows[place:])
+    return best
+
+
+def require_names(rows: Sequence[Sequence[str]], name: str) -> None:
+    """Raise EngineError if the first row holds values: a fraction, and no text that is not a value elsewhere."""
+    first = [cell.strip() for cell in rows[0]] if rows else []
+    if not any(re.search("[.,%]", cell) and numerals.is_numeral(cell) for cell in first):
+        return
+    texts = {place: cell for place, cell in enumerate(first) if cell and not numerals.is_numeral(cell)}
+    others = [row for row in rows[1:] if len(row) == len(first)]
+    recurring = any(row[place].strip() == cell for place, cell in texts.items() for row in others)
+    if recurring or not texts or any(re.search("[0-9]", cell) for cell in texts.values()):
+        hint = "write names above them, or pass header=False (--no-header), which names them column1, column2 and so on"
+        raise errors.EngineError(name, expected="column names in the first row", got=errors.listing(first), hint=hint)
+
+
+def refuse_totals(rows: Sequence[Sequence[str]], width: int, name: str, delimiter: str = ", ") -> None:
+    """Raise EngineError if the last row is not one of the table: a total, or of another width."""
+    filled = [row for row in rows if any(cell.strip() for cell in row)]
+    if len(filled) < 2:
+        return
+    last = filled[-1]
+    places = [place for place, cell in enumerate(last) if re.match(TOTALS, cell.strip().lower())]
+    earlier = [row[place] for place in places for row in filled[:-1] if place < len(row)]
+    is_total = places and not any(re.match(TOTALS, cell.strip().lower()) for cell in earlier)
+    if is_total or (len(last) != width and len(filled[-2]) == width):
+        expected, got = "a row of the table at the end", repr(delimiter.join(last))
+        hint = "leave it out with skip_footer=1 (--skip-footer 1), or keep it with skip_footer=0"
+        raise errors.EngineError(name, expected=expected, got=got, hint=hint)
