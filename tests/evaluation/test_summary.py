@@ -375,3 +375,32 @@ def test_costs_give_no_threshold_of_scores_that_are_no_probabilities():
     with pytest.raises(RocscopeError, match='threshold="costs": expected probabilities'):
         rs.summary(logits, threshold="costs")
     assert rs.summary(logits, threshold=-1.0)["a"]["tpr"].value == 2 / 3
+
+
+def test_metrics_are_flat_and_finite(found):
+    preds, _ = found
+    one = rs.summary(preds.select(models=["a"])).metrics()
+    interval = rs.auc_interval(preds, model="a")
+    assert (one["auc"], one["auc_low"], one["auc_high"]) == (interval.value, interval.low, interval.high)
+    assert one["brier"] == pytest.approx(rs.calibration.brier(preds, model="a"))
+    assert all(math.isfinite(value) and type(value) is float for value in one.values())
+    both = rs.summary(preds).metrics()
+    assert both["a/auc_low"] == one["auc_low"]
+    assert both["b/auc"] == rs.auc(preds, model="b")
+    parts = rs.summary(preds, by="segment")
+    part = parts.rows[-1].part
+    assert parts.metrics()[f"a/{part}/auc"] == parts["a", part]["auc"].value
+    assert "slope" not in rs.summary([0, 1, 1], [3, 4, 5]).metrics(), "of no probabilities"
+
+
+def test_comparisons_are_a_frame():
+    rng = np.random.default_rng(5)
+    scores = rng.normal(size=(60, 3))
+    pairs = rs.compare(rng.integers(0, 2, 60), dict(zip("abc", scores.T, strict=True)))
+    frame = pairs.to_frame()
+    assert frame[["first", "second"]].to_numpy().tolist() == [["a", "b"], ["a", "c"], ["b", "c"]]
+    last = frame.iloc[-1]
+    assert last["difference"] == pytest.approx(pairs.estimates["c"].value - pairs.estimates["b"].value)
+    assert (last["p_value"], last["adjusted_p_value"]) == (pairs[2].p_value, pairs[2].adjusted_p_value)
+    assert last["low"] < last["difference"] < last["high"]
+    assert pairs.to_frame("polars").columns == list(frame.columns)

@@ -343,6 +343,32 @@ class Summary(Result, Sequence[SummaryRow]):
             columns[field] = [getattr(row[name], field) for row, name in cells]
         return check.frame_of(columns, backend)
 
+    def metrics(self) -> dict[str, float]:
+        """Return all values and interval ends as one flat mapping, for experiment trackers.
+
+        Returns
+        -------
+        dict from name to float
+            ``auc``, ``auc_low``, ``auc_high`` and so on; with several models or parts the names begin with these:
+            ``model/auc``, ``model/part/auc``. Undefined numbers are omitted, as trackers refuse them.
+
+        Examples
+        --------
+        >>> from rocscope import summary
+        >>> metrics = summary([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]).metrics()
+        >>> metrics["auc"], metrics["auc_low"] < 0.75 < metrics["auc_high"]
+        (0.75, True)
+        """
+        numbers: dict[str, float] = {}
+        for row in self.rows:
+            labels = [row.model] * (len(self.models) > 1) + [row.part] * (self.by is not None)
+            for name in MEASURES:
+                ends = {"": row[name].value, "_low": row[name].low, "_high": row[name].high}
+                for suffix, value in ends.items():
+                    if isfinite(value):
+                        numbers["/".join([*labels, name + suffix])] = float(value)
+        return numbers
+
     def __repr__(self) -> str:
         models = ", ".join(f"{row.model} AUC {row['auc'].value:.4g}" for row in self.rows if row.part == "all")
         parts = "" if self.by is None else f", by {self.by}"

@@ -393,6 +393,24 @@ class Comparisons(Sequence[Comparison], Result):
         equal = f"; all equal: p={self.omnibus.p_value:.3g}" if self.omnibus else ""
         return f"Comparisons({self.quantity}: {values}{smallest}{equal})"
 
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """Return a data frame with one row per pair: models, difference, its interval, and p-values.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}
+        """
+        columns: dict[str, Any] = {
+            "first": [pair.first for pair in self.pairs],
+            "second": [pair.second for pair in self.pairs],
+            "difference": [pair.difference.value for pair in self.pairs],
+            "low": [pair.difference.low for pair in self.pairs],
+            "high": [pair.difference.high for pair in self.pairs],
+            "p_value": [pair.p_value for pair in self.pairs],
+            "adjusted_p_value": [pair.adjusted_p_value for pair in self.pairs],
+        }
+        return check.frame_of(columns, backend)
+
     @property
     def _p_values(self) -> list[float]:
         return [pair.p_value for pair in self.pairs if not isnan(pair.p_value)]
