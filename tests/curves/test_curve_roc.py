@@ -1,6 +1,7 @@
 """ROC curve: parts of its area, Kolmogorov–Smirnov distance, lines of equal cost; and scikit-learn's figures."""
 
 from fractions import Fraction
+from itertools import pairwise
 from math import nan
 
 import numpy as np
@@ -52,6 +53,22 @@ def test_partial_areas(sample, ends):
     assert curve.partial_auc(tpr_range=between) == pytest.approx(float(right), abs=1e-12)
 
 
+@given(sample=samples(), corner=st.tuples(st.integers(1, 10), st.integers(0, 9)))
+def test_two_way_partial_areas(sample, corner):
+    """The area above a line: that of the curve raised to it, with a point where it crosses, less the rectangle."""
+    right, bottom = (Fraction(tenths, 10) for tenths in corner)
+    points = [(point.fpr, point.tpr) for point in oracle.points(oracle.rows(sample.y, sample.score))]
+    raised = []
+    for (x, y), (next_x, next_y) in pairwise(points):
+        raised.append((x, max(y, bottom)))
+        if y < bottom < next_y:
+            raised.append((x + (next_x - x) * (bottom - y) / (next_y - y), bottom))
+    raised.append(points[-1])
+    area = oracle.area_between(raised, Fraction(0), right) - bottom * right
+    found = rs.roc(sample.y, sample.score).partial_auc(max_fpr=float(right), min_tpr=float(bottom))
+    assert found == pytest.approx(float(area), abs=1e-12)
+
+
 @given(sample=samples())
 def test_the_whole_axis_is_the_whole_area(sample):
     curve = rs.roc(sample.y, sample.score)
@@ -61,7 +78,11 @@ def test_the_whole_axis_is_the_whole_area(sample):
 
 
 @pytest.mark.parametrize(
-    "part", [{"max_fpr": 0.3}, {"min_tpr": 0.6}, {"fpr_range": (0.2, 0.5)}, {"tpr_range": (0, 0.5)}]
+    "part",
+    [
+        *({"max_fpr": 0.3}, {"min_tpr": 0.6}, {"fpr_range": (0.2, 0.5)}, {"tpr_range": (0, 0.5)}),
+        *({"max_fpr": 0.3, "min_tpr": 0.6}, {"max_fpr": 0.8, "min_tpr": 0.6}),
+    ],
 )
 def test_standardized_is_a_half_for_the_diagonal_and_1_for_a_perfect_curve(part):
     assert rs.roc([1, 0], [1, 1]).partial_auc(**part, standardized=True) == pytest.approx(0.5)
@@ -72,7 +93,8 @@ def test_standardized_is_a_half_for_the_diagonal_and_1_for_a_perfect_curve(part)
     "part",
     [
         {},
-        {"max_fpr": 0.1, "min_tpr": 0.9},
+        {"max_fpr": 0.1, "min_tpr": 1.0},
+        {"max_fpr": 0.1, "fpr_range": (0, 0.5)},
         {"max_fpr": 0},
         {"max_fpr": 1.1},
         {"min_tpr": 1},

@@ -223,14 +223,15 @@ class RocCurve(CountCurve):
         tpr_range: tuple[float, float] | None = None,
         standardized: bool = False,
     ) -> float:
-        """Return the area over a part of one axis.
+        """Return the area over a part of one axis, or over a corner of the diagram.
 
         Parameters
         ----------
         max_fpr : float, optional
             Area under the curve for fpr from 0 to `max_fpr`.
         min_tpr : float, optional
-            Area to the right of the curve for tpr from `min_tpr` to 1.
+            Area to the right of the curve for tpr from `min_tpr` to 1. With `max_fpr` too, the two-way partial area:
+            under the curve and above `min_tpr`, for fpr from 0 to `max_fpr`.
         fpr_range, tpr_range : (low, high), optional
             The same over any part of the axis.
         standardized : bool
@@ -239,17 +240,20 @@ class RocCurve(CountCurve):
         Raises
         ------
         InputError
-            Unless exactly one part is given and it lies within [0, 1].
+            Unless exactly one part is given (or `max_fpr` with `min_tpr`) and it lies within [0, 1].
 
         References
         ----------
-        McClish 1989, "Analyzing a portion of the ROC curve", Med. Decis. Making 9:190–195.
+        McClish 1989, "Analyzing a portion of the ROC curve", Med. Decis. Making 9:190–195; Yang, Lu, Zhang & Tang 2017,
+        "Two-way partial AUC and its properties", Stat. Methods Med. Res. 28:184–195.
 
         Examples
         --------
         >>> curve = roc([1, 0, 1, 0], [4, 3, 2, 1])
         >>> curve.partial_auc(max_fpr=0.5), curve.partial_auc(max_fpr=0.5, standardized=True)
         (0.25, 0.6666666666666666)
+        >>> curve.partial_auc(max_fpr=0.5, min_tpr=0.25)  # a rectangle of 0.5 × 0.25
+        0.125
         """
         self.counts.require_levels("partial AUC")
         parts = {
@@ -258,24 +262,34 @@ class RocCurve(CountCurve):
             "fpr_range": None if fpr_range is None else ("fpr", *_ends(fpr_range)),
             "tpr_range": None if tpr_range is None else ("tpr", *_ends(tpr_range)),
         }
-        given = [part for part in parts.values() if part is not None]
-        if len(given) != 1:
-            raise InputError("partial_auc", expected=f"exactly one of {', '.join(parts)}", got=f"{len(given)} of them")
-        axis, *ends = given[0]
-        if len(ends) != 2 or not all(map(check.is_number, ends)):
-            raise InputError("partial_auc", expected=f"numbers for the {axis}", got=check.shown(ends))
-        low, high = ends
-        if not 0 <= low < high <= 1:
-            raise InputError("partial_auc", expected=f"0 ≤ low < high ≤ 1 for the {axis}", got=f"{low} to {high}")
-        if axis == "fpr":
+        given = {name: part for name, part in parts.items() if part is not None}
+        two_way = list(given) == ["max_fpr", "min_tpr"]
+        if len(given) != 1 and not two_way:
+            expected = f"exactly one of {', '.join(parts)}, or max_fpr and min_tpr"
+            raise InputError("partial_auc", expected=expected, got=f"{len(given)} of them")
+        for axis, *ends in given.values():
+            if len(ends) != 2 or not all(map(check.is_number, ends)):
+                raise InputError("partial_auc", expected=f"numbers for the {axis}", got=check.shown(ends))
+            low, high = ends
+            if not 0 <= low < high <= 1:
+                raise InputError("partial_auc", expected=f"0 ≤ low < high ≤ 1 for the {axis}", got=f"{low} to {high}")
+        axis, low, high = next(iter(given.values()))
+        most = high - low
+        if two_way:
+            assert max_fpr is not None and min_tpr is not None
+            # From where the curve reaches the lower bound.
+            start = float(interpolate(self.y, self.x, min_tpr))
+            area = 0.0
+            if start < max_fpr:
+                area = _area_between(self.x, self.y, start, max_fpr) - min_tpr * (max_fpr - start)
+            most, chance = max_fpr * (1 - min_tpr), max(max_fpr - min_tpr, 0) ** 2 / 2
+        elif axis == "fpr":
             area = _area_between(self.x, self.y, low, high)
             chance = (high**2 - low**2) / 2
         else:
-            area = (high - low) - _area_between(self.y, self.x, low, high)
-            chance = (high - low) - (high**2 - low**2) / 2
-        if not standardized:
-            return area
-        return (1 + (area - chance) / ((high - low) - chance)) / 2
+            area = most - _area_between(self.y, self.x, low, high)
+            chance = most - (high**2 - low**2) / 2
+        return (1 + (area - chance) / (most - chance)) / 2 if standardized else area
 
     def _facts(self) -> str:
         return f"auc={self.auc:.6g}{direction(self.auc)}, {super()._facts()}"
