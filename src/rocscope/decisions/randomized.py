@@ -760,8 +760,8 @@ class Review(Result):
 
     def costs(self, cost: Mapping[str, Any]) -> tuple[Any, Any]:
         """Return the mean cost of a reviewed positive and of a reviewed negative, given the costs of the four cells."""
-        found, cleared = self.sensitivity, self.specificity
-        positive = found * cost["tp"] + (1 - found) * cost["fn"]
+        caught, cleared = self.sensitivity, self.specificity
+        positive = caught * cost["tp"] + (1 - caught) * cost["fn"]
         return self.cost + positive, self.cost + cleared * cost["tn"] + (1 - cleared) * cost["fp"]
 
 
@@ -874,15 +874,15 @@ def third_action(
 
     # Without reviews a step is acted on if that saves more misses than it costs in false alarms.
     miss, alarm, look = context.miss_cost, context.false_alarm_cost, decimal(review.cost)
-    found, cleared = decimal(review.sensitivity), decimal(review.specificity)
+    caught, cleared = decimal(review.sensitivity), decimal(review.specificity)
     acted = [step.positives * miss > step.negatives * alarm for step in steps]
 
     # Reviews go first where they save most a case; with a capacity the last step is reviewed in part.
     saved = []
     for step in steps:
         misses, alarms = step.positives * miss, step.negatives * alarm
-        more_than_leaving = found * misses - (1 - cleared) * alarms
-        more_than_acting = cleared * alarms - (1 - found) * misses
+        more_than_leaving = caught * misses - (1 - cleared) * alarms
+        more_than_acting = cleared * alarms - (1 - caught) * misses
         saved.append(min(more_than_leaving, more_than_acting) / step.size - look)
     reviewed, room = [Fraction(0)] * len(steps), limit
     for i in sorted(range(len(steps)), key=lambda i: -saved[i]):
@@ -897,7 +897,7 @@ def third_action(
     cost = prevalence * decimal(context.costs["fn"]) + (1 - prevalence) * decimal(context.costs["tn"])
     acting = looking = Fraction(0)
     for step, act, share in zip(steps, acted, reviewed, strict=True):
-        cost += share * (look * step.size - found * step.positives * miss + (1 - cleared) * step.negatives * alarm)
+        cost += share * (look * step.size - caught * step.positives * miss + (1 - cleared) * step.negatives * alarm)
         cost += (1 - share) * (step.negatives * alarm - step.positives * miss) * act
         acting += (1 - share) * act
         looking += max(share, Fraction(act))
