@@ -138,7 +138,6 @@ def _bad_files(folder):
         (("nan.csv", "--label", "y", "--score", "s"), "1 missing or infinite, the first in row 0"),
         (("weight.csv", "--label", "y", "--score", "s", "--weight", "w"), "1 negative"),
         (("good.csv", "--label", "y", "--score", "sc"), "did you mean 's'"),
-        (("good.csv", "--score", "s"), "label"),
         (("good.csv", "--label", "y", "--score", "s", "--where", "s >"), "where"),
         (("good.csv", "--label", "y", "--score", "s", "--where", "s > 5"), "at least one row"),
         (("good.csv", "--label", "y", "--score", "s", "--target-prevalence", "5"), "between 0 and 1"),
@@ -253,9 +252,11 @@ def test_the_help_names_the_table_of_pyproject(run):
     assert "[tool.rocscope]" in run("--help")[1]
 
 
-def test_a_column_that_is_not_named_is_asked_for_as_it_is_typed(run, scores):
-    assert run("summary", scores)[2].endswith("got none; give --label\n")
-    assert run("summary", scores, "--label", "y")[2].endswith("got none; give --score\n")
+def test_a_column_that_is_not_named_is_asked_for_as_it_is_typed(run, scores, tmp_path):
+    (tmp_path / "rules.toml").write_text('rules = ["auc > 0"]\n')
+    gate = ("gate", scores, "--rules", "rules.toml")  # it guesses only where that is asked for
+    assert run(*gate)[2].endswith("got none; give --label\n")
+    assert run(*gate, "--label", "y")[2].endswith("got none; give --score\n")
 
 
 def test_summary_at_a_threshold_fixed_beforehand(run, scores):

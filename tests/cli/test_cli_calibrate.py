@@ -112,7 +112,7 @@ def test_scores_that_are_no_probabilities_have_nothing_to_compare_with(run, tmp_
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["old.csv", "--label", "y"], "--score: expected one column, got 0"),
+        (["old.csv", "--apply", "c.json"], "--score: expected one column, got 0"),
         (["old.csv", "--label", "y", "--score", "m", "--score", "y"], "--score: expected one column, got 2"),
         (["old.csv", "--label", "y", "--score", "m", "--method", "magic"], "method: expected one of"),
         (["old.csv", "--label", "y", "--score", "m", "-o", "old.csv"], "old.csv exists already"),

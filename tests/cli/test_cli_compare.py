@@ -35,7 +35,7 @@ def test_tables_of_models_and_of_pairs(run, table):
     expected = rs.compare(PREDS)
     for name, estimate in expected.estimates.items():
         assert f"{estimate.value:.4f}" in out
-        assert f"{estimate.low:.4f} to {estimate.high:.4f}" in out
+        assert f"[{estimate.low:.4f}, {estimate.high:.4f}]" in out
         assert name in out
     for pair in expected:
         assert f"{pair.second} − {pair.first}" in out

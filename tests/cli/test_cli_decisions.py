@@ -201,7 +201,10 @@ def test_campaign_writes_the_list_of_the_customers_to_contact(run, clients, tmp_
     run(*arguments, "--force", "--random-state", "1")
     assert (tmp_path / "out.csv").read_text().replace('"', "").split() != [heading, *chosen]
     code, _, err = run(*arguments[:-4], "--select", "other.csv")
-    assert (code, err) == (2, "rocscope: --select and --id: expected both or neither, got one of them\n")
+    assert (code, err) == (
+        2,
+        "rocscope: --select: expected --id too, the column of the customers' identifiers, got none\n",
+    )
 
 
 def test_choose_draws_lots_where_asked_and_says_what_they_would_save(run, clients):
@@ -368,5 +371,5 @@ def test_campaign_is_spread_over_segments(run, clients, tmp_path):
         code, _, err = run(*arguments, *wrong)
         assert (code, err.count("\n")) == (2, 1)
         assert message in err, err
-    code, _, err = run("campaign", path, "--label", "y", "--score", "score", *MAILING, "--budget", "5")
-    assert (code, err) == (2, "rocscope: --budget, --max-difference, --subject-to: expected --segment too, got none\n")
+    code, _, err = run("campaign", path, "--label", "y", "--score", "score", *MAILING, "--subject-to", "tpr >= 0.2")
+    assert (code, err) == (2, "rocscope: --max-difference, --subject-to: expected --segment too, got none\n")

@@ -62,6 +62,11 @@ def test_decisions_and_allocations_are_applied_too(run, files, tmp_path):
     run("campaign", *known, *MAILING, "--segment", "branch", "-o", "branches.json")
     code, out, err = run("apply", "branches.json", "next.csv", "--id", "client", "--segment", "branch")
     assert (code, len(out.split()) - 1) == (0, 90)
+    assert run("apply", "branches.json", "next.csv", "--id", "client") == (code, out, err)
+    saved = tmp_path / "branches.json"
+    plan = rs.load_plan(saved)
+    plan.read_with.clear()  # as of a plan made in Python
+    plan.save(saved)
     code, _, err = run("apply", "branches.json", "next.csv", "--id", "client")
     assert (code, err) == (
         2,

@@ -128,7 +128,6 @@ WRONG = {
         ("rows.csv.gz", "--label", "y", "--score", "t"),
         "score of rows.csv.gz: expected one of 'y', 's', got 't'",
     ),
-    "no label": (("rows.csv",), "--label: expected the name of a column of rows.csv: 'y', 's', got none"),
 }
 
 
@@ -136,8 +135,8 @@ def test_what_is_wrong_is_answered_before_any_library_is_loaded(tmp_path):
     (tmp_path / "rows.csv").write_text("y,s\n1,0.9\n0,0.1\n")
     (tmp_path / "rows.csv.gz").write_bytes(gzip.compress((tmp_path / "rows.csv").read_bytes()))
     lines, messages = [], []
-    for fault, (typed, message) in WRONG.items():
-        for command in OF_A_FILE[1:] if fault == "no label" else OF_A_FILE:
+    for typed, message in WRONG.values():
+        for command in OF_A_FILE:
             required = CAMPAIGN if command == "campaign" else ()
             required += ("--score", "s") if "--score" not in typed and command != "validate" else ()
             lines.append((command, *typed, *required))

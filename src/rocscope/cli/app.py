@@ -188,7 +188,7 @@ def _usage_message(error: CycloptsError) -> str:
 # Options that have another name than the argument of the library.
 _OTHER_NAMES = {"scores": "--score", "fail_if": "--fail-if", "cv": "--folds", "constraint": "--subject-to"}
 # Hints for both users, such as "delimiter= (--delimiter)": the option alone is kept.
-_BOTH = re.compile(r"\b\w+(?:=(?:'[^']*'|[\w.]+)?)? \((--[^)]+)\)")
+_BOTH = re.compile(r"""\b\w+(?:=(?:'[^']*'|"[^"]*"|[\w.]+)?)? \((--[^)]+)\)""")
 # An argument with or without a value, such as "missing='drop'".
 _GIVEN = re.compile(r"\b(\w+)=(?:'([^']*)'|([\w.-]+))?")
 

@@ -127,9 +127,10 @@ def verify(
     trace
         Print every number, as stored and as recomputed.
     """
+    saved = opt.load_plan(plan, classes)
+    rows, segment = rows.recalled(saved, but=()), segment or opt.recall(saved).get("segment")
     needed = ("label", "scores") if rows.score else ("label",)
     rows.require(file, *needed, segment=segment, classes=classes)
-    saved = opt.load_plan(plan, classes)
     if classes.given:
         predictions = classes.read(file, rows)
         refuted = saved.verify(predictions)
@@ -216,10 +217,11 @@ def monitor(
     again
         Count a file again although its rows were counted under the same name before.
     """
+    chosen = opt.load_plan(decision, classes)
+    rows, segment = rows.recalled(chosen, but=("where", "score")), segment or opt.recall(chosen).get("segment")
     if not unlabelled:
         rows.require(file, "label", classes=classes)
     check_writable(state, force=True)
-    chosen = opt.load_plan(decision, classes)
     options = {"fail_if": fail_if or [], "level": level, "target_prevalence": target_prevalence}
     # Refuses a state of other limits before the rows are read.
     _load_or_begin(state, chosen, options)
@@ -254,7 +256,7 @@ def monitor(
         for name, estimate in watch.interval.items():
             value, low, high = alike(estimate.value, estimate.low, estimate.high)
             promised = [f"{watch.promised[name]:.4g}"] if classes.given else []
-            lines.append([name, *promised, value, f"{low} to {high}", estimate.method + estimate.doubt])
+            lines.append([name, *promised, value, f"[{low}, {high}]", estimate.method + estimate.doubt])
         if watch.volume.n:
             cases = f"{watch.volume.n:,.0f} cases without labels"
             console.note(f"Acted on: {watch.volume.words} of {cases}, planned {watch.planned_volume:.4g}")
@@ -269,6 +271,11 @@ def monitor(
         return 0
     console.note(f"Failed: {watch.alarm}")
     return _FAILED
+
+
+def _require_one_score(rows: opt.SampleOptions) -> None:
+    if len(rows.score or []) != 1:
+        raise InputError("--score", expected="one column", got=str(len(rows.score or [])))
 
 
 def _read_labelled(
@@ -346,11 +353,10 @@ def drift(
         Also expect tpr, fpr, precision and accuracy at this threshold.
     """
     console.check_figure(plot, plot_width, force=force)
-    if len(rows.score or []) != 1:
-        raise InputError("--score", expected="one column", got=str(len(rows.score or [])))
     if segment is not None and (plot is not None or threshold is not None):
         raise InputError("--segment", expected="no --plot or --threshold, which are for all rows")
-    rows.require(reference, "label", segment=segment)
+    rows = rows.settled(reference, "label", "scores", classes=opt.CLASSES, segment=segment)
+    _require_one_score(rows)
     named = rows.layout.named_columns(file)
     is_labelled = named is None or rows.label in named.columns
     (rows if is_labelled else replace(rows, label=None)).require(file, segment=segment)
@@ -443,14 +449,14 @@ def calibrate(
     gates = gating.parse_gates(fail_if, of_classes=classes.given)
     if classes.given and len(classes.proba or []) != 1:
         raise InputError("--proba", expected="one model", got=str(len(classes.proba or [])))
-    if not classes.given and len(rows.score or []) != 1:
-        raise InputError("--score", expected="one column", got=str(len(rows.score or [])))
     output = output or ("calibrator.json" if apply is None else "-")
     if apply is None and output == "-":
         raise InputError("--output", expected="the name of a file for the recalibrator", got="-")
     opt.require_output(output, force=force)
-    needed = ("label",) if apply is None else ()
-    rows.require(file, *needed, classes=classes)
+    needed = ("label", "scores") if apply is None else ()
+    rows = rows.settled(file, *needed, classes=classes)
+    if not classes.given:
+        _require_one_score(rows)
     if apply is not None:
         if gates:
             raise InputError("--fail-if", expected="none with --apply, which has no labels", got="one")

@@ -85,8 +85,8 @@ def choose(
     gates = gating.parse_gates(fail_if)
     opt.require_output(output, force=force)
     console.check_figure(plot, plot_width, force=force)
-    cost_columns = {} if classes.given else costs.columns
-    rows.require(file, "label", "scores", classes=classes, **cost_columns)
+    cost_columns: dict[str, Any] = {} if classes.given else {**costs.columns}
+    rows = rows.settled(file, "label", "scores", classes=classes, **cost_columns)
     if classes.given:
         predictions = classes.read(file, rows)
         weights = _choose_weights(predictions, criterion, cost_matrix, cost_rows, subject_to or [])
@@ -125,6 +125,7 @@ def choose(
         review=review,
         randomized=randomized,
     )
+    vars(decision)["read_with"] = rows.remembered()
     judge = gating.DecisionJudge(predictions, {decision.model: decision.threshold}, decision.context, decision)
     judged = gating.judge_gates(gates, [decision.model], judge.estimate)
 
@@ -356,7 +357,7 @@ def campaign(
     segment
         Column of the segments, such as branches, that share the contacts, each with a threshold of its own.
     budget
-        With --segment: money for fixed and unit costs.
+        Money for fixed and unit costs.
     max_difference
         With --segment: how far segments may differ at most, as in tpr=0.05, fpr=0 or depth=0.1; repeat it.
     subject_to
@@ -384,14 +385,17 @@ def campaign(
     opt.require_output(select, force=force)
     opt.require_output(output, force=force)
     _require_list_options(select, id, apply_to, keep)
-    if segment is None and (budget is not None or max_difference or subject_to):
-        raise InputError("--budget, --max-difference, --subject-to", expected="--segment too", got="none")
+    if segment is None and (max_difference or subject_to):
+        raise InputError("--max-difference, --subject-to", expected="--segment too", got="none")
+    if segment is None and budget is not None:
+        affordable = _affordable(budget, fixed_cost, unit_cost)
+        capacity = affordable if capacity is None else min(capacity, affordable)
     if segment is not None and plot is not None:
         raise InputError("--plot", expected="none with --segment", got=plot)
     own_columns: dict[str, Any] = {**opt.columns_of(unit_benefit=unit_benefit)}
     if id and apply_to is None:
         own_columns["groups"] = str(id)
-    rows.require(file, "label", "scores", segment=segment, **own_columns)
+    rows = rows.settled(file, "label", "scores", classes=opt.CLASSES, segment=segment, **own_columns)
     # The condition --where is about the pilot; the other file is written in the same way.
     layout = replace(rows.layout, where=None)
     if apply_to is not None:
@@ -408,6 +412,7 @@ def campaign(
     else:
         differences = dict(map(_parse_difference, max_difference or []))
         plan = rs.allocate(sample, planned, budget=budget, max_difference=differences, subject_to=subject_to or ())
+    vars(plan)["read_with"] = rows.remembered(segment=segment, id=id)
     judge = _CampaignJudge(sample, plan=plan)
     judged = gating.judge_gates(gates, plan.needs[:1] or plan.models[:1], judge.estimate)
 
@@ -431,9 +436,20 @@ def campaign(
     return gating.exit_code(judged)
 
 
+def _affordable(budget: float, fixed_cost: float, unit_cost: float) -> float:
+    """Return the number of contacts that a budget pays for: what the fixed cost leaves, divided by the unit cost."""
+    if unit_cost <= 0:
+        raise InputError("--budget", expected="--unit-cost above 0 too", got=f"{unit_cost:g}")
+    number = math.floor((budget - fixed_cost) / unit_cost)
+    if number < 1:
+        got = f"{budget:g}, with a fixed cost of {fixed_cost:g}"
+        raise InputError("--budget", expected="money for at least one contact", got=got)
+    return number
+
+
 def _require_list_options(select: str | None, id: str | None, apply_to: str | None, keep: list[str] | None) -> None:
-    if (select is None) != (id is None):
-        raise InputError("--select and --id", expected="both or neither", got="one of them")
+    if select is not None and id is None:
+        raise InputError("--select", expected="--id too, the column of the customers' identifiers", got="none")
     if select is None and apply_to is not None:
         raise InputError("--apply-to", expected="--select too, the file to write the list to", got="none")
     if apply_to is None and keep:
@@ -618,10 +634,14 @@ def apply(
     opt.require_output(output, force=force)
     if label is not None and not every_row:
         raise InputError("--label", expected="--every-row too: only then outcomes are listed")
+    saved = opt.load_plan(plan, classes)
+    kept = opt.recall(saved)
+    id, segment = id or kept.get("id"), segment or kept.get("segment")
+    rows = opt.SampleOptions(layout=layout, pos_label=pos_label).recalled(saved)
+    layout, pos_label = rows.layout, rows.pos_label
     layout.require(file, id=[id], keep=keep or [], segment=[segment], label=[label])
     options = {"every_row": every_row, "label": label, "pos_label": pos_label, "random_state": random_state}
     with console.attended(f"Reading {file}"):
-        saved = opt.load_plan(plan, classes)
         if classes.given:
             from rocscope.engines.applying import apply_class_weights
 
@@ -679,7 +699,7 @@ def outcomes(
     /,
     *,
     layout: opt.LayoutOptions = opt.LAYOUT,
-    label: Annotated[str, Parameter(alias="-l", group=opt.COLUMNS)],
+    label: Annotated[str | None, Parameter(alias="-l", group=opt.COLUMNS)] = None,
     id: opt.Column = None,
     acted: opt.Column = None,
     score: opt.Scores = None,
@@ -716,8 +736,12 @@ def outcomes(
         The number that was given to 'rocscope apply'.
     """
     acted_column = None if acted == "all" else acted
-    layout.require(file, label=[label], id=[id], segment=[segment], acted=[acted_column])
-    saved = rs.decisions.load_plan(plan)
+    saved: Any = rs.decisions.load_plan(plan)
+    kept = opt.recall(saved)
+    id, segment = id or kept.get("id"), segment or kept.get("segment")
+    rows = opt.SampleOptions(layout=layout, label=label, pos_label=pos_label).recalled(saved)
+    rows.require(file, "label", id=id, segment=segment, acted=acted_column)
+    layout, label, pos_label = rows.layout, rows.label, rows.pos_label
     _require_segment(saved, segment)
     options = {"label": label, "acted": acted, "pos_label": pos_label, "level": level, "random_state": random_state}
     result = saved.outcomes(file, id, scores=_score_columns(score), segment=segment, **options, **layout.arguments)

@@ -649,6 +649,7 @@ def gate(
     memory: opt.Memory = None,
     rules: str,
     groups: opt.Column = None,
+    guess: Annotated[opt.Flag, Parameter(group=opt.COLUMNS)] = False,
     junit: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
     markdown: opt.Markdown = False,
     json: opt.Json = False,
@@ -659,9 +660,9 @@ def gate(
     Example: rocscope gate scores.csv --label y --score old --score new --rules rules.toml --md --junit gate.xml
 
     The rules are a TOML file: rules = ["auc >= 0.8 at 95 %", "auc(new) - auc(old) >= -0.01 at 95 %"], with threshold
-    or plan for figures of one threshold, [costs] for cost, and [segments] with rules for each part of the rows. With
-    'at 95 %' the whole interval has to keep the bound. A rule that names no model holds for each. If every segment has
-    fewer rows than min_rows, no rule is judged, and the exit code is 1.
+    or plan for figures of one threshold, \\[costs] for cost, and \\[segments] with rules for each part of the rows.
+    With 'at 95 %' the whole interval has to keep the bound. A rule that names no model holds for each. If every segment
+    has fewer rows than min_rows, no rule is judged, and the exit code is 1.
 
     Fitted scikit-learn models may come first, in files of pickle or joblib. Each scores the rows of the last file, and
     is called by the name of its own: rocscope gate new.pkl old.pkl rows.csv --label y --rules rules.toml. Loading such
@@ -675,6 +676,8 @@ def gate(
         File of the rules.
     groups
         Column of the patient or customer that several rows belong to.
+    guess
+        Guess the label and the scores where they are not named; other commands do so unasked.
     junit
         Also write the results as JUnit XML to this file.
     markdown
@@ -690,12 +693,13 @@ def gate(
     needed = ["label"]
     if not (asked.plan or models):
         needed.append("scores")
-    rows.require(file, *needed, classes=classes, groups=groups)
+    decision = rs.Decision.load(Path(rules).parent / asked.plan) if asked.plan else None
+    rows = rows.recalled(decision, but=("where", "score"))
+    rows = rows.settled(file, *needed, classes=classes, guess=guess, groups=groups)
     for column in asked.by_segment:
         rows.require(file, segment=column)
 
     # Find the models: those of the plan, those in files, or columns of scores.
-    decision = rs.Decision.load(Path(rules).parent / asked.plan) if asked.plan else None
     source: Any = file
     if models:
         if rows.score or classes.given:

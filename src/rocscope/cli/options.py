@@ -148,7 +148,7 @@ _PROBA = (
 )
 
 
-def _is_stream(file: str) -> bool:
+def is_stream(file: str) -> bool:
     """Return whether a file can be read only once, so that nothing can be checked beforehand."""
     return file == "-" or formats.is_pipe(file)
 
@@ -192,7 +192,7 @@ class LayoutOptions:
 
     def named_columns(self, file: str) -> formats.NamedColumns | None:
         """Return the columns of a file; None for a stream, and for formats that only a library can read."""
-        if _is_stream(file):
+        if is_stream(file):
             return None
         return formats.named_columns(formats.find_files(file, self.format), self.file_layout)
 
@@ -285,6 +285,45 @@ class SampleOptions:
             require_columns(named, file, columns)
         self._require_pos_label(file)
 
+    def settled(
+        self, file: str, *needed: str, classes: "ClassOptions", guess: bool = True, **others: Any
+    ) -> "SampleOptions":
+        """Return these options after `require`; a label or scores that are needed and not named are guessed.
+
+        A guess of several classes is an error that says what to type, as most options are for two classes.
+        """
+        lacks_label = "label" in needed and self.label is None and self.time is None
+        lacks_scores = "scores" in needed and not self.score
+        if not guess or classes.given or is_stream(file) or not (lacks_label or lacks_scores):
+            self.require(file, *needed, classes=classes, **others)
+            return self
+        self.require(file, **others)
+        rows, guessed = self.guessed(file)
+        if guessed.given:
+            expected = f"--label {shlex.quote(str(rows.label))} --proba {shlex.quote(*guessed.proba or [''])}"
+            raise InputError("--score", expected=f"{expected}, as typed: the file has several classes", got="none")
+        rows.require(file, *needed, **others)
+        return rows
+
+    def remembered(self, **columns: str | None) -> dict[str, Any]:
+        """Return the options that were given, and columns of the command's own, to be kept in the file of a plan."""
+        default = asdict(SAMPLE)
+        given = asdict(self)
+        given |= given.pop("layout") | columns
+        default |= default.pop("layout")
+        return {name: value for name, value in given.items() if value != default.get(name)}
+
+    def recalled(self, plan: Any, *, but: Sequence[str] = ("where",)) -> "SampleOptions":
+        """Return these options; those that were not given are the ones that a plan was made with.
+
+        By default without the condition on its rows, which says nothing about other rows.
+        """
+        given = self.remembered()
+        new = {name: value for name, value in recall(plan).items() if name not in (*given, *but)}
+        layout = {name: new[name] for name in asdict(self.layout) if name in new}
+        own = {name: new[name] for name in asdict(self) if name in new}
+        return replace(self, layout=replace(self.layout, **layout), **own)
+
     def _is_timed(self) -> bool:
         """Return whether outcomes come from a follow-up; InputError if its options are incomplete."""
         follow_up = {"--time": self.time, "--event": self.event, "--horizon": self.horizon}
@@ -302,7 +341,7 @@ class SampleOptions:
     def _require_pos_label(self, file: str) -> None:
         """Raise if the beginning of a text file has two labels and neither is the positive one."""
         # A condition may leave rows that the beginning does not show.
-        if self.label is None or self.pos_label is None or self.layout.where is not None or _is_stream(file):
+        if self.label is None or self.pos_label is None or self.layout.where is not None or is_stream(file):
             return
         paths = formats.find_files(file, self.layout.format)
         values = formats.first_values(paths, self.layout.file_layout).get(self.label, set())
@@ -315,7 +354,7 @@ class SampleOptions:
     def guessed(self, file: str) -> "tuple[SampleOptions, ClassOptions]":
         """Return these options with the missing ones guessed, those of classes too, and print the guess as options."""
         layout = self.layout
-        if _is_stream(file):
+        if is_stream(file):
             raise InputError("--guess", expected="a file, which can be read twice", got="a stream")
         if self.label is None and layout.where is None:
             formats.require_candidate(formats.find_files(file, layout.format), layout.file_layout)
@@ -496,6 +535,11 @@ def load_plan(path: str, classes: ClassOptions) -> Any:
     if classes.given and not of_classes:
         raise InputError("--proba", expected="none with a plan of two classes: name its scores by --score")
     return plan
+
+
+def recall(plan: Any) -> dict[str, Any]:
+    """Return the options that a plan was made with; empty without a plan, and for one that was made in Python."""
+    return getattr(plan, "read_with", {})
 
 
 def read_cost_matrix(path: str | None, cost_rows: Any, predictions: Any) -> "rs.multiclass.CostMatrix | None":

@@ -79,7 +79,8 @@ def summary(
     given_threshold = _parse_threshold(threshold or [])
     if given_threshold is not None and detail is False:
         raise InputError("--threshold and --no-detail", expected="one of them")
-    guess = guess and not classes.given
+    is_named = rows.score and (rows.label or rows.time)
+    guess = (guess or not (is_named or opt.is_stream(file))) and not classes.given
     needed = () if guess else ("label", "scores")
     rows.require(file, *needed, classes=classes, fold=fold, segment=segment)
     if guess:
@@ -302,7 +303,7 @@ def compare(
         for condition in gate.conditions:
             figures[condition.quantity] = figure_of(condition, with_costs)
     cost_columns: dict[str, Any] = {**costs.columns} if at_context else {}
-    rows.require(file, "label", "scores", classes=classes, fold=fold, groups=groups, **cost_columns)
+    rows = rows.settled(file, "label", "scores", classes=classes, fold=fold, groups=groups, **cost_columns)
     hypothesis: dict[str, Any] = {"alternative": alternative, "test": test, "margin": margin, "adjust": adjust}
     predictions: Any
     if classes.given:
@@ -434,7 +435,7 @@ def _pair_row(pair: "Comparison") -> list[str]:
 
 
 def _ends(estimate: "Estimate") -> str:
-    return f"{estimate.low:.4f} to {estimate.high:.4f}"
+    return f"[{estimate.low:.4f}, {estimate.high:.4f}]"
 
 
 @opt.for_two_classes(
@@ -485,7 +486,7 @@ def report(
         columns["segment"] = segment
     if columns and memory:
         raise InputError("--memory", expected="neither --fold nor --segment with it: they need rows")
-    rows.require(file, "label", "scores", classes=classes, fold=fold, segment=segment)
+    rows = rows.settled(file, "label", "scores", classes=classes, fold=fold, segment=segment)
     context = costs.context()
     review = reviewing.review()
     predictions: Any

@@ -325,6 +325,11 @@ class Plan(Result):
         """Return the estimate; raise if there is none."""
         raise NotImplementedError
 
+    @cached_property
+    def read_with(self) -> dict[str, Any]:
+        """Options with which the command line has read the rows, such as the column of the label; empty otherwise."""
+        return {}
+
     @property
     def verdict(self) -> str:
         """The recommendation in one sentence: what to do, with how many cases, what it brings with which interval."""
@@ -562,7 +567,7 @@ class Plan(Result):
 
     def to_json(self) -> str:
         """Return the text of the file that `save` writes."""
-        return self.file_format.text(self.stored() | self._expectations())
+        return self.file_format.text(self.stored() | self._expectations() | self._options())
 
     def stored(self) -> dict[str, Any]:
         """Return the content of the file, without its expectations for new cases."""
@@ -580,6 +585,9 @@ class Plan(Result):
             promise = None
         return jsonable({"on_new_cases": facts, "promise": promise})
 
+    def _options(self) -> dict[str, Any]:
+        return {"read_with": self.read_with} if self.read_with else {}
+
     def checked(self, fields: Fields, optional: Mapping[str, Sequence[str]] | None = None) -> Self:
         """Return a plan that was read, with the expectations of its file, after comparing all derived fields."""
         content, optional = fields.content, dict(optional or {})
@@ -593,7 +601,9 @@ class Plan(Result):
             if content.get("promise") is not None:
                 inner = fields.inner("promise", "a rate and a gain")
                 vars(self)["promise"] = Promise(*(_number_or_nan(inner, name) for name in Promise._fields))
-        made = fields.make("", self.stored) | self._expectations()
+        if "read_with" in content:
+            vars(self)["read_with"] = fields.take("read_with", dict, "options by name")
+        made = fields.make("", self.stored) | self._expectations() | self._options()
         if "on_new_cases" not in content and "verdict" in content:
             made["verdict"] = fields.text("verdict")  # earlier versions worded it differently
         fields.require_same(made, optional)
