@@ -2,6 +2,7 @@
 
 import type { Context } from "./math/context";
 import { type Levels, makeLevels } from "./math/levels";
+import type { Audience } from "./state/words";
 
 /** A column of numbers: 64-bit floats, 32-bit floats, running totals as variable-length steps, or decimal text. */
 export type PackedColumn = { f8: string } | { f4: string } | { steps: string } | { text: string[] };
@@ -58,11 +59,25 @@ export interface Comparisons { readonly method: string; readonly rows: readonly 
 
 export type PackedSlice = Omit<Slice, "models"> & { readonly models: readonly PackedModel[] };
 
+/** Uncertainty of the decision that the report was made for. */
+export interface Decided {
+  /** Cost per new case, with the ends of its interval. */
+  readonly value: number;
+  readonly low: number;
+  readonly high: number;
+  /** How often each model is the best, and acting pays, in resamples. */
+  readonly best: readonly number[];
+  readonly acting: number;
+}
+
 export interface Payload {
   readonly schema: number;
   readonly title: string;
   readonly notes: string;
   readonly context: Context;
+  readonly decided?: Decided | null;
+  /** Whose words the page uses. */
+  readonly audience?: Audience;
   readonly slices: readonly PackedSlice[];
   readonly classes: Classes | null;
   /** Numbers of all rows with their intervals, as text: a table for each domain, a row for each measure. */

@@ -100,7 +100,7 @@ export function select<T extends string>(options: Options<T>, choose: (value: T)
   return element;
 }
 
-/** A menu that Escape closes. */
+/** A menu that Escape closes, or going on to something else. */
 export function menu(className: string, summary: HTMLElement, content: HTMLElement): HTMLDetailsElement {
   const element = h("details", { class: `menu ${className}`.trim() }, summary, content);
   element.addEventListener("keydown", (event) => {
@@ -108,6 +108,9 @@ export function menu(className: string, summary: HTMLElement, content: HTMLEleme
     event.stopPropagation();
     element.open = false;
     summary.focus();
+  });
+  element.addEventListener("focusout", ({ relatedTarget }) => {
+    if (relatedTarget && !element.contains(relatedTarget as Node)) element.open = false;
   });
   return element;
 }

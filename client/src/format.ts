@@ -64,6 +64,16 @@ export function tick(value: number): string {
 /** What an error says. */
 export const message = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
+/** A simulated probability, which is never exactly 0 or 1. */
+export const chance = (share: number): string => (share > 0.999 ? "> 99.9%" : share < 0.001 ? "< 0.1%" : `${three(100 * share)}%`);
+
+/** A value and the ends of its interval, with as many digits as half the width of the interval supports: two. */
+export function rounded(value: number, low: number, high: number): string[] {
+  const places = 1 - Math.floor(Math.log10((high - low) / 2));
+  if (!Number.isFinite(places)) return [value, low, high].map(number);
+  return [value, low, high].map((end) => (places > 0 ? fixed(end, places) : grouped(Math.round(end * 10 ** places) / 10 ** places)));
+}
+
 /** A p-value to three digits. */
 export const pValue = (p: number): string => (p < 0.001 ? "< 0.001" : p.toFixed(3));
 

@@ -40,7 +40,10 @@ export function tooltip(text: () => string): HTMLElement {
 
 /** A field that follows what it stands for, except while the reader types in it. */
 export function typed(input: HTMLInputElement, read: () => string, write: () => void): HTMLInputElement {
-  const show = (): void => void (input.value = read());
+  const show = (): void => {
+    input.setCustomValidity("");
+    input.value = read();
+  };
   input.addEventListener("input", write);
   input.addEventListener("change", show);
   input.addEventListener("blur", show);

@@ -3,7 +3,7 @@
 import { effect } from "@preact/signals-core";
 
 import { bindAddress } from "./address";
-import { spread } from "./chart/scheduling";
+import { drawFirstFrame, spread } from "./chart/scheduling";
 import { calibrationChart } from "./charts/calibration";
 import { gainChart } from "./charts/gain";
 import { metricsChart } from "./charts/metrics";
@@ -19,11 +19,14 @@ import { about, validationCard } from "./panels/about";
 import { campaignCard, decilesCard } from "./panels/campaign";
 import { classesCard, overviewCard } from "./panels/classes";
 import { confusion } from "./panels/confusion";
-import { controls, rightCosts } from "./panels/controls";
+import { controls } from "./panels/controls";
 import { cutoffsCard } from "./panels/cutoffs";
+import { exportMenu } from "./panels/exports";
 import { modelsTable } from "./panels/models";
+import { segmentsCard } from "./panels/segments";
 import { type ClassNames, direction, verdict } from "./panels/verdict";
 import type { Source } from "./source";
+import { certaintyOf } from "./state/certainty";
 import { COUNTING } from "./state/rows";
 import { createState, showRows, type State } from "./state/state";
 
@@ -42,9 +45,11 @@ export async function start(source: Source, { tools, classes, above, cards, gone
   const { report } = source;
   const found = source.counts({ part: 0 }, new AbortController().signal);
   const state = createState(source, await found);
-  const undo = button("Undo", () => address.undo(), { title: "Undo (Ctrl+Z)", disabled: true });
-  const address = bindAddress(state, (canUndo) => (undo.disabled = !canUndo), gone);
+  const undo = button("Undo", () => address.undo(), { title: "Undo (Ctrl+Z)", hidden: true });
+  const reset = button("Reset", () => address.reset(), { hidden: true });
+  const address = bindAddress(state, (canUndo) => (undo.hidden = reset.hidden = !canUndo), gone);
   const grid = h("div", { class: "grid" });
+  const rest = h("div", { class: "grid" });
   const page = h("main");
   gone.addEventListener("abort", () => page.remove());
   document.body.prepend(page);
@@ -52,29 +57,39 @@ export async function start(source: Source, { tools, classes, above, cards, gone
     () =>
       page.append(
         heading(state, [
-          rightCosts(state),
           undo,
-          button("Reset", () => address.reset()),
-          copyLink(address.link),
+          reset,
           ...(tools?.(state) ?? []),
+          exportMenu(state, copyLink(address.link)),
           button("Save decision", () => saveDecision(state), { class: "primary" }),
         ]),
         direction(state, classes),
         ...(above?.(state) ?? []),
         ...(report.classes ? [classesCard(state, report.classes)] : []),
-        h("div", { class: "bar" }, controls(state), verdict(state)),
+        h("div", { class: "bar" }, verdict(state), controls(state)),
         grid,
       ),
-    ...[rocChart, gainChart, moneyChart, winnersChart].map((make) => () => grid.append(make(state))),
-    () => grid.append(...document.querySelectorAll<HTMLElement>("#decision")), // Python drew it
+    ...[rocChart, gainChart, moneyChart].map((make) => () => grid.append(make(state))),
     () => grid.append(modelsTable(state), ...(report.classes ? [overviewCard(report.classes)] : [])),
-    ...[calibrationChart, metricsChart, confusion, campaignCard, decilesCard, cutoffsCard].map((make) => () => grid.append(make(state))),
-    () => grid.append(...validationCard(state), ...(cards?.(state) ?? []), ...about(state)),
+    ...[calibrationChart, confusion].map((make) => () => grid.append(make(state))),
+    () => page.append(...(cards?.(state) ?? []), h("details", { class: "details", id: "details" }, h("summary", {}, "Details"), rest)),
+    ...[winnersChart, metricsChart, campaignCard, decilesCard].map((make) => () => rest.append(make(state))),
+    () => rest.append(...segmentsCard(state), ...decisionCard(state), cutoffsCard(state), ...validationCard(state), ...about(state)),
   ];
   if (found instanceof Promise) await spread(jobs); // what is at hand is there before anything else happens: somebody prints it at once
-  else jobs.forEach((job) => job());
+  else {
+    jobs.forEach((job) => job());
+    drawFirstFrame();
+  }
   document.addEventListener("keydown", (event) => onKey(event, state, address.undo), { signal: gone });
   return state;
+}
+
+/** What Python drew of the decision, grey where it describes another state. */
+function decisionCard(state: State): HTMLElement[] {
+  const drawn = [...document.querySelectorAll<HTMLElement>("#decision")];
+  effect(() => drawn.forEach((card) => card.classList.toggle("stale", Boolean(certaintyOf(state)?.other))));
+  return drawn;
 }
 
 function heading(state: State, tools: readonly HTMLElement[]): HTMLElement {
@@ -84,9 +99,9 @@ function heading(state: State, tools: readonly HTMLElement[]): HTMLElement {
   const few = h("p", { class: "size few" });
   effect(() => {
     const { nPos, nNeg } = state.selection.model.value.levels;
-    const { kind, name: rows, models } = state.rows.shown.value;
-    const [positives, negatives] = kind === "class" ? [`of class ${rows}`, "others"] : ["positives", "negatives"];
-    size.textContent = `${count(nPos)} ${positives}, ${count(nNeg)} ${negatives} · ${models.length} ${models.length === 1 ? "model" : "models"}`;
+    const { kind, name: rows } = state.rows.shown.value;
+    size.textContent = kind === "class" ? `${count(nPos)} of class ${rows}, ${count(nNeg)} others` : `${count(nPos + nNeg)} rows`;
+    size.title = `${count(nPos)} positives, ${count(nNeg)} negatives`;
     const part = kind === "segment" || kind === "fold" ? ` of ${kind} ${rows}` : ""; // the picker is not printed
     const condition = state.rows.applied.value && ` where ${state.rows.applied.value}`;
     where.textContent = part || condition ? `Rows${part}${condition}` : "";
@@ -126,6 +141,7 @@ function copyLink(link: () => string): HTMLButtonElement {
       copy.textContent = text;
       setTimeout(() => (copy.textContent = "Copy link"), 1500);
     };
+    if (location.protocol === "about:") return done("This page has no address"); // in the frame of a notebook
     navigator.clipboard?.writeText(link()).then(() => done("Copied"), () => done("In the address bar")) ?? done("In the address bar");
   });
   return copy;

@@ -19,7 +19,7 @@ from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
 import rocscope as rs
 
 HERE = Path(__file__).parent
-SEEN: ViewportSize = {"width": 1440, "height": 1060}
+SEEN: ViewportSize = {"width": 1440, "height": 900}
 
 
 def scored(rng: np.random.Generator, y: np.ndarray, far: float, wide: float) -> np.ndarray:
@@ -37,6 +37,16 @@ def loans() -> rs.Report:
     context = rs.Context(cost_fp=1, cost_fn=8, target_prevalence=0.1)
     notes = "A false positive is a good customer turned away; a false negative is a default."
     return rs.Report(preds, context=context, title="Loan defaults, hold-out year", notes=notes)
+
+
+def tic_tac_toe() -> rs.Report:
+    """The two models of `rocscope demo`."""
+    from rocscope.cli.performance import cross_validated
+
+    columns = cross_validated("tic_tac_toe", 0)
+    scores = {name: columns[name] for name in ("naive Bayes", "tree")}
+    preds = rs.Predictions(columns["label"], scores, fold=columns["fold"])
+    return rs.Report(preds, title="tic_tac_toe: ten-fold cross-validated")
 
 
 def many() -> rs.Report:
@@ -162,14 +172,15 @@ def as_it_opens(page: Page) -> None:
     page.wait_for_selector("#models tbody tr")
 
 
-def lift_and_benefit(page: Page) -> None:
-    page.click("button:text-is('Lift')")
-    page.click("text=Net benefit")
+def net_benefit(page: Page) -> None:
+    page.select_option("[aria-label=View]:visible", "benefit")
 
 
 def classes(page: Page) -> None:
     page.click("#classes .pick >> nth=2")
+    page.click("#roc .menu summary")
     page.click("#roc button:text-is('95% band')")
+    page.keyboard.press("Escape")
 
 
 CHARTS = {
@@ -179,8 +190,9 @@ CHARTS = {
     "price-of-choosing.png": choosing,
 }
 REPORTS: dict[str, tuple[Callable[[], rs.Report], Callable[[Page], None], Literal["light", "dark"]]] = {
+    "first-screen.png": (tic_tac_toe, as_it_opens, "light"),
     "report.png": (loans, as_it_opens, "light"),
-    "report-dark.png": (many, lift_and_benefit, "dark"),
+    "report-dark.png": (many, net_benefit, "dark"),
     "report-classes.png": (irises, classes, "light"),
 }
 

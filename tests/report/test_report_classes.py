@@ -39,7 +39,7 @@ def pick(page, cls):
 @pytest.mark.every(3)
 @pytest.mark.parametrize("cls", CLASSES)
 def test_everything_moves_to_the_class_that_is_picked(page, cls):
-    page.page.click("text=Reset")
+    page.reset()
     pick(page, cls)
     rest = PREDS.binary(cls)
     best = rs.choose(rest, CONTEXT)
@@ -47,19 +47,22 @@ def test_everything_moves_to_the_class_that_is_picked(page, cls):
     assert page.mark("roc", "point") == pytest.approx([point.fpr, point.tpr], abs=1e-12)
     depth = (point.tp + point.fp) / point.n
     assert page.mark("gain", "point") == pytest.approx([depth, point.tpr], abs=1e-12)
+    page.view("profit")
     profit = 1000 * (3 * point.tp - point.fp) / point.n
     assert page.mark("money", "point") == pytest.approx([depth, profit], abs=1e-9)
     assert page.page.text_content("#models tr.best .pick") == best.model
-    assert page.page.text_content(".verdict").startswith(f"{cls} against the rest: {best.model} at ")
+    assert page.page.text_content(".verdict").startswith(f"{cls} against the rest: use {best.model}")
     assert page.page.text_content(".size").startswith(f"{rest.n_pos} of class {cls}, {rest.n_neg} others")
     assert float(page.page.input_value("#prevalence")) == pytest.approx(100 * rest.prevalence, rel=1e-3)
     difference = rs.compare(rest)[0].difference.value
-    shown = page.page.text_content("#comparisons tbody td:nth-child(2)").replace("−", "-")
-    assert float(shown) == pytest.approx(difference, abs=1e-4)
+    shown = page.page.text_content("#comparisons tbody td:nth-child(3)")
+    assert float(shown) == pytest.approx(abs(difference), abs=1e-4)
+    higher = max(rest.models, key=lambda model: rs.auc(rest.counts(model)))
+    assert page.page.text_content("#comparisons tbody td:nth-child(1)") == higher
 
 
 def test_another_class_starts_at_its_own_prevalence_and_best_point(page):
-    page.page.click("text=Reset")
+    page.reset()
     page.set(prevalence=5, threshold=0.9)
     pick(page, CLASSES[1])
     rest = PREDS.binary(CLASSES[1])
@@ -69,7 +72,7 @@ def test_another_class_starts_at_its_own_prevalence_and_best_point(page):
 
 
 def test_the_matrix_of_all_classes_is_that_of_the_model_and_picks_classes(page):
-    page.page.click("text=Reset")
+    page.reset()
     for number, model in enumerate(PREDS.models):
         page.page.click(f"#models .pick:has-text('{model}')")
         matrix = PREDS.confusion(model)
@@ -90,7 +93,7 @@ def test_the_matrix_of_all_classes_is_that_of_the_model_and_picks_classes(page):
 
 @pytest.mark.slow(reason="further views of the page in a browser")
 def test_the_class_is_in_the_link_and_can_be_undone(page):
-    page.page.click("text=Reset")
+    page.reset()
     for change in (lambda: pick(page, CLASSES[2]), lambda: page.set(cost_fn=7)):
         page.page.wait_for_timeout(600)  # what follows at once is undone with it
         change()
@@ -108,7 +111,7 @@ def test_the_class_is_in_the_link_and_can_be_undone(page):
 
 
 def test_the_saved_decision_says_which_class_is_positive(page):
-    page.page.click("text=Reset")
+    page.reset()
     pick(page, CLASSES[1])
     decision = rs.Decision.load(page.download("text=Save decision"))
     best = rs.choose(PREDS.binary(CLASSES[1]), CONTEXT)
@@ -133,7 +136,7 @@ def test_the_file_stays_small(models, classes):
         for model in part["models"]
     ]
     assert max(sizes) <= 8_000
-    assert len(render(data).encode()) <= 110_000 + 4_200 * models * classes
+    assert len(render(data).encode()) <= 120_000 + 4_200 * models * classes
 
 
 def test_a_class_without_cases_is_left_out_and_predicted_labels_have_no_calibration():
@@ -160,7 +163,7 @@ def test_one_class_only_is_refused():
 def test_no_row_travels():
     html = rs.Report(several(rows=5000)).html
     assert "<circle" not in html
-    assert len(html) < 135_000
+    assert len(html) < 145_000
 
 
 def test_a_target_prevalence_is_refused():

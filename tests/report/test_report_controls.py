@@ -23,14 +23,14 @@ CLICKS = {CLICK: 1, CHOOSE: 2, TYPE: 1, SLIDE: 1}
 
 ROC = {
     "choice of classifiers": [(CHOOSE, "[aria-label='How to show model 2']", "hide")],
-    "convex curve of each classifier": [(CLICK, "#roc button:text-is('Hulls')")],
+    "convex curve of each classifier": [(CLICK, "#roc .menu summary"), (CLICK, "#roc button:text-is('Hulls')")],
     "test sets": [(CHOOSE, "#slice", "1")],
     "curves of folds shown apart": [(CHOOSE, "#roc [aria-label=Folds]", "each")],
     "curves of folds averaged vertically": [(CHOOSE, "#roc [aria-label=Folds]", "vertical")],
     "curves of folds averaged by threshold": [(CHOOSE, "#roc [aria-label=Folds]", "threshold")],
     "curves of folds merged": [(CHOOSE, "#roc [aria-label=Folds]", "none")],
-    "band around the curve": [(CLICK, "#roc button:text-is('95% band')")],
-    "save the graph": [(CLICK, "#roc .menu summary"), (CLICK, "#roc .menu button:text-is('SVG')")],
+    "band around the curve": [(CLICK, "#roc .menu summary"), (CLICK, "#roc button:text-is('95% band')")],
+    "save the graph": [(CLICK, ".export summary"), (CLICK, ".export [data-of=roc]:text-is('SVG')")],
 }
 ANALYSIS = {
     "cost of a false positive": [(SLIDE, "#cost-fp-range")],
@@ -42,10 +42,10 @@ ANALYSIS = {
     "best threshold": [(SLIDE, "#threshold-range"), (CLICK, "button:text-is('best')")],
 }
 LIFT = {
-    "lift in counts, with hull and performance line": [(CLICK, "#gain button:text-is('Counts')")],
-    "lift as a factor": [(CLICK, "#gain button:text-is('Lift')")],
+    "lift in counts, with hull and performance line": [(CHOOSE, "#gain [aria-label=View]", "count")],
+    "lift as a factor": [(CHOOSE, "#gain [aria-label=View]", "lift")],
     "another classifier in front": [(CLICK, "#models .pick:has-text('model 3')")],
-    "save the points": [(CLICK, "#gain .menu summary"), (CLICK, "#gain .menu button:text-is('CSV')")],
+    "save the points": [(CLICK, ".export summary"), (CLICK, ".export [data-of=gain]:text-is('CSV')")],
 }
 CALIBRATION = {
     "smooth curve": [(CLICK, "#calibration button:text-is('LOESS')")],

@@ -35,15 +35,15 @@ def curve_of(svg, model):
     ("chart", "view", "columns"),
     [
         ("roc", None, ("fpr", "tpr")),
-        ("gain", "Gain", ("depth", "tpr")),
-        ("gain", "Counts", ("depth", "tp")),
-        ("money", "Profit", ("depth", "profit")),
+        ("gain", "gain", ("depth", "tpr")),
+        ("gain", "count", ("depth", "tp")),
+        ("money", "profit", ("depth", "profit")),
     ],
 )
 def test_a_curve_in_other_units_goes_through_its_numbers(page, fresh, chart, view, columns):
     page.set(cost_fn=12, prevalence=8)
     if view:
-        page.page.click(f"#{chart} button:text-is('{view}')")
+        page.view(view)
     page.page.wait_for_timeout(700)  # names are written at a pause
     model = page.page.text_content(".pick[aria-pressed=true]")
     points, colour = curve_of(page.save_chart(chart, "SVG").read_text(encoding="utf-8"), model)

@@ -26,7 +26,7 @@ page = page_of(lambda: rs.Report(PREDS, title="linked"))
 
 
 def show(page, context):
-    page.page.click("text=Reset")
+    page.reset()
     page.set(cost_fp=context.cost_fp, cost_fn=context.cost_fn)
     if context.target_prevalence is not None:
         page.set(prevalence=100 * context.target_prevalence)
@@ -50,7 +50,9 @@ def test_all_marks_agree_with_python(page, context):
     depth = share * point.tpr + (1 - share) * point.fpr
     assert page.mark("gain", "point") == pytest.approx([depth, point.tpr], abs=1e-12)
     profit = 1000 * (share * point.tpr * context.cost_fn - (1 - share) * point.fpr * context.cost_fp)
+    page.view("profit")
     assert page.mark("money", "point") == pytest.approx([depth, profit], abs=1e-9)
+    page.view("gain")
     assert slope_of(page) == pytest.approx(context.slope(PREDS.prevalence), rel=1e-3)
 
     expected = point.at_prevalence(share, 1000)
@@ -61,7 +63,8 @@ def test_all_marks_agree_with_python(page, context):
     assert float(cost) == pytest.approx(best.expected_cost, rel=1e-3, abs=1e-4)
     words = page.page.text_content(".verdict")
     if 0 < point.tp + point.fp < point.n:
-        assert words.startswith(f"{best.model} at threshold {best.threshold:.4g}".rstrip("0"))
+        assert words.startswith(f"Use {best.model}")
+        assert f"Act if score ≥ {best.threshold:.4g}".rstrip("0") in words
 
 
 @pytest.mark.every(7)
@@ -109,7 +112,9 @@ def test_a_threshold_set_by_hand_is_shown_everywhere_with_what_it_costs_more(pag
 @pytest.mark.parametrize(("by", "index"), [("tpr", 1), ("fpr", 0)])
 def test_the_threshold_may_be_set_by_a_rate(page, by, index):
     show(page, rs.Context())
+    page.page.click(".right-costs summary")
     page.page.select_option("#threshold-by", by)
+    page.page.click(".right-costs summary")
     page.set(threshold=40)
     assert page.mark("roc", "point")[index] == pytest.approx(0.4, abs=0.02)
 
@@ -119,6 +124,7 @@ def test_campaign_entries_are_the_costs_in_other_words(page):
     show(page, rs.Context())
     page.set(population=10_000, unit_cost=1, unit_benefit=8, fixed_cost=500, currency="€")
     assert [float(page.page.input_value(f"#cost-{kind}")) for kind in ("fp", "fn")] == [1, 7]
+    page.view("profit")
     campaign = rs.Campaign(population=10_000, unit_cost=1, unit_benefit=8, fixed_cost=500)
     best = max((rs.profit(PREDS.counts(model), campaign).best() for model in PREDS.models), key=lambda row: row.profit)
     assert page.mark("money", "point") == pytest.approx([best.depth, best.profit], rel=1e-9)
@@ -145,6 +151,7 @@ def _stated_gap(page):
 @pytest.mark.parametrize("prevalence", [None, 3])
 def test_within_a_capacity_nothing_is_better_by_more_than_the_page_says(page, capacity, prevalence):
     show(page, rs.Context(cost_fp=1, cost_fn=7))
+    page.view("profit")
     page.set(population=10_000, capacity=capacity, **({"prevalence": prevalence} if prevalence else {}))
     share = prevalence / 100 if prevalence else PREDS.prevalence
     gap = _stated_gap(page)
@@ -168,7 +175,7 @@ def test_the_tenths_are_those_of_the_campaign(page):
     table = rs.profit(PREDS.counts(model), rs.Campaign(population=10_000, unit_cost=1, unit_benefit=8, fixed_cost=500))
     summary = next(entry for entry in report_data(PREDS).models if entry.name == model)
     slack = 2 * summary.deviation * 10_000 * 8  # what the points left out can be off, in money
-    lines = page.download("#deciles button").read_text().splitlines()[1:]
+    lines = page.save_chart("deciles", "CSV").read_text().splitlines()[1:]
     for line, row in zip(lines, table.table()[1:], strict=True):
         depth, gain, found, lift, size, responders, others, profit = map(float, line.split(","))
         assert [depth, size] == pytest.approx([row.depth, row.size])
@@ -180,12 +187,11 @@ def test_the_tenths_are_those_of_the_campaign(page):
 @pytest.mark.slow(reason="further views of the page in a browser")
 def test_net_benefit_at_the_probability_that_the_costs_imply(page):
     show(page, rs.Context(cost_fp=1, cost_fn=4))
-    page.page.click("text=Net benefit")
-    x, y = page.settle().mark("money", "point")
+    x, y = page.view("benefit").mark("money", "point")
     model = page.page.text_content("#models tr .pick[aria-pressed=true]")
     assert x == pytest.approx(0.2)
     assert y == pytest.approx(rs.net_benefit(PREDS.counts(model)).at(0.2), abs=0.002)
-    page.page.click("text=Reset")
+    page.reset()
 
 
 def test_regions_are_those_of_the_hull_over_all_models(page):

@@ -29,8 +29,7 @@ page = page_of(lambda: rs.Report(PREDS, title="Page", context=rs.Context(cost_fn
 @pytest.fixture(autouse=True)
 def fresh(request):
     if "page" in request.fixturenames:
-        page = request.getfixturevalue("page").page
-        page.click("text=Reset")
+        request.getfixturevalue("page").reset()
 
 
 @pytest.mark.slow(reason="further views of the page in a browser")
@@ -40,9 +39,11 @@ def test_without_a_network_nothing_is_asked_for_and_nothing_is_said(chromium, tm
     report = rs.Report(preds, title=HOSTILE[0], notes=HOSTILE[1] + "\n" + HOSTILE[3])
     with opened(chromium, report, tmp_path) as page:
         page.page.on("dialog", lambda dialog: pytest.fail(f"a name was run as a script: {dialog.message}"))
-        for chart in ("roc", "gain", "money", "calibration", "metrics", "winners"):
-            page.page.click(f"#{chart} .data summary")
-        for text in ("Lift", "PR", "Net benefit", "PAV", "95% band", "Population"):
+        page.show_data()
+        for name in ("lift", "pr", "benefit"):
+            page.view(name)
+        page.page.click("#roc .menu summary")
+        for text in ("PAV", "95% band", "Population"):
             page.page.click(f"button:text-is('{text}')")
         page.save_chart("roc", "SVG")
         page.settle()
@@ -66,8 +67,10 @@ def test_the_policy_lets_nothing_else_run(page):
 @pytest.mark.slow(reason="further views of the page in a browser")
 def test_a_link_opens_the_same_view(chromium, page, tmp_path):
     page.set(cost_fp=0.3, cost_fn=7, prevalence=12.5, population=5000, capacity=900, currency="€")
-    page.page.click("button:text-is('Lift')")
+    page.view("lift")
+    page.page.click("#roc .menu summary")
     page.page.click("button:text-is('95% band')")
+    page.page.click(".right-costs summary")
     page.page.select_option("#threshold-by", "depth")
     page.page.select_option("#models tbody tr:nth-child(2) select", "ghost")
     page.page.click("#models tbody tr:nth-child(3) .pick")
@@ -146,13 +149,14 @@ def test_dragging_on_the_charts(page):
     drag("gain", (0.3, 0.5), (0.7, 0.5))
     first = page.mark("gain", "point")
     assert 0.5 < first[0] < 0.8
+    page.view("profit")
     drag("money", (0.7, 0.5), (0.4, 0.5))
     assert 0.2 < page.mark("money", "point")[0] < first[0]
     drag("metrics", (0.3, 0.5), (0.6, 0.5))
     cost = page.page.input_value("#cost-fn")
     drag("winners", (0.5, 0.4), (0.4, 0.4))
     assert page.page.input_value("#cost-fn") != cost
-    page.page.click("text=Reset")
+    page.reset()
     page.set(cost_fn=1, prevalence=50)
     cost = page.page.input_value("#cost-fn")
     (x0, y0), (x1, y1) = (page.mark("roc", "iso", end) for end in ("data-from", "data-to"))
@@ -169,12 +173,12 @@ def test_dragging_on_the_charts(page):
 @pytest.mark.every(4)
 @pytest.mark.parametrize(
     ("view", "chart", "curve"),
-    [("Gain", "gain", rs.gain), ("Lift", "gain", rs.lift), ("PR", "gain", rs.precision_recall), (None, "roc", rs.roc)],
+    [("gain", "gain", rs.gain), ("lift", "gain", rs.lift), ("pr", "gain", rs.precision_recall), (None, "roc", rs.roc)],
 )
 def test_csv_equals_to_frame(page, view, chart, curve):
     page.page.click("button:text-is('sample')")
     if view:
-        page.page.click(f"button:text-is('{view}')")
+        page.view(view)
     model = page.page.text_content(".pick[aria-pressed=true]")
     text = page.save_chart(chart, "CSV").read_text(encoding="utf-8")
     frame = curve(PREDS.counts(model)).to_frame()
@@ -247,7 +251,7 @@ def test_png_export(page):
 
 def test_the_table_of_models_as_csv_and_sorted(page):
     page.page.click(".sort:text-is('AUC')")
-    saved = page.download("#models header button:text-is('CSV')").read_text()
+    saved = page.save_chart("models", "CSV").read_text()
     found = [row["model"] for row in csv.DictReader(io.StringIO(saved))]
     assert found == sorted(PREDS.models, key=lambda model: -rs.auc(PREDS.counts(model)))
     page.page.click(".sort:text-is('AUC')")
@@ -262,7 +266,7 @@ def test_axe_reports_nothing(chromium, tmp_path, classes, schemes):
     several = rs.multiclass.MulticlassPredictions(np.arange(len(PREDS)) % 3, {"a": proba, "b": proba[:, [1, 0, 2]]})
     report = rs.Report(PREDS if classes == 2 else several, notes="n")
     with opened(chromium, report, tmp_path, bypass_csp=True) as page:
-        page.page.click("#roc .data summary")
+        page.show_data()
         page.page.click("button:text-is('LOESS')")
         page.page.add_script_tag(path=AXE)
         for scheme in schemes:

@@ -37,12 +37,13 @@ def test_the_point_at_a_half_is_marked(page):
 @pytest.mark.slow(reason="further views of the page in a browser")
 def test_each_model_has_its_own_hull_in_one_click(page):
     before = paths(page, "roc")
+    page.page.click("#roc .menu summary")
     page.page.click("button:text-is('Hulls')")
     assert paths(page.settle(), "roc") == before + len(PREDS.models)
 
 
 def test_the_lift_chart_is_in_counts_with_its_line_of_equal_cost(page):
-    page.page.click("button:text-is('Counts')")
+    page.view("count")
     page.set(cost_fn=3)
     counts = PREDS.counts(model_of(page))
     best = rs.choose(PREDS, rs.Context(cost_fn=3)).point
@@ -121,6 +122,7 @@ def test_on_a_phone_targets_are_large_and_the_verdict_stays_in_sight(chromium, t
 
 
 def test_intervals_have_their_method_in_a_tooltip(page):
+    page.page.click("button:text-is('All measures')")
     said = page.page.get_attribute("#models .info", "aria-label")
     assert said.startswith("AUC with 95% confidence intervals: Wilson for ")
     assert page.page.locator("#models .bubble").is_hidden()
@@ -142,15 +144,13 @@ def test_how_many_pairs_are_compared_is_said(chromium, tmp_path):
 @pytest.mark.slow(reason="further views of the page in a browser")
 def test_a_tooltip_stays_within_a_phone(chromium, tmp_path):
     with opened(chromium, rs.Report(PREDS), tmp_path, viewport={"width": 390, "height": 844}) as page:
-        page.page.focus("#models .info")
+        page.page.focus("#cutoffs .info")
         assert page.page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
 def test_the_table_of_cut_offs_has_intervals_and_all_thresholds_as_csv(page):
     counts = PREDS.counts(model_of(page))
-    rows = list(
-        csv.DictReader(io.StringIO(page.download("#cutoffs button:text-is('CSV')").read_text(encoding="utf-8")))
-    )
+    rows = list(csv.DictReader(io.StringIO(page.save_chart("cutoffs", "CSV").read_text(encoding="utf-8"))))
     exact = {float(row["threshold"]): row for row in rows}
     assert len(rows) == len(counts.threshold) + 1
     for number, threshold in enumerate(counts.threshold[:-1].tolist()):
@@ -171,7 +171,38 @@ def test_the_table_of_cut_offs_has_intervals_and_all_thresholds_as_csv(page):
     shown = page.page.text_content("#cutoffs tbody")
     assert "current" in shown and "largest Youden index" in shown
     page.set(prevalence=1)
-    rows = list(
-        csv.DictReader(io.StringIO(page.download("#cutoffs button:text-is('CSV')").read_text(encoding="utf-8")))
-    )
+    rows = list(csv.DictReader(io.StringIO(page.save_chart("cutoffs", "CSV").read_text(encoding="utf-8"))))
     assert {row["precision_low"] for row in rows} == {""}
+
+
+def test_scrolling_over_a_chart_decides_nothing_and_the_handle_does(chromium, tmp_path):
+    phone = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+    with opened(chromium, rs.Report(FOLDS), tmp_path, **phone) as page:
+        touch = page.page.context.new_cdp_session(page.page)
+
+        def swipe(start, to):
+            for kind, points in (("Start", [start]), ("Move", [to]), ("End", [])):
+                spots = [{"x": x, "y": y} for x, y in points]
+                touch.send("Input.dispatchTouchEvent", {"type": f"touch{kind}", "touchPoints": spots})
+            page.settle()
+
+        before = page.page.text_content(".verdict"), page.mark("roc", "point")
+        plot = page.page.locator("#roc .plot").bounding_box()
+        middle = plot["x"] + plot["width"] / 2, plot["y"] + plot["height"] / 2
+        swipe(middle, (middle[0] - 60, middle[1] - 40))
+        assert (page.page.text_content(".verdict"), page.mark("roc", "point")) == before
+        knob = page.page.locator("#roc .handle").bounding_box()
+        start = knob["x"] + knob["width"] / 2, knob["y"] + knob["height"] / 2
+        swipe(start, (start[0] + 80, start[1]))
+        assert page.mark("roc", "point") != before[1]
+
+
+@pytest.mark.parametrize("typed", ["100", "150", "0"])
+def test_a_prevalence_that_is_none_is_refused_and_said(page, typed):
+    page.set(prevalence=20)
+    page.set(prevalence=typed)
+    said = page.page.evaluate("document.querySelector('#prevalence').validationMessage")
+    assert said == "A prevalence is above 0% and below 100%."
+    assert page.page.get_attribute("#prevalence-range", "aria-valuetext") == "20.0%"
+    page.set(prevalence=30)
+    assert page.page.evaluate("document.querySelector('#prevalence').validity.valid")

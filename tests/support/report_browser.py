@@ -145,7 +145,7 @@ class Opened:
     def open(self, fragment: str = "") -> "Opened":
         self.page.goto(self.path.as_uri() + fragment)
         self.page.wait_for_selector("#models tbody tr")
-        return self.settle()
+        return self.details()  # where some of the charts are
 
     def settle(self) -> "Opened":
         """Wait until what was changed is drawn, which may take several frames."""
@@ -183,9 +183,34 @@ class Opened:
             self.page.click(selector)
         return Path(started.value.path())
 
+    def view(self, name: str) -> "Opened":
+        """Show another chart next to the ROC curve."""
+        self.page.select_option("[aria-label=View]:visible", name)
+        return self.settle()
+
+    def details(self) -> "Opened":
+        """Open what is below the first charts."""
+        self.page.evaluate("document.querySelector('#details').open = true")
+        return self.settle()
+
+    def show_data(self) -> "Opened":
+        """Show notes and data below the charts."""
+        self.page.click(".export summary")
+        self.page.click("button:text-is('Notes and data below the charts')")
+        self.page.click(".export summary")
+        return self.settle()
+
+    def reset(self) -> "Opened":
+        """Return to the state at the start, with all menus closed."""
+        self.page.evaluate("document.querySelectorAll('details.menu').forEach((menu) => { menu.open = false; })")
+        self.page.evaluate("history.replaceState(null, '', location.pathname); dispatchEvent(new Event('hashchange'))")
+        return self.settle()
+
     def save_chart(self, chart: str, kind: str) -> Path:
-        self.page.click(f"#{chart} .menu summary")
-        return self.download(f"#{chart} .menu button:text-is('{kind}')")
+        """Save a chart or a table by the id of its card."""
+        self.page.evaluate("document.querySelector('.export').open = false")
+        self.page.click(".export summary")
+        return self.download(f".export [data-of={chart}]:text-is('{kind}')")
 
     def decision(self) -> dict:
         return json.loads(self.download("text=Save decision").read_text(encoding="utf-8"))
@@ -217,8 +242,7 @@ def page_of(report: Callable[[], rs.Report], **options) -> Any:
 @pytest.fixture
 def fresh(page):
     """The page as it was at first."""
-    page.page.click("text=Reset")
-    page.settle()
+    page.reset()
 
 
 @cache

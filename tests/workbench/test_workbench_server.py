@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from bench_cases import ask, bench_of, request, rows, served
+from rocscope.errors import InputError
 from rocscope.workbench import session
 from rocscope.workbench.session import DataSource, RequestQueue, RowSelection, Session, SupersededError
 
@@ -34,6 +35,15 @@ def bench():
 def serving(bench):
     with served(bench) as serving:
         yield serving
+
+
+def test_the_port_may_be_given_and_one_that_is_taken_is_refused(serving, bench):
+    from rocscope.workbench.server import Serving
+
+    taken = int(serving.host.rpartition(":")[2])
+    for port in (taken, 70_000):
+        with pytest.raises(InputError, match=f"port: expected a free port, got {port}"):
+            Serving(bench, port)
 
 
 COUNTS = {"what": "counts"}

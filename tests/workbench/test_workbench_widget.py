@@ -55,6 +55,14 @@ def test_a_decision_that_was_made_elsewhere_can_be_shown(widget):
     assert widget.decision.expected_cost == decision.expected_cost
 
 
+def test_the_decision_and_a_picture_stay_without_a_kernel(widget):
+    widget.context = rs.Context(cost_fn=5)
+    content, _ = widget._repr_mimebundle_()
+    assert "application/vnd.jupyter.widget-view+json" in content
+    assert content["text/html"].startswith(widget.decision._repr_html_())
+    assert content["text/html"].count("<path") > 5  # the picture with its curves
+
+
 def test_a_condition_holds_for_the_decision_too(widget):
     widget.where = "age > 50"
     assert widget.decision == rs.choose(PREDS.select(PREDS.columns["age"] > 50), rs.Context())
@@ -184,7 +192,7 @@ def test_the_page_in_its_frame_and_python_hear_of_each_other(notebook, widget):
     until(lambda: frame.locator("#threshold").input_value() == "0.6")
     notebook.show(where="age > 50")
     n_pos = PREDS.select(PREDS.columns["age"] > 50).n_pos
-    until(lambda: f"{n_pos} positives" in frame.locator(".size").first.text_content())
+    until(lambda: f"{n_pos} positives" in frame.locator(".size").first.get_attribute("title"))
     frame.locator("#threshold-range").focus()
     page.keyboard.press("End")
     notebook.until_saved('"threshold":"everybody"')

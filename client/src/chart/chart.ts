@@ -2,13 +2,14 @@
 
 import { computed, effect, type ReadonlySignal, signal, untracked } from "@preact/signals-core";
 
-import { become, button, card, download, dress, h, menu, s, scroller, setText, table } from "../dom";
+import { become, card, dress, h, s, scroller, setText, type Sketch, table } from "../dom";
 import { number } from "../format";
 import { palette } from "../palette";
-import { axesAsSvg, marksAsSvg, paint, seriesAsSvg } from "./draw";
-import { type Cell, csvOf, fileName, FONT, pngOf, svgFile } from "./export";
-import { moving, pause, schedule, markChange } from "./scheduling";
+import { axesAsSvg, LETTERS, marksAsSvg, paint, seriesAsSvg } from "./draw";
+import { type Cell, csvOf, FONT, pngOf, svgFile } from "./export";
+import { beforeFirstFrame, moving, pause, schedule, markChange } from "./scheduling";
 import { directLabels } from "./labels";
+import { offer, withData } from "./offers";
 import { type Frame, makeFrame, type Margin, type Mark, type Point, type Scene, type Size } from "./scene";
 import { follow, inSight, printing } from "./visible";
 
@@ -19,6 +20,9 @@ export interface Handle {
   readonly key: (event: KeyboardEvent) => boolean;
 }
 
+/** What a chart says of a place that is pointed at, and the place on a curve that it says it of. */
+export interface Reading { readonly at: Point; readonly text: string }
+
 export interface ChartOptions {
   readonly id: string;
   readonly title: () => string;
@@ -27,18 +31,25 @@ export interface ChartOptions {
   readonly marks: () => readonly Mark[];
   readonly data: () => { columns: readonly string[]; rows: Iterable<readonly Cell[]> };
   readonly tools?: readonly HTMLElement[];
+  /** Whether the card is on the page, where another may take its place. */
+  readonly shown?: () => boolean;
   readonly handle?: Handle;
   /** A pointer was pressed at, or dragged to, a point in data units. */
   readonly drag?: (at: Point, toPixels: (point: Point) => Point, start: boolean) => void;
+  /** What is near a point in data units; null where nothing is. */
+  readonly read?: (at: Point, toPixels: (point: Point) => Point) => Reading | null;
   readonly margin?: Partial<Margin>;
   readonly className?: string;
 }
+
+/** Of a picture that is saved of a chart that is not on the screen. */
+const UNSEEN: Size = { width: 720, height: 440, unit: 1 };
 
 const MARGIN: Margin = { left: 46, right: 14, top: 30, bottom: 42 };
 
 /** What axes are drawn from: they stay while curves move. */
 function axesKey({ x, y }: Scene, { width, height }: Size): string {
-  return JSON.stringify([x.label, x.domain, x.ticks?.length, y.label, y.domain, width, height]);
+  return JSON.stringify([x.label, x.domain, x.ticks?.length, x.log, y.label, y.domain, width, height]);
 }
 
 export function chart(options: ChartOptions): HTMLElement {
@@ -54,12 +65,15 @@ export function chart(options: ChartOptions): HTMLElement {
 
   const size = signal<Size>({ width: 0, height: 0, unit: 1 });
   const visible = inSight(plot);
-  new ResizeObserver(([entry]) => {
-    const { width = 0, height = 0 } = entry?.contentRect ?? {};
+  const measure = (): void => {
     const unit = parseFloat(getComputedStyle(document.documentElement).fontSize) / 15;
     markChange();
-    size.value = { width: Math.round(width / unit), height: Math.round(height / unit), unit };
-  }).observe(plot);
+    const [width, height] = [Math.round(plot.clientWidth / unit), Math.round(plot.clientHeight / unit)];
+    const now = size.peek();
+    if (width !== now.width || height !== now.height || unit !== now.unit) size.value = { width, height, unit };
+  };
+  new ResizeObserver(measure).observe(plot);
+  beforeFirstFrame.push(measure);
 
   const scene = computed(options.scene);
   const shown = computed(options.marks);
@@ -70,14 +84,16 @@ export function chart(options: ChartOptions): HTMLElement {
   });
   const awake = computed(() => visible.value && size.value.width > 0);
 
+  const namesIn = (at: Frame): Mark[] => {
+    const pen = canvas.getContext("2d");
+    if (pen) pen.font = `600 ${LETTERS}px ${FONT}`;
+    return directLabels(scene.peek(), shown.peek(), at, (word) => pen?.measureText(word).width ?? word.length * 7);
+  };
   let stale = true;
   const label = (): void => {
     stale = false;
-    const pen = canvas.getContext("2d");
-    if (pen) pen.font = `600 12px ${FONT}`;
-    const found = directLabels(scene.peek(), shown.peek(), frame.peek(), (word) => pen?.measureText(word).width ?? word.length * 7);
     labels.setAttribute("transform", `translate(${margin.left} ${margin.top})`);
-    become(labels, marksAsSvg(found, frame.peek(), palette.peek()));
+    become(labels, marksAsSvg(namesIn(frame.peek()), frame.peek(), palette.peek()));
   };
   const drawAxes = (): void => {
     svg.setAttribute("viewBox", `0 0 ${size.peek().width} ${size.peek().height}`);
@@ -118,35 +134,34 @@ export function chart(options: ChartOptions): HTMLElement {
   effect(() => setText(title, options.title()));
   follow(visible, () => setText(text, options.describe()));
 
-  if (options.handle) plot.append(handle(options.handle, { frame, size, awake }));
+  const knob = options.handle && handle(options.handle, { frame, size, awake });
+  if (knob) plot.append(knob);
   if (options.drag) drag(plot, options.drag, { frame, size, awake });
+  if (options.read) readings(plot, options.read, { frame, size, awake }, knob && options.handle);
 
-  const asSvg = (): string => {
-    const layers = [axes, labels, marks].map((layer) => layer.cloneNode(true) as SVGElement);
-    return svgFile(options.title(), size.peek(), palette.peek(), [seriesAsSvg(scene.peek(), frame.peek(), palette.peek()), ...layers]);
+  const asSvg = (): [string, Size] => {
+    const box = size.peek().width ? size.peek() : UNSEEN;
+    const [drawn, looks] = [scene.peek(), palette.peek()];
+    const at = makeFrame(drawn, box, margin);
+    const layer = (...inner: readonly Sketch[]): SVGElement => {
+      const group = s("g", { transform: `translate(${margin.left} ${margin.top})` });
+      become(group, inner);
+      return group;
+    };
+    const axesLayer = s("g");
+    become(axesLayer, [axesAsSvg(drawn, at, looks)]);
+    return [svgFile(options.title(), box, looks, [seriesAsSvg(drawn, at, looks), axesLayer, layer(...marksAsSvg(namesIn(at), at, looks)), layer(...marksAsSvg(shown.peek(), at, looks))]), box];
   };
-  const file = (suffix: string): string => `${fileName(options.title())}.${suffix}`;
-  const saved = h(
-    "div",
-    {},
-    button("SVG", () => download(file("svg"), asSvg(), "image/svg+xml")),
-    button("PNG", () => void pngOf(asSvg(), size.peek()).then((blob) => download(file("png"), blob))),
-    button("CSV", () => {
-      const { columns, rows } = options.data();
-      download(file("csv"), csvOf(columns, rows));
-    }),
-  );
-  const exports = menu("", h("summary", { "aria-label": "Save this chart" }, "Save"), saved);
-  exports.addEventListener("click", (event) => {
-    if (!(event.target instanceof HTMLButtonElement)) return;
-    exports.open = false;
-    exports.querySelector("summary")?.focus();
-  });
-  exports.addEventListener("focusout", (event) => {
-    if (!exports.contains(event.relatedTarget as Node | null)) exports.open = false;
+  offer(options.id, {
+    title: options.title,
+    csv: () => csvOf(options.data().columns, options.data().rows),
+    svg: () => asSvg()[0],
+    png: () => pngOf(...asSvg()),
   });
 
-  return card(options.id, options.className ?? "", title, [...(options.tools ?? []), exports], plot, text, dataTable(options));
+  const element = card(options.id, options.className ?? "", title, options.tools ?? [], plot, text, dataTable(options));
+  effect(() => void (element.hidden = !(options.shown?.() ?? true)));
+  return element;
 }
 
 /** Where a chart is on its card. */
@@ -181,17 +196,51 @@ function handle(options: Handle, { frame, size, awake }: Layout): HTMLElement {
   return knob;
 }
 
-function drag(plot: HTMLElement, to: NonNullable<ChartOptions["drag"]>, { frame, size }: Layout): void {
+/** A point of an event in data units. */
+function placeOf(event: PointerEvent, plot: HTMLElement, { frame, size }: Layout): Point {
+  const box = plot.getBoundingClientRect();
+  const { x, y, left, top } = frame.peek();
+  const { unit } = size.peek();
+  return [x.invert((event.clientX - box.left) / unit - left), y.invert((event.clientY - box.top) / unit - top)];
+}
+
+/** Say what is near the pointer or the finger, or at the handle that the keyboard has. */
+function readings(plot: HTMLElement, read: NonNullable<ChartOptions["read"]>, layout: Layout, knob?: Handle): void {
+  const spot = h("span", { class: "spot" });
+  const line = h("p", { class: "reading", "aria-hidden": "true" });
+  const box = h("div", { hidden: true }, spot, line);
+  plot.append(box);
+  const at = signal<Point | null>(null);
+  const focused = signal(false);
+  effect(() => {
+    const place = focused.value && knob ? knob.state().at : at.value;
+    const { x, y, left, top } = layout.frame.value;
+    const found = place && read(place, ([px, py]) => [x(px), y(py)]);
+    box.hidden = !found;
+    if (!found) return;
+    const { unit } = layout.size.peek();
+    const [across, down] = [unit * (x(found.at[0]) + left), unit * (y(found.at[1]) + top)];
+    spot.hidden = !Number.isFinite(across + down);
+    if (!spot.hidden) spot.style.transform = `translate(${across}px, ${down}px)`;
+    setText(line, found.text);
+  });
+  const follow = (event: PointerEvent): void => void (at.value = placeOf(event, plot, layout));
+  plot.addEventListener("pointermove", follow);
+  plot.addEventListener("pointerdown", follow);
+  plot.addEventListener("pointerleave", () => (at.value = null));
+  plot.addEventListener("focusin", ({ target }) => (focused.value = (target as Element).matches(":focus-visible")));
+  plot.addEventListener("focusout", () => (focused.value = false));
+}
+
+function drag(plot: HTMLElement, to: NonNullable<ChartOptions["drag"]>, layout: Layout): void {
   plot.classList.add("draggable");
   const move = (event: PointerEvent, start: boolean): void => {
-    const box = plot.getBoundingClientRect();
-    const { x, y, left, top } = frame.peek();
-    const { unit } = size.peek();
-    const at: Point = [x.invert((event.clientX - box.left) / unit - left), y.invert((event.clientY - box.top) / unit - top)];
-    to(at, ([px, py]) => [x(px), y(py)], start);
+    const { x, y } = layout.frame.peek();
+    to(placeOf(event, plot, layout), ([px, py]) => [x(px), y(py)], start);
   };
   plot.addEventListener("pointerdown", (event) => {
-    if (event.button !== 0) return;
+    const scrolls = event.pointerType === "touch" && !(event.target as Element).closest(".handle"); // what scrolls the page decides nothing
+    if (event.button !== 0 || scrolls) return;
     plot.setPointerCapture(event.pointerId);
     move(event, true);
     plot.querySelector<HTMLElement>(".handle")?.focus({ preventScroll: true });
@@ -202,19 +251,16 @@ function drag(plot: HTMLElement, to: NonNullable<ChartOptions["drag"]>, { frame,
   });
 }
 
+/** What the chart is drawn from, where the reader wants to see it. */
 function dataTable(options: ChartOptions): HTMLElement {
   const box = scroller("");
   effect(() => box.setAttribute("aria-label", `Data: ${options.title()}`));
-  const details = h("details", { class: "data" }, h("summary", {}, "Data"), box);
-  const show = (): void => {
+  effect(() => {
+    box.hidden = !withData.value;
+    if (box.hidden) return;
     const { columns, rows } = options.data();
     const cells = Array.from(rows, (row) => row.map((cell) => (typeof cell === "number" ? number(cell) : (cell ?? "–"))));
     box.replaceChildren(table(columns, cells));
-  };
-  const open = signal(false);
-  details.addEventListener("toggle", () => (open.value = details.open));
-  effect(() => {
-    if (open.value) show();
   });
-  return details;
+  return box;
 }

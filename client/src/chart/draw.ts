@@ -5,6 +5,9 @@ import { shorten } from "../format";
 import type { Palette } from "../palette";
 import { type Column, columnsOf, type Frame, type Mark, type Point, type Scene, type Series, type Size, type Through } from "./scene";
 
+/** Size of the letters in a chart. */
+export const LETTERS = 13;
+
 type Pen = CanvasRenderingContext2D;
 
 interface Path {
@@ -14,11 +17,11 @@ interface Path {
 
 /** Draw the path of columns, broken where a value is not finite: by a plain loop, as every frame of a drag has thousands of points. */
 function draw({ x, y }: { readonly x: Column; readonly y: Column }, frame: Frame, pen: Path): void {
-  const { offset: right, slope: across } = frame.x;
+  const { offset: right, slope: across, log } = frame.x;
   const { offset: bottom, slope: up } = frame.y;
   let down = false;
   for (let i = 0; i < x.length; i++) {
-    const left = right + across * x[i]!;
+    const left = right + across * (log ? Math.log10(x[i]!) : x[i]!);
     const top = bottom + up * y[i]!;
     if (!Number.isFinite(left + top)) down = false;
     else if (down) pen.lineTo(left, top);
@@ -102,10 +105,10 @@ function gridLines(frame: Frame): Line[] {
 
 function stroke(pen: Pen, series: Series, frame: Frame): void {
   pen.globalAlpha = series.alpha ?? 1;
-  const path = series.through && turned(series, series.through, frame);
+  const path = series.through && !frame.x.log && turned(series, series.through, frame);
   if (!path) {
     pen.beginPath();
-    draw(series.base ? outline(series, series.base) : series, frame, pen);
+    draw(series.base ? outline(series, series.base) : columnsOf(series), frame, pen);
   }
   if (series.base) {
     pen.fillStyle = series.stroke;
@@ -151,7 +154,7 @@ export function axesAsSvg(scene: Scene, frame: Frame, palette: Palette): Sketch 
   const up = ticks.y.map((value) => sketch("text", { x: -7, y: frame.y(value) + 4, "text-anchor": "end" }, scene.y.format(value)));
   return sketch(
     "g",
-    { transform: `translate(${left} ${top})`, fill: palette.quiet, "font-size": 11.5 },
+    { transform: `translate(${left} ${top})`, fill: palette.quiet, "font-size": LETTERS },
     sketch("path", { d: `M0,0V${height}H${width}`, fill: "none", stroke: palette.axis }),
     sketch("text", { x: width, y: height + 33, "text-anchor": "end", "font-weight": 500 }, scene.x.label),
     sketch("text", { x: -left + 2, y: -12, "text-anchor": null, "font-weight": 500 }, scene.y.label),
@@ -160,9 +163,22 @@ export function axesAsSvg(scene: Scene, frame: Frame, palette: Palette): Sketch 
   );
 }
 
+/** A dot on the edge of its plot is drawn whole; twice as many pixels beyond it are none of the plot. */
+const EDGE = 2;
+
+/** Whether a mark can be drawn: a ratio of two costs of 0 has no line. */
+function isFinite({ attributes }: Sketch): boolean {
+  return Object.values(attributes).every((value) => typeof value !== "number" || Number.isFinite(value));
+}
+
 export function marksAsSvg(marks: readonly Mark[], frame: Frame, palette: Palette): Sketch[] {
   const [clipped, free]: [Sketch[], Sketch[]] = [[], []];
-  for (const mark of marks) (mark.kind === "dot" || mark.kind === "text" ? free : clipped).push(...markAsSvg(mark, frame, palette));
+  const inside = ([x, y]: Point): boolean => Math.abs(2 * frame.x(x) - frame.width) <= frame.width + EDGE && Math.abs(2 * frame.y(y) - frame.height) <= frame.height + EDGE;
+  for (const mark of marks) {
+    const alone = mark.kind === "dot" || mark.kind === "text";
+    if (alone && !inside(mark.at)) continue;
+    (alone ? free : clipped).push(...markAsSvg(mark, frame, palette).filter(isFinite));
+  }
   return [sketch("svg", { width: frame.width, height: frame.height, overflow: "hidden" }, ...clipped), sketch("g", {}, ...free)];
 }
 
@@ -190,7 +206,7 @@ function markAsSvg(mark: Mark, frame: Frame, palette: Palette): Sketch[] {
       const text = fitted(mark.text, mark.within && Math.abs(frame.x(mark.within[1]) - frame.x(mark.within[0])));
       const [x, y] = at(mark.at);
       const place = { x: x + (mark.dx ?? 0), y: y + (mark.dy ?? 0), "text-anchor": mark.anchor ?? "start", "unicode-bidi": "plaintext" };
-      const letters = { fill: mark.fill, "font-size": 12, "font-weight": mark.bold ? 600 : 400 };
+      const letters = { fill: mark.fill, "font-size": LETTERS, "font-weight": mark.bold ? 600 : 400 };
       const halo = { stroke: mark.halo ?? palette.halo, "stroke-width": 3, "stroke-linejoin": "round", "paint-order": "stroke" };
       const full = mark.full ?? mark.text;
       return text ? [sketch("text", { ...place, ...letters, ...halo }, ...(text === full ? [] : [sketch("title", {}, full)]), text)] : [];

@@ -3,7 +3,7 @@
 import { shorten } from "../format";
 import { columnsOf, type Frame, type Mark, type Point, type Scene, type Series } from "./scene";
 
-const HEIGHT = 14; // pixels of a label, with letters of 12
+const HEIGHT = 15; // pixels of a label, with letters of 13
 const PLACES = 24; // of a line that are tried: a choice
 const LONGEST = 22; // characters of a name: a choice, as Python writes 32 in a legend
 /** Pixels between the points that stand for a line. */

@@ -10,6 +10,8 @@ export interface Axis {
   /** Whether values are exponents, of which only whole ones are marked. */
   readonly powers?: boolean;
   readonly ticks?: readonly number[];
+  /** Whether equal ratios have equal lengths. */
+  readonly log?: boolean;
 }
 
 export interface Series {
@@ -67,18 +69,25 @@ export interface Size { readonly width: number; readonly height: number; readonl
 
 export interface Margin { readonly left: number; readonly right: number; readonly top: number; readonly bottom: number }
 
-/** A linear scale from data to pixels: offset + slope · value. */
+/** A scale from data to pixels: offset + slope · value, or of the logarithm of the value. */
 export interface Scale {
   (value: number): number;
   readonly invert: (pixel: number) => number;
   readonly offset: number;
   readonly slope: number;
+  readonly log: boolean;
 }
 
 function linearScale([from, to]: readonly [number, number], start: number, end: number): Scale {
   const slope = (end - start) / (to - from);
   const offset = start - from * slope;
-  return Object.assign((value: number) => offset + slope * value, { invert: (pixel: number) => (pixel - offset) / slope, offset, slope });
+  return Object.assign((value: number) => offset + slope * value, { invert: (pixel: number) => (pixel - offset) / slope, offset, slope, log: false });
+}
+
+function scaleOf({ domain, log }: Axis, start: number, end: number): Scale {
+  if (!log) return linearScale(domain, start, end);
+  const powers = linearScale([Math.log10(domain[0]), Math.log10(domain[1])], start, end);
+  return Object.assign((value: number) => powers(Math.log10(value)), { ...powers, invert: (pixel: number) => 10 ** powers.invert(pixel), log });
 }
 
 /** The two scales of a scene, the rectangle between its axes in pixels, and the values that have a tick. */
@@ -93,16 +102,17 @@ export interface Frame extends Pick<Margin, "left" | "top"> {
 export function makeFrame(scene: Scene, size: Size, { left, right, top, bottom }: Margin): Frame {
   const width = Math.max(10, size.width - left - right);
   const height = Math.max(10, size.height - top - bottom);
-  const x = linearScale(scene.x.domain, 0, width);
-  const y = linearScale(scene.y.domain, height, 0);
+  const x = scaleOf(scene.x, 0, width);
+  const y = scaleOf(scene.y, height, 0);
   return { x, y, ticks: { x: ticksOf(scene.x, width), y: ticksOf(scene.y, height) }, left, top, width, height };
 }
 
 /** Pixels per tick: fewer and the labels of an axis touch. */
-const TICK_ROOM = 62;
+const TICK_ROOM = 90;
 
-function ticksOf({ ticks, domain, powers }: Axis, room: number): readonly number[] {
+function ticksOf({ label, format, ticks, domain, powers, log }: Axis, room: number): readonly number[] {
   if (ticks) return ticks;
+  if (log) return ticksOf({ label, format, domain: [Math.log10(domain[0]), Math.log10(domain[1])], powers: true }, room).map((power) => 10 ** power);
   const found = roundNumbers(domain, Math.max(2, Math.floor(room / TICK_ROOM)));
   return powers ? found.filter(Number.isInteger) : found;
 }

@@ -13,6 +13,18 @@ export function schedule(job: () => void): void {
   jobs.add(job);
 }
 
+/** What a card does before its first frame: it looks where it is, and how large. */
+export const beforeFirstFrame: (() => void)[] = [];
+
+/** Draw all that is in sight at once: somebody takes a picture of the page as soon as it has loaded. */
+export function drawFirstFrame(): void {
+  for (const look of beforeFirstFrame.splice(0)) look();
+  for (const job of jobs) {
+    jobs.delete(job);
+    job();
+  }
+}
+
 function run(): void {
   const late = performance.now() + LONGEST;
   try {

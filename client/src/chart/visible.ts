@@ -2,7 +2,7 @@
 
 import { computed, effect, type ReadonlySignal, signal, untracked } from "@preact/signals-core";
 
-import { pause, schedule } from "./scheduling";
+import { beforeFirstFrame, pause, schedule } from "./scheduling";
 
 export const printing = signal(false);
 addEventListener("beforeprint", () => (printing.value = true));
@@ -17,6 +17,10 @@ export function inSight(element: Element): ReadonlySignal<boolean> {
   };
   const watch = new IntersectionObserver(look, { rootMargin: "80px" });
   watch.observe(element);
+  beforeFirstFrame.push(() => {
+    const { top, width } = element.getBoundingClientRect();
+    near.value = width > 0 && top < innerHeight;
+  });
   return computed(() => near.value || printing.value);
 }
 

@@ -5,11 +5,14 @@ import { effect } from "@preact/signals-core";
 import { chart } from "../chart/chart";
 import type { Mark, Series } from "../chart/scene";
 import type { Model, Smooth } from "../data";
-import { fixed, LONGEST_NAME, shorten, tick } from "../format";
+import { count, fixed, LONGEST_NAME, percent, shorten, tick } from "../format";
 import { choices } from "../inputs";
 import { palette } from "../palette";
 import type { State } from "../state/state";
-import { bandChoice, colourOf, foldsChoice, foldsOfModel, modelLines, UNIT } from "./shared";
+import { bandChoice, colourOf, foldsChoice, foldsOfModel, fullChoice, highestScore, modelLines, roundUp } from "./shared";
+
+/** Bars of a rug that tell something of a distribution. */
+const LEAST_BARS = 5;
 
 /** How much of the height the rug takes at most, above and below. */
 const RUG = 0.12;
@@ -23,11 +26,11 @@ export function calibrationChart(state: State): HTMLElement {
   return chart({
     id: "calibration",
     title: () => "Calibration",
-    tools: [...foldsChoice(state), band, view],
+    tools: [...foldsChoice(state), fullChoice(state), band, view],
     describe: () => describe(state),
     scene: () => ({
-      x: { label: "Predicted probability", domain: UNIT, format: tick },
-      y: { label: "Observed share of positives", domain: UNIT, format: tick },
+      x: { label: "Predicted probability", domain: [0, highestScore(state)], format: tick },
+      y: { label: "Observed share of positives", domain: [0, highestShare(state)], format: tick },
       series: [
         ...rug(state),
         { x: [0, 1], y: [0, 1], stroke: palette.value.axis, width: 1, dash: [2, 3] },
@@ -37,6 +40,14 @@ export function calibrationChart(state: State): HTMLElement {
       ],
     }),
     marks: () => [...thresholdRule(state), ...binMarks(state)],
+    read: ([x]) => {
+      const line = columnsOf(state, state.selection.model.value);
+      if (!line?.x.length) return null;
+      const i = line.x.reduce((best, value, at) => (Math.abs(value - x) < Math.abs(line.x[best]! - x) ? at : best), 0);
+      const bin = state.views.calibration.value === "bins" ? state.selection.model.value.calibration?.bins[i] : undefined;
+      const ends = bin && bin.low !== null && bin.high !== null ? ` [${percent(bin.low)}, ${percent(bin.high)}], ${count(bin.n)} cases` : "";
+      return { at: [line.x[i]!, line.y[i]!], text: `predicted ${percent(line.x[i]!)}: observed ${percent(line.y[i]!)}${ends}` };
+    },
     data: () => {
       const smooth = state.selection.model.value.calibration?.smooth;
       if (state.views.calibration.value === "smooth" && smooth) {
@@ -51,6 +62,16 @@ export function calibrationChart(state: State): HTMLElement {
 
 function lines(state: State): Series[] {
   return modelLines(state, (model) => columnsOf(state, model));
+}
+
+/** The height that lines need up to the highest score. */
+function highestShare(state: State): number {
+  const top = highestScore(state);
+  const shares = state.models.drawn.value.flatMap((model) => {
+    const line = columnsOf(state, model);
+    return line ? line.y.filter((share, i) => line.x[i]! <= top && Number.isFinite(share)) : [];
+  });
+  return roundUp(Math.max(top, ...shares));
 }
 
 function columnsOf(state: State, model: Model): { x: readonly number[]; y: readonly number[] } | null {
@@ -106,14 +127,16 @@ function rug(state: State): Series[] {
   const { calibration } = state.selection.model.value;
   if (!calibration) return [];
   const { pos, neg } = calibration.rug;
+  if (highestScore(state) * pos.length < LEAST_BARS) return [];
   const edges = pos.flatMap((_, i) => [i / pos.length, (i + 1) / pos.length]);
+  const top = highestShare(state);
   const columns = (counts: readonly number[]): number[] => {
     const most = Math.max(1, ...counts);
-    return counts.flatMap((n) => [(RUG * n) / most, (RUG * n) / most]);
+    return counts.flatMap((n) => [(top * RUG * n) / most, (top * RUG * n) / most]);
   };
   const { quiet } = palette.value;
   return [
-    { x: edges, y: edges.map(() => 1), base: columns(pos).map((n) => 1 - n), stroke: quiet, alpha: 0.35 },
+    { x: edges, y: edges.map(() => top), base: columns(pos).map((n) => top - n), stroke: quiet, alpha: 0.35 },
     { x: edges, y: columns(neg), base: edges.map(() => 0), stroke: quiet, alpha: 0.35 },
   ];
 }
@@ -141,5 +164,5 @@ function describe(state: State): string {
   const { brier, slope, intercept, ece } = calibration.numbers;
   const said = [["Brier score", brier, 4], ["slope", slope, 2], ["intercept", intercept, 2], ["ECE", ece, 3]] as const;
   const numbers = said.filter(([, value]) => value !== null && value !== undefined).map(([word, value, digits]) => `${word} ${fixed(value, digits)}`);
-  return `${[shorten(name, LONGEST_NAME), ...numbers].join(", ")}. Grey: distribution of the scores, positives at the top, negatives at the bottom.`;
+  return `${[shorten(name, LONGEST_NAME), ...numbers].join(", ")}.${rug(state).length ? " Grey: distribution of the scores, positives at the top, negatives at the bottom." : ""}`;
 }

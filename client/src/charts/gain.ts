@@ -4,39 +4,53 @@ import { chart } from "../chart/chart";
 import { across, type Column, type Mark, type Point, type Series } from "../chart/scene";
 import type { Model } from "../data";
 import { number, percent, tick } from "../format";
-import { choices } from "../inputs";
 import { probabilityThreshold } from "../math/context";
 import { nearest, samplePrevalence } from "../math/levels";
 import { palette } from "../palette";
 import { setLevel, type State } from "../state/state";
 import type { GainView } from "../state/views";
-import { highest, modelLines, pointMarks, thresholdHandle, throughRates, UNIT } from "./shared";
+import { lower, wordsOf } from "../state/words";
+import { depthAxis, highest, modelLines, pointMarks, rateAxis, readLevel, secondChoice, thresholdHandle, throughRates, UNIT } from "./shared";
 
-interface View { readonly title: string; readonly x: string; readonly y: string; readonly columns: readonly string[] }
+interface View { readonly title: string; readonly y: string; readonly columns: readonly string[] }
 
-const SHARE = "Share predicted positive";
 const VIEWS: Record<GainView, View> = {
-  gain: { title: "Gain curve", x: SHARE, y: "Share of positives found", columns: ["depth", "tpr", "threshold"] },
-  count: { title: "Lift chart in counts", x: SHARE, y: "Number of positives found", columns: ["depth", "tp", "threshold"] },
-  lift: { title: "Lift curve", x: SHARE, y: "Lift", columns: ["depth", "lift", "threshold"] },
-  pr: { title: "Precision–recall curve", x: "Recall (true positive rate)", y: "Precision", columns: ["recall", "precision", "threshold"] },
+  gain: { title: "Gain curve", y: "Share of positives found", columns: ["depth", "tpr", "threshold"] },
+  count: { title: "Lift chart in counts", y: "Number of positives found", columns: ["depth", "tp", "threshold"] },
+  lift: { title: "Lift curve", y: "Lift", columns: ["depth", "lift", "threshold"] },
+  pr: { title: "Precision–recall curve", y: "Precision", columns: ["recall", "precision", "threshold"] },
 };
 
+function isGain({ views }: State): boolean {
+  return views.second.value in VIEWS;
+}
+
+/** The view of this chart, also while the other one is shown. */
+function viewOf({ views }: State): GainView {
+  return views.second.value in VIEWS ? (views.second.value as GainView) : "gain";
+}
+
+/** The names of both axes. */
+function labels(state: State): [x: string, y: string] {
+  const { tpr, precision, depth } = wordsOf(state);
+  return viewOf(state) === "pr" ? [tpr, precision] : [depth, VIEWS[viewOf(state)].y];
+}
+
 export function gainChart(state: State): HTMLElement {
-  const view = choices("View", [["gain", "Gain"], ["count", "Counts"], ["lift", "Lift"], ["pr", "PR"]], state.views.gain);
   const at = (model: Model, level: number): Point => place(state, model, level);
   const current = (): Point => at(state.selection.model.value, state.selection.current.value.level);
   return chart({
     id: "gain",
-    title: () => VIEWS[state.views.gain.value].title,
-    tools: [view],
+    title: () => VIEWS[viewOf(state)].title,
+    tools: [secondChoice(state)],
+    shown: () => isGain(state),
     describe: () => {
       const { depth, tpr, lift, precision } = state.selection.rates.value;
       return `The ${percent(depth)} of cases with the highest scores contain ${percent(tpr)} of all positives. Precision ${percent(precision)}, lift ${number(lift)}.`;
     },
     scene: () => {
       const { axis } = palette.value;
-      const kind = state.views.gain.value;
+      const kind = viewOf(state);
       const share = state.selection.prevalence.value;
       const base = {
         gain: { x: [0, share, 1], y: [0, 1, 1] },
@@ -47,8 +61,8 @@ export function gainChart(state: State): HTMLElement {
       const series = modelLines(state, (model) => drawn(state, model));
       const top = kind === "count" ? positives(state) : kind === "lift" ? Math.max(1.5, ...series.map((line) => highest(line.y))) * 1.05 : 1;
       return {
-        x: { label: VIEWS[kind].x, domain: UNIT, format: tick },
-        y: { label: VIEWS[kind].y, domain: [0, top], format: tick },
+        x: kind === "pr" ? rateAxis(labels(state)[0]) : depthAxis(state),
+        y: kind === "gain" || kind === "pr" ? rateAxis(labels(state)[1]) : { label: VIEWS[kind].y, domain: [0, top], format: tick },
         series: [
           ...(kind === "gain" || kind === "count" ? [{ x: [0, 1], y: [0, top], stroke: axis, width: 1, dash: [2, 3] }] : []),
           ...(kind === "count" ? [hullOf(state)] : []),
@@ -66,20 +80,28 @@ export function gainChart(state: State): HTMLElement {
     data: () => {
       const model = state.selection.model.value;
       const { x, y } = columnsOf(state, model);
-      return { columns: VIEWS[state.views.gain.value].columns, rows: Array.from(x, (value, i) => [value, y[i] ?? NaN, model.levels.threshold[i] ?? 0]) };
+      return { columns: VIEWS[viewOf(state)].columns, rows: Array.from(x, (value, i) => [value, y[i] ?? NaN, model.levels.threshold[i] ?? 0]) };
+    },
+    read: ([x]) => {
+      const level = levelNear(state, x);
+      const [across, up] = at(state.selection.model.value, level);
+      const [label, name] = labels(state);
+      const value = ["gain", "pr"].includes(viewOf(state)) ? percent(up) : number(up);
+      return readLevel(state, level, [across, up], `${lower(label)} ${percent(across)}, ${lower(name)} ${value}`);
     },
     handle: thresholdHandle(state, "gain curve", current),
-    drag: ([x]) => {
-      const model = state.selection.model.value;
-      const column = columnsOf(state, model).x;
-      setLevel(state, model, nearest((i) => column[i] ?? 0, column.length, x));
-    },
+    drag: ([x]) => setLevel(state, state.selection.model.value, levelNear(state, x)),
   });
+}
+
+function levelNear(state: State, x: number): number {
+  const column = columnsOf(state, state.selection.model.value).x;
+  return nearest((i) => column[i] ?? 0, column.length, x);
 }
 
 /** The curve as it is drawn: gain is the ROC curve in other units, lift and precision are not. */
 function drawn(state: State, model: Model): { x: Column; y: Column } {
-  const kind = state.views.gain.value;
+  const kind = viewOf(state);
   if (kind === "lift" || kind === "pr") return columnsOf(state, model);
   const { levels } = model;
   const share = state.costs.prevalence.value ?? samplePrevalence(levels);
@@ -90,7 +112,7 @@ function drawn(state: State, model: Model): { x: Column; y: Column } {
 function place(state: State, model: Model, level: number): Point {
   const { x, y } = columnsOf(state, model, [level]);
   const found = y[0] ?? NaN;
-  return [x[0] ?? 0, Number.isFinite(found) ? found : state.views.gain.value === "pr" ? 1 : 0];
+  return [x[0] ?? 0, Number.isFinite(found) ? found : viewOf(state) === "pr" ? 1 : 0];
 }
 
 /** Columns of the view for all levels, or for those asked for: 20 models have thousands at every step of a drag. */
@@ -100,7 +122,7 @@ function columnsOf(state: State, model: Model, which?: readonly number[]): { x: 
   const wanted = state.costs.prevalence.value; // not the context, so that costs redraw nothing
   const ofSample = wanted === null;
   const share = wanted ?? samplePrevalence(model.levels);
-  const kind = state.views.gain.value;
+  const kind = viewOf(state);
   const size = (which ?? tp).length;
   const [x, y] = [new Float64Array(size), new Float64Array(size)];
   for (let k = 0; k < size; k++) {
@@ -129,7 +151,7 @@ function hullOf(state: State): Series {
 
 /** In the chart in counts, the line of equal cost through a point. */
 function isoMarks(state: State, at: Point): Mark[] {
-  if (state.views.gain.value !== "count") return [];
+  if (viewOf(state) !== "count") return [];
   const { nPos, nNeg } = state.selection.model.value.levels;
   const slope = (nPos + nNeg) * probabilityThreshold(state.costs.context.value);
   const [from, to] = across(at, slope, UNIT, [0, positives(state)]);

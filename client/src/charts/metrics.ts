@@ -6,14 +6,15 @@ import { LONGEST_NAME, number, percent, shorten, tick } from "../format";
 import { levelAt, rates, type Rates, ratesAt } from "../math/levels";
 import { palette } from "../palette";
 import { setLevel, type State } from "../state/state";
-import { thresholdHandle } from "./shared";
+import { type Words, wordsOf } from "../state/words";
+import { readLevel, thresholdHandle } from "./shared";
 
-const SHOWN: readonly (readonly [keyof Rates, string, number, readonly number[]])[] = [
-  ["tpr", "Recall", 0, []],
-  ["precision", "Precision", 1, [7, 3]],
-  ["accuracy", "Accuracy", 2, [2, 2.5]],
-  ["f1", "F1", 3, [9, 3, 2, 3]],
-  ["depth", "Share positive", 4, [4, 2]],
+const SHOWN: readonly (readonly [keyof Rates, string, readonly number[]])[] = [
+  ["tpr", "Recall", []],
+  ["precision", "Precision", [7, 3]],
+  ["accuracy", "Accuracy", [2, 2.5]],
+  ["f1", "F1", [9, 3, 2, 3]],
+  ["depth", "Share positive", [4, 2]],
 ];
 
 export function metricsChart(state: State): HTMLElement {
@@ -37,8 +38,8 @@ export function metricsChart(state: State): HTMLElement {
     scene: () => ({ x: { label: "Threshold", domain: scores(), format: tick }, y: { label: "Value", domain: [0, 1], format: tick }, series: lines(state) }),
     marks: () => {
       const [x] = current();
-      const { quiet, hues, halo } = palette.value;
-      const dots = SHOWN.map(([key, , hue]) => ({ kind: "dot", at: [x, state.selection.rates.value[key]] as const, fill: hues[hue] ?? quiet, stroke: halo, r: 3.5 }) as const);
+      const { quiet, ink, halo } = palette.value;
+      const dots = SHOWN.map(([key]) => ({ kind: "dot", at: [x, state.selection.rates.value[key]] as const, fill: ink, stroke: halo, r: 3.5 }) as const);
       return [
         { kind: "line", from: [x, 0], to: [x, 1], stroke: quiet, width: 1, dash: [2, 3], role: "threshold" },
         ...dots.filter((dot) => Number.isFinite(dot.at[1])),
@@ -48,6 +49,11 @@ export function metricsChart(state: State): HTMLElement {
       columns: ["threshold", ...SHOWN.map(([key]) => key)],
       rows: Array.from(state.selection.model.value.levels.threshold, (threshold, i) => [threshold, ...SHOWN.map(([key]) => metricsAt(state, i)[key])]),
     }),
+    read: ([x]) => {
+      const level = Math.max(1, levelAt(state.selection.model.value.levels, x));
+      const at = metricsAt(state, level);
+      return readLevel(state, level, [x, at.tpr], SHOWN.map(([key, name]) => `${called(state, key, name)} ${percent(at[key])}`).join(", "));
+    },
     handle: thresholdHandle(state, "metrics", current),
     drag: ([x]) => setLevel(state, state.selection.model.value, Math.max(1, levelAt(state.selection.model.value.levels, x))),
   });
@@ -57,10 +63,15 @@ function metricsAt(state: State, level: number): Rates {
   return rates(...ratesAt(state.selection.model.value.levels, level), state.selection.prevalence.value);
 }
 
+/** What a metric is called; the others are the same for everybody. */
+function called(state: State, key: keyof Rates, name: string): string {
+  return key === "tpr" && state.views.audience.value === "learning" ? name : ({ ...wordsOf(state) }[key as keyof Words] ?? name);
+}
+
 function lines(state: State): Series[] {
   const { levels } = state.selection.model.value;
   const all = Array.from(levels.tpr, (_, i) => metricsAt(state, i)).slice(1);
   const x: Column = levels.threshold.slice(1);
-  const { hues, quiet } = palette.value;
-  return SHOWN.map(([key, name, hue, dash]) => ({ x, y: all.map((entry) => entry[key]), stroke: hues[hue] ?? quiet, dash, name, width: 1.7 }));
+  const { ink } = palette.value; // the hues are the models'
+  return SHOWN.map(([key, name, dash]) => ({ x, y: all.map((entry) => entry[key]), stroke: ink, dash, name: called(state, key, name), width: 1.7 }));
 }

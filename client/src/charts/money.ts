@@ -1,31 +1,35 @@
 /** Profit over the share contacted, and net benefit over the threshold probability. */
 
+import { effect } from "@preact/signals-core";
+
 import { chart } from "../chart/chart";
 import type { Mark, Point, Scene, Series, Through } from "../chart/scene";
 import type { Model } from "../data";
 import { count, number, percent, tick } from "../format";
-import { choices } from "../inputs";
 import { falseAlarmCost, missCost, probabilityThreshold } from "../math/context";
 import { depthAt, levelAt, nearest, ratesAt, samplePrevalence } from "../math/levels";
 import { netBenefit, perfectProfit, profit, profitOf, randomProfit } from "../math/profit";
 import { palette } from "../palette";
 import { setLevel, type State } from "../state/state";
-import { colourOf, modelLines, pointMarks, setRatio, thresholdHandle, throughRates, UNIT } from "./shared";
+import { lower, wordsOf } from "../state/words";
+import { colourOf, depthAxis, fullChoice, highestScore, modelLines, pointMarks, readLevel, secondChoice, setRatio, thresholdHandle, throughRates } from "./shared";
 
 const GRID = Float64Array.from({ length: 99 }, (_, i) => (i + 1) / 100);
 
 export function moneyChart(state: State): HTMLElement {
-  const view = choices("View", [["profit", "Profit"], ["benefit", "Net benefit"]], state.views.money);
-  const isProfit = (): boolean => state.views.money.value === "profit";
+  const isProfit = (): boolean => state.views.second.value !== "benefit";
   const current = (): Point => {
     if (isProfit()) return profitAt(state, state.selection.model.value, state.selection.current.value.level);
     const at = clampProbability(probabilityThreshold(state.costs.context.value));
     return [at, benefitAt(state, state.selection.model.value, at)];
   };
+  const full = fullChoice(state);
+  effect(() => void (full.hidden = isProfit()));
   return chart({
     id: "money",
     title: () => (isProfit() ? "Profit" : "Net benefit"),
-    tools: [view],
+    tools: [full, secondChoice(state)],
+    shown: () => ["profit", "benefit"].includes(state.views.second.value),
     describe: () => (isProfit() ? describeProfit(state) : describeBenefit(state)),
     scene: () => (isProfit() ? profitScene(state) : benefitScene(state)),
     marks: () => (isProfit() ? profitMarks(state, current()) : benefitMarks(state, current())),
@@ -39,14 +43,28 @@ export function moneyChart(state: State): HTMLElement {
       const { x, y } = profitColumns(state, model);
       return { columns: ["depth", "profit", "threshold"], rows: Array.from(x, (depth, i) => [depth, y[i] ?? NaN, model.levels.threshold[i] ?? 0]) };
     },
+    read: ([x]) => {
+      const model = state.selection.model.value;
+      if (isProfit()) {
+        const level = levelNear(state, x);
+        const [depth, money] = profitAt(state, model, level);
+        return readLevel(state, level, [depth, money], `${lower(wordsOf(state).depth)} ${percent(depth)}, profit ${number(money)}`);
+      }
+      const at = clampProbability(x);
+      const value = benefitAt(state, model, at);
+      return model.calibration ? { at: [at, value], text: `threshold probability ${percent(at)}: net benefit ${number(value)}, treat all ${number(treatAll(state, at))}` } : null;
+    },
     handle: thresholdHandle(state, "profit curve", current),
     drag: ([x]) => {
       if (!isProfit()) return setRatio(state, x / (1 - x));
-      const model = state.selection.model.value;
-      const { x: depth } = profitColumns(state, model);
-      setLevel(state, model, nearest((i) => depth[i] ?? 0, depth.length, x));
+      setLevel(state, state.selection.model.value, levelNear(state, x));
     },
   });
+}
+
+function levelNear(state: State, x: number): number {
+  const { x: depth } = profitColumns(state, state.selection.model.value);
+  return nearest((i) => depth[i] ?? 0, depth.length, x);
 }
 
 function shareOf(state: State, model: Model): number {
@@ -108,8 +126,8 @@ function profitScene(state: State): Scene {
   ];
   const room = (high - low || 1) * 0.06;
   return {
-    x: { label: "Share predicted positive", domain: UNIT, format: tick },
-    y: { label: `Profit compared with contacting nobody${unit}`, domain: [low - room, high + room], format: tick },
+    x: depthAxis(state),
+    y: { label: `Profit compared with ${wordsOf(state).acting} nobody${unit}`, domain: [low - room, high + room], format: tick },
     series: [...references, ...lines],
   };
 }
@@ -134,7 +152,7 @@ function describeProfit(state: State): string {
   const money = (value: number): string => `${state.campaign.currency.value}${number(value)}`;
   const chance = randomProfit(context, campaign, share, depth);
   const all = randomProfit(context, campaign, share, 1);
-  return `Profit of contacting ${count(depth * population)} of ${count(population)}: ${money(gain)}. At random: ${money(chance)} (dotted). Contacting everybody: ${money(all)}. Perfect model: ${money(perfectProfit(context, campaign, share, share))} (dashed).`;
+  return `Profit of ${wordsOf(state).acting} ${count(depth * population)} of ${count(population)}: ${money(gain)}. At random: ${money(chance)} (dotted). Everybody: ${money(all)}. Perfect model: ${money(perfectProfit(context, campaign, share, share))} (dashed).`;
 }
 
 function clampProbability(value: number): number {
@@ -154,14 +172,16 @@ function treatAll(state: State, probability: number): number {
 function benefitScene(state: State): Scene {
   const { axis, quiet } = palette.value;
   const share = state.selection.prevalence.value;
+  const top = highestScore(state);
+  const grid = top === 1 ? GRID : GRID.map((p) => p * top);
   const lines = modelLines(state, (model) =>
-    model.calibration ? { x: GRID, y: GRID.map((p) => benefitAt(state, model, p)) } : null,
+    model.calibration ? { x: grid, y: grid.map((p) => benefitAt(state, model, p)) } : null,
   );
   return {
-    x: { label: "Threshold probability", domain: UNIT, format: tick },
+    x: { label: "Threshold probability", domain: [0, top], format: tick },
     y: { label: "Net benefit per case", domain: [-0.3 * share, 1.05 * share], format: tick },
     series: [
-      { x: GRID, y: GRID.map((p) => treatAll(state, p)), stroke: quiet, width: 1, dash: [2, 3] },
+      { x: grid, y: grid.map((p) => treatAll(state, p)), stroke: quiet, width: 1, dash: [2, 3] },
       { x: [0, 1], y: [0, 0], stroke: axis, width: 1 },
       ...lines,
     ],

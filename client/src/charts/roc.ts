@@ -3,14 +3,16 @@
 import { chart } from "../chart/chart";
 import { across, type Mark, type Point, type Series } from "../chart/scene";
 import type { Model } from "../data";
-import { count, LONGEST_NAME, number, percent, shorten, tick } from "../format";
+import { h, menu } from "../dom";
+import { count, LONGEST_NAME, number, percent, shorten } from "../format";
 import { toggle } from "../inputs";
 import { slope } from "../math/context";
 import { byThreshold, vertical } from "../math/folds";
 import { ratesAt, samplePrevalence, wilson } from "../math/levels";
 import { palette } from "../palette";
 import { setLevel, type State } from "../state/state";
-import { bandChoice, colourOf, foldsChoice, foldsOfModel, modelLines, pointMarks, setRatio, thresholdHandle, throughRates, UNIT } from "./shared";
+import { lower, wordsOf } from "../state/words";
+import { bandChoice, colourOf, foldsChoice, foldsOfModel, modelLines, pointMarks, rateAxis, readLevel, setRatio, thresholdHandle, throughRates, UNIT } from "./shared";
 
 const AS_IT_IS = { a: 1, b: 0, c: 0, d: 1, f: 0 };
 
@@ -20,11 +22,11 @@ export function rocChart(state: State): HTMLElement {
   return chart({
     id: "roc",
     title: () => "ROC curve",
-    tools: [...foldsChoice(state), hullsChoice(state), bandChoice(state)],
+    tools: [...foldsChoice(state), menu("", h("summary", {}, "Options"), h("div", {}, hullsChoice(state), bandChoice(state)))],
     describe: () => describe(state),
     scene: () => ({
-      x: { label: "False positive rate", domain: UNIT, format: tick },
-      y: { label: "True positive rate", domain: UNIT, format: tick },
+      x: rateAxis(wordsOf(state).fpr),
+      y: rateAxis(wordsOf(state).tpr),
       series: [
         { x: [0, 1], y: [0, 1], stroke: palette.value.axis, width: 1, dash: [2, 3] },
         ...bandOf(state),
@@ -41,6 +43,11 @@ export function rocChart(state: State): HTMLElement {
         columns: ["fpr", "tpr", "threshold"],
         rows: Array.from(levels.fpr, (fpr, i) => [fpr, levels.tpr[i] ?? 0, (i > 0 && text?.[i - 1]) || (levels.threshold[i] ?? 0)]),
       };
+    },
+    read: (at, toPixels) => {
+      const level = nearestPoint(state, at, toPixels);
+      const [x, y] = place(state.selection.model.value, level);
+      return readLevel(state, level, [x, y], `${lower(wordsOf(state).tpr)} ${percent(y)}, ${lower(wordsOf(state).fpr)} ${percent(x)}`);
     },
     handle: thresholdHandle(state, "ROC curve", current),
     drag: (at, toPixels, start) => {
@@ -108,7 +115,7 @@ function describe(state: State): string {
   const decides = own ? ` Ring: the decisions of the model itself (${percent(own[1])} and ${percent(own[0])}).` : "";
   const folds = { none: "", each: " Thin lines: the folds.", vertical: " Dotted: mean of the folds at each false positive rate, with its 95% band.", threshold: " Dotted: mean of the folds at each threshold, with its 95% band." };
   const half = model.value.calibration ? " Square: threshold 0.5." : "";
-  return `${shorten(model.value.name, LONGEST_NAME)}: true positive rate ${percent(tpr)}, false positive rate ${percent(fpr)}. The dashed line of equal cost has slope ${number(m)}.${half}${decides}${state.rows.folds.value.length ? folds[state.views.folds.value] : ""}${thinned}`;
+  return `${shorten(model.value.name, LONGEST_NAME)}: ${lower(wordsOf(state).tpr)} ${percent(tpr)}, ${lower(wordsOf(state).fpr)} ${percent(fpr)}. The dashed line of equal cost has slope ${number(m)}.${half}${decides}${state.rows.folds.value.length ? folds[state.views.folds.value] : ""}${thinned}`;
 }
 
 function currentSlope(state: State): number {

@@ -1,16 +1,61 @@
 /** What the charts of several models have in common. */
 
-import type { Handle } from "../chart/chart";
-import type { Column, Mark, Point, Series, Through } from "../chart/scene";
+import type { Handle, Reading } from "../chart/chart";
+import type { Axis, Column, Mark, Point, Series, Through } from "../chart/scene";
 import type { Model } from "../data";
+import { count, number, tick } from "../format";
 import { selectOf, toggle } from "../inputs";
+import { depthAt, nearest, samplePrevalence } from "../math/levels";
 import { palette } from "../palette";
 import { chooseModel, setLevel, type State, stepModel } from "../state/state";
+import { wordsOf } from "../state/words";
 
 export const UNIT = [0, 1] as const;
 
+/** An axis of rates: a line at each quarter, a number at each half. */
+export function rateAxis(label: string): Axis {
+  return { label, domain: UNIT, ticks: [0, 0.25, 0.5, 0.75, 1], format: (value) => (Number.isInteger(2 * value) ? tick(value) : "") };
+}
+
 export function colourOf(state: State, model: number): string {
   return state.models.styles.value[model]?.stroke ?? palette.value.ghost;
+}
+
+/** A prevalence below which the highest scores are what matters. */
+const RARE = 0.05;
+
+/** The axis of the share predicted positive: by powers of ten where positives are rare. */
+export function depthAxis(state: State): Axis {
+  const label = wordsOf(state).depth;
+  const share = state.costs.prevalence.value ?? samplePrevalence(state.selection.model.value.levels); // not the context, so that costs redraw nothing
+  if (share >= RARE) return rateAxis(label);
+  return { label, domain: [10 ** Math.floor(Math.log10(share / 5)), 1], log: true, format: (value) => `${tick(100 * value)}%` };
+}
+
+/** Share of the cases whose scores an axis of probabilities need not reach. */
+const BEYOND = 0.005;
+
+/** The probability up to which scores lie, but for a few, rounded up; 1 where the reader wants the whole axis. */
+export function highestScore(state: State): number {
+  if (state.views.full.value) return 1;
+  const ends = state.models.drawn.value.filter(({ calibration }) => calibration).map(({ levels }) => {
+    const level = nearest((i) => depthAt(levels, i, samplePrevalence(levels)), levels.size, BEYOND);
+    return levels.threshold[Math.max(1, level)] ?? 1;
+  });
+  return roundUp(Math.max(0, ...ends));
+}
+
+/** A probability rounded up to 1, 2 or 5 times a power of ten, or to a tenth above a half. */
+export function roundUp(value: number): number {
+  if (!(value > 0) || value > 0.5) return value > 0.9 || !(value > 0) ? 1 : Math.ceil(value * 10 - 1e-9) / 10;
+  const power = 10 ** Math.floor(Math.log10(value));
+  return Number((power * [1, 2, 5, 10].find((factor) => factor * power >= value - 1e-12)!).toPrecision(3));
+}
+
+/** Whether axes of probabilities end where the scores do. */
+export function fullChoice(state: State): HTMLElement {
+  const { full } = state.views;
+  return toggle("0–1", () => full.value, () => (full.value = !full.value), { class: "quiet-button", title: "Show probabilities from 0 to 1" });
 }
 
 /** A line a model: grey ones first, the current one last and widest. */
@@ -85,6 +130,19 @@ export function thresholdHandle(state: State, chartName: string, at: () => Point
     }),
     key: thresholdKeys(state),
   };
+}
+
+/** The chart next to the ROC curve. */
+export function secondChoice(state: State): HTMLElement {
+  const options = [["gain", "Gain"], ["count", "Lift in counts"], ["lift", "Lift"], ["pr", "Precision–recall"], ["profit", "Profit"], ["benefit", "Net benefit"]] as const;
+  return selectOf(options, state.views.second, { class: "quiet-button", "aria-label": "View" });
+}
+
+/** What a chart says of a threshold of the current model: both coordinates in words, and the counts. */
+export function readLevel(state: State, level: number, at: Point, words: string): Reading {
+  const { levels, thresholdText } = state.selection.model.value;
+  const threshold = level === 0 ? "nobody" : level === levels.size - 1 ? "everybody" : `score ≥ ${thresholdText?.[level - 1] ?? number(levels.threshold[level]!)}`;
+  return { at, text: `${threshold}: ${words}; ${count(levels.tp[level]!)} true, ${count(levels.fp[level]!)} false positives` };
 }
 
 /** Whether bands are shown: one choice for all charts that have one. */

@@ -59,6 +59,10 @@ export function winnersChart(state: State): HTMLElement {
         return step !== undefined || (event.key === "Escape" && thresholdKeys(state)(event));
       },
     },
+    read: ([power]) => {
+      const zone = seen.value.find(({ low, high }) => low <= power && power <= high);
+      return zone ? { at: [power, 0.5], text: `cost ratio ${number(10 ** power)}: ${regionName(state, zone.zone)}` } : null;
+    },
     drag: ([power]) => move(power),
   });
 }

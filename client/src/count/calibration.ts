@@ -7,7 +7,7 @@ import type { Numbers } from "./numbers";
 import { areProbabilities, type Ranked } from "./threshold_counts";
 import { betaincinv } from "./special";
 
-/** Bins of equal width, as many as `rocscope.calibration_curve` has by default. */
+/** As many bins as `rocscope.calibration_curve` has by default. */
 const BINS = 10;
 
 /** Distinct probabilities from the lowest up, with positives and all rows at each. */
@@ -17,9 +17,11 @@ interface Outcomes { readonly score: Float64Array; readonly pos: Float64Array; r
 export function calibrationOf(ranked: Ranked, summedOnly = false): Calibration | null {
   if (!areProbabilities(ranked)) return null;
   const { threshold, pos, neg, type } = ranked;
-  const summed = { bins: binned(ranked), rug: rug(ranked) };
   const rows = ranked.nPos + ranked.nNeg;
-  const ece = sum(summed.bins.map(({ n, x, y }) => (n / rows) * Math.abs(x - y)));
+  const equalWidths = binned(ranked, widths(type));
+  const finer = equalWidths.some(({ n }) => n > rows / 2) ? binned(ranked, counts(rows)) : [];
+  const summed = { bins: finer.length > equalWidths.length ? finer : equalWidths, rug: rug(ranked) };
+  const ece = sum(equalWidths.map(({ n, x, y }) => (n / rows) * Math.abs(x - y)));
   const numbers = { brier: brier(ranked) / rows, ece, ici: null, p_value: null };
   if (summedOnly) return { ...summed, smooth: null, numbers: { ...numbers, ...NOT_KNOWN } };
   const last = pos.length - 1;
@@ -49,14 +51,27 @@ function brier({ threshold, pos, neg }: Ranked): number {
 
 type Bin = Calibration["bins"][number];
 
-/** Bins [low, high) of equal width, the last one closed; of those with rows. */
-function binned({ threshold, pos, neg, type }: Ranked): Bin[] {
-  const edges = Array.from({ length: BINS }, (_, bin) => (type === "float32" ? Math.fround((bin + 1) / BINS) : (bin + 1) / BINS));
+/** Whether a level is beyond a bin, from its probability and the rows below it. */
+type IsBeyond = (bin: number, p: number, below: number) => boolean;
+
+/** Bins [low, high) of equal width, the last one closed. */
+function widths(type: Numbers["type"]): IsBeyond {
+  return (bin, p) => p >= (type === "float32" ? Math.fround((bin + 1) / BINS) : (bin + 1) / BINS);
+}
+
+/** Bins of about equally many rows, as `rocscope.calibration.outcomes.Outcomes.starts` has them. */
+function counts(rows: number): IsBeyond {
+  return (bin, _, below) => below >= (((bin + 1) * rows) / BINS) * (1 - 1e-12);
+}
+
+/** The bins that have rows. */
+function binned({ threshold, pos, neg }: Ranked, isBeyond: IsBeyond): Bin[] {
   const sums = Array.from({ length: BINS }, () => ({ pos: 0, n: 0, score: 0 }));
-  let bin = 0;
+  let [bin, below] = [0, 0];
   for (let i = pos.length - 1; i >= 0; i--) {
     const [p, total] = [Number(threshold[i]), pos[i]! + neg[i]!];
-    while (bin < BINS - 1 && p >= edges[bin]!) bin++;
+    while (bin < BINS - 1 && isBeyond(bin, p, below)) bin++;
+    below += total;
     const into = sums[bin]!;
     into.pos += pos[i]!;
     into.n += total;

@@ -12,15 +12,25 @@ import type { State } from "../state/state";
 /** Rows of the table of pairs that its height shows: see `#comparisons .scroll`. */
 const PAIRS_IN_SIGHT = 7;
 
+/** Columns of a table that fit beside each other: the measure and six models. */
+const MOST_COLUMNS = 7;
+
 /** What a validation reports, with intervals, for all rows and the costs that the report was made for. */
 export function validationCard({ report: { validation } }: State): HTMLElement[] {
-  const tables = Object.entries(validation).map(([domain, rows]) => {
+  const tables = Object.entries(validation).map(([domain, measures]) => {
+    const rows = Object.keys(measures[0] ?? {}).length > MOST_COLUMNS ? turned(measures) : measures;
     const box = scroller(`Table of ${domain.toLowerCase()}`, textTable(rows, domain));
     box.style.setProperty("--columns", String(Object.keys(rows[0] ?? {}).length));
     return box;
   });
   const note = "All rows, at the costs and prevalence that the report was created with. 95% confidence intervals in brackets.";
   return tables.length ? [card("validation", "wide", "Validation", [], ...tables, h("p", { class: "caption" }, note))] : [];
+}
+
+/** A row for each model in place of a column. */
+function turned(measures: readonly Readonly<Record<string, string>>[]): Record<string, string>[] {
+  const [first = "", ...models] = Object.keys(measures[0]!);
+  return models.map((model) => Object.fromEntries([["model", model], ...measures.map((row) => [row[first] ?? "", row[model] ?? ""])]));
 }
 
 export function about(state: State): HTMLElement[] {
@@ -71,12 +81,13 @@ function pairWords(models: number, shown: number): string {
 
 function comparisonTable(models: readonly Model[], { rows }: Comparisons): HTMLElement {
   const text = (p: number | null | undefined): string => (p == null ? "–" : pValue(p));
-  const cells = rows.map(([first, second, difference, low, high, p, adjusted]) => [
-    h("span", {}, name(models[second]?.name ?? "", LONGEST_NAME), " − ", name(models[first]?.name ?? "", LONGEST_NAME)),
-    fixed(difference, 4),
-    low == null ? "–" : `[${fixed(low, 4)}, ${fixed(high, 4)}]`,
-    text(p),
-    text(adjusted),
-  ]);
-  return table(["models", "difference", "95% interval", "p", "adjusted p"], cells);
+  const cells = rows.map(([first, second, difference, low, high, p, adjusted]) => {
+    const up = difference >= 0;
+    const [higher, lower] = (up ? [second, first] : [first, second]).map((index) => name(models[index]?.name ?? "", LONGEST_NAME)) as [HTMLElement, HTMLElement];
+    const ends = low == null || high == null ? "–" : up ? `[${fixed(low, 4)}, ${fixed(high, 4)}]` : `[${fixed(-high, 4)}, ${fixed(-low, 4)}]`;
+    const sure = adjusted ?? p;
+    const says = sure == null ? [lower] : sure < 0.05 ? ["higher than ", lower] : ["not significantly higher than ", lower];
+    return [higher, h("span", {}, ...says), fixed(Math.abs(difference), 4), ends, text(p), text(adjusted)];
+  });
+  return table(["AUC of", "is", "difference", "95% interval", "p", "adjusted p"], cells);
 }

@@ -1,8 +1,9 @@
 /** A campaign: whom to contact with what effect. The unit cost and benefit are the costs of the bar in other words. */
 
-import { csvOf, fileName } from "../chart/export";
+import { csvOf } from "../chart/export";
+import { offer } from "../chart/offers";
 import { follow, inSight } from "../chart/visible";
-import { become, button, card, download, h, scroller, table, terms } from "../dom";
+import { become, card, h, scroller, table, terms } from "../dom";
 import { count, fixed, number, percent } from "../format";
 import { typed } from "../inputs";
 import { falseAlarmCost, missCost, MOST_AMOUNT } from "../math/context";
@@ -112,9 +113,6 @@ export function decilesCard(state: State): HTMLElement {
     ]);
     box.replaceChildren(table(DECILE_COLUMNS, rows));
   });
-  const save = button("CSV", () => download(`${fileName(state.selection.model.value.name, "deciles")}.csv`, csvOf(DECILE_COLUMNS, decilesOf(state))), {
-    class: "quiet-button",
-    "aria-label": "Save the deciles as CSV",
-  });
-  return card("deciles", "two", "Deciles", [save], box);
+  offer("deciles", { title: () => "Deciles", csv: () => csvOf(DECILE_COLUMNS, decilesOf(state)) });
+  return card("deciles", "", "Deciles", [], box);
 }

@@ -8,6 +8,7 @@ import { choices } from "../inputs";
 import { wilson } from "../math/levels";
 import { type Cells, cellsAt, sampleCells } from "../math/point";
 import type { State } from "../state/state";
+import { wordsOf } from "../state/words";
 
 const CELLS = ["tp", "fn", "fp", "tn"] as const;
 const NAMES = { tp: "true positives", fn: "false negatives", fp: "false positives", tn: "true negatives" };
@@ -66,15 +67,16 @@ function rateRows(state: State): [string, string][] {
   const { levels } = state.selection.model.value;
   const { tpr, fpr, precision, npv, accuracy, lift } = state.selection.rates.value;
   const { tp, fp } = currentCells(state);
+  const words = wordsOf(state);
   const withInterval = (value: number, hits: number, n: number): string => {
     if (!levels.whole) return percent(value);
     const [low, high] = wilson(hits, n);
     return `${percent(value)} [${percent(low)}, ${percent(high)}]`;
   };
   return [
-    ["True positive rate", withInterval(tpr, tp, levels.nPos)],
-    ["False positive rate", withInterval(fpr, fp, levels.nNeg)],
-    ["Precision", percent(precision)],
+    [words.tpr, withInterval(tpr, tp, levels.nPos)],
+    [words.fpr, withInterval(fpr, fp, levels.nNeg)],
+    [words.precision, percent(precision)],
     ["NPV", percent(npv)],
     ["Accuracy", percent(accuracy)],
     ["Lift", Number.isFinite(lift) ? lift.toFixed(2) : "–"],

@@ -9,6 +9,8 @@ import { MOST_AMOUNT } from "../math/context";
 import { depthAt, levelAt, nearest, ratesAt, samplePrevalence } from "../math/levels";
 import type { ThresholdBy } from "../state/selection";
 import { chooseModel, setLevel, type State } from "../state/state";
+import { FIRST_VIEW } from "../state/views";
+import { AUDIENCES } from "../state/words";
 
 interface ControlOptions {
   readonly id: string;
@@ -19,7 +21,8 @@ interface ControlOptions {
   readonly entry: () => string;
   readonly words: () => string;
   readonly slide: (position: number) => void;
-  readonly type: (value: number) => void;
+  /** Take an entry, or say what is wrong with it. */
+  readonly type: (value: number) => string | void;
   readonly unit?: string;
   readonly beside?: HTMLElement;
 }
@@ -29,7 +32,11 @@ function control(options: ControlOptions): HTMLElement {
   const range = h("input", { type: "range", id: `${id}-range`, min: slider.min, step: slider.step, "aria-label": options.label });
   const entry = h("input", { type: "number", id, step: "any", inputmode: "decimal", autocomplete: "off" });
   range.addEventListener("input", () => options.slide(range.valueAsNumber));
-  typed(entry, options.entry, () => Number.isFinite(entry.valueAsNumber) && options.type(entry.valueAsNumber));
+  typed(entry, options.entry, () => {
+    const wrong = Number.isFinite(entry.valueAsNumber) ? options.type(entry.valueAsNumber) : "";
+    entry.setCustomValidity(wrong || "");
+    if (wrong) entry.reportValidity();
+  });
   effect(() => {
     const [at, max] = [options.position(), slider.max()];
     dress(range, { max, "--at": (at - slider.min) / (max - slider.min || 1), "aria-valuetext": options.words() });
@@ -52,7 +59,7 @@ function costControl(id: string, label: string, cost: { value: number }): HTMLEl
     entry: () => String(cost.value),
     words: () => number(cost.value),
     slide: (at) => (cost.value = Number((10 ** at).toPrecision(3))),
-    type: (value) => (cost.value = Math.min(MOST_AMOUNT, Math.max(0, value))),
+    type: (value) => void (cost.value = Math.min(MOST_AMOUNT, Math.max(0, value))),
   });
 }
 
@@ -73,17 +80,17 @@ function prevalenceControl(state: State): HTMLElement {
     words: () => percent(state.selection.prevalence.value),
     slide: (at) => (state.costs.prevalence.value = Number((1 / (1 + Math.exp(-at))).toPrecision(3))),
     type: (value) => {
-      if (value >= 1e-7 && value < 100) state.costs.prevalence.value = Number((value / 100).toPrecision(12));
+      if (!(value >= 1e-7 && value < 100)) return "A prevalence is above 0% and below 100%.";
+      state.costs.prevalence.value = Number((value / 100).toPrecision(12));
     },
     unit: "%",
     beside: sample,
   });
 }
 
-const BY: readonly (readonly [ThresholdBy, string])[] = [["score", "by score"], ["depth", "by share positive"], ["tpr", "by TPR"], ["fpr", "by FPR"]];
+const BY: readonly (readonly [ThresholdBy, string])[] = [["score", "score"], ["depth", "share positive"], ["tpr", "TPR"], ["fpr", "FPR"]];
 
 function thresholdControl(state: State): HTMLElement {
-  const by = selectOf(BY, state.selection.by, { id: "threshold-by", "aria-label": "Set the threshold by" });
   const best = button("best", () => chooseModel(state, null), { class: "link", title: "Back to the best threshold (Esc)", "aria-label": "Back to the best threshold" });
   effect(() => {
     best.hidden = state.selection.pinned.value === null && state.selection.chosen.value === null;
@@ -111,12 +118,12 @@ function thresholdControl(state: State): HTMLElement {
       const level = state.selection.by.value === "score" ? levelAt(levels, value) : nearest(column, levels.size, value / 100);
       setLevel(state, state.selection.model.value, level);
     },
-    beside: h("span", { class: "beside" }, by, best),
+    beside: best,
   });
 }
 
-/** Costs of right decisions, which most have at 0. */
-export function rightCosts(state: State): HTMLElement {
+/** What most leave as it is: by what the threshold is set, and the costs of right decisions. */
+function moreControls(state: State): HTMLElement {
   const entry = (id: string, label: string, cost: { value: number }): HTMLElement[] => {
     const field = h("input", { type: "number", id, step: "any", autocomplete: "off" });
     const write = (): void => {
@@ -124,9 +131,12 @@ export function rightCosts(state: State): HTMLElement {
     };
     return [h("label", { for: id }, label), typed(field, () => String(cost.value), write)];
   };
-  const summary = h("summary", { title: "Costs of correct predictions; enter a gain as a negative cost" });
-  effect(() => setText(summary, `Correct predictions: ${state.costs.tp.value || state.costs.tn.value ? `${number(state.costs.tp.value)} and ${number(state.costs.tn.value)}` : "no cost"}`));
-  const fields = h("div", { class: "entries" }, ...entry("cost-tp", "Cost of a true positive", state.costs.tp), ...entry("cost-tn", "Cost of a true negative", state.costs.tn));
+  const summary = h("summary", { title: "Costs of correct predictions; how the threshold is set" });
+  effect(() => setText(summary, state.costs.tp.value || state.costs.tn.value ? `Correct predictions: ${number(state.costs.tp.value)} and ${number(state.costs.tn.value)}` : "More"));
+  const words = selectOf(AUDIENCES, state.views.audience, { id: "words" });
+  words.addEventListener("change", () => (state.views.second.value = FIRST_VIEW[state.views.audience.value]));
+  const by = selectOf(BY, state.selection.by, { id: "threshold-by" });
+  const fields = h("div", { class: "entries" }, ...entry("cost-tp", "Cost of a true positive", state.costs.tp), ...entry("cost-tn", "Cost of a true negative", state.costs.tn), h("label", { for: "threshold-by" }, "Set the threshold by"), by, h("label", { for: "words" }, "Words"), words);
   return menu("right-costs", summary, fields);
 }
 
@@ -138,5 +148,6 @@ export function controls(state: State): HTMLElement {
     costControl("cost-fn", "Cost of a false negative", state.costs.fn),
     prevalenceControl(state),
     thresholdControl(state),
+    moreControls(state),
   );
 }

@@ -1,12 +1,14 @@
 /** The table of cut-offs of the current model: rates with intervals and Youden's index, at a few thresholds here, at all of them as CSV. */
 
-import { csvOf, fileName } from "../chart/export";
+import { csvOf } from "../chart/export";
+import { offer } from "../chart/offers";
 import { follow, inSight } from "../chart/visible";
-import { button, card, download, h, scroller, table } from "../dom";
+import { card, h, scroller, table } from "../dom";
 import { fixed, number, percent } from "../format";
 import { tooltip } from "../inputs";
 import { nearest, rates, samplePrevalence, thresholdAt, wilson } from "../math/levels";
 import type { State } from "../state/state";
+import { wordsOf } from "../state/words";
 
 const SHARES = [0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]; // predicted positive, near which a threshold is shown
 const COLUMNS = ["threshold", "tp", "fp", "fn", "tn", ...["sensitivity", "specificity", "precision"].flatMap((rate) => [rate, `${rate}_low`, `${rate}_high`]), "youden"];
@@ -41,6 +43,7 @@ export function cutoffsCard(state: State): HTMLElement {
   const box = scroller("Table of cut-offs");
   follow(inSight(box), () => {
     const { levels, best } = shownLevels(state);
+    const words = wordsOf(state);
     const rows = levels.map((level) => {
       const [threshold, , , , , ...found] = rowAt(state, level);
       const rate = (at: number): string => percent(found[at]!) + (Number.isNaN(found[at + 1]!) ? "" : ` [${percent(found[at + 1]!)}, ${percent(found[at + 2]!)}]`);
@@ -49,13 +52,10 @@ export function cutoffsCard(state: State): HTMLElement {
       const text = threshold === -Infinity ? "everybody" : number(threshold);
       return [mark ? h("span", {}, chosen ? h("strong", {}, text) : text, h("small", {}, ` ${mark}`)) : text, rate(0), rate(3), rate(6), fixed(found[9]!, 3)];
     });
-    box.replaceChildren(table(["Threshold", "Sensitivity", "Specificity", "Precision", "Youden index"], rows));
+    box.replaceChildren(table(["Threshold", words.tpr, words.tnr, words.precision, "Youden index"], rows));
   });
   const all = (): Row[] => Array.from({ length: state.selection.model.value.levels.size }, (_, level) => rowAt(state, level));
-  const save = button("CSV", () => download(`${fileName(state.selection.model.value.name, "cutoffs")}.csv`, csvOf(COLUMNS, all())), {
-    class: "quiet-button",
-    "aria-label": "Save the cut-offs as CSV",
-  });
+  offer("cutoffs", { title: () => "Cut-offs", csv: () => csvOf(COLUMNS, all()) });
   const said = "Wilson intervals at 95%. Precision has one at the prevalence of the sample only. The CSV file has all thresholds of the report.";
-  return card("cutoffs", "wide", "Cut-offs", [tooltip(() => said), save], box);
+  return card("cutoffs", "wide", "Cut-offs", [tooltip(() => said)], box);
 }

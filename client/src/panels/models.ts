@@ -2,16 +2,18 @@
 
 import { computed, effect } from "@preact/signals-core";
 
-import { csvOf, fileName } from "../chart/export";
+import { csvOf } from "../chart/export";
+import { offer } from "../chart/offers";
 import { follow, inSight } from "../chart/visible";
 import { colourOf } from "../charts/shared";
 import type { Model } from "../data";
-import { button, card, download, dress, h, name, s, scroller, select, setText } from "../dom";
+import { button, card, dress, h, name, s, scroller, select, setText } from "../dom";
 import { fixed, number, percent } from "../format";
-import { tooltip } from "../inputs";
+import { toggle, tooltip } from "../inputs";
 import { thresholdAt } from "../math/levels";
 import type { Look } from "../state/models";
 import { chooseModel, setLook, type State } from "../state/state";
+import { wordsOf } from "../state/words";
 import { costOf } from "./verdict";
 
 interface Column {
@@ -19,6 +21,8 @@ interface Column {
   readonly title: string;
   readonly value: (state: State, model: Model) => number;
   readonly text: (value: number, state: State, model: Model) => string;
+  /** Whether it is shown at first. */
+  readonly first?: boolean;
   /** Whether smaller is better, so that sorting starts there. */
   readonly ascending?: boolean;
 }
@@ -27,11 +31,11 @@ const level = (state: State, model: Model): number => state.selection.bestLevels
 const calibrationNumber = (model: Model, key: string): number => model.calibration?.numbers[key] ?? NaN;
 
 const COLUMNS: readonly Column[] = [
-  { key: "auc", title: "AUC", value: (_, { auc }) => auc.value, text: (value, _, { auc }) => withInterval(value, auc.low, auc.high) },
-  { key: "threshold", title: "Best threshold", value: (state, model) => thresholdAt(model.levels, level(state, model)), text: number },
+  { key: "auc", title: "AUC", value: (_, { auc }) => auc.value, first: true, text: (value, { views }, { auc }) => (views.measures.value ? withInterval(value, auc.low, auc.high) : fixed(value)) },
+  { key: "threshold", title: "Best threshold", value: (state, model) => thresholdAt(model.levels, level(state, model)), text: number, first: true },
   { key: "tpr", title: "TPR", value: (state, model) => model.levels.tpr[level(state, model)] ?? NaN, text: percent },
   { key: "fpr", title: "FPR", value: (state, model) => model.levels.fpr[level(state, model)] ?? NaN, text: percent, ascending: true },
-  { key: "cost", title: "Cost per case", value: (state, model) => costOf(state, { model: model.index, level: level(state, model) }), text: number, ascending: true },
+  { key: "cost", title: "Cost per case", value: (state, model) => costOf(state, { model: model.index, level: level(state, model) }), text: number, ascending: true, first: true },
   { key: "ap", title: "Average precision", value: (_, model) => model.average_precision, text: (value) => fixed(value) },
   { key: "brier", title: "Brier", value: (_, model) => calibrationNumber(model, "brier"), text: (value) => fixed(value, 4), ascending: true },
   { key: "slope", title: "Calibration slope", value: (_, model) => calibrationNumber(model, "slope"), text: (value) => fixed(value, 2) },
@@ -41,20 +45,28 @@ function withInterval(value: number, low?: number | null, high?: number | null):
   return low == null || high == null ? fixed(value, 4) : `${fixed(value, 4)} [${fixed(low)}, ${fixed(high)}]`;
 }
 
+/** Two models need no sorting, and none of them is hidden often. */
+const few = (state: State): boolean => state.rows.shown.peek().models.length < 3;
+
 export function modelsTable(state: State): HTMLElement {
   const body = h("tbody");
   const headings = COLUMNS.map((column) => {
-    const sort = button(column.title, () => (state.models.sortBy.value = state.models.sortBy.value === column.key ? `-${column.key}` : column.key), { class: "sort" });
-    return { column, cell: h("th", { scope: "col" }, sort) };
+    const sort = few(state) ? column.title : button(column.title, () => (state.models.sortBy.value = state.models.sortBy.value === column.key ? `-${column.key}` : column.key), { class: "sort" });
+    return { column, cell: h("th", { scope: "col", class: column.first ? null : "more" }, sort) };
   });
-  const head = h("tr", {}, h("th", { scope: "col" }, "Show"), h("th", { scope: "col" }, "Model"), ...headings.map(({ cell }) => cell));
+  const head = h("tr", {}, h("th", { scope: "col", class: few(state) ? "more" : null }, "Show"), h("th", { scope: "col" }, "Model"), ...headings.map(({ cell }) => cell));
   effect(() => {
     const { key, ascending } = sorting(state.models.sortBy.value);
+    const words: Partial<Record<string, string>> = state.views.audience.value === "learning" ? {} : { ...wordsOf(state) };
     for (const { column, cell } of headings) {
+      setText(cell.querySelector("button") ?? cell, words[column.key === "threshold" ? "" : column.key] ?? column.title);
       cell.setAttribute("aria-sort", column.key !== key ? "none" : ascending ? "ascending" : "descending");
     }
   });
-  const rows = computed(() => state.models.all.value.map((model) => row(state, model)));
+  const rows = computed(() => {
+    void state.views.measures.value;
+    return state.models.all.value.map((model) => row(state, model));
+  });
   const visible = inSight(body);
   follow(visible, () => {
     for (const { model, update } of rows.value) update(model);
@@ -68,12 +80,12 @@ export function modelsTable(state: State): HTMLElement {
       if (body.children[place] !== element) body.insertBefore(element, body.children[place]!);
     });
   });
-  const csv = button("CSV", () => download(`${fileName(state.report.title, "models")}.csv`, modelsCsv(state)), {
-    class: "quiet-button",
-    "aria-label": "Save the table as CSV",
-  });
-  const labelled = h("table", { class: "models" }, h("caption", { class: "unseen" }, "Models at their best thresholds"), h("thead", {}, head), body);
-  return card("models", "wide", "Models at their best thresholds", [tooltip(() => methods(state)), csv], scroller("Table of models", labelled));
+  offer("models", { title: () => "Models", csv: () => modelsCsv(state) });
+  const { measures } = state.views;
+  const labelled = h("table", {}, h("caption", { class: "unseen" }, "Models at their best thresholds"), h("thead", {}, head), body);
+  effect(() => dress(labelled, { class: measures.value ? "models" : "models brief" }));
+  const all = toggle("All measures", () => measures.value, () => (measures.value = !measures.value), { class: "quiet-button" });
+  return card("models", "wide", "Models at their best thresholds", [tooltip(() => (measures.value ? methods(state) : "")), all], scroller("Table of models", labelled));
 }
 
 /** Methods that the tooltip names: twenty models have twenty effective numbers of trials. */
@@ -109,9 +121,9 @@ function row(state: State, model: Model): { model: Model; element: HTMLElement; 
   const pick = button("", () => chooseModel(state, model.name), { class: "pick", "aria-pressed": "false", title: model.name });
   pick.append(s("svg", { width: 26, height: 12, "aria-hidden": "true" }, swatch), name(model.name));
   const look = select<Look>([["show", "show"], ["ghost", "grey"], ["hide", "hide"]], (value) => setLook(state, model.name, value), { "aria-label": `How to show ${model.name}` });
-  const cells = COLUMNS.map(() => h("td"));
+  const cells = COLUMNS.map(({ first }) => h("td", first ? {} : { class: "more" }));
   const values = COLUMNS.map((): number | null => null);
-  const element = h("tr", {}, h("td", {}, look), h("th", { scope: "row" }, pick), ...cells);
+  const element = h("tr", {}, h("td", { class: few(state) ? "more" : null }, look), h("th", { scope: "row" }, pick), ...cells);
   const update = (): void => {
     const style = state.models.styles.value[model.index];
     const hidden = style?.look === "hide";

@@ -1,16 +1,17 @@
-/** The decision in words. */
+/** The decision in four tiles: model, threshold, cost, certainty. */
 
 import { computed, effect } from "@preact/signals-core";
 
 import { pause } from "../chart/scheduling";
-import { ratiosOf } from "../charts/winners";
 import { colourOf } from "../charts/shared";
-import type { Comparison, Slice } from "../data";
-import { become, button, h, setText, type Sketch, sketch } from "../dom";
-import { LONGEST_NAME, number, percent, pValue, shorten } from "../format";
-import { trivial } from "../math/context";
+import { become, button, dress, h, setText, type Sketch, sketch } from "../dom";
+import { chance, LONGEST_NAME, number, percent, rounded, shorten } from "../format";
+import { expectedCost, trivial } from "../math/context";
 import { type Choice, costAt, leastWithin } from "../math/hull";
+import { samplePrevalence } from "../math/levels";
+import { certaintyOf, type Standing, standingOf } from "../state/certainty";
 import type { State } from "../state/state";
+import { wordsOf } from "../state/words";
 
 /** Milliseconds after a pause until a verdict is read aloud: one that is left again is not. */
 const LONGER = 400;
@@ -40,64 +41,112 @@ export function direction(state: State, names?: ClassNames): HTMLElement {
   return line;
 }
 
-type Word = string | { readonly strong: string; readonly model?: number };
-
 export function costOf(state: State, choice: Choice): number {
   const levels = state.models.all.value[choice.model]?.levels;
   if (!levels) return NaN;
   return costAt(levels, choice.level, state.costs.context.value);
 }
 
+interface Tile {
+  readonly label: string;
+  readonly value: string;
+  /** The interval after the value. */
+  readonly after?: string;
+  readonly says: string;
+  readonly colour?: string;
+  /** Whether it describes another state than the one shown. */
+  readonly stale?: boolean;
+}
+
+const STANDING: Record<Standing, string> = { clear: "clear choice", close: "close call", idle: "not worth acting", "": "" };
+
 export function verdict(state: State): HTMLElement {
-  const line = h("p", { class: "verdict" });
-  line.addEventListener("click", () => line.classList.toggle("whole")); // on a phone two lines are shown
+  const box = h("section", { "aria-label": "Decision" });
   const live = h("p", { class: "unseen", role: "status", "aria-live": "polite" });
-  const words = computed(() => wordsOf(state));
-  const said = (): string => words.peek().map((word) => (typeof word === "string" ? word : word.strong)).join("");
+  const tiles = computed(() => tilesOf(state));
+  effect(() => {
+    dress(box, { class: `verdict ${standingOf(state)}` });
+    become(box, tiles.value.map(sketchOf));
+  });
+  const said = (): string => box.textContent;
   let last = said();
-  effect(() => become(line, words.value.map((word) => (typeof word === "string" ? word : strong(state, word)))));
   effect(() => {
     void pause.value;
     const text = said();
     if (text !== last) setTimeout(() => said() === text && setText(live, (last = text)), LONGER);
   });
-  return h("div", { class: "verdict-box" }, line, live);
+  return h("div", {}, box, live);
 }
 
-function strong(state: State, { strong: text, model }: { strong: string; model?: number }): Sketch {
-  return sketch("strong", model === undefined ? {} : { "--colour": colourOf(state, model) }, sketch("bdi", { title: shorten(text, LONGEST_NAME) === text ? null : text }, shorten(text, LONGEST_NAME)));
+/** A tile; its hidden punctuation makes the tiles a sentence for those who hear or copy it. */
+function sketchOf({ label, value, after, says, colour, stale }: Tile): Sketch {
+  const short = shorten(value, LONGEST_NAME);
+  const numeral = sketch("strong", { "--colour": colour ?? null }, sketch("bdi", { title: short === value ? null : value }, short));
+  const hidden = (text: string): Sketch => sketch("span", { class: "unseen" }, text);
+  return sketch("div", { class: stale ? "stale" : null }, sketch("span", {}, label), hidden(" "), sketch("p", {}, numeral, sketch("small", {}, after ? ` ${after}` : "")), hidden(says ? ", " : ""), sketch("span", {}, says), hidden(". "));
 }
 
-function wordsOf(state: State): Word[] {
-  if (state.costs.rewardsErrors.value) return ["These costs reward both kinds of error. ", { strong: "Check their signs" }, "."];
-  const { current, moved } = state.selection;
-  const words = [...classWords(state), ...placeWords(state, current.value), ...costWords(state)];
-  return moved.value ? [...words, ...regretWords(state)] : [...words, ...rangeWords(state), ...comparisonWords(state)];
+function tilesOf(state: State): Tile[] {
+  if (state.costs.rewardsErrors.value) return [{ label: "These costs reward both kinds of error", value: "Check their signs", says: "" }];
+  return [modelTile(state), thresholdTile(state), costTile(state), certaintyTile(state)];
 }
 
-function classWords(state: State): Word[] {
-  const { kind, name: cls } = state.rows.shown.value;
-  return kind === "class" ? [{ strong: cls }, " against the rest: "] : [];
+/** Everybody, nobody, or null where scores decide. */
+function extreme(state: State): string | null {
+  const { level } = state.selection.current.value;
+  return level === 0 ? "nobody" : level === state.selection.model.value.levels.size - 1 ? "everybody" : null;
 }
 
-function placeWords(state: State, { model, level }: Choice): Word[] {
-  const found = state.models.all.value[model];
-  if (!found) return [];
-  if (level === 0) return [{ strong: "Predict nobody positive" }];
-  if (level === found.levels.size - 1) return [{ strong: "Predict everybody positive" }];
-  const text = found.thresholdText?.[level - 1] ?? number(found.levels.threshold[level] ?? 0);
-  return [{ strong: found.name, model }, " at threshold ", { strong: text }];
+function modelTile(state: State): Tile {
+  const { kind, name: rows } = state.rows.shown.value;
+  const { name, index } = state.selection.model.value;
+  const label = kind === "class" ? `${rows} against the rest: use` : "Use";
+  const says = state.selection.moved.value ? "chosen by hand" : trivial(state.costs.context.value) || STANDING[standingOf(state)];
+  return extreme(state) ? { label, value: "no model", says } : { label, value: name, says, colour: colourOf(state, index) };
 }
 
-function costWords(state: State): Word[] {
-  const cost = `${state.campaign.currency.value}${number(costOf(state, state.selection.current.value))}`;
-  const { depth, accuracy } = state.selection.rates.value;
-  return [": expected cost ", { strong: cost }, ` per case, ${percent(depth)} predicted positive, accuracy ${percent(accuracy)}`];
+function thresholdTile(state: State): Tile {
+  const { levels, thresholdText } = state.selection.model.value;
+  const { level } = state.selection.current.value;
+  const says = `${percent(state.selection.rates.value.depth)} of cases`;
+  const everybody = extreme(state);
+  if (everybody) return { label: "Act on", value: everybody, says };
+  return { label: wordsOf(state).threshold, value: thresholdText?.[level - 1] ?? number(levels.threshold[level] ?? 0), says };
 }
 
-function regretWords(state: State): Word[] {
-  const more = costOf(state, state.selection.current.value) - costOf(state, state.selection.best.value);
-  return ["; ", { strong: `${number(more)} more` }, " per case than the best, ", ...placeWords(state, state.selection.best.value), "."];
+function costTile(state: State): Tile {
+  const unit = state.campaign.currency.value;
+  const certainty = certaintyOf(state);
+  const apparent = costOf(state, state.selection.current.value);
+  if (!certainty || certainty.other) return { label: "Cost per case, on these rows", value: `${unit}${number(apparent)}`, says: costWords(state, apparent) };
+  const [value, low, high] = rounded(certainty.value, certainty.low, certainty.high);
+  return { label: "Cost per new case", value: `${unit}${value}`, after: `[${low}, ${high}]`, says: costWords(state, certainty.value) };
+}
+
+/** The cost against the best within reach where the reader moved away from it, and otherwise against no model. */
+function costWords(state: State, cost: number): string {
+  const { best, current, moved } = state.selection;
+  const unit = state.campaign.currency.value;
+  if (moved.value) return `${unit}${number(costOf(state, current.value) - costOf(state, best.value))} more per case than the best`;
+  if (state.campaign.within.value < 1) {
+    const gap = capacityGap(state);
+    return gap > 0 ? `at most ${unit}${number(gap)} per case above the optimum within the capacity` : "the best within the capacity";
+  }
+  const { levels } = state.selection.model.value;
+  const [all, none] = [1, 0].map((rate) => expectedCost(state.costs.context.value, rate, rate, samplePrevalence(levels))) as [number, number];
+  const [least, whom] = all < none ? [all, "everybody"] : [none, "nobody"];
+  if (cost >= least) return `no less than ${wordsOf(state).acting} ${whom}`;
+  return `saves ${least > 0 ? `${Number(((100 * (least - cost)) / least).toPrecision(2))}%` : unit + number(least - cost)} against ${wordsOf(state).acting} ${whom}`;
+}
+
+function certaintyTile(state: State): Tile {
+  const certainty = certaintyOf(state);
+  if (!certainty) return { label: "How sure", value: "–", says: "no interval here" };
+  const { best, acting, other } = certainty;
+  const place = state.selection.best.value.model;
+  const [label, share] = best.length > 1 ? ["Best model in", other ? Math.max(...best) : (best[place] ?? NaN)] : ["Acting pays in", acting];
+  const pays = best.length > 1 && acting < 0.95 ? `; acting pays in ${chance(acting)}` : "";
+  return { label, value: chance(share), says: other || `of resamples${pays}`, stale: other !== "" };
 }
 
 /** By how much the best of the thresholds within the capacity that are in the file may miss the best there is. */
@@ -107,38 +156,4 @@ export function capacityGap(state: State): number {
     .filter((model) => bestLevels.value[model.index] !== null)
     .map(({ levels, deviation }) => leastWithin(levels, state.costs.context.value, state.campaign.within.value, deviation));
   return Math.max(0, costOf(state, best.value) - Math.min(...bounds));
-}
-
-function rangeWords(state: State): Word[] {
-  const { model, level } = state.selection.best.value;
-  if (state.campaign.within.value < 1) {
-    const gap = capacityGap(state);
-    return [gap > 0 ? `; the best within the capacity among the thresholds in this file, at most ${number(gap)} per case above the optimum.` : "; the best within the capacity."];
-  }
-  const always = trivial(state.costs.context.value);
-  if (always) return [`; ${always}`];
-  const levels = state.models.all.value[model]?.levels;
-  const [tpr, fpr] = [levels?.tpr[level], levels?.fpr[level]];
-  const region = state.models.regions.value.find((r) => r.tpr === tpr && r.fpr === fpr);
-  if (!region) return ["."];
-  const [low, high] = ratiosOf(state, region);
-  const range = high === Infinity ? `of at least ${number(low)}` : low === 0 ? `of at most ${number(high)}` : `from\u00a0${number(low)} to\u00a0${number(high)}`;
-  return [`; this threshold is the best for cost ratios ${range}`];
-}
-
-/** Whether the best model's AUC differs from that of the next cheapest. */
-function comparisonWords(state: State): Word[] {
-  const best = state.selection.best.value.model;
-  const others = state.selection.bestLevels.value.flatMap((level, model) => (level === null || model === best ? [] : [{ model, cost: costOf(state, { model, level }) }]));
-  const [next] = others.sort((a, b) => a.cost - b.cost);
-  const runner = next && state.models.all.value[next.model];
-  const pair = runner && pairOf(state.rows.shown.value, best, runner.index);
-  const p = pair?.[6] ?? pair?.[5];
-  if (!runner || p == null) return ["."];
-  const text = `p ${p < 0.001 ? "" : "= "}${pValue(p)}`.replaceAll(" ", "\u00a0");
-  return ["; the difference in AUC from ", { strong: runner.name, model: runner.index }, ` is ${p < 0.05 ? "" : "not "}significant (${text}).`];
-}
-
-function pairOf({ comparisons }: Slice, a: number, b: number): Comparison | undefined {
-  return comparisons.rows.find(([first, second]) => (first === a && second === b) || (first === b && second === a));
 }

@@ -9,7 +9,7 @@ import { type Palette, strokeOf } from "../palette";
 export type Look = "show" | "ghost" | "hide";
 
 /** With more models than this, those off the hull are grey until the reader picks them: more lines cannot be told apart at a glance. */
-export const MOST_COLOURED = 7;
+export const MOST_COLOURED = 12;
 
 /** How a model is drawn: its place among the coloured ones, or null where it is grey. */
 export interface Style { readonly look: Look; readonly place: number | null; readonly dash: readonly number[]; readonly stroke: string; readonly width: number }

@@ -11,7 +11,7 @@ import type { FoldsView } from "./views";
 export const COUNTING = "Counting …";
 
 /** The newest request wins, and an older answer is dropped. */
-export function createRows(source: Source, first: Slice, foldsView: ReadonlySignal<FoldsView>) {
+export function createRows(source: Source, first: Slice, { folds, segments }: { folds: ReadonlySignal<FoldsView>; segments: ReadonlySignal<boolean> }) {
   const part = signal(0);
   const where = signal("");
   const shown = signal(first);
@@ -46,23 +46,24 @@ export function createRows(source: Source, first: Slice, foldsView: ReadonlySign
     applied,
     /** Progress or error message of the last request. */
     status,
-    folds: createFolds(source, foldsView, where),
+    folds: createParts(source, "fold", () => folds.value !== "none", where),
+    segments: createParts(source, "segment", () => segments.value, where),
   };
 }
 
-/** The folds, counted when they are first asked for. */
-function createFolds(source: Source, view: ReadonlySignal<FoldsView>, where: ReadonlySignal<string>): ReadonlySignal<readonly Slice[]> {
-  const folds = signal<readonly Slice[]>([]);
-  const parts = source.report.parts.flatMap(({ kind }, part) => (kind === "fold" ? [part] : []));
+/** All parts of a kind, counted when they are first asked for. */
+function createParts(source: Source, wanted: Slice["kind"], shown: () => boolean, where: ReadonlySignal<string>): ReadonlySignal<readonly Slice[]> {
+  const slices = signal<readonly Slice[]>([]);
+  const parts = source.report.parts.flatMap(({ kind }, part) => (kind === wanted ? [part] : []));
   let counted: string | null = null;
   effect(() => {
     const condition = where.value;
-    if (view.value === "none" || !parts.length || counted === condition) return;
+    if (!shown() || !parts.length || counted === condition) return;
     counted = condition;
     const { signal: never } = new AbortController();
     const found = parts.map(async (part) => source.counts({ part, where: condition, aside: true }, never));
-    const complete = (each: PromiseSettledResult<Slice>): Slice[] => (each.status === "fulfilled" ? [each.value] : []); // a fold may lack a class
-    void Promise.allSettled(found).then((all) => counted === condition && (folds.value = all.flatMap(complete)));
+    const complete = (each: PromiseSettledResult<Slice>): Slice[] => (each.status === "fulfilled" ? [each.value] : []); // a part may lack a class
+    void Promise.allSettled(found).then((all) => counted === condition && (slices.value = all.flatMap(complete)));
   });
-  return folds;
+  return slices;
 }

@@ -16,8 +16,8 @@ export type State = ReturnType<typeof createState>;
 
 export function createState(source: Source, first: Slice) {
   const { report } = source;
-  const views = createViews();
-  const rows = createRows(source, first, views.folds);
+  const views = createViews(report.audience);
+  const rows = createRows(source, first, views);
   const costs = createCosts(report.context);
   const campaign = createCampaign();
   const models = createModels(rows.shown);

@@ -2,9 +2,13 @@
 
 import { signal } from "@preact/signals-core";
 
+import type { Audience } from "./words";
+
 export type GainView = "gain" | "count" | "lift" | "pr";
 export type FoldsView = "none" | "each" | "vertical" | "threshold";
 export type MoneyView = "profit" | "benefit";
+/** The chart next to the ROC curve. */
+export type SecondView = GainView | MoneyView;
 export type CalibrationView = "bins" | "smooth" | "pav";
 /** How many cases the confusion matrix adds up to. */
 export type Base = "thousand" | "population" | "sample";
@@ -17,13 +21,22 @@ export interface ConfidenceBand {
   readonly method: string;
 }
 
-export function createViews() {
+/** The chart that an audience sees first. */
+export const FIRST_VIEW: Record<Audience, SecondView> = { learning: "gain", clinical: "benefit", marketing: "profit" };
+
+export function createViews(audience: Audience = "learning") {
   return {
-    gain: signal<GainView>("gain"),
-    money: signal<MoneyView>("profit"),
+    audience: signal(audience),
+    second: signal(FIRST_VIEW[audience]),
+    /** Whether axes of probabilities go from 0 to 1, whatever the scores. */
+    full: signal(false),
+    /** Whether the table of models has all columns. */
+    measures: signal(false),
     calibration: signal<CalibrationView>("bins"),
     folds: signal<FoldsView>("none"),
     base: signal<Base>("thousand"),
+    /** Whether the segments are seen side by side. */
+    segments: signal(false),
     band: signal(false),
     /** Whether each model's own convex hull is drawn. */
     hulls: signal(false),

@@ -518,6 +518,7 @@ def explore(
     costs: opt.CostOptions = opt.COSTS,
     title: str | None = None,
     browser: Annotated[opt.Flag, Parameter(negative="--no-browser")] = True,
+    port: int = 0,
 ) -> None:
     """Explore any number of rows in the browser, with SQL filters, segments, tests and bands; Ctrl-C ends it.
 
@@ -533,6 +534,8 @@ def explore(
         Title of the page; the names of the files by default.
     browser
         Open the browser; the address is printed anyway.
+    port
+        Port of the address; any that is free by default.
     """
     files = [file, *others]
     for path in files:
@@ -550,7 +553,7 @@ def explore(
             raise InputError("files", expected="different files", got=", ".join(files))
         sources = dict(zip(names, files, strict=True))
     options: dict[str, Any] = {"scores": rows.score, "pos_label": rows.pos_label, "memory": memory}
-    options |= {"fold": fold, "segment": segment, "context": context, "browser": browser}
+    options |= {"fold": fold, "segment": segment, "context": context, "browser": browser, "port": port}
     title = title or ", ".join(Path(path).name for path in files)
     rs.explore(sources, title=title, **rows.arguments, **options)
 

@@ -26,14 +26,14 @@ from rocscope.errors import InputError
 from rocscope.sample import kind_of
 
 DASHES: tuple[Any, ...] = ("solid", (0, (6, 1.6)), (0, (1.6, 1.3)), (0, (7, 1.5, 1.6, 1.5)), (0, (3, 1.2)))
-"""Dash patterns; with five colours they give 25 distinct lines, the first five also without colour."""
+"""Dash patterns; with twelve colours they give 60 distinct lines, the first five also without colour."""
 
 LONGEST_NAME = 32  # characters of a model's name in a legend: a choice
 
 
 @dataclass(frozen=True)
 class Palette:
-    """Five hues with at least 4.5:1 contrast, and greys.
+    """Twelve hues with at least 4.5:1 contrast, and greys.
 
     Any two hues differ by at least 13 units of CIELAB for readers who lack red, green or blue cones (Machado, Oliveira
     & Fernandes 2009), and by 22 for all others.
@@ -47,11 +47,17 @@ class Palette:
     paper: str
 
 
+# The farthest of all colours with this contrast, one after the other, as these readers see them.
+_FURTHER_LIGHT = ("#9600ff", "#1e0087", "#5a001e", "#3c0f5a", "#784be1", "#003c4b", "#69784b")
+_FURTHER_DARK = ("#968769", "#00f0ff", "#9669ff", "#f02dc3", "#f0fff0", "#4b961e", "#3cd269")
+
 LIGHT = Palette(
-    ("#0b5fad", "#c8501a", "#08826d", "#9c337e", "#6f4b1a"), "#24292f", "#5f6873", "#aab1ba", "#eceef1", "white"
+    ("#0b5fad", "#c8501a", "#08826d", "#9c337e", "#6f4b1a", *_FURTHER_LIGHT),
+    *("#24292f", "#5f6873", "#aab1ba", "#eceef1", "white"),
 )
 DARK = Palette(
-    ("#5aa9f5", "#f0894a", "#a1eca9", "#db8fb7", "#eeec50"), "#e6e8eb", "#a3abb5", "#5b636d", "#2b3036", "black"
+    ("#5aa9f5", "#f0894a", "#a1eca9", "#db8fb7", "#eeec50", *_FURTHER_DARK),
+    *("#e6e8eb", "#a3abb5", "#5b636d", "#2b3036", "black"),
 )
 
 
@@ -62,7 +68,7 @@ def palette() -> Palette:
 
 
 def line_look(index: int) -> dict[str, Any]:
-    """Return colour and dashes of the model at `index`; they repeat after 25."""
+    """Return colour and dashes of the model at `index`; they repeat after 60."""
     lap = index // len(LIGHT.hues)
     dash = DASHES[(index + lap) % len(DASHES)]
     return {"color": palette().hues[index % len(LIGHT.hues)], "linestyle": dash, "linewidth": 1.8}

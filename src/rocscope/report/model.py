@@ -153,6 +153,13 @@ def _bins(data: ThresholdCounts | Predictions) -> list[dict[str, float]]:
     curve = calibration_curve(data)
     assert isinstance(curve, BinnedCalibrationCurve)
     n = curve.pos + curve.neg
+    # Where most rows are in one bin of equal width, as with rare events, the plot would show a single point. Bins of
+    # equally many rows are fewer only where many rows are tied.
+    if n.max() > n.sum() / 2:
+        finer = calibration_curve(data, strategy="quantile")
+        assert isinstance(finer, BinnedCalibrationCurve)
+        if finer.pos.size > np.count_nonzero(n):
+            curve, n = finer, finer.pos + finer.neg
     unknown = np.full(n.size, np.nan)  # counts do not tell how many rows weights stand for
     low, high = unknown, unknown
     if "sums" not in kinds_of(data):
@@ -773,8 +780,9 @@ CONVENTIONS = (
     "Of equally good thresholds, the one with the fewest positive predictions is chosen, then the first model.",
     "Confidence intervals and bands have a level of 95%. The band of a ROC curve is Wilson's interval of the true "
     "positive rate at each threshold; the band of LOESS is a parametric bootstrap.",
-    "Calibration bins include their lower edge, the last bin also its upper edge. Each point is at the mean score of "
-    "its bin.",
+    "Calibration bins include their lower edge, the last bin also its upper edge. They have equal widths, or equally "
+    "many rows if more than half of the rows would be in one and these bins are more. Each point is at the mean score "
+    "of its bin.",
 )
 
 

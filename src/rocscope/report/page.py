@@ -17,11 +17,12 @@ from html import escape
 from importlib.resources import files
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
 from rocscope import __version__
+from rocscope._base import validation as check
 from rocscope._base.atomic_write import write_file
 from rocscope._base.contract import held_to_contract
 from rocscope.core import Context, jsonable
@@ -34,6 +35,7 @@ from rocscope.report.multiclass import MulticlassData
 from rocscope.sample import Labels, Models, Scores, with_context
 
 PackedColumn = dict[str, Any]
+Audience = Literal["learning", "clinical", "marketing"]
 
 # JavaScript's numbers hold every whole number up to here.
 _EXACT = 2**53
@@ -56,6 +58,7 @@ def payload(data: ReportData | MulticlassData) -> dict[str, Any]:
         "title": data.title,
         "notes": data.notes,
         "context": packed_context(data.context),
+        "decided": None if isinstance(data, MulticlassData) else _decided(data),
         "slices": [packed_part(part.kind, part.name, part.models, part.comparisons) for part in data.views],
         "classes": _classes(data) if isinstance(data, MulticlassData) else None,
         "validation": {} if isinstance(data, MulticlassData) else data.validation,
@@ -63,6 +66,16 @@ def payload(data: ReportData | MulticlassData) -> dict[str, Any]:
         "warnings": data.warnings,
         "provenance": data.provenance,
     }
+
+
+def _decided(data: ReportData) -> dict[str, Any] | None:
+    """Return the interval of the decision's cost, and how often each model is best and acting pays in resamples."""
+    if data.decided is None or data.decided.interval is None:
+        return None
+    interval = data.decided.interval
+    best = [interval.models.get(model.name) for model in data.models]
+    ends = {"value": interval.value, "low": interval.low, "high": interval.high}
+    return ends | {"best": best, "acting": interval.acting}
 
 
 def packed_part(
@@ -211,8 +224,8 @@ class Table(NamedTuple):
     best: str = ""
 
 
-def render(data: ReportData | MulticlassData) -> str:
-    """Render the page.
+def render(data: ReportData | MulticlassData, audience: Audience = "learning") -> str:
+    """Render the page in the words of an audience.
 
     Raises
     ------
@@ -221,8 +234,9 @@ def render(data: ReportData | MulticlassData) -> str:
     """
     several_classes = isinstance(data, MulticlassData)
     tables = _tables_of_classes(data) if several_classes else _tables(data)
+    content = payload(data) | {"audience": audience}
     decided = None if several_classes else data.decided
-    page = _page(data=data, payload=raw(in_script(as_json(payload(data)))), tables=tables, decided=decided)
+    page = _page(data=data, payload=raw(in_script(as_json(content))), tables=tables, decided=decided)
     size = len(page.encode())
     if size > MOST_BYTES:
         hint = "omit models (Predictions.select(models=[…]))"
@@ -329,7 +343,7 @@ def open_page() -> str:
     Examples
     --------
     >>> page = open_page()
-    >>> len(page) < 250_000, "connect-src 'none'" in page
+    >>> len(page) < 280_000, "connect-src 'none'" in page
     (True, True)
     """
     facts = json.dumps({"version": __version__, "conventions": CONVENTIONS, "shell": shell()})
@@ -359,6 +373,9 @@ class Report:
     review : Review, optional
         A closer look, for a price, as a third action in addition to acting and not acting; the report says whom to look
         at. Its capacity refers to the number of rows. Two classes only.
+    audience : {"learning", "clinical", "marketing"}
+        Words of the page, and the chart next to the ROC curve: those of machine learning (true positive rate, gain),
+        of clinicians (sensitivity, PPV, net benefit) or of marketing (response rate, profit). Readers can change it.
 
     Raises
     ------
@@ -387,7 +404,10 @@ class Report:
         title: str = "",
         notes: str = "",
         review: Review | None = None,
+        audience: Audience = "learning",
     ) -> None:
+        check.check_choice("audience", audience, get_args(Audience))
+        self._audience: Audience = audience
         self.data: ReportData | MulticlassData
         labelled = {"pos_label": pos_label, "sample_weight": sample_weight}
         data, context = with_context(predictions, y_score, context, **labelled)
@@ -401,7 +421,7 @@ class Report:
     @cached_property
     def html(self) -> str:
         """The page as HTML."""
-        return render(self.data)
+        return render(self.data, self._audience)
 
     def save(self, path: str | os.PathLike[str], *, force: bool = True) -> Path:
         """Save the page and return its path.

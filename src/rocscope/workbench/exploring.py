@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from os import PathLike
 from typing import Any, Literal
 
+from rocscope._base import validation as check
 from rocscope.core import Context, Predictions, Weights
 from rocscope.engines.formats import FileFormat, Scores
 from rocscope.errors import InputError, MissingDependencyError
@@ -33,6 +34,7 @@ def explore(
     context: Context | None = None,
     title: str = "",
     browser: bool = True,
+    port: int = 0,
 ) -> Any:
     """Open the interactive page over live data, with filters, segments, tests and bands.
 
@@ -54,6 +56,8 @@ def explore(
     title : str
     browser : bool
         Whether the browser is opened; the address is printed anyway.
+    port : int
+        Port of the address, such as one that is forwarded from another machine; by default any that is free.
 
     Returns
     -------
@@ -77,6 +81,7 @@ def explore(
     >>> explore("scores.parquet", label="bought", scores=["old", "new"])  # doctest: +SKIP
     Workbench: http://127.0.0.1:40001/… (Ctrl-C ends it)
     """
+    check.check_whole(port, "port", least=0)
     columns = {"label": label, "scores": scores, "weight": weight, "fold": fold, "segment": segment}
     columns |= {"weights": weights}
     layout = {"format": format, "decimal": decimal, "delimiter": delimiter, "encoding": encoding, "table": table}
@@ -102,7 +107,7 @@ def explore(
     except ModuleNotFoundError as error:
         hint = "pip install 'rocscope[explore]'"
         raise MissingDependencyError(f"the workbench: {error.name} is not installed", hint=hint) from None
-    Serving(session).run(browser=browser, tell=lambda line: print(line, file=sys.stderr, flush=True))
+    Serving(session, port).run(browser=browser, tell=lambda line: print(line, file=sys.stderr, flush=True))
     return None
 
 

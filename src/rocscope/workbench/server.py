@@ -19,7 +19,7 @@ from typing import Any, cast
 import uvicorn
 from starlette import applications, requests, responses, routing, types
 
-from rocscope.errors import RocscopeError
+from rocscope.errors import InputError, RocscopeError
 from rocscope.report.page import as_json
 from rocscope.workbench.answers import ASIDE, answer, facts, live_page
 from rocscope.workbench.session import CancelToken, RequestQueue, RowSelection, Session, SupersededError
@@ -207,11 +207,23 @@ class Serving:
     Parameters
     ----------
     session : Session
+    port : int
+        0 for any that is free.
+
+    Raises
+    ------
+    InputError
+        If another program uses the port.
     """
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, port: int = 0) -> None:
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-        self.socket.bind(("127.0.0.1", 0))
+        try:
+            self.socket.bind(("127.0.0.1", port))
+        except (OSError, OverflowError) as error:
+            self.socket.close()
+            hint = "without a port, a free one is taken"
+            raise InputError("port", expected="a free port", got=f"{port} ({error})", hint=hint) from None
         self.socket.listen(128)
         self.host = f"127.0.0.1:{self.socket.getsockname()[1]}"
         self.token = secrets.token_urlsafe(24)

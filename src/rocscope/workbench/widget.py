@@ -127,6 +127,22 @@ class Widget(anywidget.AnyWidget):
         self._set(context=_costs(decision.context), model=decision.model)
         self.threshold = decision.threshold
 
+    def _repr_mimebundle_(self, **options: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:
+        """Add the decision and a ROC curve, which a notebook without this kernel shows in place of the page."""
+        bundle = super()._repr_mimebundle_(**options)
+        if bundle is None:
+            return None
+        content, metadata = bundle
+        try:
+            from matplotlib.figure import Figure
+
+            from rocscope.plotting import theme
+        except ModuleNotFoundError:
+            return {**content, "text/html": self.decision._repr_html_()}, metadata
+        figure = Figure(figsize=(6, 4.5), layout="constrained")
+        rs.plotting.plot_roc(self._counts(), context=self.context, ax=figure.subplots())
+        return {**content, "text/html": self.decision._repr_html_() + theme.svg(figure)}, metadata
+
     def close(self) -> None:
         """Stop pending computations and close the page."""
         self._queue.close()
