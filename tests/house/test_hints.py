@@ -16,6 +16,7 @@ from sklearn.linear_model import LogisticRegression
 
 import rocscope as rs
 import rocscope.compat.sklearn
+from rocscope.cli import run
 from rocscope.errors import InputError, RocscopeError
 
 plt.switch_backend("Agg")
@@ -256,6 +257,7 @@ def test_every_hint_works_when_it_is_followed(number, here):
     assert len(without) <= 0.05 * len(refused), "\n".join(without)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("third", range(3))
 def test_first_calls_from_other_packages_are_answered(third, here):
     """The list was written from memory, before looking at the answers, of which 41 were there then."""
@@ -267,6 +269,59 @@ def test_first_calls_from_other_packages_are_answered(third, here):
     listed = [call for call, error in refused.items() if re.search("; it (takes|has) ", str(error))]
     assert not wrong, "\n".join(wrong)
     assert len(without) + len(listed) <= 2, "\n".join([*without, *listed])
+
+
+COMMANDS = words("summary choose compare calibrate")
+TYPED = [
+    "--treshold .5",
+    "--lable label",
+    "--level 95",
+    "--criterion acuracy",
+    "--metric auc",
+    "--weights w",
+    "--score aa",
+    "--label labels",
+    "--cost-fp x",
+    "--n-bins 5",
+    "--subject-to tprr>.5",
+    "--method delonge",
+    "--where regionn='n'",
+    "--pos 1",
+    "--folds x",
+]
+REPLACED = re.compile(r"\(did you mean '?([^'?]+)'?\?\)|write 95 % as (0\.95)")
+
+
+@pytest.mark.every(8)
+@pytest.mark.parametrize("typed", TYPED)
+def test_hints_of_commands_work_when_they_are_followed(typed, tmp_path, monkeypatch, capsys):
+    """What is suggested replaces what was typed."""
+    monkeypatch.chdir(tmp_path)
+    Path("d.csv").write_text("label,a,b\n" + "1,.9,.8\n0,.2,.3\n0,.4,.1\n1,.3,.7\n" * 5)
+    option, value = typed.split()
+
+    def answer(command, *added):
+        label = [] if "--label" in added else ["--label", "label"]
+        scores = ["--score", "b"] if "--score" in added else ["--score", "a", "--score", "b"]
+        code = run([command, "d.csv", *label, *scores[: None if command == "compare" else 2], *added])
+        return code, capsys.readouterr().err.strip()
+
+    for command in COMMANDS:
+        code, said = answer(command, option, value)
+        if not code:
+            continue
+        assert re.search("; |did you mean|expected |Choose from|Candidate", said), said
+        for pair in REPLACED.findall(said):
+            better = "".join(pair)
+            repaired = (better, value) if better.startswith("--") else (option, said_value(value, better))
+            assert answer(command, *repaired)[1] != said
+        if "--help" in said:
+            assert f"see rocscope {command} --help" in said, "which tests of the command line show"
+
+
+def said_value(value, better):
+    """Return a typed value with the suggestion in place of its name."""
+    return re.sub(r"^\w+", better, value)
 
 
 FAIL = {

@@ -24,6 +24,10 @@ ANSWERS = {
     "rs.auc(y, s, conf_level=.9)": "it takes y_true",
     "rs.plotting.plot_roc(predictions, figsize=(3, 3))": "use ax=",
     "rs.inference.mcnemar(y, [0] * 60, [1] * 60)": "of labels and scores pass rs.Predictions",
+    "rs.inference.mcnemar(y)": "of labels and scores pass rs.Predictions",
+    "rs.bootstrap(y, s)": "of labels and scores pass rs.Predictions",
+    "rs.bootstrap(predictions, 3)": "such as rocscope.auc or lambda",
+    "rs.inference.estimate_of(y, s)": "of labels and scores pass rs.Predictions",
     "rs.inference.joint_region(y, s)": "of labels and scores pass rs.Predictions(y, s).counts().at(threshold)",
     "rs.bootstrap(y, s, 'auc')": "of labels and scores pass rs.Predictions",
     "rs.compare(y, s, s)": "pass labels and scores, for several models by name",
@@ -44,7 +48,7 @@ ANSWERS = {
 
 @pytest.mark.parametrize("call", ANSWERS)
 def test_an_unknown_word_is_answered(call):
-    with pytest.raises((TypeError, AttributeError), match=re.escape(f"; {ANSWERS[call]}")):
+    with pytest.raises((TypeError, AttributeError, InputError), match=re.escape(f"; {ANSWERS[call]}")):
         eval(call, HERE)
 
 

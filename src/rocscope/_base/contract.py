@@ -284,6 +284,7 @@ def in_words(hint: Any) -> str:
     return f"{'an' if name[0] in 'AEIOUaeiou' else 'a'} {name}"
 
 
+PASS_PREDICTIONS = "of labels and scores pass rs.Predictions(y, {'a': s, 'b': s}) as the first argument"
 _ALIKE = 0.75  # as of names, see `rocscope._base.public_names`
 
 
@@ -325,7 +326,7 @@ def _instead(function: Callable[..., Any], arguments: Sequence[Any], options: Ma
     if known[:1] == ["point"]:
         return "; of labels and scores pass rs.Predictions(y, s).counts().at(threshold)"
     if known[:1] in (["predictions"], ["data"], ["curve"]):
-        return "; of labels and scores pass rs.Predictions(y, {'a': s, 'b': s}) as the first argument"
+        return f"; {PASS_PREDICTIONS}"
     return f"; it takes {', '.join(known)}"
 
 

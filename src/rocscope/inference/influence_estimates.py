@@ -29,7 +29,7 @@ import numpy as np
 from rocscope._base import special
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
-from rocscope._base.contract import contract
+from rocscope._base.contract import PASS_PREDICTIONS, contract
 from rocscope.core import Predictions, ThresholdCounts, independent_units, require_kinds
 from rocscope.errors import InputError
 from rocscope.figures.influence import PLAIN, SHARE, Linear, Scale, Smooth, Smoothed
@@ -368,7 +368,10 @@ def estimate_of(
     smooth = statistic_named(statistic)[1] if isinstance(statistic, str) else statistic
     if not isinstance(smooth, Smooth):
         hint = "any other function of counts goes to rocscope.bootstrap"
-        raise InputError("statistic", expected="one of rocscope.inference.statistics", got=repr(statistic), hint=hint)
+        if hasattr(statistic, "__len__"):  # the scores, after the labels
+            hint = PASS_PREDICTIONS
+        expected = "one of rocscope.inference.statistics"
+        raise InputError("statistic", expected=expected, got=check.shown(statistic), hint=hint)
     sample = values_of(sample_of(data, model=model), smooth, groups=groups, folds=folds)
     return estimate_value(sample, 0, level, smooth.scale)
 

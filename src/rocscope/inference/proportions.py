@@ -23,7 +23,7 @@ from rocscope import metrics
 from rocscope._base import special
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Booleans
-from rocscope._base.contract import contract
+from rocscope._base.contract import PASS_PREDICTIONS, contract
 from rocscope.core import OperatingPoint, Predictions, Result, html_table
 from rocscope.core.predictions import independent_units, require_kinds
 from rocscope.core.ranking import count_at_least
@@ -542,7 +542,8 @@ def _rows_of_table(table: Any) -> Predictions:
     """Return four positives, with the counts of a table as their frequencies: right is a score of 1."""
     counts = np.asarray(table)
     if counts.shape != (2, 2) or counts.dtype.kind not in "iu":
-        raise InputError("predictions", expected="Predictions, or a 2 × 2 table of counts", got=check.shown(table))
+        expected, hint = "Predictions, or a 2 × 2 table of counts", PASS_PREDICTIONS
+        raise InputError("predictions", expected=expected, got=check.shown(table), hint=hint)
     scores = {"first": [1, 1, 0, 0], "second": [1, 0, 1, 0]}
     return Predictions(np.ones(4, np.bool_), scores, sample_weight=counts.ravel(), weights="frequency")
 

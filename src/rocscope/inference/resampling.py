@@ -29,7 +29,7 @@ from rocscope import kernels
 from rocscope._base import special
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Booleans, Indices, cores
-from rocscope._base.contract import contract
+from rocscope._base.contract import PASS_PREDICTIONS, contract
 from rocscope._base.progress import Progress, track
 from rocscope.core import Levels, Predictions, ThresholdCounts, independent_units, jsonable
 from rocscope.core.predictions import require_kinds
@@ -696,7 +696,9 @@ def bootstrap(
         statistic = auc if figure.name == "auc" else statistic
     if not callable(statistic):
         hint = "such as rocscope.auc or lambda counts: counts.at(0.5).accuracy"
-        raise InputError("statistic", expected="a function of counts", got=repr(statistic), hint=hint)
+        if hasattr(statistic, "__len__"):  # the scores, after the labels
+            hint = PASS_PREDICTIONS
+        raise InputError("statistic", expected="a function of counts", got=check.shown(statistic), hint=hint)
     level = check.check_level(level)
     check.check_choice("method", method, ("auto", *INTERVALS))
     if method == "auto":
