@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
+from scipy import special, stats
 
 import rocscope as rs
 from rocscope.errors import InputError, OneClassError, PairingError, WeightError
@@ -341,3 +341,31 @@ def test_a_summary_refuses_what_names_single_cases():
 def test_all_rows_together(weight):
     preds = rs.Predictions([1, 0, 1, 0, 1, 0], [3, 1, 2, 2, 4, 0], sample_weight=weight, segment=[1, 1, 2, 2, 2, 1])
     assert preds.counts(by="segment").pooled() == preds.counts()
+
+
+def test_groups_that_cross_segments_are_flagged_and_others_are_not():
+    preds = rows_in_segments(2)
+    segment = np.unique(preds.segment, return_inverse=True)[1]
+    reasons = []
+    for groups in (segment // 2, 2 * segment + np.arange(segment.size) % 2, np.arange(segment.size) % 40):
+        rows = rs.Predictions(preds.y_true, preds.scores, segment=segment, groups=groups)
+        counts = rows.counts("a", by="segment")
+        own = [counts.mean_auc().reason, counts.select(counts.n > 0).mean_auc().reason]
+        reasons.append([*own, compare_segments(rows)["a", "b"].difference.reason])
+    crossing = ["groups of rows cross the segments, which are taken to be independent"] * 3
+    assert reasons == [crossing, [""] * 3, crossing]
+
+
+def test_few_segments_with_a_low_area_decide_their_mean_and_its_interval():
+    def mean_auc(areas):
+        """Return the mean over segments of 10 positives and 10 negatives with these areas, in tenths."""
+        y, segment = np.tile(np.repeat([1, 0], 10), areas.size), np.repeat(np.arange(areas.size), 20)
+        score = np.concatenate([np.r_[np.arange(10) < area, np.zeros(10)] for area in areas])
+        return rs.Predictions(y, score, segment=segment).counts(by="segment").mean_auc(None)
+
+    even = mean_auc(np.tile([8, 9], 20))
+    reach = stats.t.ppf(0.975, 39) * even.standard_error / (even.value * (1 - even.value))
+    assert (even.low, even.high) == pytest.approx(special.expit(special.logit(even.value) + reach * np.array([-1, 1])))
+    one_low = mean_auc(np.r_[np.full(39, 10), 0])
+    assert one_low.reason == "only 2.2 segments tell how much the areas vary, fewer than 4"
+    assert one_low.low < 0.88  # with 39 degrees of freedom on the plain scale .962

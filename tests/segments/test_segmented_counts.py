@@ -311,8 +311,11 @@ def test_mean_auc_by_hand():
     plain = segmented.mean_auc(None)
     assert plain.value == pytest.approx((1 + 1 / 2 + 2 / 3) / 3)
     assert plain.standard_error == pytest.approx(np.std([1, 1 / 2, 2 / 3], ddof=1) / np.sqrt(3))
-    assert plain.high == 1
-    assert plain.low == pytest.approx(plain.value - 4.302652729749464 * plain.standard_error)
+    reach = (
+        4.302652729749464 * plain.standard_error / (plain.value * (1 - plain.value))
+    )  # t with 2 df on the logit scale
+    odds = plain.value / (1 - plain.value) * np.exp([-reach, reach])
+    assert [plain.low, plain.high] == pytest.approx((odds / (1 + odds)).tolist())
     assert "1 of one class left out" in plain.method
     assert not plain.reliable
     assert segmented.one_class.tolist() == ["d"]

@@ -17,7 +17,7 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Booleans, in_threads
 from rocscope._base.contract import contract
 from rocscope._base.grouping import Parts, numbered
-from rocscope.core import CountedModels, Levels, Predictions, Provenance, ThresholdCounts
+from rocscope.core import CountedModels, Levels, Predictions, Provenance, ThresholdCounts, independent_units
 from rocscope.errors import InputError, PairingError
 from rocscope.inference import estimate
 from rocscope.inference.variance import OverFolds
@@ -145,7 +145,11 @@ def count_by(rows: Predictions, model: str, by: str) -> SegmentedCounts:
     segments, code = numbered(by, getattr(rows, by))
     in_folds = partial(_in_folds, rows, model, code) if by == "segment" and rows.fold is not None else None
     sorted_rows = _sorted(rows, model, code, segments.size)
-    return SegmentedCounts(segments, sorted_rows, rows.source, in_folds, rows.weight_kind, rows.dependent)
+    unit, crossed = independent_units(rows) if rows.dependent else None, False
+    if unit is not None:
+        crossed = np.unique(unit * segments.size + code).size > np.unique(unit).size
+    facts = rows.weight_kind, rows.dependent, crossed
+    return SegmentedCounts(segments, sorted_rows, rows.source, in_folds, *facts)
 
 
 def _sorted(rows: Predictions, model: str, code: Array, segments: int) -> tables.SegmentRows:
@@ -283,7 +287,8 @@ def compare_segments(
     A paired t-test of the differences d of k segments, which may depend within segments in any way: mean Σwd/Σw, the
     variance of leaving out each segment (CR3), (k − 1)/k·Σ(w(d − mean)/(Σw − w))², and (Σw)²/Σw² − 1 degrees of
     freedom. With weights None it is the field's paired t-test over users or queries. Segments without both classes are
-    omitted, and counted in the method. Marked as not reliable where segments are worth fewer than 10 of equal weight.
+    omitted, and counted in the method. Marked as not reliable where segments are worth fewer than 10 of equal weight,
+    and where groups of rows cross the segments.
 
     References
     ----------
@@ -306,7 +311,8 @@ def compare_segments(
     check.check_choice("adjust", adjust, estimate.OF_ESTIMATES)
     segments = _by_model(models)
     areas, mass = zip(*(areas_of(counts, weight, folds) for counts in segments.values()), strict=True)
-    means = SegmentMeans.of(np.stack(areas), mass[0], weight)
+    crossed = any(counts.crossed for counts in segments.values())
+    means = SegmentMeans.of(np.stack(areas), mass[0], weight, crossed)
 
     def compare(i: int, j: int) -> estimate.Comparison:
         area_differences = means.values[j] - means.values[i]

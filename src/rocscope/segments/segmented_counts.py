@@ -23,7 +23,7 @@ from rocscope.core.context import CELLS, decimal, nearest
 from rocscope.curves.rate_curves import PrecisionRecallCurve, RocCurve
 from rocscope.errors import InputError, OneClassError, ScoreError
 from rocscope.geometry.hull import best_point
-from rocscope.inference.estimate import FEW_GROUPS, Estimate, adjust_p_values, few
+from rocscope.inference.estimate import FEW_GROUPS, FEW_INFORMATIVE, Estimate, adjust_p_values, few
 from rocscope.sample import BySegment
 from rocscope.segments.levels import SegmentLevels, SegmentRows, SegmentWeight, SortedSegments, quotients, ratios
 
@@ -317,14 +317,17 @@ class SegmentMeans:
         Weight of each segment.
     words : str
         Number of segments, their weights, and number of omitted segments.
+    crossed : bool
+        Whether some rows of a group are in different segments, which are then not independent.
     """
 
     values: Array
     mass: Array
     words: str
+    crossed: bool = False
 
     @classmethod
-    def of(cls, values: Array, mass: Array, weight: SegmentWeight) -> "SegmentMeans":
+    def of(cls, values: Array, mass: Array, weight: SegmentWeight, crossed: bool = False) -> "SegmentMeans":
         """Return the means of m values over segments with both classes; NaN marks missing values."""
         kept = ~np.isnan(values[0])
         if not kept.any():
@@ -332,7 +335,7 @@ class SegmentMeans:
         k, lost = int(kept.sum()), kept.size - int(kept.sum())
         words = f"{k} segments" + _WORDS[weight] + (f", {lost} of one class left out" if lost else "")
         # Contiguous, so that sums are rounded as those of one row.
-        return cls(np.ascontiguousarray(values[:, kept]), mass[kept], words)
+        return cls(np.ascontiguousarray(values[:, kept]), mass[kept], words, crossed)
 
     @property
     def k(self) -> int:
@@ -352,10 +355,15 @@ class SegmentMeans:
     @cached_property
     def covariance(self) -> Array:
         """Covariance of the m means, by omitting each segment (CR3); NaN where there is one."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            apart = self.share / (1 - self.share) * (self.values - self.mean[:, None])
+        apart = self._without_segment
         products = np.array([[(one * other).sum() for other in apart] for one in apart])
         return (self.k - 1) / self.k * products if self.k > 1 else np.full(products.shape, np.nan)
+
+    @cached_property
+    def _without_segment(self) -> Array:
+        """Change of each mean if a segment is omitted (m × k)."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return self.share / (1 - self.share) * (self.values - self.mean[:, None])
 
     @cached_property
     def df(self) -> float:
@@ -372,11 +380,23 @@ class SegmentMeans:
         return min(1 / float(self.share @ self.share), self.k) if np.ptp(self.mass) else self.k
 
     def estimate(self, index: int, level: float) -> Estimate:
-        """Return one of the means with a t interval."""
+        """Return one of the means with a t interval on the logit scale.
+
+        A few segments with a low area decide the mean and its variance. With the plain scale and all degrees of freedom
+        95 % intervals cover 89 to 93 % of means near .95 (20 to 100 segments), and with these 94 %.
+        """
         mean, error = float(self.mean[index]), self.error(index)
-        reach = float(special.stdtrit(self.df, (1 + level) / 2)) * error if self.k > 1 else np.nan
-        ends = max(mean - reach, 0.0), min(mean + reach, 1.0)
-        return Estimate(mean, *ends, level, "t over " + self.words, self.k, error, self.doubt(error))
+        if not (error > 0 and 0 < mean < 1):
+            ends = (mean, mean) if self.k > 1 else (0.0, 1.0)
+            return Estimate(mean, *ends, level, "t over " + self.words, self.k, error, self.doubt(error))
+        squares = self._without_segment[index] ** 2
+        kurtosis = self.k * float((squares**2).sum()) / float(squares.sum()) ** 2
+        informative = min(self.df, 2 * self.k / max(kurtosis - 1, 2 / self.k))
+        reach = float(special.stdtrit(max(informative, 1.0), (1 + level) / 2)) * error / (mean * (1 - mean))
+        centre = special.logit(mean)
+        ends = float(special.expit(centre - reach)), float(special.expit(centre + reach))
+        doubt = self.doubt(error) or few(informative, FEW_INFORMATIVE, "segments tell how much the areas vary")
+        return Estimate(mean, *ends, level, "t on the logit scale over " + self.words, self.k, error, doubt)
 
     def error(self, index: int) -> float:
         """Return the standard error of a mean."""
@@ -384,6 +404,8 @@ class SegmentMeans:
 
     def doubt(self, error: float, alike: str = "all segments have the same AUC") -> str:
         """Return why an interval with this standard error is not reliable; empty if it is."""
+        if self.crossed:
+            return "groups of rows cross the segments, which are taken to be independent"
         return few(self.worth, FEW_GROUPS, "segments of equal weight") or ("" if error > 0 else alike)
 
 
@@ -409,6 +431,8 @@ class SegmentedCounts(BySegment, Result):
         Kind of the sums in the counts; see `rocscope.core.CumulativeCounts`.
     dependent : bool
         Whether some rows that were counted are of one group, or of one case.
+    crossed : bool
+        Whether some rows of a group, or of a case, are in different segments.
 
     Notes
     -----
@@ -438,10 +462,11 @@ class SegmentedCounts(BySegment, Result):
         in_folds: "Callable[[], InFolds] | None" = None,
         weights: str = "cases",
         dependent: bool = False,
+        crossed: bool = False,
     ) -> None:
         super().__init__(check.read_only(names), lambda segment: rows.counts(segment).as_sums(weights, dependent))
         self._rows = rows
-        self.source, self.weights, self.dependent = source, weights, dependent
+        self.source, self.weights, self.dependent, self.crossed = source, weights, dependent, crossed
         self._count_in_folds = in_folds
 
     @cached_property
@@ -489,11 +514,13 @@ class SegmentedCounts(BySegment, Result):
             raise InputError("kept", expected=expected, got=check.shown(kept), hint="such as segments.n >= 100")
         in_folds = None if self._count_in_folds is None else partial(_of_kept, self._count_in_folds, mask)
         rows = self._rows.take(np.flatnonzero(mask))
-        return SegmentedCounts(self.names[mask], rows, self.source, in_folds, self.weights, self.dependent)
+        facts = self.weights, self.dependent, self.crossed
+        return SegmentedCounts(self.names[mask], rows, self.source, in_folds, *facts)
 
     def as_sums(self, weights: str, dependent: bool = False) -> "SegmentedCounts":
         """Return the counts, marked as `rocscope.core.CumulativeCounts` are."""
-        return SegmentedCounts(self.names, self._rows, self.source, self._count_in_folds, weights, dependent)
+        facts = weights, dependent, self.crossed
+        return SegmentedCounts(self.names, self._rows, self.source, self._count_in_folds, *facts)
 
     def pooled(self) -> ThresholdCounts:
         """Return the counts of all segments pooled."""
@@ -668,8 +695,10 @@ class SegmentedCounts(BySegment, Result):
         Notes
         -----
         Segments are what is drawn at random, such as users; rows of one may depend on each other. The variance is
-        estimated by omitting each segment (CR3), with (Σw)²/Σw² − 1 degrees of freedom of Student's t. It is marked as
-        not reliable where the segments are worth fewer than 10 of equal weight.
+        estimated by omitting each segment (CR3). The interval is symmetric on the logit scale, by Student's t with
+        (Σw)²/Σw² − 1 degrees of freedom, or with 2k/(kurtosis − 1) of the k segments' moves if that is less. It is
+        marked as not reliable if the segments are worth fewer than 10 of equal weight, if fewer than 4 segments
+        determine the variance, or if groups of rows cross the segments.
 
         References
         ----------
@@ -678,7 +707,7 @@ class SegmentedCounts(BySegment, Result):
         """
         level = check.check_level(level)
         area, mass = areas_of(self, weight, folds)
-        return SegmentMeans.of(area[None], mass, weight).estimate(0, level)
+        return SegmentMeans.of(area[None], mass, weight, self.crossed).estimate(0, level)
 
     def differing(self, *, adjust: "PValueAdjust" = "holm", level: float = 0.95) -> "SegmentDifferences":
         """Test which segments differ in AUC from the rest, and shrink their areas towards the mean.
