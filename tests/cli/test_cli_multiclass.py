@@ -35,7 +35,9 @@ def test_summary_prints_models_and_classes(run, table):
     assert f"{rs.multiclass.multiclass_auc(table, model='score').hand_till.value:.4f} [" in out
     assert "Classes, by tree" in out
     best = max(table.models, key=lambda m: table.confusion(m).accuracy)
-    assert err == f"Most accurate: {best}, {table.confusion(best).accuracy:.2%} of 90 cases.\n"
+    accuracy = table.confusion(best).interval("accuracy")
+    ends = f"{accuracy.low:.1%} to {accuracy.high:.1%}"
+    assert err == f"Most accurate: {best}, {accuracy.value:.2%} of 90 cases (95% interval {ends}).\n"
 
 
 def test_summary_json_and_markdown(run, table):

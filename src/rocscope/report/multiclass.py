@@ -107,9 +107,13 @@ class MulticlassData(Result):
 
     @property
     def verdict(self) -> str:
-        """One sentence: which model has the highest accuracy."""
+        """One sentence: which model has the highest accuracy, with its interval."""
         best = self.best
-        return f"Most accurate: {best.name}, {best.statistics['accuracy']:.2%} of {self.predictions.n:,g} cases."
+        share = f"{best.statistics['accuracy']:.2%} of {self.predictions.n:,g} cases"
+        interval = best.intervals.get("accuracy")
+        if interval is not None:
+            share += f" ({100 * interval.level:g}% interval {interval.low:.1%} to {interval.high:.1%})"
+        return f"Most accurate: {best.name}, {share}."
 
     def to_dict(self) -> dict[str, Any]:
         """Return all facts, safe for JSON."""

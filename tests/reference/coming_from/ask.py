@@ -27,6 +27,10 @@ X, target = load_breast_cancer(return_X_y=True)
 y = (target == 0).astype(int)
 radius, texture = X[:, 0], X[:, 1]
 risk = 1 / (1 + np.exp(14 - radius))
+grade = np.digitize(radius, [12, 15])
+chance = np.exp(-abs(radius[:, None] + texture[:, None] / 2 - [19.5, 23, 27.5]))
+chance /= chance.sum(axis=1, keepdims=True)
+guess = chance.argmax(axis=1)
 
 Answers = dict[str, float]
 
@@ -35,6 +39,7 @@ def of_scikit_learn(asked: list[str]) -> tuple[str, Answers]:
     import sklearn.metrics
 
     names = {**vars(sklearn.metrics), "y": y, "radius": radius, "risk": risk}
+    names |= {"grade": grade, "chance": chance, "guess": guess}
     return version("scikit-learn"), {each: float(eval(each, names)) for each in asked}
 
 
