@@ -58,8 +58,9 @@ def test_the_lift_chart_is_in_counts_with_its_line_of_equal_cost(page):
 
 @pytest.mark.slow(reason="further views of the page in a browser")
 def test_right_decisions_can_have_a_cost_and_it_is_seen(page):
+    page.set(cost_fp=4, cost_fn=2)
     page.page.click(".right-costs summary")
-    page.set(cost_fp=4, cost_fn=2, cost_tp=-1.5)
+    page.set(cost_tp=-1.5)
     assert page.page.text_content(".right-costs summary") == "Correct predictions: −1.5 and 0"
     decision = rs.choose(PREDS, rs.Context(cost_fp=4, cost_fn=2, cost_tp=-1.5))
     point = decision.point

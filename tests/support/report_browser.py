@@ -165,6 +165,7 @@ class Opened:
 
     def tab_through(self, most: int = 250) -> list[str]:
         """Press Tab from the top of the page to its end, and return the names of all that can be used."""
+        self.page.wait_for_timeout(500)  # undo is offered at a pause
         self.page.evaluate(_TO_TOP)
         names: list[str] = []
         for _ in range(most):

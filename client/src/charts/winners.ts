@@ -40,7 +40,7 @@ export function winnersChart(state: State): HTMLElement {
     title: () => "Best model by cost ratio",
     describe: () => describe(state),
     scene: () => ({
-      x: { label: "Cost of a false positive ÷ cost of a false negative", domain: DOMAIN, powers: true, format: (power) => tick(10 ** power) },
+      x: { label: "Cost of a false positive ÷ false negative", domain: DOMAIN, powers: true, format: (power) => tick(10 ** power) },
       y: { label: "", domain: [0, 1], format: tick, ticks: [] },
       series: [],
     }),
