@@ -390,7 +390,7 @@ def test_an_ambiguous_positive_class_is_asked_and_the_other_one_is_one_click_awa
     page.settle()
     below = float(fresh.text_content("#models tbody tr td >> nth=1").split()[0])
     fresh.click(".direction button")
-    fresh.wait_for_selector(f"#models tbody tr.best:has-text('{1 - below:.4f}')")
+    fresh.wait_for_selector(f"#models tbody tr.best:has-text('{1 - below:.3f}')")
     assert fresh.locator(".direction").is_hidden()
 
 

@@ -135,6 +135,8 @@ def test_the_target_class_is_chosen_in_two_clicks(chromium, tmp_path):
 @pytest.mark.slow(reason="further views of the page in a browser")
 def test_the_whole_report_by_keyboard_alone(page):
     """Tab reaches every control, each with a name and a mark of where it is; arrow keys and Enter work them."""
+    page.page.locator("#segments").scroll_into_view_if_needed()
+    page.page.wait_for_selector("#segments .pick")  # they are counted when they are seen
     assert "Threshold on the ROC curve" in page.tab_through()
     page.page.focus("#cost-fn-range")
     before = seen(page)

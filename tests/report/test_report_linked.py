@@ -142,7 +142,7 @@ def _most_within(campaign, depth):
 
 def _stated_gap(page):
     """How far, per case, the page says that its answer may be from the best within the capacity."""
-    found = re.search(r"at most ([\d.e-]+) per case above the optimum", page.page.text_content(".verdict"))
+    found = re.search(r"at most €?([\d.e-]+) per case above the optimum", page.page.text_content(".verdict"))
     return float(found[1]) * (1 + 1e-3) if found else 0.0
 
 
