@@ -215,6 +215,7 @@ WITHOUT_ROWS = {
     **dict.fromkeys(("plotting.plot_confusion", "plotting.plot_pairwise_auc"), "draws what was computed"),
     **dict.fromkeys(("plotting.plot_campaign", "plotting.plot_drift"), "draws what was computed"),
     "plotting.plot_isometrics": "draws lines of equal value, without data",
+    **dict.fromkeys(("scorer", "evaluation.scorer"), "of a model that is fitted later"),
     "load_plan": "reads a file",
     "describe": "describes a file",
     "outcomes.from_verified": "makes rows: the kinds of verified rows are made by it",
