@@ -1,5 +1,6 @@
 /** The report's data as Python packed them, unpacked into typed arrays. */
 
+import { shortest } from "./format";
 import type { Context } from "./math/context";
 import { type Levels, makeLevels } from "./math/levels";
 import type { Audience } from "./state/words";
@@ -40,6 +41,8 @@ interface ModelFacts {
 
 export interface PackedModel extends ModelFacts {
   readonly threshold: PackedColumn;
+  /** The next lower scores of the data; null where all scores are here, or there were too many to look at. */
+  readonly next: PackedColumn | null;
   readonly tp: PackedColumn;
   readonly fp: PackedColumn;
   readonly hull: PackedColumn;
@@ -117,10 +120,22 @@ export function unpackSlice(slice: PackedSlice): Slice {
   return { ...slice, models: slice.models.map(unpackModel) };
 }
 
-function unpackModel({ threshold, tp, fp, hull, ...facts }: PackedModel, index: number): Model {
+function unpackModel({ threshold, next, tp, fp, hull, ...facts }: PackedModel, index: number): Model {
   const from = (first: number, rest: PackedColumn): Float64Array => Float64Array.from([first, ...column(rest)]);
-  const levels = makeLevels(from(Infinity, threshold), from(0, tp), from(0, fp), Int32Array.from(column(hull)));
+  const thresholds = from(Infinity, threshold);
+  const levels = makeLevels(thresholds, from(0, tp), from(0, fp), Int32Array.from(column(hull)), following(next, facts.n_levels, thresholds.length));
   return { ...facts, index, levels, thresholdText: "text" in threshold ? threshold.text : null };
+}
+
+/** What follows each level, where that is not the level after it. */
+function following(next: PackedColumn | null, levels: number, kept: number): Float64Array | undefined {
+  if (next) return Float64Array.from(column(next));
+  return kept === levels + 1 ? undefined : new Float64Array(kept).fill(NaN);
+}
+
+/** A level's threshold as text that decides the same if it is typed. */
+export function textAt({ levels, thresholdText }: Pick<Model, "levels" | "thresholdText">, level: number): string {
+  return thresholdText?.[level - 1] ?? shortest(levels.threshold[level] ?? Infinity, levels.next[level] ?? NaN);
 }
 
 export function column(packed: PackedColumn): ArrayLike<number> & Iterable<number> {

@@ -33,6 +33,7 @@ export function decisionOf(state: State): Fields {
   return {
     model: name,
     threshold: Number.isFinite(threshold) ? threshold : null,
+    ...(Number.isFinite(threshold) && !Number.isNaN(levels.next[level]) ? { next_score: finite(levels.next[level]!) } : {}),
     rule: Number.isFinite(threshold) ? "score >= threshold" : threshold > 0 ? "never" : "always",
     negated: false,
     expected_cost: cost,

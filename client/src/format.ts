@@ -52,6 +52,23 @@ export function fixed(value: number | null | undefined, digits = 3): string {
 /** Numbers that Python wrote, with the minus sign that all others here have. */
 export const minus = (text: string): string => text.replace(/(^|[ [])-(?=\d)/g, "$1−");
 
+/** The shortest decimal of at least four digits that decides as a threshold does: the twin of `threshold_text`, which tells why. */
+export function shortest(threshold: number, next: number): string {
+  if (!Number.isFinite(threshold)) return number(threshold);
+  const isNarrow = (value: number): boolean => Math.fround(value) === value;
+  const lowest = Number.isNaN(next) ? -Infinity : next;
+  const narrow = isNarrow(threshold) && isNarrow(lowest);
+  const decides = (value: number): boolean =>
+    value <= threshold && value > lowest && !(narrow && Math.fround(value) <= lowest) && (!Number.isNaN(next) || (narrow ? Math.fround(value) : value) === threshold);
+  for (let places = Math.max(4, String(Math.trunc(Math.abs(threshold))).length); places < 17; places++) {
+    const [mantissa = "0", exponent = "0"] = threshold.toExponential(places - 1).split("e");
+    const nearest = Number(`${mantissa}e${exponent}`);
+    const lower = Number(`${BigInt(mantissa.replace(".", "")) - 1n}e${Number(exponent) - places + 1}`); // where the nearest is above
+    for (const value of [nearest, lower]) if (decides(value)) return String(value);
+  }
+  return String(threshold);
+}
+
 /** Axis labels: short, with k and M for thousands and millions. */
 export function tick(value: number): string {
   const size = Math.abs(value);

@@ -7,7 +7,7 @@ import type { Mark, Point, Scene, Series, Through } from "../chart/scene";
 import type { Model } from "../data";
 import { count, number, percent, tick } from "../format";
 import { falseAlarmCost, missCost, probabilityThreshold } from "../math/context";
-import { depthAt, levelAt, nearest, ratesAt, samplePrevalence } from "../math/levels";
+import { depthAt, isAt, levelAt, nearest, ratesAt, samplePrevalence } from "../math/levels";
 import { netBenefit, perfectProfit, profit, profitOf, randomProfit } from "../math/profit";
 import { palette } from "../palette";
 import { setLevel, type State } from "../state/state";
@@ -20,7 +20,7 @@ export function moneyChart(state: State): HTMLElement {
   const isProfit = (): boolean => state.views.second.value !== "benefit";
   const current = (): Point => {
     if (isProfit()) return profitAt(state, state.selection.model.value, state.selection.current.value.level);
-    const at = clampProbability(probabilityThreshold(state.costs.context.value));
+    const at = storedProbability(state, state.selection.model.value);
     return [at, benefitAt(state, state.selection.model.value, at)];
   };
   const full = fullChoice(state);
@@ -159,6 +159,13 @@ function clampProbability(value: number): number {
   return Number.isFinite(value) ? Math.min(0.99, Math.max(0.001, value)) : 0.5;
 }
 
+/** The threshold probability of the costs; where the file has no counts at it, the nearest at which it has. */
+function storedProbability(state: State, { levels }: Model): number {
+  const wanted = clampProbability(probabilityThreshold(state.costs.context.value));
+  const level = levelAt(levels, wanted);
+  return isAt(levels, level, wanted) ? wanted : clampProbability(levels.threshold[Math.max(1, level)]!);
+}
+
 function benefitAt(state: State, model: Model, probability: number): number {
   const { levels } = model;
   const level = levelAt(levels, probability);
@@ -200,6 +207,8 @@ function benefitMarks(state: State, at: Point): Mark[] {
 function describeBenefit(state: State): string {
   const probability = probabilityThreshold(state.costs.context.value);
   if (!state.selection.model.value.calibration) return "Net benefit requires predicted probabilities, and these scores are not.";
-  const value = benefitAt(state, state.selection.model.value, clampProbability(probability));
-  return `These costs imply a threshold probability of ${percent(probability)}. Net benefit per case: ${number(value)}. Treat all: ${number(treatAll(state, clampProbability(probability)))} (dotted). Treat none: 0.`;
+  const stored = storedProbability(state, state.selection.model.value);
+  const where = stored === clampProbability(probability) ? "" : ` at the nearest stored threshold ${number(stored)}`;
+  const value = benefitAt(state, state.selection.model.value, stored);
+  return `These costs imply a threshold probability of ${percent(probability)}. Net benefit per case${where}: ${number(value)}. Treat all: ${number(treatAll(state, stored))} (dotted). Treat none: 0.`;
 }

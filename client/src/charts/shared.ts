@@ -2,8 +2,8 @@
 
 import type { Handle, Reading } from "../chart/chart";
 import type { Axis, Column, Mark, Point, Series, Through } from "../chart/scene";
-import type { Model } from "../data";
-import { count, number, tick } from "../format";
+import { type Model, textAt } from "../data";
+import { count, minus, tick } from "../format";
 import { selectOf, toggle } from "../inputs";
 import { depthAt, nearest, samplePrevalence } from "../math/levels";
 import { palette } from "../palette";
@@ -140,8 +140,9 @@ export function secondChoice(state: State): HTMLElement {
 
 /** What a chart says of a threshold of the current model: both coordinates in words, and the counts. */
 export function readLevel(state: State, level: number, at: Point, words: string): Reading {
-  const { levels, thresholdText } = state.selection.model.value;
-  const threshold = level === 0 ? "nobody" : level === levels.size - 1 ? "everybody" : `score ≥ ${thresholdText?.[level - 1] ?? number(levels.threshold[level]!)}`;
+  const model = state.selection.model.value;
+  const { levels } = model;
+  const threshold = level === 0 ? "nobody" : level === levels.size - 1 ? "everybody" : `score ≥ ${minus(textAt(model, level))}`;
   return { at, text: `${threshold}: ${words}; ${count(levels.tp[level]!)} true, ${count(levels.fp[level]!)} false positives` };
 }
 

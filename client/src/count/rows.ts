@@ -10,7 +10,7 @@ import { calibrationOf } from "./calibration";
 import { listing, Refused } from "./errors";
 import { positives, shownLabel } from "./labels";
 import { floats, isBig, keep, type Numbers } from "./numbers";
-import { area, areProbabilities, atLeast, averagePrecision, fingerprint, ks, levelsOf, rank, rankByClass, type Ranked, thin, type Weights } from "./threshold_counts";
+import { area, areProbabilities, atLeast, averagePrecision, fingerprint, ks, levelsOf, levelsRead, rank, rankByClass, type Ranked, thin, type Weights } from "./threshold_counts";
 import type { Names } from "./sinks";
 import type { Table } from "./table";
 
@@ -273,13 +273,13 @@ function checked({ type, values }: Numbers): Weights {
 function modelOf(name: string, index: number, ranked: Ranked, most: number): Model {
   const { threshold, tp, fp, nPos, nNeg } = ranked;
   if (!nPos || !nNeg) throw new Refused(name, { expected: "both classes", got: `no ${nPos ? "negatives" : "positives"} among ${nPos + nNeg} rows` });
-  const { index: kept, hull, deviation } = thin(ranked, most);
+  const { index: kept, hull, deviation } = thin(ranked, most, most < MOST_POINTS ? [] : levelsRead(ranked));
   const column = (of: (level: number) => number, first: number): Float64Array => Float64Array.from(kept, (i) => (i ? of(i - 1) : first));
   const big = isBig(threshold) && threshold.some((value: bigint) => !Number.isSafeInteger(Number(value)));
   return {
     name,
     index,
-    levels: makeLevels(column((i) => Number(threshold[i]), Infinity), column((i) => tp[i]!, 0), column((i) => fp[i]!, 0), hull),
+    levels: makeLevels(column((i) => Number(threshold[i]), Infinity), column((i) => tp[i]!, 0), column((i) => fp[i]!, 0), hull, Float64Array.from(kept, (i) => Number(threshold[i] ?? -Infinity))),
     thresholdText: big ? kept.slice(1).map((i) => String(threshold[i - 1])) : null,
     at_half: atLeast(ranked, 0.5),
     decided: null,

@@ -213,7 +213,7 @@ export interface Thinned {
   readonly deviation: number;
 }
 
-export function thin(ranked: Ranked, most: number): Thinned {
+export function thin(ranked: Ranked, most: number, keep: readonly number[] = []): Thinned {
   const { tp, fp, nPos, nNeg } = ranked;
   const size = tp.length;
   const along = (i: number): number => (i ? tp[i - 1]! / nPos + fp[i - 1]! / nNeg : 0);
@@ -223,7 +223,7 @@ export function thin(ranked: Ranked, most: number): Thinned {
   let index: number[];
   if (every) index = Array.from({ length: size + 1 }, (_, i) => i);
   else {
-    const wanted = [...Array.from({ length: most }, (_, i) => (i === most - 1 ? 2 : i * (2 / (most - 1)))), ...Array.from(vertices, along)];
+    const wanted = [...Array.from({ length: most }, (_, i) => (i === most - 1 ? 2 : i * (2 / (most - 1)))), ...Array.from(vertices, along), ...keep.map(along)];
     const chosen = new Set([0, fp.indexOf(nNeg) + 1]);
     for (const place of wanted) if (place > 0 && place <= along(size)) chosen.add(firstWhere(1, size, (i) => along(i) >= place));
     index = [...chosen].sort((a, b) => a - b);
@@ -244,6 +244,19 @@ export function thin(ranked: Ranked, most: number): Thinned {
     }
   }
   return { index, hull, deviation: deviation / 2 };
+}
+
+const DEPTHS = [0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1];
+
+/** The points from which the page reads exact numbers, also of a curve that is thinned: the twin of `report.model.levels_read`. */
+export function levelsRead({ threshold, tp, fp, nPos, nNeg }: Ranked): number[] {
+  const size = threshold.length;
+  const share = nPos / (nPos + nNeg);
+  const depth = (i: number): number => (i ? share * (tp[i - 1]! / nPos) + (1 - share) * (fp[i - 1]! / nNeg) : 0);
+  const atLeast = (score: number): number => firstWhere(0, size, (i) => threshold[i]! < score);
+  const reached = (part: number): number => Math.max(1, firstWhere(0, size, (i) => depth(i) >= part - 1e-12));
+  const ends = DEPTHS.flatMap((part) => [reached(part) - 1, reached(part)]);
+  return [...Array.from({ length: 99 }, (_, i) => atLeast((i + 1) / 100)), ...ends];
 }
 
 /** Share of pairs ranked right, a tied one counting one half. */

@@ -10,6 +10,8 @@ export interface Levels {
   readonly threshold: Float64Array;
   readonly tp: Float64Array;
   readonly fp: Float64Array;
+  /** The next lower score of the data, -∞ below the last; NaN where it is not known. */
+  readonly next: Float64Array;
   readonly tpr: Float64Array;
   readonly fpr: Float64Array;
   readonly nPos: number;
@@ -20,14 +22,15 @@ export interface Levels {
   readonly whole: boolean;
 }
 
-export function makeLevels(threshold: Float64Array, tp: Float64Array, fp: Float64Array, hull: Int32Array): Levels {
+export function makeLevels(threshold: Float64Array, tp: Float64Array, fp: Float64Array, hull: Int32Array, following?: Float64Array): Levels {
   const size = threshold.length;
   const nPos = tp[size - 1] ?? 0;
   const nNeg = fp[size - 1] ?? 0;
   const whole = tp.every(Number.isInteger) && fp.every(Number.isInteger);
   const tpr = tp.map((count) => count / nPos);
   const fpr = fp.map((count) => count / nNeg);
-  return { size, threshold, tp, fp, tpr, fpr, nPos, nNeg, hull, whole };
+  const next = following ?? Float64Array.of(...threshold.subarray(1), -Infinity); // all scores are there
+  return { size, threshold, tp, fp, next, tpr, fpr, nPos, nNeg, hull, whole };
 }
 
 /** A count as a whole number of 2^-1074, the smallest of all floats: nothing is rounded, whatever the weights. */
@@ -59,6 +62,11 @@ export function depthAt(levels: Levels, level: number, share: number): number {
 /** Index of the point that predicts positive iff score >= threshold, among the points kept. */
 export function levelAt({ threshold, size }: Levels, score: number): number {
   return firstWhere(1, size, (i) => threshold[i]! < score) - 1;
+}
+
+/** Whether a score decides exactly as a level does, with nothing left out between them. */
+export function isAt({ threshold, next }: Levels, level: number, score: number): boolean {
+  return next[level]! < score && score <= threshold[level]!;
 }
 
 /** Index of the first point of a non-decreasing column that reaches `value`, or of the one before if nearer. */

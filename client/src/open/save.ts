@@ -58,6 +58,7 @@ function packModel({ index: _, levels, thresholdText, auc, calibration, ...facts
   return {
     ...facts,
     threshold: thresholdText ? { text: [...thresholdText] } : scoresColumn(levels.threshold.subarray(1)),
+    next: levels.size === facts.n_levels + 1 || Number.isNaN(levels.next[0]) ? null : scoresColumn(levels.next),
     tp: countsColumn(levels.tp.subarray(1)),
     fp: countsColumn(levels.fp.subarray(1)),
     hull: countsColumn(levels.hull),

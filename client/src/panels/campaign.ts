@@ -3,12 +3,14 @@
 import { csvOf } from "../chart/export";
 import { offer } from "../chart/offers";
 import { follow, inSight } from "../chart/visible";
-import { become, card, h, scroller, table, terms } from "../dom";
-import { count, fixed, number, percent } from "../format";
+import { textAt } from "../data";
+import { become, card, h, scroller, setText, table, terms } from "../dom";
+import { count, fixed, minus, number, percent } from "../format";
 import { typed } from "../inputs";
 import { falseAlarmCost, missCost, MOST_AMOUNT } from "../math/context";
 import { depthAt } from "../math/levels";
 import { profit } from "../math/profit";
+import { capacityGap } from "./verdict";
 import type { State } from "../state/state";
 
 interface Entry {
@@ -55,8 +57,13 @@ export function campaignCard(state: State): HTMLElement {
     form.append(h("label", { for: id }, label), typed(input, read, () => write(input.value)));
   }
   const outcome = h("dl", { class: "rates" });
-  follow(inSight(outcome), () => become(outcome, terms(outcomes(state))));
-  return card("campaign", "", "Campaign", [], form, outcome);
+  const stored = h("p", { class: "caption" });
+  follow(inSight(outcome), () => {
+    become(outcome, terms(outcomes(state)));
+    const gap = state.campaign.within.value < 1 && !state.selection.moved.value ? capacityGap(state) : 0;
+    setText(stored, gap > 0 ? `At the nearest stored threshold ${minus(textAt(state.selection.model.value, state.selection.current.value.level))} within the capacity.` : "");
+  });
+  return card("campaign", "", "Campaign", [], form, outcome, stored);
 }
 
 function outcomes(state: State): [string, string][] {
@@ -81,9 +88,9 @@ export function decilesOf(state: State): number[][] {
   const { levels } = state.selection.model.value;
   const share = state.selection.prevalence.value;
   const n = state.campaign.population.value;
-  const depth = levels.tpr.map((_, i) => depthAt(levels, i, share));
+  const depth = depthsOf(state);
   const gainAt = (x: number): number => {
-    const after = Math.max(1, depth.findIndex((d) => d >= x - 1e-12));
+    const after = levelAfter(depth, x);
     const [x0, x1] = [depth[after - 1] ?? 0, depth[after] ?? 1];
     const part = x1 > x0 ? Math.min(1, (x - x0) / (x1 - x0)) : 1;
     return (levels.tpr[after - 1] ?? 0) + part * ((levels.tpr[after] ?? 0) - (levels.tpr[after - 1] ?? 0));
@@ -98,8 +105,30 @@ export function decilesOf(state: State): number[][] {
   });
 }
 
+function depthsOf(state: State): Float64Array {
+  const { levels } = state.selection.model.value;
+  return levels.tpr.map((_, i) => depthAt(levels, i, state.selection.prevalence.value));
+}
+
+const levelAfter = (depth: Float64Array, x: number): number => Math.max(1, depth.findIndex((d) => d >= x - 1e-12));
+
+/** Whether scores are left out around the end of a decile, so that the line between stored thresholds is no tie. */
+function isApproximate(state: State, x: number): boolean {
+  const { levels } = state.selection.model.value;
+  const depth = depthsOf(state);
+  const after = levelAfter(depth, x);
+  return Math.abs(depth[after]! - x) > 1e-12 && levels.next[after - 1] !== levels.threshold[after];
+}
+
+/** What is said of deciles at a prevalence whose thresholds are not in the file. */
+function decilesNote(state: State): string {
+  const places = Array.from({ length: 9 }, (_, i) => (i + 1) / 10).filter((x) => isApproximate(state, x));
+  return places.length ? `Interpolated between the nearest stored thresholds at depth ${places.map(percent).join(", ")}.` : "";
+}
+
 export function decilesCard(state: State): HTMLElement {
   const box = scroller("Table of deciles");
+  const note = h("p", { class: "caption" });
   follow(inSight(box), () => {
     const rows = decilesOf(state).map(([depth = 0, part = 0, gain = 0, lift = 0, size = 0, hits = 0, rest = 0, money = 0]) => [
       percent(depth),
@@ -112,7 +141,8 @@ export function decilesCard(state: State): HTMLElement {
       number(money),
     ]);
     box.replaceChildren(table(DECILE_COLUMNS, rows));
+    setText(note, decilesNote(state));
   });
   offer("deciles", { title: () => "Deciles", csv: () => csvOf(DECILE_COLUMNS, decilesOf(state)) });
-  return card("deciles", "", "Deciles", [], box);
+  return card("deciles", "", "Deciles", [], box, note);
 }

@@ -3,12 +3,13 @@
 import { effect } from "@preact/signals-core";
 
 import { button, dress, h, menu, setText } from "../dom";
-import { number, percent } from "../format";
+import { textAt } from "../data";
+import { minus, number, percent } from "../format";
 import { selectOf, typed } from "../inputs";
 import { MOST_AMOUNT } from "../math/context";
-import { depthAt, levelAt, nearest, ratesAt, samplePrevalence } from "../math/levels";
+import { depthAt, nearest, ratesAt, samplePrevalence } from "../math/levels";
 import type { ThresholdBy } from "../state/selection";
-import { chooseModel, setLevel, type State } from "../state/state";
+import { chooseModel, setLevel, setThreshold, type State } from "../state/state";
 import { FIRST_VIEW } from "../state/views";
 import { AUDIENCES } from "../state/words";
 
@@ -95,6 +96,8 @@ function thresholdControl(state: State): HTMLElement {
   effect(() => {
     best.hidden = state.selection.pinned.value === null && state.selection.chosen.value === null;
   });
+  const stored = h("span", { class: "caption", id: "unstored", role: "status" });
+  effect(() => setText(stored, state.selection.unstored.value === null ? "" : `nearest stored threshold ${minus(textAt(state.selection.model.value, state.selection.current.value.level))}`));
   const column = (level: number): number => {
     const { levels } = state.selection.model.value;
     const [tpr, fpr] = ratesAt(levels, level);
@@ -108,17 +111,18 @@ function thresholdControl(state: State): HTMLElement {
     entry: () => {
       const { level } = state.selection.current.value;
       if (state.selection.by.value !== "score") return String(Number((column(level) * 100).toPrecision(4)));
-      const threshold = state.selection.model.value.levels.threshold[level] ?? Infinity;
-      return Number.isFinite(threshold) ? String(Number(threshold.toPrecision(5))) : "";
+      const { model, pinned, unstored } = state.selection;
+      if (pinned.value !== null && unstored.value === null) return Number.isFinite(pinned.value) ? String(pinned.value) : "";
+      return level === 0 ? "" : textAt(model.value, level);
     },
     words: () => state.selection.spoken.value,
     slide: (at) => setLevel(state, state.selection.model.value, at),
     type: (value) => {
-      const { levels } = state.selection.model.value;
-      const level = state.selection.by.value === "score" ? levelAt(levels, value) : nearest(column, levels.size, value / 100);
-      setLevel(state, state.selection.model.value, level);
+      const model = state.selection.model.value;
+      if (state.selection.by.value === "score") setThreshold(state, model, value);
+      else setLevel(state, model, nearest(column, model.levels.size, value / 100));
     },
-    beside: best,
+    beside: h("span", {}, stored, best),
   });
 }
 

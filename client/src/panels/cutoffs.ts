@@ -3,8 +3,9 @@
 import { csvOf } from "../chart/export";
 import { offer } from "../chart/offers";
 import { follow, inSight } from "../chart/visible";
+import { textAt } from "../data";
 import { card, h, scroller, table } from "../dom";
-import { fixed, number, percent } from "../format";
+import { fixed, minus, percent } from "../format";
 import { tooltip } from "../inputs";
 import { nearest, rates, samplePrevalence, thresholdAt, wilson } from "../math/levels";
 import type { State } from "../state/state";
@@ -49,7 +50,7 @@ export function cutoffsCard(state: State): HTMLElement {
       const rate = (at: number): string => percent(found[at]!) + (Number.isNaN(found[at + 1]!) ? "" : ` [${percent(found[at + 1]!)}, ${percent(found[at + 2]!)}]`);
       const chosen = level === state.selection.current.value.level;
       const mark = [chosen ? "current" : "", level === best ? "largest Youden index" : ""].filter(Boolean).join(", ");
-      const text = threshold === -Infinity ? "everybody" : number(threshold);
+      const text = threshold === -Infinity ? "everybody" : minus(textAt(state.selection.model.value, level));
       return [mark ? h("span", {}, chosen ? h("strong", {}, text) : text, h("small", {}, ` ${mark}`)) : text, rate(0), rate(3), rate(6), fixed(found[9]!, 3)];
     });
     box.replaceChildren(table(["Threshold", words.tpr, words.tnr, words.precision, "Youden index"], rows));

@@ -6,9 +6,9 @@ import { csvOf } from "../chart/export";
 import { offer } from "../chart/offers";
 import { follow, inSight } from "../chart/visible";
 import { colourOf } from "../charts/shared";
-import type { Model } from "../data";
+import { type Model, textAt } from "../data";
 import { button, card, dress, h, name, s, scroller, select, setText } from "../dom";
-import { fixed, number, percent } from "../format";
+import { fixed, minus, number, percent } from "../format";
 import { toggle, tooltip } from "../inputs";
 import { thresholdAt } from "../math/levels";
 import type { Look } from "../state/models";
@@ -32,7 +32,7 @@ const calibrationNumber = (model: Model, key: string): number => model.calibrati
 
 const COLUMNS: readonly Column[] = [
   { key: "auc", title: "AUC", value: (_, { auc }) => auc.value, first: true, text: (value, { views }, { auc }) => (views.measures.value ? withInterval(value, auc.low, auc.high) : fixed(value)) },
-  { key: "threshold", title: "Best threshold", value: (state, model) => thresholdAt(model.levels, level(state, model)), text: number, first: true },
+  { key: "threshold", title: "Best threshold", value: (state, model) => thresholdAt(model.levels, level(state, model)), text: (value, state, model) => (Number.isFinite(value) ? minus(textAt(model, level(state, model))) : number(value)), first: true },
   { key: "tpr", title: "TPR", value: (state, model) => model.levels.tpr[level(state, model)] ?? NaN, text: percent },
   { key: "fpr", title: "FPR", value: (state, model) => model.levels.fpr[level(state, model)] ?? NaN, text: percent, ascending: true },
   { key: "cost", title: "Cost per case", value: (state, model) => costOf(state, { model: model.index, level: level(state, model) }), text: number, ascending: true, first: true },

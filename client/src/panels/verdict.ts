@@ -4,8 +4,9 @@ import { computed, effect } from "@preact/signals-core";
 
 import { pause } from "../chart/scheduling";
 import { colourOf } from "../charts/shared";
+import { textAt } from "../data";
 import { become, button, dress, h, setText, type Sketch, sketch } from "../dom";
-import { chance, LONGEST_NAME, number, percent, rounded, shorten } from "../format";
+import { chance, LONGEST_NAME, minus, number, percent, rounded, shorten } from "../format";
 import { expectedCost, trivial } from "../math/context";
 import { type Choice, costAt, leastWithin } from "../math/hull";
 import { samplePrevalence } from "../math/levels";
@@ -106,12 +107,11 @@ function modelTile(state: State): Tile {
 }
 
 function thresholdTile(state: State): Tile {
-  const { levels, thresholdText } = state.selection.model.value;
   const { level } = state.selection.current.value;
   const says = `${percent(state.selection.rates.value.depth)} of cases`;
   const everybody = extreme(state);
   if (everybody) return { label: "Act on", value: everybody, says };
-  return { label: wordsOf(state).threshold, value: thresholdText?.[level - 1] ?? number(levels.threshold[level] ?? 0), says };
+  return { label: wordsOf(state).threshold, value: minus(textAt(state.selection.model.value, level)), says };
 }
 
 function costTile(state: State): Tile {

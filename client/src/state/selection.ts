@@ -2,10 +2,11 @@
 
 import { computed, signal } from "@preact/signals-core";
 
-import { number, percent } from "../format";
+import { textAt } from "../data";
+import { percent } from "../format";
 import { prevalenceOf } from "../math/context";
 import { bestLevel, bestWithin, cheapest, type Choice } from "../math/hull";
-import { levelAt, rates, ratesAt, samplePrevalence } from "../math/levels";
+import { isAt, levelAt, rates, ratesAt, samplePrevalence } from "../math/levels";
 import { palette } from "../palette";
 import type { createCampaign, createCosts } from "./context";
 import { type createModels, stylesOf } from "./models";
@@ -42,12 +43,14 @@ export function createSelection(models: ReturnType<typeof createModels>, { conte
     /** Target prevalence, or that of the current model's sample. */
     prevalence,
     rates: found,
+    /** The threshold that was typed, where it is between stored ones and stands for the one at or above it; else null. */
+    unstored: computed(() => (pinned.value === null || isAt(model.value.levels, current.value.level, pinned.value) || !Number.isFinite(pinned.value) ? null : pinned.value)),
     /** Whether the reader moved away from the best point. */
     moved: computed(() => current.value.model !== best.value.model || current.value.level !== best.value.level),
     /** What a screen reader says of the threshold. */
     spoken: computed(() => {
       const { tpr, fpr, depth } = found.value;
-      const threshold = number(model.value.levels.threshold[current.value.level] ?? Infinity);
+      const threshold = textAt(model.value, current.value.level);
       return `${model.value.name}, threshold ${threshold}: ${percent(depth)} predicted positive, true positive rate ${percent(tpr)}, false positive rate ${percent(fpr)}`;
     }),
     styles: computed(() => stylesOf(all.value, models.regions.value, models.looks.value, chosen.value, model.value.index, palette.value)),

@@ -3,7 +3,7 @@
 import { batch, computed, effect, Signal } from "@preact/signals-core";
 
 import { markChange } from "../chart/scheduling";
-import type { Model, Slice } from "../data";
+import { type Model, type Slice, textAt } from "../data";
 import { palette } from "../palette";
 import type { Source } from "../source";
 import { createCampaign, createCosts } from "./context";
@@ -50,11 +50,16 @@ export function setLook({ models: { looks } }: State, model: string, look: Look)
 }
 
 /** Move along the current model's levels; away from the best point the threshold stays where it was put. */
-export function setLevel({ selection }: State, { name, levels }: Model, level: number): void {
-  const at = Math.max(0, Math.min(levels.size - 1, level));
+export function setLevel(state: State, model: Model, level: number): void {
+  const at = Math.max(0, Math.min(model.levels.size - 1, level));
+  setThreshold(state, model, at && !model.thresholdText ? Number(textAt(model, at)) : (model.levels.threshold[at] ?? Infinity));
+}
+
+/** Set the current model's threshold to any score. */
+export function setThreshold({ selection }: State, { name }: Model, score: number): void {
   batch(() => {
     selection.chosen.value = name;
-    selection.pinned.value = levels.threshold[at] ?? Infinity;
+    selection.pinned.value = score;
   });
 }
 

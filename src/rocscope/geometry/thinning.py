@@ -15,6 +15,8 @@ from rocscope.core.ranking import Block
 from rocscope.geometry.hull import pool
 from rocscope.kernels import ranks
 
+_NONE = np.zeros(0, np.intp)
+
 
 @dataclass(frozen=True)
 class Thinned:
@@ -35,6 +37,12 @@ class Thinned:
     fp: Array
     counts: ThresholdCounts
 
+    @property
+    def next_score(self) -> Array:
+        """The highest score below each threshold, −∞ below the last: from it to the threshold there is no other."""
+        following = np.append(self.counts.threshold.astype(np.float64), -np.inf)
+        return following[self.index]
+
     @cached_property
     def deviation(self) -> float:
         """Largest distance of any omitted point from the lines between kept points, in tpr and fpr."""
@@ -47,11 +55,12 @@ def thin(
     most: int = 500,
     *,
     hull: ThresholdCounts | None = None,
+    keep: Array = _NONE,
     blocks: Iterable[Block] | None = None,
 ) -> Thinned:
-    """Choose about `most` points, evenly along the ROC curve, and all that can have the lowest cost.
+    """Choose about `most` points, evenly along the ROC curve, all that can have the lowest cost, and those of `keep`.
 
-    Those are the vertices of the hull, which callers pass if they have them, and, for costs that only reward false
+    The former are the vertices of the hull, which callers pass if they have them, and, for costs that only reward false
     alarms, the first with all of them. A caller that needs the blocks of the ranking too passes them, and looks at each
     on its way.
 
@@ -77,6 +86,9 @@ def thin(
     # The positions are measured along s = fpr + tpr, which goes from 0 to 2.
     hull = pool(counts) if hull is None else hull
     wanted = np.union1d(np.linspace(0, 2, most), _along(counts, hull.tp, hull.fp))
+    if keep.size:
+        tp, fp = counts.cumulative
+        wanted = np.union1d(wanted, _along(counts, tp[keep], fp[keep]))
     chosen: list[tuple[Array, ...]] = []
     done, complete, first = 0, False, 1  # the first wanted is 0, which is no level
     for block in counts.ranking.blocks() if blocks is None else blocks:

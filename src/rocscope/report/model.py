@@ -24,7 +24,7 @@ import numpy as np
 
 from rocscope import __version__
 from rocscope._base import validation as check
-from rocscope._base.arrays import Array
+from rocscope._base.arrays import Array, Indices
 from rocscope._base.formatting import chance, direction
 from rocscope._base.grouping import listed, masks_of, numbered
 from rocscope.calibration.curve import BinnedCalibrationCurve, calibration_curve
@@ -209,6 +209,8 @@ class CurvePoints(Result):
     threshold: list[float | None]
     tp: list[float]
     fp: list[float]
+    next_score: list[float] = field(default_factory=list)
+    """The next lower score of the data at each point; empty where all scores are points, or too many to look at."""
 
 
 @dataclass(frozen=True)
@@ -285,7 +287,37 @@ class ModelSummary(ModelOutline):
         return f"{self.name}: AUC {self.auc['half']:.4g}{below}" if below else ""
 
 
-def outline(name: str, counts: ThresholdCounts, *, most: int = MOST_POINTS, bins: bool = True) -> ModelOutline:
+# Where the page reads numbers of the curve: net benefit at whole percents, and cut-offs and deciles by shares of cases.
+# Distinct scores up to which these and the next lower scores are looked up: more arrays of all scores would be made.
+_MOST_LEVELS = 1_000_000
+_PROBABILITIES = np.arange(1, 100) / 100
+_DEPTHS = np.union1d(np.arange(1, 11) / 10, [0.05])
+
+
+def levels_read(counts: ThresholdCounts, target_prevalence: float | None) -> Indices:
+    """Return the points of a curve from which the page reads exact numbers, also if it is thinned.
+
+    These are the thresholds at which net benefit is drawn, and the points on both sides of each share of cases of the
+    tables, at the prevalence of the sample and at the target prevalence.
+    """
+    tp, fp = counts.cumulative
+    rising = -counts.threshold.astype(np.float64)
+    index = [np.searchsorted(rising, -_PROBABILITIES, side="right")]
+    for prevalence in {counts.prevalence, target_prevalence or counts.prevalence}:
+        depth = prevalence * (tp / counts.n_pos) + (1 - prevalence) * (fp / counts.n_neg)
+        reached = np.searchsorted(depth, _DEPTHS - 1e-12).clip(1, depth.size - 1)
+        index += [reached, reached - 1]
+    return np.unique(np.concatenate(index))
+
+
+def outline(
+    name: str,
+    counts: ThresholdCounts,
+    *,
+    most: int = MOST_POINTS,
+    bins: bool = True,
+    target_prevalence: float | None = None,
+) -> ModelOutline:
     """Return what a page draws of one model, in as few passes over the ranking as possible.
 
     Examples
@@ -310,8 +342,12 @@ def outline(name: str, counts: ThresholdCounts, *, most: int = MOST_POINTS, bins
             before = float(block.tp[-1])
             yield block
 
-    kept = thin(counts, most, hull=hull, blocks=summed_blocks())
-    points = CurvePoints([None, *kept.threshold[1:].tolist()], kept.tp.tolist(), kept.fp.tolist())
+    # Of very many levels, and of the many curves of slices, the page names the nearest stored threshold instead.
+    is_read = most >= MOST_POINTS and len(counts) <= _MOST_LEVELS
+    keep = levels_read(counts, target_prevalence) if is_read else np.zeros(0, np.intp)
+    kept = thin(counts, most, hull=hull, keep=keep, blocks=summed_blocks())
+    following = kept.next_score.tolist() if kept.index.size <= len(counts) <= _MOST_LEVELS else []
+    points = CurvePoints([None, *kept.threshold[1:].tolist()], kept.tp.tolist(), kept.fp.tolist(), following)
     corners = CurvePoints([None, *hull.threshold.tolist()], [0, *hull.tp.tolist()], [0, *hull.fp.tolist()])
     # KS = max(TPR − FPR) is reached at a corner of the hull, which a line of slope 1 touches.
     ks = (hull.tp / counts.n_pos - hull.fp / counts.n_neg).max(initial=0.0)
@@ -350,7 +386,7 @@ def summarise(
 
     The numbers on the calibration plot may be computed already.
     """
-    drawn = outline(name, counts, most=most, bins=False)
+    drawn = outline(name, counts, most=most, bins=False, target_prevalence=context.target_prevalence)
     default = drawn.default
     curve = roc(counts)
     chart = lift_chart(counts)

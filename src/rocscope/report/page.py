@@ -118,6 +118,7 @@ def _model(model: ModelOutline) -> dict[str, Any]:
     return {
         "name": model.name,
         "threshold": scores_column(points.threshold[1:]),
+        "next": scores_column(points.next_score) if points.next_score else None,
         "tp": counts_column(points.tp[1:]),
         "fp": counts_column(points.fp[1:]),
         "hull": counts_column(_hull_indices(points, model.hull)),

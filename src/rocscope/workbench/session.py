@@ -392,7 +392,10 @@ class Session:
             def draw(model: str) -> ModelOutline:
                 token()
                 counts = samples[model].counts
-                return report.outline(model, counts, most=most, bins=counts.n <= report.MOST_DETAILED)
+                bins = counts.n <= report.MOST_DETAILED
+                return report.outline(
+                    model, counts, most=most, bins=bins, target_prevalence=self.context.target_prevalence
+                )
 
             return in_threads(draw, samples)
 
