@@ -52,6 +52,8 @@ CONSTANTS = {
     "SPACE": "engines.numerals: SPACE",
     "BODY": "engines.numerals: BODY",
     "NEGATIVE": "engines.numerals: NEGATIVE",
+    "TOTALS": "engines.table_bounds: TOTALS",
+    "MARKUP": "engines.formats: MARKUP",
     "CURRENCY": "engines.numerals: CURRENCY",
     "DECIMAL_DIGITS": "_base.arrays: DECIMAL_DIGITS",
     "DECIMAL_PLACES": "engines.columns: _DECIMAL_PLACES",

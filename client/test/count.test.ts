@@ -17,6 +17,7 @@ import { guess, positiveOf } from "../src/open/guess";
 import type { Glance } from "../src/open/messages";
 
 const LAYOUT = { decimal: ".", delimiter: null, encoding: "utf-8" } as const;
+const decoded = (text: string): string => new TextDecoder().decode(new TextEncoder().encode(text));
 const near = (found: number, expected: number, by = 1e-12): void => assert.ok(Math.abs(found - expected) <= by, `${found} instead of ${expected}`);
 
 test("rows are put in the order of their values, of any type, and -0 equals 0", () => {
@@ -84,16 +85,15 @@ test("an area of three in four, by hand: Wilson's interval with a t quantile", (
 });
 
 test("the delimiter is the one that makes most columns, and a wrong one is not troubled by quotes", () => {
-  const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
-  assert.deepEqual(dialectOf(bytes('"a;b",c\n'), ".", null), { delimiter: 44, columns: ["a;b", "c"] });
-  assert.deepEqual(dialectOf(bytes('c,"a;b;d"\n'), ".", null).columns, ["c", "a;b;d"]);
-  assert.deepEqual(dialectOf(bytes('5" pipe;c\n'), ".", null).columns, ['5" pipe', "c"]);
-  assert.deepEqual(dialectOf(bytes("a,b;c,d;e\n"), ",", null).columns, ["a,b", "c,d", "e"]);
-  assert.deepEqual(dialectOf(bytes('\ufeff"line\nbreak",y'), ".", null).columns, ["line\nbreak", "y"]);
+  assert.deepEqual(dialectOf(decoded('"a;b",c\n'), ".", null), { delimiter: 44, columns: ["a;b", "c"] });
+  assert.deepEqual(dialectOf(decoded('c,"a;b;d"\n'), ".", null).columns, ["c", "a;b;d"]);
+  assert.deepEqual(dialectOf(decoded('5" pipe;c\n'), ".", null).columns, ['5" pipe', "c"]);
+  assert.deepEqual(dialectOf(decoded("a,b;c,d;e\n"), ",", null).columns, ["a,b", "c,d", "e"]);
+  assert.deepEqual(dialectOf(decoded('\ufeff"line\nbreak",y'), ".", null).columns, ["line\nbreak", "y"]);
 });
 
 for (const [what, text, said] of [
-  ["a row too short", "y,s\n1,2\n3\n", /line 3: expected 2 columns, got 1/],
+  ["a row too short", "y,s\n1,2\n3\n4,5\n", /line 3: expected 2 columns, got 1/],
   ["line ends of two kinds", "y,s\n1,2\r\n3,4\n", /line ends of two kinds/],
   ["a quote that does not end", 'y,s\n1,"2\n', /does not end/],
 ] as const) {

@@ -8,9 +8,13 @@ const CANDIDATES = ",;\t|";
 
 export interface Dialect { readonly delimiter: number; readonly columns: readonly string[] }
 
+const candidates = (decimal: string | null, delimiter: string | null): string => delimiter ?? CANDIDATES.replace(decimal ?? "", "");
+
+/** Delimiters with which a table is looked for: a comma is one even if decimal commas are quoted. */
+export const searched = (decimal: string | null, delimiter: string | null): string => candidates(decimal, delimiter) + (!delimiter && decimal === "," ? "," : "");
+
 /** Columns and delimiter by the first row: of the delimiters outside quotes the one that splits it into most columns. */
-export function dialectOf(head: Uint8Array, decimal: string | null, delimiter: string | null): Dialect {
-  const text = new TextDecoder().decode(head); // which a letter cut in two at its end does not trouble
+export function dialectOf(text: string, decimal: string | null, delimiter: string | null): Dialect {
   const best = splitBy(text, decimal, delimiter);
   if (best.columns.join("") === "") throw new Refused("the file", { expected: "column names in the first row", got: "an empty one" });
   return best;
@@ -18,7 +22,7 @@ export function dialectOf(head: Uint8Array, decimal: string | null, delimiter: s
 
 /** By the delimiter named, or by the best one; a comma that is the decimal mark, and so in quotes, only where no other splits. */
 function splitBy(text: string, decimal: string | null, delimiter: string | null): Dialect {
-  const best = bestSplit(text, delimiter ?? CANDIDATES.replace(decimal ?? "", ""));
+  const best = bestSplit(text, candidates(decimal, delimiter));
   return best.columns.length > 1 || delimiter ? best : bestSplit(text, ",");
 }
 
@@ -41,11 +45,14 @@ export function splitRows(text: string, decimal: string | null, delimiter: strin
   return text.split(/\r\n|\r|\n/).slice(0, most).map((line) => firstRow(line, mark));
 }
 
-/** The fields of the first row, whatever follows the quote that ends one: so a wrong delimiter makes few of them. */
-function firstRow(text: string, delimiter: string): string[] {
+const firstRow = (text: string, delimiter: string): string[] => rowAt(text, delimiter, 0)[0];
+
+/** The fields of a row and where the next begins, whatever follows the quote that ends one: so a wrong delimiter makes few of them. */
+export function rowAt(text: string, delimiter: string, at: number): [fields: string[], next: number] {
   const fields = [""];
   let [inside, start] = [false, true];
-  for (let i = 0; i < text.length; i++) {
+  let i = at;
+  for (; i < text.length; i++) {
     const sign = text[i]!;
     if (inside) {
       if (sign === '"' && text[i + 1] !== '"') inside = false;
@@ -62,7 +69,7 @@ function firstRow(text: string, delimiter: string): string[] {
     } else fields[fields.length - 1] += sign;
     start = false;
   }
-  return fields;
+  return [fields, text[i] === "\r" && text[i + 1] === "\n" ? i + 2 : i + 1];
 }
 
 /** Where the text begins after a byte order mark. */
@@ -135,8 +142,11 @@ export class CsvScanner {
   /** Which line ends there were: 1 LF, 2 CR LF, 4 CR. */
   private ends = 0;
 
-  /** @param sinks of each column what takes its fields, or none */
-  constructor(private readonly dialect: Dialect, private readonly sinks: readonly (readonly Sink[])[]) {}
+  /**
+   * @param sinks of each column what takes its fields, or none
+   * @param above lines above the column names
+   */
+  constructor(private readonly dialect: Dialect, private readonly sinks: readonly (readonly Sink[])[], private above = 0) {}
 
   take(piece: Uint8Array): void {
     const bytes = joined(this.rest, piece);
@@ -157,6 +167,11 @@ export class CsvScanner {
     const { delimiter, columns } = this.dialect;
     const width = columns.length;
     let at = this.rows < 0 ? afterMark(bytes) : 0;
+    for (; this.above > 0; this.above--) {
+      const end = bytes.indexOf(LF, at);
+      if (end < 0) return at;
+      at = end + 1;
+    }
     let [field, filled] = [0, false];
     const take = (from: Uint8Array, start: number, end: number): void => {
       if (end > start) filled = true;

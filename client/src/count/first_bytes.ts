@@ -1,6 +1,6 @@
 /** What the beginning of a file tells: that it is not what its name says, and the encoding of a text. The rules of Python's `first_bytes`. */
 
-import { LOOKED_AT, UNLIKE_TEXT } from "../constants";
+import { LOOKED_AT, MARKUP, UNLIKE_TEXT } from "../constants";
 import { Refused } from "./errors";
 
 const latin = (bytes: Uint8Array): string => String.fromCharCode(...bytes);
@@ -9,7 +9,9 @@ const latin = (bytes: Uint8Array): string => String.fromCharCode(...bytes);
 export function refuseOtherKinds(start: Uint8Array, file: string, expected: string): void {
   const text = latin(start);
   const found = UNLIKE_TEXT.find(([magic]) => text.startsWith(magic!));
-  if (found) throw new Refused(file, { expected, got: found[1]!, hint: found[2]! });
+  const hint = found?.[1]?.includes("Arrow") ? "write it as Parquet" : found?.[2];
+  if (found) throw new Refused(file, { expected, got: found[1]!, hint: hint! });
+  if (new RegExp(`^${MARKUP}`, "i").test(text.replace(/^\xef\xbb\xbf/, ""))) throw new Refused(file, { expected, got: "a web page or XML", hint: "in Excel choose File > Save As > CSV UTF-8" });
 }
 
 /** Refuse what is not compressed as its name says. */

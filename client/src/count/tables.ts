@@ -4,7 +4,8 @@ import { Decompress } from "fzstd";
 
 import { LOOKED_AT } from "../constants";
 import type { Layout } from "../open/messages";
-import { CsvScanner, dialectOf, splitRows } from "./csv";
+import { boundsOf, refuseTotals } from "./bounds";
+import { CsvScanner, dialectOf, searched, splitRows } from "./csv";
 import { Refused, shown } from "./errors";
 import { type Encoding, encodingOf, recoder, refuseOtherKinds, requireCompressed, requireParquet } from "./first_bytes";
 import { JsonNames, JsonScanner } from "./json";
@@ -13,6 +14,7 @@ import { NameSink, NumberSink } from "./sinks";
 import { placeOf, type Rows, type Table, type Wanted } from "./table";
 
 const HEAD = 1 << 19; // bytes from which columns are guessed: half of what is looked at for the encoding
+const END = 1 << 14; // bytes at the end in which totals are looked for
 const PIECE = 1 << 22; // bytes read at a time: few enough for a phone, many enough to hide the waiting between
 
 export async function openTable(file: File, layout: Layout): Promise<Table> {
@@ -30,7 +32,8 @@ export async function openTable(file: File, layout: Layout): Promise<Table> {
   const pieces = (most: number, tell: (share: number) => void): AsyncGenerator<Uint8Array> => piecesOf(file, packed, encoding, most, tell);
   const head = await firstOf(pieces, HEAD);
   if (!head.bytes.length) throw new Refused(`${file.name}: the file is empty`);
-  const found = suffix === "jsonl" ? jsonTable(head, pieces) : csvTable(head, pieces, suffix === "tsv" ? { ...layout, delimiter: "\t" } : layout);
+  const end = packed ? "" : new TextDecoder(encoding).decode(await file.slice(Math.max(0, file.size - END + (file.size % 2))).arrayBuffer());
+  const found = suffix === "jsonl" ? jsonTable(head, pieces) : csvTable(file.name, head, end, pieces, suffix === "tsv" ? { ...layout, delimiter: "\t" } : layout);
   return { ...found, encoding };
 }
 
@@ -40,7 +43,13 @@ export async function firstRows(file: File, layout: Layout): Promise<string[][]>
   if (suffix !== "csv" && suffix !== "tsv") return [];
   const { bytes } = await firstOf((most, tell) => unpacked(file, packed, most, tell), HEAD);
   const text = new TextDecoder(await encodingIn(file, packed, layout)).decode(bytes.subarray(0, HEAD));
-  return splitRows(text, layout.decimal, suffix === "tsv" ? "\t" : layout.delimiter, 4);
+  const delimiter = suffix === "tsv" ? "\t" : layout.delimiter;
+  try {
+    const bounds = boundsOf(text, searched(layout.decimal, delimiter), file.name);
+    return splitRows(text.split("\n").slice(bounds.above).join("\n"), layout.decimal, bounds.delimiter ?? delimiter, 4);
+  } catch {
+    return splitRows(text, layout.decimal, delimiter, 4);
+  }
 }
 
 async function encodingIn(file: File, packed: string, { encoding }: Layout): Promise<Encoding> {
@@ -174,15 +183,18 @@ function sinksOf<N, T>(wanted: Wanted, number: () => N, name: () => T): { number
   return { numbers, names, of: (column) => [numbers.get(column), names.get(column)].filter((sink) => sink !== undefined) };
 }
 
-function csvTable(head: Head, pieces: Pieces, { decimal, delimiter }: Layout): Table {
-  const dialect = dialectOf(head.bytes, decimal, delimiter);
+function csvTable(file: string, head: Head, end: string, pieces: Pieces, { decimal, delimiter }: Layout): Table {
+  const text = new TextDecoder().decode(head.bytes); // which a letter cut in two at its end does not trouble
+  const { above, delimiter: own, note } = boundsOf(text, searched(decimal, delimiter), file);
+  const dialect = dialectOf(text.split("\n").slice(above).join("\n"), decimal, own ?? delimiter);
   const { columns } = dialect;
+  refuseTotals(end, String.fromCharCode(dialect.delimiter), columns.length, file);
   const scan = (wanted: Wanted, texts: readonly string[] = []): Scan => {
     for (const name of [...wanted.numbers, ...wanted.names]) placeOf(columns, name);
     const { numbers, names, of } = sinksOf(wanted, () => new NumberSink(decimal, true), () => new NameSink());
     const marked = new Map(texts.map((name) => [name, new NameSink()]));
-    const scanner = new CsvScanner(dialect, columns.map((name) => [...of(name), ...(marked.has(name) ? [marked.get(name)!] : [])]));
-    const notes: string[] = [];
+    const scanner = new CsvScanner(dialect, columns.map((name) => [...of(name), ...(marked.has(name) ? [marked.get(name)!] : [])]), above);
+    const notes = note ? [note] : [];
     const rows: Rows = {
       notes,
       get rows() {

@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
 
 from rocscope import errors
+from rocscope.engines.numerals import NA_WORDS as NA_WORDS
 
 # The command line checks paths and columns with this module before it loads NumPy or Arrow.
 if TYPE_CHECKING:
@@ -185,7 +186,9 @@ class FileLayout:
             value = getattr(self, name)
             if not (value is None or (type(value) is int and value >= 0)):
                 raise errors.InputError(name, expected="a number of rows, 0 or above", got=repr(value))
-        if self.delimiter is not None and (len(self.delimiters) != 1 or self.delimiters in f'"\r\n{self.decimal_mark}'):
+        if self.delimiter is not None and (
+            len(self.delimiters) != 1 or self.delimiters in '"\r\n' + self.decimal_mark.rstrip(",")
+        ):
             expected = "one character, which neither quotes nor is the decimal mark"
             raise errors.InputError("delimiter", expected=expected, got=repr(self.delimiter))
         if self.encoding is not None and not _is_encoding(self.encoding):
@@ -203,6 +206,11 @@ class FileLayout:
         if self.delimiter is None:
             return ",;\t|".replace(self.decimal_mark, "")
         return "\t" if self.delimiter in _TAB else self.delimiter
+
+    @property
+    def searched_delimiters(self) -> str:
+        """Candidates with which a table is looked for; a comma is one even if decimal commas are quoted."""
+        return self.delimiters + ("," if self.delimiter is None and self.decimal == "," else "")
 
     def refuse(self, kind: str, names: Iterable[str] = ("format", *_TAKEN_BY)) -> None:
         """Raise InputError for arguments that do not apply to a kind of source."""
@@ -542,8 +550,6 @@ def condense(message: str) -> str:
 # ---- Column names ----
 
 Scores = str | Sequence[str] | Mapping[str, str]
-NA_WORDS = ("NA", "N/A", "#N/A", "NULL", "null", "None", ".")
-"""Words for a missing value in files of text."""
 MOST_CLASSES = 20
 """A column with more distinct values does not hold classes."""
 _MOST_LISTED = 24  # columns that a message names: a choice, three lines of a terminal
@@ -625,7 +631,7 @@ def _table_of(start: str, layout: FileLayout) -> str:
     """Return the start of a text without the lines above its names, as its reader sees it."""
     from rocscope.engines.table_bounds import bounds_of
 
-    above = bounds_of(start, layout.delimiters).above if layout.skip_rows is None else layout.skip_rows
+    above = bounds_of(start, layout.searched_delimiters).above if layout.skip_rows is None else layout.skip_rows
     lines = start.split("\n", above)
     return lines[above] if len(lines) > above else ""
 

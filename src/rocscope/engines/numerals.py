@@ -14,11 +14,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rocscope.engines import formats
-
 if TYPE_CHECKING:
     from duckdb import DuckDBPyRelation
 
+NA_WORDS = ("NA", "N/A", "#N/A", "NULL", "null", "None", ".")
+"""Words for a missing value in files of text."""
 SPACE = "[ \t\u00a0\u2009\u202f]"
 _MARKS = {",": ",", ".": r"\.", " ": SPACE, "'": "['\u2019]"}
 THOUSANDS = tuple(_MARKS)
@@ -59,7 +59,7 @@ def number(decimal: str, thousands: str | None = None) -> str:
 
 NUMBERS = {mark: number(mark) for mark in ".,"}
 NUMERALS = {mark: pattern(mark) for mark in ".,"}
-_MISSING = {"", *formats.NA_WORDS}
+_MISSING = {"", *NA_WORDS}
 
 
 def is_numeral(text: str) -> bool:

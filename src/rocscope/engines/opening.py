@@ -228,7 +228,7 @@ def _tables_alone(
     paths: list[str], origin: Sequence[str], layout: formats.FileLayout, format: str
 ) -> Iterator[tuple[list[str], formats.FileLayout]]:
     """Yield paths of text files, and their layout; files with rows around their table are copied without them."""
-    delimiters = "\t" if format == "tsv" else layout.delimiters
+    delimiters = "\t" if format == "tsv" else layout.searched_delimiters
     if layout.header is False:
         # In a row of values, commas are decimal marks rather than delimiters.
         delimiters = "".join(sorted(delimiters, key=",".__eq__))

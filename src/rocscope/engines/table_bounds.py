@@ -73,12 +73,17 @@ def bounds_of(text: str, delimiters: str) -> Bounds:
     if separator is not None:
         return Bounds(1, separator[1], rows_of(text, separator[1])[0][1:])
     best = Bounds(0, None, rows_of(text, delimiters[0])[0])
-    width = 1
+    most = (False, 1, False)
     for delimiter in delimiters:
         rows, above = rows_of(text, delimiter)
         place = names_row(rows)
-        if place is not None and len(rows[place]) > width:
-            width = len(rows[place])
+        if place is None:
+            continue
+        # A text that a delimiter splits evenly has no rows above its names.
+        is_even = place == 0 and all(len(row) in (0, len(rows[0])) for row in rows)
+        merit = (is_even, len(rows[place]), place == 0)
+        if merit > most:
+            most = merit
             best = Bounds(above[place], delimiter if place else None, rows[place:])
     return best
 
