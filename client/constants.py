@@ -25,6 +25,8 @@ CONSTANTS = {
     "LARGE_CLASS": "inference.areas: _LARGE_CLASS",
     "FEW_INFORMATIVE": "inference.areas: _MIN_INFORMATIVE_ROWS",
     "ENOUGH_INFORMATIVE": "inference.areas: _ENOUGH_INFORMATIVE_ROWS",
+    "FEW_DIFFER": "inference.variance: _FEW_DIFFER",
+    "ENOUGH_DIFFER": "inference.variance: _ENOUGH_DIFFER",
     "LARGEST_QUANTILE": "inference.estimate: _LARGEST_QUANTILE",
     "SUREST": "inference.areas: _LARGEST_Z",
     "MOST_COMPARED": "report: MOST_COMPARED",

@@ -195,8 +195,27 @@ def test_partial_areas_are_compared_without_a_bootstrap():
     assert closed["a", "c"].difference.to_dict() | {"method": ""} == closed["a", "c"].difference.to_dict() | {
         "method": ""
     }
-    assert (closed["a", "c"].difference.low, closed["a", "c"].difference.high) == (0, 0)
+    twin = closed["a", "c"].difference
+    assert (twin.value, twin.low) == (0, -twin.high)
     assert "influence" in closed["a", "b"].method
+
+
+@pytest.mark.parametrize("levels", [0, 6])
+@pytest.mark.parametrize("options", [{"max_fpr": 0.23}, {"min_tpr": 0.77}, {"max_fpr": 0.9}], ids=str)
+def test_rows_move_partial_areas_as_without_them(levels, options):
+    """Also where the end of the part lies in a tie, or on the row that is left out."""
+    label, score, *_ = draw()
+    label, score = label[:60], score[:60]
+    score = np.floor(levels * np.argsort(np.argsort(score)) / 60) if levels else score
+    part, rows = smooth.partial_area(**options), np.arange(60)
+    counts = rs.ThresholdCounts.from_scores(label, score)
+    linear = part.linearise(counts)
+    size = np.where(label, counts.n_pos, counts.n_neg)
+    without = [part(rs.ThresholdCounts.from_scores(label[rows != i], score[rows != i])) for i in rows]
+    moved = (linear.value - np.array(without)) * (size - 1) / size * 60
+    level = np.searchsorted(-counts.threshold, -score)
+    assert np.where(label, linear.of_pos[level], linear.of_neg[level]) == pytest.approx(moved - moved.mean())
+    assert linear.bias / 60 == pytest.approx(-moved.mean())
 
 
 def test_counts_and_rows_agree():

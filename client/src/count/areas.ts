@@ -1,6 +1,6 @@
 /** How sure areas are, and whether they differ: the twin of `rocscope.inference.areas`, which tells why. */
 
-import { ENOUGH_INFORMATIVE, FEW_INFORMATIVE, LARGE_CLASS, LARGEST_QUANTILE, LEAST_PRIOR, PRIOR, ROUNDING, SMALL_CLASS, SUREST, Z } from "../constants";
+import { ENOUGH_DIFFER, ENOUGH_INFORMATIVE, FEW_DIFFER, FEW_INFORMATIVE, LARGE_CLASS, LARGEST_QUANTILE, LEAST_PRIOR, PRIOR, ROUNDING, SMALL_CLASS, SUREST, Z } from "../constants";
 import type { Interval } from "../data";
 import type { Ranked } from "./threshold_counts";
 import { ndtr, studentQuantile, zero } from "./special";
@@ -109,13 +109,29 @@ function effectiveSize({ auc: areas, strata }: AreaSample, model: number): Effec
 /** How many rows tell how much placements vary; 0 where none do. */
 function knownOf(stratum: Stratum, auc: number, model: number): number {
   if (freedom(stratum) <= 0) return 0;
-  const [second, fourth] = [sumOf(stratum, model, 2), sumOf(stratum, model, 4)];
-  let byKurtosis = 0;
-  if (second > ROUNDING ** 2) {
-    const kurtosis = (fourth * stratum.n) / second ** 2;
-    byKurtosis = kurtosis > 1 + ROUNDING ? (2 * stratum.n) / (kurtosis - 1) : Infinity;
-  }
-  return Math.min(freedom(stratum), stratum.inside[model]![auc < 0.5 ? 1 : 0], byKurtosis);
+  return Math.min(stratum.inside[model]![auc < 0.5 ? 1 : 0], byKurtosis(stratum, sumOf(stratum, model, 2), sumOf(stratum, model, 4), ROUNDING ** 2));
+}
+
+/** How many normal observations tell the variance as well, given sums of second and fourth powers of moves. */
+function byKurtosis(stratum: Stratum, second: number, fourth: number, least: number): number {
+  if (!(second > least)) return 0;
+  const kurtosis = (fourth * stratum.n) / second ** 2;
+  return Math.min(freedom(stratum), kurtosis > 1 + ROUNDING ? (2 * stratum.n) / (kurtosis - 1) : Infinity);
+}
+
+/** How a difference varies over the rows of a class, with a further row each way where few differ: `Stratum.difference`. */
+function spreadOf(stratum: Stratum, i: number, j: number): { own: number; added: number; df: number } {
+  const [a, b] = [stratum.moves[i]!, stratum.moves[j]!];
+  const second = total((k) => (b[k]! - a[k]!) ** 2, stratum);
+  const informative = byKurtosis(stratum, second, total((k) => (b[k]! - a[k]!) ** 4, stratum), ROUNDING * total((k) => a[k]! ** 2, stratum));
+  const [own, df] = [scale(stratum) * (informative ? second : 0), freedom(stratum)];
+  const rare = df > 0 ? 1 - (2 * informative) / df : 0;
+  const weight = rare * Math.min((ENOUGH_DIFFER - informative) / (ENOUGH_DIFFER - FEW_DIFFER), 1);
+  if (rare <= 0 || weight <= 0) return { own, added: 0, df };
+  const width = (moves: Float64Array): number => moves.reduce((x, y) => Math.max(x, y), -Infinity) - moves.reduce((x, y) => Math.min(x, y), Infinity);
+  const added = 2 * weight * Math.max(width(a), width(b)) ** 2;
+  if (!(own > 0 && added > 0)) return { own, added, df };
+  return { own, added, df: Math.min(df, (informative * (1 + added / own) ** 2) / weight) };
 }
 
 function intervalAt({ auc, trials: n }: EffectiveSize, q: number): [low: number, high: number] {
@@ -135,26 +151,26 @@ export function areaInterval(sample: AreaSample, model: number): Required<Interv
   return { value: size.auc, low, high, method };
 }
 
-const MOVER = "Welch t of placements and MOVER of Wilson intervals, paired";
+const WELCH = "Welch t of placements";
 
-/** Whether two models of the same rows differ: second − first. `alike`: whether they rank all rows the same way. */
-export function compareAreas(sample: AreaSample, first: number, second: number, alike: boolean): { difference: number; low: number; high: number; p: number; method: string } {
-  if (alike) return { difference: 0, low: 0, high: 0, p: 1, method: "the scores rank all rows equally" };
+/** Whether two models of the same rows differ: second − first. */
+export function compareAreas(sample: AreaSample, first: number, second: number): { difference: number; low: number; high: number; p: number; method: string } {
   const found = difference(sample, first, second);
   const above = pValue(found.low, found.value);
   const below = pValue((z) => -found.high(z), -found.value);
-  const method = found.caution > 0 ? MOVER : "Welch t of placements, paired";
+  const method = `${WELCH}${found.caution > 0 ? " and MOVER of Wilson intervals" : ""}${found.added > 0 ? ", one row added each way" : ""}, paired`;
   return { difference: found.value, low: found.low(Z), high: found.high(Z), p: Math.min(1, 2 * Math.min(above, below)), method };
 }
 
 const clip = (value: number, low: number, high: number): number => Math.min(high, Math.max(low, value));
 
-function difference(sample: AreaSample, i: number, j: number): { value: number; caution: number; low: (z: number) => number; high: (z: number) => number } {
+function difference(sample: AreaSample, i: number, j: number): { value: number; caution: number; added: number; low: (z: number) => number; high: (z: number) => number } {
   const [first, second] = [effectiveSize(sample, i), effectiveSize(sample, j)];
   const value = second.auc - first.auc;
   const parts = sample.strata.map((stratum) => {
     const [a, b] = [stratum.moves[i]!, stratum.moves[j]!];
-    return { df: freedom(stratum), own: scale(stratum) * total((k) => (b[k]! - a[k]!) ** 2, stratum), both: scale(stratum) * total((k) => a[k]! * b[k]!, stratum) };
+    const { own, added, df } = spreadOf(stratum, i, j);
+    return { df, own: own + added, added, both: scale(stratum) * total((k) => a[k]! * b[k]!, stratum) };
   });
   const sum = parts[0]!.own + parts[1]!.own;
   const product = sample.strata.reduce((all, s) => all + variance(s, i), 0) * sample.strata.reduce((all, s) => all + variance(s, j), 0);
@@ -187,7 +203,7 @@ function difference(sample: AreaSample, i: number, j: number): { value: number; 
     const [a, b] = needed || !(sum > 0) ? reaches(z) : NONE;
     return Math.min(value + reach(z, apart(b[1], a[0]), -value), 1);
   };
-  return { value, caution, low, high };
+  return { value, caution, added: parts[0]!.added + parts[1]!.added, low, high };
 }
 
 const NONE: [[number, number], [number, number]] = [[0, 0], [0, 0]];

@@ -187,7 +187,7 @@ export class CountedRows {
     const times = (side: readonly number[]): Float64Array | null => weights && Float64Array.from(side, (i) => weights.values[i]!);
     const sample = areaSample(areas, placed, [times(sides[0]), times(sides[1])]);
     const pairs = areas.flatMap((_, i) => areas.slice(i + 1).map((_, k) => [i, i + 1 + k] as const));
-    const found = pairs.map(([i, j]) => compareAreas(sample, i, j, levels[i]!.every((level, row) => level === levels[j]![row])));
+    const found = pairs.map(([i, j]) => compareAreas(sample, i, j));
     const adjusted = holm(found.map(({ p }) => p));
     const comparisons = pairs.map(([i, j], k): Comparison => [i, j, found[k]!.difference, found[k]!.low, found[k]!.high, found[k]!.p, adjusted[k]!]);
     const method = [...new Set(found.map((pair) => (pair.method.endsWith("paired") ? pair.method + note : pair.method)))].join("; ");

@@ -28,7 +28,6 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Booleans
 from rocscope._base.contract import contract
 from rocscope._base.formatting import about
-from rocscope._base.radix import levels_of_rows
 from rocscope.core import Predictions, ThresholdCounts, require_kinds
 from rocscope.errors import InputError, OneClassError, warn
 from rocscope.inference import estimate as inference
@@ -221,8 +220,7 @@ def _rows_by_kurtosis(stratum: Stratum, model: int) -> float:
 class AucSample:
     """AUCs of m models on the same rows, and the strata that determine their covariance.
 
-    `n_pos` and `n_neg` are the independent units behind each class: rows, or groups that hold such rows. With several
-    models, `scores` contains a column for each.
+    `n_pos` and `n_neg` are the independent units behind each class: rows, or groups that hold such rows.
     """
 
     models: tuple[str, ...]
@@ -233,7 +231,6 @@ class AucSample:
     n: float
     note: str = ""
     covariance_of_units: Array | None = None
-    scores: tuple[Array, ...] = ()
     doubt: str = ""
 
     @cached_property
@@ -268,14 +265,6 @@ class AucSample:
             return size
         trials = size.trials * variance_given_weights / variance
         return replace(size, trials=trials, least=inference.FEW_WEIGHTED)
-
-    def ranks_equal(self, first: int, second: int) -> bool:
-        """Return whether two models rank all rows in the same order, so that their areas are always equal."""
-        for stratum in self.strata:
-            if (stratum.moves[:, first] != stratum.moves[:, second]).any():
-                return False
-        level_of_first = levels_of_rows(self.scores[first])[1]
-        return np.array_equal(level_of_first, levels_of_rows(self.scores[second])[1])
 
 
 def placements(positive: Booleans, score: Array, weight: Array | None = None) -> Array:
@@ -345,9 +334,8 @@ def sample_of_rows(predictions: Predictions, *, groups: Any = None, folds: OverF
     for rows in units.classes:
         inner = _inner_units(placed[rows], units.frequency_of(rows))
         strata.append(replace(units.stratum_of_rows(residual[rows], rows), inner_units=inner))
-    scores = tuple(units.scores.values())
     of_class = (strata[0].units, strata[1].units) if units.group is None else units.groups_of_class()
-    sample = AucSample(tuple(units.scores), auc, tuple(strata), *of_class, units.n, units.note, scores=scores)
+    sample = AucSample(tuple(units.scores), auc, tuple(strata), *of_class, units.n, units.note)
 
     if units.weighting is not None:
         moves = np.empty_like(residual)
@@ -711,6 +699,8 @@ class AreaDifference:
         Of the two estimates; 0 for independent samples.
     variance, df : float
         Of the difference, as Welch's t takes it; NaN where placements do not say.
+    added : float
+        Variance by a further row each way, if few rows differ; see `Stratum.difference`.
 
     Notes
     -----
@@ -734,6 +724,7 @@ class AreaDifference:
     correlation: float
     variance: float
     df: float
+    added: float = 0.0
 
     @property
     def value(self) -> float:
@@ -743,15 +734,10 @@ class AreaDifference:
     @property
     def standard_error(self) -> float:
         """From the placements; from the effective sizes if these are degenerate."""
-        if self.variance > 0:
-            return sqrt(self.variance)
+        if self.variance + self.added > 0:
+            return sqrt(self.variance + self.added)
         a, b = self.first.variance, self.second.variance
         return _distance(sqrt(a), sqrt(b), self.correlation) or nan
-
-    @property
-    def reason(self) -> str:
-        """Why the interval is not reliable; empty if it is."""
-        return self.first.reason or self.second.reason
 
     @property
     def informative(self) -> float:
@@ -807,9 +793,10 @@ class AreaDifference:
         to_zero : float
             Distance of a difference of 0 on that side; negative if it lies on the other side.
         """
-        welch = 0.0 if isnan(self.variance) else inference.t_quantile(z, self.df) * sqrt(self.variance)
+        total = self.variance + self.added
+        welch = 0.0 if isnan(total) else inference.t_quantile(z, self.df) * sqrt(total)
         more = self.caution * max(mover - welch, 0.0)  # c·(m − w)
-        if to_zero <= 0 or not self.variance > 0:
+        if to_zero <= 0 or not total > 0:
             return welch + more
         smallest = min(self.first.smallest, self.second.smallest)
         least = welch + _decrease(smallest, _SMALL_CLASS, _LARGE_CLASS) * more
@@ -850,13 +837,11 @@ def paired_difference(sample: AucSample, i: int, j: int) -> AreaDifference:
     product = float(covariance[i, i] * covariance[j, j])
     correlation = float(np.clip(covariance[i, j] / sqrt(product), -1, 1)) if product > 0 else 0.0
     variance = max(float(covariance[i, i] + covariance[j, j] - 2 * covariance[i, j]), 0.0)
-    if len(sample.strata) == 1:
-        return AreaDifference(first, second, correlation, variance, sample.strata[0].effective_df)
-    parts = [stratum.variance_of_difference(i, j) for stratum in sample.strata]
-    df = inference.satterthwaite(parts, [stratum.effective_df for stratum in sample.strata])
+    variances, added, df, _ = zip(*(stratum.difference(i, j) for stratum in sample.strata), strict=True)
     if sample.covariance_of_units is None:
-        variance = sum(parts)
-    return AreaDifference(first, second, correlation, variance, df)
+        variance = sum(variances)
+    df = inference.satterthwaite(np.add(variances, added).tolist(), df)
+    return AreaDifference(first, second, correlation, variance, df, sum(added))
 
 
 def all_equal(sample: AucSample, pairs: Sequence[AreaDifference]) -> inference.Omnibus | None:
@@ -947,11 +932,6 @@ def _compare_paired(
     j: int,
 ) -> inference.Comparison:
     first, second = sample.models[i], sample.models[j]
-    if sample.ranks_equal(i, j):
-        name = "the scores rank all rows equally"
-        difference = inference.Estimate(0.0, 0.0, 0.0, hypothesis.level, name, sample.n, 0.0)
-        p_value = hypothesis.judge(lambda null: float(null >= 0), lambda null: float(null <= 0))
-        return hypothesis.comparison(first, second, difference, 0.0, p_value, name)
     design = inference.joined("paired", sample.note)
     return _compare_pair(differences[i, j], (first, second), hypothesis, method, sample.n, design, inf)
 
@@ -981,25 +961,26 @@ def _compare_pair(
     df: float,
 ) -> inference.Comparison:
     """Test a difference of areas: by inverting its interval, or as DeLong's t or z test with `df`."""
-    if not difference.variance > 0:
+    if not difference.variance + difference.added > 0:
         warn(
             f"the variance of the difference of {names[0]!r} and {names[1]!r} is 0 or undefined; its interval is put "
             "together from the intervals of both"
         )
-    elif method == "delong":
+    elif method == "delong" and difference.variance > 0:
         name = f"DeLong, {design}"
-        reason, informative = difference.reason, difference.informative
-        if not reason and informative < inference.FEW_FOR_LIMIT:
-            units = difference.first.units
+        informative, units, reason = difference.informative, difference.first.units, ""
+        if difference.added > 0:
+            reason = f"few {units} differ; method='auto' allows for that"
+        elif informative < inference.FEW_FOR_LIMIT:
             reason = f"only {informative:.2g} {units} tell how much the ranks vary; method='auto' allows for that"
         shown = hypothesis.wald(difference.value, sqrt(difference.variance), n, name, df=df, bound=1)
         return hypothesis.compare(*names, replace(shown, reason=reason), df=df, method=name)
 
     name = "Welch t of placements and MOVER of Wilson intervals" if difference.caution > 0 else "Welch t of placements"
-    name = f"{name}, {design}"
+    name = inference.joined(name, "one row added each way" if difference.added else "", design)
     ends = difference.interval(hypothesis.level)
     error = difference.standard_error
-    shown = inference.Estimate(difference.value, *ends, hypothesis.level, name, n, error, difference.reason)
+    shown = inference.Estimate(difference.value, *ends, hypothesis.level, name, n, error)
     p_value = hypothesis.judge(difference.p_above, difference.p_below)
     # The statistic is the normal one with the same p-value, and the sign of the difference.
     two_sided = hypothesis.aim == "two-sided"

@@ -107,8 +107,9 @@ def compare(
     -----
     "auto": Welch's t for the differences of placements; where few rows determine how much ranks vary its interval is
     drawn towards one that is put together from both areas' own intervals with the correlation of DeLong's covariance
-    (Obuchowski's for groups; 0 for unpaired samples). See `rocscope.inference.areas.AreaDifference`. Two models with
-    the same ranking differ by exactly 0. The statistic is the normal one of the same p-value.
+    (Obuchowski's for groups; 0 for unpaired samples). See `rocscope.inference.areas.AreaDifference`. Where few rows or
+    none differ, a row is added each way: other samples may have more. The statistic is the normal one of the same
+    p-value. A difference that rests on an estimate that is not reliable is not reliable either.
 
     "delong": z = (D − D₀)/√(V₁ + V₂ − 2C); unpaired t = (D − D₀)/√(V₁ + V₂) with Satterthwaite's degrees of freedom,
     (V₁ + V₂)²/(V₁²/(n₁−1) + V₂²/(n₂−1)). Intervals are clipped to −1 and 1. With a statistic, se is the standard

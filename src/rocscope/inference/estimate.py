@@ -38,7 +38,7 @@ FEW_ROWS = 5  # of a class, or of the denominator of a share
 FEW_WEIGHTED = 8  # effective rows of a class with estimated weights, for an area
 FEW_GROUPS = 10  # groups of equal size, or the effective number of unequal groups
 FEW_INFORMATIVE = 4  # rows of a normal sample whose variance would be known as well
-FEW_BEYOND = 2  # rows expected above the point that a figure looks at, such as positives above a tpr of .9
+FEW_BEYOND = 4  # rows expected beyond the point that a figure looks at, such as positives below a tpr of .9
 FEW_FOR_LIMIT = 25  # informative rows, or equal groups, from which on the central limit theorem is close enough
 FEW_RESAMPLED = 20  # of a class, for percentiles of a bootstrap, and for AUC intervals without a prior
 SHRUNK = 3.0  # informative rows, below which the prior of an area's interval outweighs the data
@@ -561,8 +561,16 @@ def compare_each_two(
     adjust: Adjust,
     omnibus: Omnibus | None = None,
 ) -> Comparisons:
-    """Compare each pair of m estimates, by index, with p-values adjusted for all pairs that have one."""
-    pairs = [compare(i, j) for i, j in combinations(range(len(estimates)), 2)]
+    """Compare each pair of m estimates, by index, with p-values adjusted for all pairs that have one.
+
+    A difference has the doubts of both estimates and its own.
+    """
+    reasons = [estimate.reason for estimate in estimates.values()]
+    pairs = []
+    for i, j in combinations(range(len(estimates)), 2):
+        pair = compare(i, j)
+        reason = pair.difference.reason or reasons[i] or reasons[j]
+        pairs.append(replace(pair, difference=replace(pair.difference, reason=reason)))
     p_values = np.array([pair.p_value for pair in pairs])
     tested = np.flatnonzero(~np.isnan(p_values))
     if not tested.size:

@@ -57,6 +57,7 @@ Codes = Indices
 OverFolds = Literal["pooled", "mean"]
 
 _ROUNDING = 1e-12  # relative: what rounding leaves of a kurtosis of 1
+_FEW_DIFFER, _ENOUGH_DIFFER = 5.0, 10.0  # units that determine the variance of a difference; see `Stratum.difference`
 
 
 # Strata of independent units
@@ -117,9 +118,48 @@ class Stratum:
         """Return the variance of one estimate."""
         return self.scale * self.total(self.moves[:, model] ** 2)
 
-    def variance_of_difference(self, first: int, second: int) -> float:
-        """Return the variance of second − first."""
-        return self.scale * self.total((self.moves[:, second] - self.moves[:, first]) ** 2)
+    def difference(self, first: int, second: int, least: float = 0.0) -> tuple[float, float, float, float]:
+        """Return how second − first varies over the units, and what a further unit each way adds to that.
+
+        Parameters
+        ----------
+        first, second : int
+        least : float
+            Lower bound of the largest difference that a further unit may show.
+
+        Returns
+        -------
+        variance, added, df, informative : float
+            Of the difference; by a further unit each way, with the degrees of freedom of both; and the number of normal
+            observations that determine their sum as well.
+
+        Notes
+        -----
+        If few units differ, as where a rule overrides one score in a hundred, another sample may have none of them or
+        twice as many, and where none differs the variance is 0. So a unit is added each way, as Bonett & Price do for
+        shares: 2cM² for the largest distance M of the moves of two units. The weight c falls from 1 to 0 between 5 and
+        10 of the k units that determine the variance v, and to 0 where they are half of all units. Both have k·(1 +
+        2cM²/v)² degrees of freedom (Satterthwaite, with a constant). By simulation of overrides of .2 to 10 % of
+        300 to 2,000 rows 95 % intervals then cover 93 to 100 %, without it 40 to 90 %.
+
+        References
+        ----------
+        Bonett & Price 2012, J. Educ. Behav. Stat. 37:479–488.
+        """
+        moves = self.moves[:, second] - self.moves[:, first]
+        rounding = _ROUNDING * self.total(self.moves[:, first] ** 2)
+        informative = self.informative_units(moves, least=rounding)
+        variance = self.scale * (self.total(moves**2) if informative else 0.0)
+        rare = 1 - 2 * informative / self.effective_df if self.df > 0 else 0.0
+        weight = rare * min((_ENOUGH_DIFFER - informative) / (_ENOUGH_DIFFER - _FEW_DIFFER), 1.0)
+        if rare <= 0 or weight <= 0:
+            return variance, 0.0, self.effective_df, informative
+        largest = max(least, float(np.ptp(self.moves[:, [first, second]], axis=0).max()))
+        added = 2 * weight * largest**2
+        if not (variance > 0 and added > 0):
+            return variance, added, self.effective_df, informative or inf
+        informative *= (1 + added / variance) ** 2
+        return variance, added, min(self.effective_df, informative / weight), informative
 
     def informative_units(self, moves: Array, *, least: float = 0.0) -> float:
         """Return the number of normal observations that determine the variance of these moves as well.
