@@ -241,7 +241,7 @@ def test_labels_and_scores_that_are_neither(tmp_path, name):
 
 def test_a_file_without_a_header_shows_what_its_first_row_is(tmp_path):
     (tmp_path / "a.csv").write_text("1,0.5\n0,0.25\n")
-    failing(tmp_path / "a.csv", ColumnError, "label of .*: expected one of '1', '0.5', got 'y'")
+    failing(tmp_path / "a.csv", EngineError, r"expected column names in the first row, got '1', '0.5'.*\(--no-header\)")
 
 
 @pytest.mark.parametrize(

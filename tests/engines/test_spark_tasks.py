@@ -15,9 +15,9 @@ from rocscope.engines import spark, spark_tasks
 from rocscope.engines.columns import CountRequest
 from rocscope.engines.spark import Input
 from rocscope.engines.spark_tasks import Layout
-from rocscope.errors import InputError, LabelError, ScoreError, ShapeError, WeightError
+from rocscope.errors import InputError, LabelError, RocscopeWarning, ScoreError, ShapeError, WeightError
 from rocscope.geometry.hull import pool
-from rocscope.kernels import Kernel
+from rocscope.kernels import Kernel, kernel
 from rocscope.ranges.binned import BinnedCounts
 from spark_stub import Session, partitions
 from strategies import samples, taking, whole_weights
@@ -176,4 +176,6 @@ def test_ranges_are_about_even_when_partitions_are_small_or_sorted():
 def test_a_loop_is_compiled_also_where_no_cache_can_be_kept():
     scope = {}
     exec("def twice(x):\n    return 2 * x", scope)  # of no file, as in a zip that is shipped to workers
-    assert Kernel(scope["twice"])(21) == 42
+    kernel._warn_of_compiling.cache_clear()
+    with pytest.warns(RocscopeWarning, match="set NUMBA_CACHE_DIR"):
+        assert Kernel(scope["twice"])(21) == 42

@@ -275,7 +275,7 @@ def _copy_table(path: str, name: str, copy: Path, above: int, below: int, names:
                 file.write(held.popleft())
 
 
-def _refuse_totals(path: str, name: str, delimiters: str, bounds: table_bounds.Bounds) -> None:
+def _refuse_totals(path: str, name: str, delimiters: str, bounds: table_bounds.TableBounds) -> None:
     """Raise EngineError if the last row of a file that is not compressed is not one of its table."""
     if Path(path).suffix.lower() in _COMPRESSION:
         return

@@ -25,7 +25,7 @@ TOTALS = (
 
 
 @dataclass(frozen=True)
-class Bounds:
+class TableBounds:
     """Lines above the names, the delimiter if it was determined with them, and the first rows of the table."""
 
     above: int
@@ -67,12 +67,12 @@ def names_row(rows: Sequence[Sequence[str]]) -> int | None:
     return None
 
 
-def bounds_of(text: str, delimiters: str) -> Bounds:
+def bounds_of(text: str, delimiters: str) -> TableBounds:
     """Return where the table of a text begins."""
     separator = _SEP.match(text)
     if separator is not None:
-        return Bounds(1, separator[1], rows_of(text, separator[1])[0][1:])
-    best = Bounds(0, None, rows_of(text, delimiters[0])[0])
+        return TableBounds(1, separator[1], rows_of(text, separator[1])[0][1:])
+    best = TableBounds(0, None, rows_of(text, delimiters[0])[0])
     most = (False, 1, False)
     for delimiter in delimiters:
         rows, above = rows_of(text, delimiter)
@@ -84,7 +84,7 @@ def bounds_of(text: str, delimiters: str) -> Bounds:
         merit = (is_even, len(rows[place]), place == 0)
         if merit > most:
             most = merit
-            best = Bounds(above[place], delimiter if place else None, rows[place:])
+            best = TableBounds(above[place], delimiter if place else None, rows[place:])
     return best
 
 

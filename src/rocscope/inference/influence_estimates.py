@@ -372,7 +372,7 @@ def estimate_of(
     smooth = statistic_named(statistic)[1] if isinstance(statistic, str) else statistic
     if not isinstance(smooth, Smooth):
         hint = "any other function of counts goes to rocscope.bootstrap"
-        if hasattr(statistic, "__len__"):  # the scores, after the labels
+        if not isinstance(statistic, str) and hasattr(statistic, "__len__"):  # the scores, after the labels
             hint = PASS_PREDICTIONS
         expected = "one of rocscope.inference.statistics"
         raise InputError("statistic", expected=expected, got=check.shown(statistic), hint=hint)

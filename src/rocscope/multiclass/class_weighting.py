@@ -134,7 +134,7 @@ def _least_recall(min_recall: Any, classes: tuple[Hashable, ...]) -> Array:
 
 
 def _conditions(subject_to: Any) -> tuple[Condition, ...]:
-    texts = [subject_to] if isinstance(subject_to, str) else subject_to
+    texts = subject_to if isinstance(subject_to, list | tuple) else [subject_to]
     conditions = [part for text in texts for part in Condition.read(text, "subject_to", "macro_precision >= 0.8")]
     for condition in conditions:
         if averaged_metric(condition.quantity)[0] is None or condition.level or condition.model:

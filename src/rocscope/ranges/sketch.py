@@ -81,12 +81,11 @@ CELL_BYTES = sum(np.dtype(kind).itemsize for kind in _COLUMNS)
 
 def ranked_levels(positive: Array, scores: Array, weight: Array | None) -> Coded:
     """Return the codes of distinct scores, decreasing, with their positives and negatives."""
-    if weight is not None or scores.size < kernels.SMALL:
-        levels = rank(positive, scores, weight).levels()
-        return encode(levels.threshold).astype(np.uint64), levels.pos.copy(), levels.neg.copy()
-    ranking = rank(positive, scores)
-    assert isinstance(ranking, SortedKeys)
-    return levels_of_keys(ranking.parts)
+    ranking = rank(positive, scores, weight)
+    if isinstance(ranking, SortedKeys):
+        return levels_of_keys(ranking.parts)
+    levels = ranking.levels()
+    return encode(levels.threshold).astype(np.uint64), levels.pos.copy(), levels.neg.copy()
 
 
 def levels_of_keys(parts: Sequence[KeyPart]) -> Coded:

@@ -212,6 +212,10 @@ class CurvePoints(Result):
     next_score: list[float] = field(default_factory=list)
     """The next lower score of the data at each point; empty where all scores are points, or too many to look at."""
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the columns; all of them are of one length."""
+        return {name: column for name, column in super().to_dict().items() if column}
+
 
 @dataclass(frozen=True)
 class ModelOutline(Result):
