@@ -29,7 +29,7 @@ def write(path, columns, delimiter=";"):
 
 
 @pytest.mark.parametrize("options", [{}, {"decimal": "."}, {"decimal": ","}, {"thousands": ","}, {"thousands": "."}])
-@pytest.mark.parametrize("delimiter", [";", ",", "\t"])
+@pytest.mark.parametrize("delimiter", [";", *(pytest.param(mark, marks=pytest.mark.slow) for mark in ",\t")])
 def test_a_column_is_read_in_the_one_way_that_fits_or_refused(tmp_path, delimiter, options):
     cases = {f"c{number}": case for number, case in enumerate(CASES) if case.get("options", {}) == options}
     path = write(tmp_path / "numbers.csv", {name: case["values"] for name, case in cases.items()}, delimiter)

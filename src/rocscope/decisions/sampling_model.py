@@ -257,10 +257,10 @@ def compare_row_rule(
     --------
     Of four rows to act on all costs 4 a row; to act on the two of which p·amount is above 4, 2:
 
-    >>> preds = Predictions([1, 0, 1, 0] * 9, [0.6, 0.6, 0.3, 0.3] * 9, columns={"amount": [9, 1, 20, 1] * 9})
+    >>> preds = Predictions([1, 0, 1, 0] * 60, [0.6, 0.6, 0.3, 0.3] * 60, columns={"amount": [9, 1, 20, 1] * 60})
     >>> comparisons = compare_row_rule(preds, Context(cost_fn="amount", cost_tp=4, cost_fp=4))
     >>> comparisons["score", "score row by row"].difference
-    Estimate(-2, 95 % interval -2.663 to -1.337, z, paired, n=36)
+    Estimate(-2, 95 % interval -2.254 to -1.746, z, paired, n=240)
     """
     rows = rows_of(predictions)
     name = model_name(rows.models, model)
