@@ -317,16 +317,15 @@ class Candidate:
             part = np.nan_to_num((limit - pick(depth, low)) / (pick(depth, high) - pick(depth, low)))
         return np.where(point[:, 2:] > 0, np.column_stack([low, high, part]), point)
 
-    def at_limit(self, points: Points, point: Array) -> "Candidate":
-        """Return the candidate with the marginal saving at its mixed point of the sample; 0 below the limit."""
-        low, high, part = point[0]
-        if not part:
-            return self
-        tp, fp = (counts[0, [int(low), int(high)]] for counts in points)
+    def marginal_at(self, points: Points, point: Array) -> float:
+        """Return the saving of one more case at a mixed point of the sample; 0 where no limit binds."""
+        if self.rule.limit is None or not point[0, 2]:
+            return 0.0
+        ends = point[0, :2].astype(np.intp)
+        tp, fp = (counts[0, ends] for counts in points)
         n_pos, n_neg = (counts[0, -1] for counts in points)
         cost = self.rule.value(tp, fp, n_pos, n_neg)
-        marginal = float((cost[0] - cost[1]) / np.diff(self.rule.depth(tp, fp, n_pos, n_neg))[0])
-        return replace(self, marginal=marginal)
+        return float((cost[0] - cost[1]) / np.diff(self.rule.depth(tp, fp, n_pos, n_neg))[0])
 
     def best(self, points: Points, *, acting: bool = False) -> Best:
         """Return its best point in each sample; see `Rule.best`. "Everybody" stays everybody in other samples."""
@@ -359,6 +358,11 @@ class Candidates:
         rule = self.members[0].rule
         same = self.criterion.equivalent and self.criterion.equivalent(rule.context) == rule.context
         return bool(same) and not rule.constraints and rule.limit is None
+
+    def by_rank(self, sample: "InSample") -> "Candidates":
+        """Return the candidates of a choice that fills its limit with the cases of the highest scores."""
+        members = (replace(one, marginal=saved) for one, saved in zip(self.members, sample.marginals, strict=True))
+        return replace(self, members=tuple(members))
 
     def points(self, tallied: Mapping[str, tuple[Array, Array]]) -> list[Points]:
         """Return the points of each candidate."""
@@ -475,6 +479,8 @@ class InSample:
         The point of each candidate; the best of the points that predict somebody positive.
     cells, acting : arrays of m × 4
         Cells of these points; NaN where none is admissible.
+    marginals : list of m float
+        What one more case at the limit of each candidate would save; see `Candidate`.
     """
 
     number: int
@@ -482,6 +488,7 @@ class InSample:
     acting_points: list[Array]
     cells: Array
     acting: Array
+    marginals: list[float]
 
 
 @dataclass(frozen=True)
@@ -539,17 +546,11 @@ def in_sample(design: Design, candidates: Candidates) -> InSample:
         acting_points=[of_model.point for of_model in acting],
         cells=np.array([_cells(at, one.point, one.goodness)[0] for at, one in zip(points, best, strict=True)]),
         acting=np.array([_cells(at, one.point, one.goodness)[0] for at, one in zip(points, acting, strict=True)]),
+        marginals=[
+            candidate.marginal_at(at, one.point)
+            for candidate, at, one in zip(candidates.members, points, best, strict=True)
+        ],
     )
-
-
-def at_limits(design: Design, candidates: Candidates, sample: InSample) -> Candidates:
-    """Return the candidates with what one more case at their limit would save in the sample."""
-    points = candidates.points(resampling.tally_all(design, design.frequency[None, :]))
-    at_limit = [
-        candidate.at_limit(of_model, point) if candidate.rule.limit is not None else candidate
-        for candidate, of_model, point in zip(candidates.members, points, sample.points, strict=True)
-    ]
-    return replace(candidates, members=tuple(at_limit))
 
 
 def bootstrap_choice(

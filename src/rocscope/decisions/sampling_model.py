@@ -641,7 +641,7 @@ class SamplingModel:
         design = generalization.design_of_all(samples, seed, stratified=stratified)
         sample = generalization.in_sample(design, candidates)
         if self.ranked:
-            candidates = generalization.at_limits(design, candidates, sample)
+            candidates = candidates.by_rank(sample)
         held_out = generalization.cross_validate(design, candidates, seed, folds, repeats)
         drawn = generalization.bootstrap_choice(design, candidates, sample, replicates, seed, progress)
         if self.row_costs is not None and candidates.criterion.name == "min_cost":

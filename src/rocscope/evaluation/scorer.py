@@ -164,9 +164,9 @@ def scorer(figure: str, *, context: Context | CostMatrix | None = None, pos_labe
     made = Scorer(check.check_text("figure", figure), context=context, pos_label=pos_label)
     try:
         made.measure(several_classes=False)
-    except InputError:
+    except InputError as error:
         try:
             made.measure(several_classes=True)  # such as "macro_precision", which two classes do not have
         except InputError:
-            made.measure(several_classes=False)
+            raise error from None
     return made
