@@ -520,8 +520,9 @@ def mcnemar(
     if predictions.grouped:
         # Of Bonett & Price's rows, one that only the second and one that only the first has right, each is a group.
         change = np.append(second_right[rows].astype(float) - first_right[rows], [1, -1])
-        group = independent_units(predictions)[rows]  # type: ignore[index]
-        group = np.append(group, group.max() + np.array([1, 2]))
+        units = independent_units(predictions)
+        assert units is not None  # as the rows are in groups
+        group = np.append(units[rows], units[rows].max() + np.array([1, 2]))
         design = RowDesign.of(change.size, np.append(weight[rows], [1, 1]), group, "frequency")
         mean, df = design.mean_and_df(change, level)
         difference = replace(mean, value=value, low=max(mean.low, -1.0), high=min(mean.high, 1.0), n=n)
