@@ -21,7 +21,7 @@ ATTRIBUTES, NEW = 20, 20_000
 GOALS = {
     "cost 1 : 5": {"context": Context(cost_fn=5), "one_standard_error": True},
     "cost 1 : 5, best": {"context": Context(cost_fn=5)},
-    "cost at a prevalence of 5 %": {"context": Context(0.05, cost_fn=20), "one_standard_error": True},
+    "cost at a prevalence of 5%": {"context": Context(0.05, cost_fn=20), "one_standard_error": True},
     "auc": {"criterion": "auc", "one_standard_error": True},
     "auc, best": {"criterion": "auc"},
     "average_precision": {"criterion": "average_precision", "one_standard_error": True},

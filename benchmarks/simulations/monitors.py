@@ -1,7 +1,7 @@
 """How often monitors raise false alarms, how late they find a change, and whether they tell when it was.
 
 Run with ``python benchmarks/simulations/monitors.py --streams 2000 --seed 7``; prints Markdown tables, and exits with 1
-if false alarms are above 5 % beyond chance, a delay is above twice that of a test that knows when, or fewer than half
+if false alarms are above 5% beyond chance, a delay is above twice that of a test that knows when, or fewer than half
 of the streams tell the change within a fifth of its row, beyond chance.
 """
 
@@ -146,12 +146,12 @@ def main() -> int:
     for name, share in alarms_of(options.streams, options.seed):
         fine = share <= 0.05 + 2 * sqrt(0.05 * 0.95 / options.streams)
         kept &= fine
-        print(f"| {name} | {100 * share:.1f} % |{'' if fine else ' FAILS'}", flush=True)
+        print(f"| {name} | {100 * share:.1f}% |{'' if fine else ' FAILS'}", flush=True)
     print("\n| change | after | found in | of the fixed test's | tell when |\n|---|---:|---:|---:|---:|", flush=True)
     for name, start, late, times, near, told in delays_of(options.streams, options.seed):
         fine = times <= 2 and near >= 0.5 - 2 * 0.5 / sqrt(max(told, 1))
         kept &= fine
-        line = f"| {name} | {start:,} | {late:,.0f} | {times:.2f} | {100 * near:.0f} % |"
+        line = f"| {name} | {start:,} | {late:,.0f} | {times:.2f} | {100 * near:.0f}% |"
         print(line + ("" if fine else " FAILS"), flush=True)
     return 0 if kept and apart <= 1e-3 else 1
 

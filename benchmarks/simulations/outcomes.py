@@ -1,7 +1,7 @@
 """How often intervals under censoring and of experiments hold the truth, and paired tests reject what is true.
 
 Run with ``python benchmarks/simulations/outcomes.py --samples 500``. A line for each design: coverage, coverage given
-reliable, how often reliable; for tests how often they reject at 5 %.
+reliable, how often reliable; for tests how often they reject at 5%.
 """
 
 import argparse
@@ -123,12 +123,12 @@ def main():
         designs += [(400, 0.3, auc, 0.4, {"clusters": k}) for auc, k in ((0.8, 40), (0.97, 40), (0.8, 15))]
         for n, share, auc, censored, more in designs:
             what = ", ".join(["", *(f"{key} {value}" for key, value in more.items())])
-            name = f"n {n}, {100 * share:g} % events, {100 * censored:g} % censored, AUC {auc:g}{what}"
+            name = f"n {n}, {100 * share:g}% events, {100 * censored:g}% censored, AUC {auc:g}{what}"
             report(name, *of_follow_up(rng, options.samples, n, auc, share, censored, **more))
     if options.kind != "follow-up":
         for response, share, effect in product((0.01, 0.2), (0.1, 0.5, 0.9), (0.0, 1.0)):
             for n in (5000, 30_000) if response == 0.01 and share != 0.5 else (5000,):
-                name = f"mailing of {n:,}, response {100 * response:g} %, treated {share:g}, effect {effect:g}"
+                name = f"mailing of {n:,}, response {100 * response:g}%, treated {share:g}, effect {effect:g}"
                 report(name, *of_mailings(rng, options.samples, n, response, share, effect))
 
 

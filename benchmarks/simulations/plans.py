@@ -2,7 +2,7 @@
 
 Run with ``python benchmarks/simulations/plans.py --samples 500 --seed 1 [--only Pareto]``: a row of a Markdown table
 for each design of tests/decisions/generalization/interval_cases.py, and an exit code of 1 if intervals that call
-themselves reliable cover less than 93 %, beyond chance. With ``--drawn`` each sample is of a design of its own, drawn
+themselves reliable cover less than 93%, beyond chance. With ``--drawn`` each sample is of a design of its own, drawn
 at random, and a row stands for all designs of one distribution of amounts.
 """
 

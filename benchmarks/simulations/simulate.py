@@ -23,7 +23,7 @@ from intervals import Judge
 
 from rocscope.errors import OneClassError, RocscopeWarning
 
-LEAST = 0.93  # coverage of a 95 % interval that calls itself reliable
+LEAST = 0.93  # coverage of a 95% interval that calls itself reliable
 
 
 @dataclass
@@ -110,12 +110,12 @@ def summarised(lines: Iterable[Line]) -> list[str]:
 _ABOUT = """# Coverage on designs drawn from a generator
 
 Coverage of 95% intervals, in {samples} samples of each design (`make coverage`). The standard error of a
-coverage of 95 % is {error:.1f} points. Designs have heavy tails, contamination, few levels, clusters of lognormal size,
+coverage of 95% is {error:.1f} points. Designs have heavy tails, contamination, few levels, clusters of lognormal size,
 sampling weights, rare events, steps and bumps of the calibration curve, amounts with a Pareto tail, and cross-validated
 scores. Others are drawn at random from family × AUC × prevalence × n × ties × clusters × weights.
 
 "Given reliable" counts the intervals that are marked as reliable. "Below 93" is the number of designs where these
-cover less than 93 %, by more than two standard errors. The last column is the share of intervals marked as reliable on
+cover less than 93%, by more than two standard errors. The last column is the share of intervals marked as reliable on
 ordinary designs: at least 50 of each class, an AUC of at most 0.9, no heavy tails, at least 40 clusters.
 """
 
@@ -129,7 +129,7 @@ def page(lines: list[Line]) -> str:
     text = [
         _ABOUT.format(samples=samples, error=100 * sqrt(0.05 * 0.95 / least)),
         *summarised(lines),
-        "\n## Designs where reliable intervals cover less than 93 %\n",
+        "\n## Designs where reliable intervals cover less than 93%\n",
         "| design | interval | covers | given reliable | reliable |",
         "|---|---|---|---|---|",
         *(_row(x, x.covers, x.covers_reliable, x.reliable) for x in worst),

@@ -40,7 +40,7 @@ CLEAR = 1.0
 """Points of published change from which on its sign is compared."""
 
 REASONS = {
-    "flare2 moderate": "both end at the share of the commonest class, 96.6 %, and ours starts higher",
+    "flare2 moderate": "both end at the share of the commonest class, 96.6%, and ours starts higher",
     "segmentation": "not known; our bins of its 19 numbers need not be the paper's",
     "mushroom": "0.2 points, but more than the choice of folds explains with 8124 cases; not known",
 }

@@ -48,7 +48,7 @@ class Row:
         return self.mean(figure) - self.published[figure]
 
     def interval(self, figure: str = "change") -> tuple[float, float]:
-        """Return where one more way to cut into folds, as the publication is one, would put the figure (95 %).
+        """Return where one more way to cut into folds, as the publication is one, would put the figure (95%).
 
         The prediction interval of a normal sample, and never narrower than one case of the data set either way.
         """

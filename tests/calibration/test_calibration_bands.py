@@ -72,8 +72,8 @@ def test_pointwise_consistency_band_of_bins_is_binomial():
 def test_a_simultaneous_band_holds_the_pointwise_one_and_says_so(method):
     curve = rs.calibration_curve(*calibrated(np.random.default_rng(1)), method=method)
     narrow, wide = (curve.confidence_band(simultaneous=flag) for flag in (False, True))
-    assert "95 % simultaneous" in repr(wide)
-    assert "95 % pointwise" in repr(narrow)
+    assert "95% simultaneous" in repr(wide)
+    assert "95% pointwise" in repr(narrow)
     assert np.nanmean(wide.high - wide.low) > np.nanmean(narrow.high - narrow.low)
     for band in (narrow, wide):
         y = curve.y if method == "bins" else curve.at(band.x)

@@ -250,7 +250,7 @@ def test_hosmer_lemeshow_by_its_definition():
 
 
 def rejections(runs, seed=1, n=300, draws=99):
-    """How often each test rejects at 5 % what is calibrated."""
+    """How often each test rejects at 5% what is calibrated."""
     rng = np.random.default_rng(seed)
     found = dict.fromkeys(("Spiegelhalter", "Hosmer–Lemeshow", "CORP"), 0)
     for _ in range(runs):
@@ -276,7 +276,7 @@ def test_tests_reject_what_is_calibrated_about_as_often_as_they_say():
 def test_tests_reject_what_is_calibrated_in_4_to_6_of_100_runs():
     shares = rejections(10_000, draws=199)
     for name, share in shares.items():
-        print(f"\n{name}: rejects {share:.2%} of 10,000 calibrated samples at 5 %")
+        print(f"\n{name}: rejects {share:.2%} of 10,000 calibrated samples at 5%")
     assert all(0.04 <= share <= 0.06 for share in shares.values())
 
 

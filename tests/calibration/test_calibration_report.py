@@ -208,7 +208,7 @@ def test_quantiles_of_distances_are_flagged_where_most_rows_are_too_certain():
         assert (spread[:200].sum() >= 5) == reliable == report["e50"].reliable
         assert (spread[:360].sum() >= 5) == report["e90"].reliable
         assert reliable or report["e50"].reason.endswith(
-            "cases expected where 50 % of the probabilities are, fewer than 5"
+            "cases expected where 50% of the probabilities are, fewer than 5"
         )
         assert report["ici"].reliable
 

@@ -147,7 +147,7 @@ def test_frequencies_equal_repeated_rows(call):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("mean_of_censoring", [1e9, 2.0, 0.55])  # the last censors 69 % before the horizon
+@pytest.mark.parametrize("mean_of_censoring", [1e9, 2.0, 0.55])  # the last censors 69% before the horizon
 def test_calibrated_models_under_censoring_are_rejected_as_often_as_stated(mean_of_censoring):
     rng = np.random.default_rng(5)
     p_values = []

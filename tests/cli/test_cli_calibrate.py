@@ -88,7 +88,7 @@ def test_figures_and_gates_are_those_of_the_written_recalibrator_at_the_target_p
     preds = rs.read(tmp_path / "old.csv", label="y", scores="m")
     before = rs.calibration.calibration_report(preds, target_prevalence=0.05, draws=199)
     assert figures["as they are"] == json.loads(json.dumps(before.to_dict()))
-    # The fit to all rows at 5 %, judged on rows at 5 %, differs from cross-validation by little; at 37 % it is 0.14.
+    # The fit to all rows at 5%, judged on rows at 5%, differs from cross-validation by little; at 37% it is 0.14.
     fitted = rs.calibration.load_recalibrator(tmp_path / "c.json")
     adjusted = rs.Predictions(preds.y_true, fitted.predict(preds.scores["m"]))
     brier = rs.calibration.calibration_report(adjusted, target_prevalence=0.05, draws=0)["brier"].value

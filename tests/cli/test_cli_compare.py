@@ -74,7 +74,7 @@ def test_folds_are_averaged_on_request(run, table):
     [
         ("auc(b)-auc(a)<-0.01 at 95%", 1),
         ("auc(b) - auc(a) <= -0.01 at 99.99%", 0),
-        ("auc(a)-auc(b)>0 at 90 %", 1),
+        ("auc(a)-auc(b)>0 at 90%", 1),
         ("auc(a)-auc(b)<0 at 90%", 0),
         ("auc(a)<0.8", 0),
         ("auc(c x)<0.8", 1),
@@ -113,7 +113,7 @@ def test_warnings_are_one_line_on_stderr(run, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--fail-if", "auc(a)<0.8 at 195%"), "between 0 and 100 %"),
+        (("--fail-if", "auc(a)<0.8 at 195%"), "between 0 and 100%"),
         (("--fail-if", "auc(a)-cost(b)<0"), "a difference of one figure"),
         (("--fail-if", "cost(a)>1"), "--at-context"),
         (("--fail-if", "auc(z)<1"), "a model, one of 'a', 'b', 'c x', got 'z'"),

@@ -39,7 +39,7 @@ def test_choose_prints_decision_counts_and_costs(run, scores):
     assert ["nobody positive", "5", "+4.667", "3,000"] in rows
     assert ["on the rows it was chosen on", "0.3333"] in rows
     assert ["not reliable", "a class has 3 rows only, fewer than 10"] in rows
-    assert any(row[0] == "expected cost per case" and "95 % interval" in row[1] for row in rows)
+    assert any(row[0] == "expected cost per case" and "95% interval" in row[1] for row in rows)
 
 
 def test_choose_json_is_the_decision(run, scores):
@@ -101,7 +101,7 @@ def test_a_figure_for_latex(run, scores, tmp_path):
 
 def test_conditions_in_one_text(run, scores):
     options = ("--label", "y", "--score", "a", "--json", "--subject-to")
-    code, out, _ = run("choose", scores, *options, ".5 <= Recall <= 1 and fpr < 50 %")
+    code, out, _ = run("choose", scores, *options, ".5 <= Recall <= 1 and fpr < 50%")
     assert (code, json.loads(out)["subject_to"]) == (0, ["tpr >= 0.5", "tpr <= 1", "fpr < 0.5"])
 
 
@@ -124,7 +124,7 @@ def test_a_trivial_decision_says_so(run, scores):
         (("--subject-to", "lots"), "--subject-to: expected a text such as 'tpr >= 0.9', got 'lots'"),
         (("--population", "-5"), "population: expected a number of cases above 0, got -5.0"),
         (("--cost-fn", "nan"), "--cost-fn: expected a finite number, or the name of a column of the rows, got nan"),
-        (("--target-prevalence", "5"), "--target-prevalence: expected a share between 0 and 1, got 5.0; write 5 %"),
+        (("--target-prevalence", "5"), "--target-prevalence: expected a share between 0 and 1, got 5.0; write 5%"),
         (("--criterion", "fun"), "criterion: expected one of 'fn', 'fnr', 'tpr', "),
         (("--plot", "roc.gif"), "--plot: expected a name that ends in one of .svg, .png, .pdf, .pgf, got roc.gif"),
         (("--plot", "roc.svg", "--plot-width", "8"), "--plot-width: expected 40 to 1,000 millimetres, got 8"),

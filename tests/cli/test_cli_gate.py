@@ -42,16 +42,16 @@ def difference(statistic, **options):
 
 
 ORACLES = {
-    "auc(new) >= .5 at 90 %": lambda: rs.auc_interval(PREDS, model="new", level=0.9),
+    "auc(new) >= .5 at 90%": lambda: rs.auc_interval(PREDS, model="new", level=0.9),
     "auc(new) - auc(old) > 0": lambda: difference("auc"),
     "auc(old) - auc(new) < 0": lambda: rs.compare(PREDS.select(models=["new", "old"]))["new", "old"].difference,
-    "brier(new) < .3 at 95 %": lambda: rs.inference.estimate_of(PREDS, "brier", model="new"),
+    "brier(new) < .3 at 95%": lambda: rs.inference.estimate_of(PREDS, "brier", model="new"),
     "slope(new) > .5": lambda: rs.inference.estimate_of(PREDS, "slope", model="new"),
-    "ici(new) < .5 at 95 %": lambda: rs.summary(PREDS.select(models=["new"]))["new"]["ici"],
-    "recall(new) > .2 at 95 %": lambda: rs.inference.rate_intervals(PREDS.counts("new").at(0.5))["tpr"],
-    "mcc(new) > 0 at 95 %": lambda: rs.inference.estimate_of(PREDS, statistics.at(0.5, "mcc"), model="new"),
-    "tpr(new) - tpr(old) > -1 at 90 %": lambda: difference(statistics.at(0.5, "tpr"), level=0.9),
-    "cost(new) < 3 at 95 %": lambda: rs.inference.estimate_of(PREDS, statistics.cost_at(0.5, COSTS), model="new"),
+    "ici(new) < .5 at 95%": lambda: rs.summary(PREDS.select(models=["new"]))["new"]["ici"],
+    "recall(new) > .2 at 95%": lambda: rs.inference.rate_intervals(PREDS.counts("new").at(0.5))["tpr"],
+    "mcc(new) > 0 at 95%": lambda: rs.inference.estimate_of(PREDS, statistics.at(0.5, "mcc"), model="new"),
+    "tpr(new) - tpr(old) > -1 at 90%": lambda: difference(statistics.at(0.5, "tpr"), level=0.9),
+    "cost(new) < 3 at 95%": lambda: rs.inference.estimate_of(PREDS, statistics.cost_at(0.5, COSTS), model="new"),
     "cost(new) - cost(old) < 3": lambda: difference(statistics.cost_at(0.5, COSTS)),
     "lift@10%(new) > 1": lambda: rs.inference.estimate_of(PREDS, statistics.lift_at(0.1), model="new"),
 }
@@ -70,7 +70,7 @@ def test_every_kind_of_figure_is_what_the_library_estimates(gate):
 
 
 def test_a_level_does_not_change_the_prevalence_of_a_figure(gate):
-    rules = ["ici(new) < 0.5", "ici(new) < 0.5 at 95 %", "ece(old) < 0.5", "ece(old) < 0.5 at 95 %"]
+    rules = ["ici(new) < 0.5", "ici(new) < 0.5 at 95%", "ece(old) < 0.5", "ece(old) < 0.5 at 95%"]
     _, out, _ = gate(f"rules = {json.dumps(rules)}\n[costs]\ntarget_prevalence = 0.05\n", "--json")
     values = [rule["estimates"][0]["value"] for rule in json.loads(out)["rules"]]
     assert values[::2] == pytest.approx(values[1::2])
@@ -80,7 +80,7 @@ def test_a_level_asks_for_the_whole_interval(gate):
     area = rs.auc_interval(PREDS, model="old")
     between = (area.low + area.value) / 2
     assert gate(f'rules = ["auc(old) >= {between}"]')[0] == 0
-    code, out, err = gate(f'rules = ["auc(old) >= {between} at 95 %"]')
+    code, out, err = gate(f'rules = ["auc(old) >= {between} at 95%"]')
     assert code == 1 and "failed" in out and err.startswith("Failed: auc(old) >= ")
 
 
@@ -150,7 +150,7 @@ def test_the_threshold_and_costs_of_a_plan(run, gate, tmp_path):
         ('rules = ["tpr(new) >= .8"]', "a threshold for new, got none"),
         ('rules = ["auc(other) >= .8"]', "models among ['old', 'new']"),
         ('rules = ["auc(new) - brier(old) >= .8"]', "a difference of one figure"),
-        ('threshold = 0.5\nrules = ["cases(new) >= .8 at 95 %"]', "a share, such as depth"),
+        ('threshold = 0.5\nrules = ["cases(new) >= .8 at 95%"]', "a share, such as depth"),
         ('threshold = "high"\nrules = ["tpr >= .8"]', "threshold: expected a number"),
         ('plan = "nowhere.json"\nrules = ["tpr >= .8"]', "nowhere.json"),
         ("[segments]\nregions = ['auc > .5']", "regions"),
@@ -179,11 +179,11 @@ def test_a_figure_that_is_not_known_is_refused_before_the_file_is_looked_for(run
     ("command", "kept", "broken"),
     [
         (("summary", *KNOWN, "--no-detail"), "auc < .5", "auc(old) < .99"),
-        (("choose", *KNOWN, "--cost-fn", "3"), "cost > 1 at 95 %", "cost > .01 at 95 %"),
+        (("choose", *KNOWN, "--cost-fn", "3"), "cost > 1 at 95%", "cost > .01 at 95%"),
         (("choose", *KNOWN), "precision < .2", "tpr > .1"),
         (("choose", *KNOWN, "--capacity", "100", "--randomized"), "fpr > .9", "tpr > .1"),
-        (("campaign", *KNOWN[:5], *MAILING), "profit < 0 at 90 %", "contacts > 10"),
-        (("campaign", *KNOWN[:5], *MAILING, "--segment", "region"), "profit < 0 at 90 %", "cases > 10"),
+        (("campaign", *KNOWN[:5], *MAILING), "profit < 0 at 90%", "contacts > 10"),
+        (("campaign", *KNOWN[:5], *MAILING, "--segment", "region"), "profit < 0 at 90%", "cases > 10"),
         (("calibrate", *KNOWN[:5], "--force"), "ece > .5", "brier > .01"),
         (("compare", *KNOWN), "auc < .5", "brier > .01"),
     ],

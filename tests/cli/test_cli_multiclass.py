@@ -80,7 +80,7 @@ def test_choose_writes_class_weights_that_load(run, table, tmp_path):
 
 
 def test_choose_takes_criterion_constraints_and_costs(run, table, tmp_path):
-    _, out, _ = run("choose", *ROWS, "--criterion", "macro_f1", "--subject-to", "recall(high) >= 95 %", "--json")
+    _, out, _ = run("choose", *ROWS, "--criterion", "macro_f1", "--subject-to", "recall(high) >= 95%", "--json")
     content = json.loads(out)
     assert (content["objective"], content["method"]) == ("macro_f1", "coordinate")
     counts = np.array(content["confusion"])
@@ -156,7 +156,7 @@ def test_compare_gives_areas_and_costs_of_models(run, two_models, tmp_path):
     matrix = rs.multiclass.CostMatrix([[0, 1, 2], [1, 0, 1], [9, 1, 0]], classes=NAMES, rows="actual")
     costs = rs.multiclass.compare_multiclass_costs(preds, matrix)
     assert (code, content["auc"], content["cost"]) == (0, areas.to_dict(), costs.to_dict())
-    gates = ("--fail-if", "auc(b) - auc(a) < 0", "--fail-if", "aunp(a) < .99 at 90 %", "--fail-if", "cost(b) < 0")
+    gates = ("--fail-if", "auc(b) - auc(a) < 0", "--fail-if", "aunp(a) < .99 at 90%", "--fail-if", "cost(b) < 0")
     code, out, err = run("compare", *two_models, *options, *gates)
     assert (code, "hand_till, 90 rows" in out, "cost per case, 90 rows" in out) == (1, True, True)
     auc = rs.multiclass.multiclass_auc(preds, model="a")
@@ -176,7 +176,7 @@ def test_compare_gives_areas_and_costs_of_models(run, two_models, tmp_path):
 def test_gate_judges_figures_of_classes_by_name(run, two_models, tmp_path):
     preds = rs.read(tmp_path / "two.csv", label="y", proba={"a": "a_*", "b": "b_*"}, normalize=True)
     figure = rs.multiclass.multiclass_figure
-    rules = ["macro_f1(a) >= 0 at 95 %", "brier(b) < .01", "auc(b) - auc(a) > -1 at 90 %", "quadratic_kappa >= -1"]
+    rules = ["macro_f1(a) >= 0 at 95%", "brier(b) < .01", "auc(b) - auc(a) > -1 at 90%", "quadratic_kappa >= -1"]
     (tmp_path / "rules.toml").write_text(
         f"rules = {json.dumps(rules)}\nmin_rows = 40\n[segments]\ng = ['auc > 2']\nh = ['accuracy(b) > 0']\n"
     )
@@ -243,9 +243,9 @@ def test_calibrate_fits_a_recalibrator_of_classes_and_applies_it(run, table, tmp
     for preds in (table, fitted.predictions):
         assert f"{rs.multiclass.multiclass_brier(preds):.4f}" in out
         assert f"{rs.multiclass.multiclass_calibration_error(preds, kind='classwise'):.4f}" in out
-    gates = ("--fail-if", "log_loss < .01", "--fail-if", "brier > 0 at 95 %")
+    gates = ("--fail-if", "log_loss < .01", "--fail-if", "brier > 0 at 95%")
     code, out, err = run("calibrate", *ROWS, "--json", "-o", "d.json", *gates)
-    assert (code, err.startswith("Failed: brier > 0 at 95 %")) == (1, True)
+    assert (code, err.startswith("Failed: brier > 0 at 95%")) == (1, True)
     after = json.loads(out)["figures"]["recalibrated, out of sample"]
     loss = rs.multiclass.multiclass_score(rs.multiclass.recalibrate_classes(table, cv=10).predictions, rule="log_loss")
     assert (after["n"], after["estimates"]["log_loss"]) == (90, loss.to_dict())

@@ -30,8 +30,8 @@ def folder(tmp_path_factory):
             f"{1000 + i},{y[i]},{'north' if i % 3 else 'south'},{amount}," + ",".join(f"{s[i]:.5f}" for s in scores)
         )
     (where / "rows.csv").write_text("\n".join(lines) + "\n")
-    (where / "rules.toml").write_text('rules = ["auc >= 0 at 95 %", "brier < 1"]\n[segments]\nregion = ["auc >= 0"]\n')
-    (where / "of_classes.toml").write_text('rules = ["macro_f1 >= 0 at 95 %", "brier < 2"]\n')
+    (where / "rules.toml").write_text('rules = ["auc >= 0 at 95%", "brier < 1"]\n[segments]\nregion = ["auc >= 0"]\n')
+    (where / "of_classes.toml").write_text('rules = ["macro_f1 >= 0 at 95%", "brier < 2"]\n')
     classes = ["setosa", "versicolor", "virginica"]
     lines = ["kind," + ",".join(f"p_{name}" for name in classes)]
     for name in draw.choice(classes, 90):
@@ -59,7 +59,7 @@ COMMANDS = {
     "compare classes": ("compare", *OF_CLASSES[:3], "--proba", "a=p_*", "--proba", "b=p_*"),
     "gate": ("gate", *OF_ROWS, "--rules", "rules.toml"),
     "gate classes": ("gate", *OF_CLASSES, "--rules", "of_classes.toml"),
-    "choose gate": ("choose", *OF_ROWS, "--fail-if", "cost > 99 at 90 %"),
+    "choose gate": ("choose", *OF_ROWS, "--fail-if", "cost > 99 at 90%"),
     "campaign": ("campaign", *OF_ROWS, "--population", "1e6", "--unit-cost", "1", "--unit-benefit", "45"),
     "branches": (
         "campaign", *OF_ROWS, "--population", "1e6", "--unit-cost", "1", "--unit-benefit", "45", "--segment", "region",

@@ -105,7 +105,7 @@ def test_commands_take_what_weights_stand_for(run, tmp_path, weights):
     lines = [f"{y:d},{score!r},{weight}" for y, score, weight in zip(Y, SCORE.tolist(), WEIGHT.tolist(), strict=True)]
     path.write_text("y,a,w\n" + "\n".join(lines) + "\n")
     columns = ["--label", "y", "--score", "a", "--weight", "w"]
-    code, out, err = run("summary", path, *columns, "--weights", weights, "--json", "--fail-if", "auc < 0 at 95 %")
+    code, out, err = run("summary", path, *columns, "--weights", weights, "--json", "--fail-if", "auc < 0 at 95%")
     assert code == 0, err
     expected = rs.auc_interval(rs.read(path, label="y", scores="a", weight="w", weights=weights))
     gate = json.loads(out)["gates"][0]["estimate"]

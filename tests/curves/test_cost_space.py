@@ -150,7 +150,7 @@ def test_the_default_grid_and_columns():
         (lambda: rs.net_benefit([1, 1], [0.2, 0.1]), OneClassError, "decision curve: expected both classes"),
         (lambda: rs.net_benefit([1, 0], [0.2, 0.1], threshold=[0.2, 0.1]), InputError, "expected increasing"),
         (lambda: rs.net_benefit([1, 0], [0.2, 0.1], threshold=[0.1, 1]), InputError, "expected increasing"),
-        (lambda: rs.net_benefit([1, 0], [0.2, 0.1], target_prevalence=5), InputError, "write 5 % as 0.05"),
+        (lambda: rs.net_benefit([1, 0], [0.2, 0.1], target_prevalence=5), InputError, "write 5% as 0.05"),
         (lambda: rs.net_benefit([1, 0], [0.2, 0.1]).area(), InputError, "has no area that means anything"),
         (lambda: rs.cost_curve([1, 1], [1, 2]), OneClassError, "cost curve: expected both classes"),
     ],

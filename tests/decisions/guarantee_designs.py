@@ -66,7 +66,7 @@ def chosen(y, score, bound):
     """Return the deepest threshold that keeps a bound; None if there is none."""
     rows = rs.Predictions(y, score)
     try:
-        return rs.choose(rows, CONTEXT, subject_to=bound + " at 95 %", criterion="tpr").threshold
+        return rs.choose(rows, CONTEXT, subject_to=bound + " at 95%", criterion="tpr").threshold
     except rs.errors.InfeasibleError:
         return None
 

@@ -76,45 +76,45 @@ class TestChoice:
     @pytest.mark.parametrize("bound", ["precision >= .8", "npv >= .8", "accuracy >= .7", "cost <= 1"])
     def test_choice_states_its_guarantee_and_is_verified(self, bound):
         context = rs.Context(cost_fn=5)
-        plan = rs.choose(ROWS, context, subject_to=bound + " at 95 %")
-        assert any("in at most 5 % of samples" in note for note in plan.notes)
+        plan = rs.choose(ROWS, context, subject_to=bound + " at 95%")
+        assert any("in at most 5% of samples" in note for note in plan.notes)
         assert plan.verify(ROWS).verified
         plain = rs.choose(ROWS, context, subject_to=bound)
         assert plan.expected_cost >= plain.expected_cost
 
     def test_threshold_that_only_the_sample_admits_is_not_chosen(self):
         plain = rs.choose(ROWS, criterion="tpr", subject_to="precision >= .9")
-        sure = rs.choose(ROWS, criterion="tpr", subject_to="precision >= .9 at 95 %")
+        sure = rs.choose(ROWS, criterion="tpr", subject_to="precision >= .9 at 95%")
         assert sure.threshold > plain.threshold
         point = sure.point
         assert stats.binom.sf(point.tp - 1, point.tp + point.fp, 0.9) <= 0.05
 
     def test_several_models_share_the_error(self):
-        alone = rs.choose(ROWS, criterion="tpr", subject_to="precision >= .85 at 95 %")
+        alone = rs.choose(ROWS, criterion="tpr", subject_to="precision >= .85 at 95%")
         two = rs.Predictions(LABEL, {"a": SCORE, "b": -SCORE})
-        assert rs.choose(two, criterion="tpr", subject_to="precision >= .85 at 95 %").point.tp <= alone.point.tp
+        assert rs.choose(two, criterion="tpr", subject_to="precision >= .85 at 95%").point.tp <= alone.point.tp
 
     def test_groups_weights_and_other_prevalences_are_refused(self):
         groups = np.arange(800) // 2
         with pytest.raises(rs.errors.InputError, match="independent rows"):
-            rs.choose(rs.Predictions(LABEL, SCORE, groups=groups), subject_to="precision >= .8 at 95 %")
+            rs.choose(rs.Predictions(LABEL, SCORE, groups=groups), subject_to="precision >= .8 at 95%")
         weighted = rs.Predictions(LABEL, SCORE, sample_weight=RNG.random(800))
         with pytest.raises(rs.errors.WeightError, match="whole counts"):
-            rs.choose(weighted, subject_to="accuracy >= .6 at 95 %")
+            rs.choose(weighted, subject_to="accuracy >= .6 at 95%")
         with pytest.raises(rs.errors.InputError, match="no target prevalence"):
-            rs.choose(ROWS, rs.Context(target_prevalence=0.1), subject_to="precision >= .5 at 95 %")
+            rs.choose(ROWS, rs.Context(target_prevalence=0.1), subject_to="precision >= .5 at 95%")
 
     def test_a_bound_beyond_reach_is_answered_with_what_is_reached(self):
         # A threshold fixed in advance is tested alone, all of them together with less of an error rate for each.
-        fixed = r"highest precision at 95 % of a threshold fixed in advance is"
+        fixed = r"highest precision at 95% of a threshold fixed in advance is"
         with pytest.raises(rs.errors.InfeasibleError, match=fixed):
-            rs.choose(ROWS, subject_to="precision >= .9999 at 95 %")
+            rs.choose(ROWS, subject_to="precision >= .9999 at 95%")
         with pytest.raises(rs.errors.InfeasibleError, match="lowest cost in the sample is"):
-            rs.choose(ROWS, rs.Context(cost_fn=5), subject_to="cost <= .001 at 95 %")
+            rs.choose(ROWS, rs.Context(cost_fn=5), subject_to="cost <= .001 at 95%")
 
     def test_figures_without_a_test_are_refused(self):
         with pytest.raises(rs.errors.InputError, match="precision, npv, accuracy"):
-            rs.choose(ROWS, subject_to="f1 >= .5 at 95 %")
+            rs.choose(ROWS, subject_to="f1 >= .5 at 95%")
 
 
 class TestViolations:

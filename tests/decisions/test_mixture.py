@@ -118,7 +118,7 @@ def coil():
 
 
 def test_a_capacity_is_met_exactly_by_every_draw():
-    """Sending each client to a model by a lot of its own, 49 % of draws wrote to more than the 800 paid for."""
+    """Sending each client to a model by a lot of its own, 49% of draws wrote to more than the 800 paid for."""
     answers, ids = coil(), np.arange(4000)
     mixture = rs.decisions.mixture(A, B, at_most=800, population=4000)
     drawn = [mixture.predict(answers, ids, random_state=seed) for seed in range(20)]

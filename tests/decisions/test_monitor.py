@@ -191,7 +191,7 @@ def check_false_alarms(streams, looks):
         bound = float(np.dot(values, share))
         raised = alarms(values, share, share, bound=bound, change=0, looks=looks, rows=1, streams=streams)
         found = np.isfinite(raised).mean()
-        print(f"values {values}, {looks:,} looks: {100 * found:.1f} % of {streams:,} streams raise a false alarm")
+        print(f"values {values}, {looks:,} looks: {100 * found:.1f}% of {streams:,} streams raise a false alarm")
         assert found <= 0.05 + 3 * sqrt(0.05 * 0.95 / streams) * (streams < 2000)
 
 
@@ -242,7 +242,7 @@ def check_streams_are_covered(streams, step):
                 missed += 1
                 break
     low, high = mean_interval(np.array([0, 1]), np.array([1400, 600]), 0.95)
-    print(f"{100 * missed / streams:.1f} % missed; width {(high - low) / (2 * 1.96 * sqrt(0.21 / 2000)):.2f} × fixed n")
+    print(f"{100 * missed / streams:.1f}% missed; width {(high - low) / (2 * 1.96 * sqrt(0.21 / 2000)):.2f} × fixed n")
     assert missed / streams <= 0.05 + 3 * sqrt(0.05 * 0.95 / streams) * (streams < 500)
     assert (high - low) / (2 * 1.96 * sqrt(0.21 / 2000)) < 1.8
 

@@ -110,7 +110,7 @@ def check_false_alarms(streams, looks):
         cells = swinging(rng, looks)
         found += [alarmed(cells, limit, PREVALENCE), alarmed(cells, limit)]
     share = found / streams
-    print(f"{streams} streams: {100 * share[0]:.1f} % false alarms at a fixed class mix, {100 * share[1]:.1f} % if not")
+    print(f"{streams} streams: {100 * share[0]:.1f}% false alarms at a fixed class mix, {100 * share[1]:.1f}% if not")
     assert share[0] <= 0.05 + 2 * sqrt(0.05 * 0.95 / streams) < share[1]
 
 

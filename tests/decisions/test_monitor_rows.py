@@ -123,7 +123,7 @@ def check_false_alarms(streams, looks):
                 skill, skill, rate=0.3, change=0, looks=looks, rows=100, streams=streams, upwards=upwards
             )
             found = np.isfinite(raised).mean()
-            print(f"AUC {'>' if upwards else '<'}, skill {skill}: {100 * found:.1f} % of {streams:,} streams")
+            print(f"AUC {'>' if upwards else '<'}, skill {skill}: {100 * found:.1f}% of {streams:,} streams")
             assert found <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / streams)
 
 
@@ -149,7 +149,7 @@ def check_delay(streams, changes):
             near = np.abs(since[found] - change) <= 0.2 * change if change else since[found] <= 0.2 * raised[found]
             print(
                 f"AUC falls by {skill - later:.1f} after {change:,}: found in {late.mean():.0f} rows, "
-                f"{late.mean() / needed:.2f} × the fixed test's; {100 * near.mean():.0f} % tell when"
+                f"{late.mean() / needed:.2f} × the fixed test's; {100 * near.mean():.0f}% tell when"
             )
             assert late.mean() <= 2 * needed
             assert near.mean() >= 0.5 - 2 * 0.5 / np.sqrt(near.size)

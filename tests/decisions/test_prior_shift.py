@@ -108,7 +108,7 @@ def coverage(method, runs, seed=5):
 
 @pytest.mark.parametrize("method", ["em", "confusion"])
 def test_coverage_of_the_interval(method):
-    """Of 200 intervals at 95 %, fewer than 181 hold the truth once in 500 times."""
+    """Of 200 intervals at 95%, fewer than 181 hold the truth once in 500 times."""
     assert coverage(method, 200) >= 181 / 200
 
 
@@ -127,7 +127,7 @@ def test_coverage_of_the_interval_in_full(method):
             OneClassError,
             "another prevalence: expected both",
         ),
-        (lambda: rs.decisions.reweight(ThresholdCounts([1], [1], [1]), 50), InputError, "write 5 % as 0.05"),
+        (lambda: rs.decisions.reweight(ThresholdCounts([1], [1], [1]), 50), InputError, "write 5% as 0.05"),
         (
             lambda: rs.decisions.correct_probabilities([1.2], train_prevalence=0.5, target_prevalence=0.1),
             ScoreError,

@@ -307,12 +307,12 @@ def test_what_costs_differ_in_from_row_to_row_is_verified(aim, tmp_path):
 
 
 def test_bounds_with_a_level_are_proved():
-    sure = rs.choose(PREDS, Context(cost_fn=3), subject_to="tpr >= .5 at 95 %")
+    sure = rs.choose(PREDS, Context(cost_fn=3), subject_to="tpr >= .5 at 95%")
     assert sure.verify(PREDS).verified and prove(sure, PREDS).proves
     worse = at(sure, np.inf)
     assert "subject_to" in " ".join(prove(worse, PREDS).refuted)
-    assert "constraint: stored tpr >= 0.5 at 95 %" in " ".join(worse.verify(PREDS).refuted)
-    least = rs.choose(PREDS, Context(cost_fp=9), subject_to="tpr >= .5 at 95 %")
+    assert "constraint: stored tpr >= 0.5 at 95%" in " ".join(worse.verify(PREDS).refuted)
+    least = rs.choose(PREDS, Context(cost_fp=9), subject_to="tpr >= .5 at 95%")
     assert least.verify(PREDS).verified and not at(least, 5).verify(PREDS).verified
     assert prove(least, PREDS).proves and not prove(at(least, 5), PREDS).holds
 
@@ -326,7 +326,7 @@ def test_bounds_with_a_level_are_proved():
         (Context(cost_fp=0, cost_fn=2), {"subject_to": "cases <= 500"}),
         (Context(), {"criterion": "fpr"}),
         (Context(0.02), {"criterion": "tpr", "subject_to": ["cases <= 600", "fpr <= 0.9"]}),
-        *((Context(cost_fp=9), {"subject_to": f"tpr >= {rate} at 95 %"}) for rate in (0.35, 0.88)),
+        *((Context(cost_fp=9), {"subject_to": f"tpr >= {rate} at 95%"}) for rate in (0.35, 0.88)),
     ],
 )
 def test_kinds_that_the_search_seldom_draws_are_proved(context, options):
@@ -336,11 +336,11 @@ def test_kinds_that_the_search_seldom_draws_are_proved(context, options):
 
 
 def test_bounds_with_a_level_are_proved_at_their_border():
-    """The limit of each of two models has level 97.5 %: a bound between that and the one of 95 % tells them apart."""
+    """The limit of each of two models has level 97.5%: a bound between that and the one of 95% tells them apart."""
     n, k = 150, PREDS.counts("a").at(5).tp
     alone, of_two = (stats.beta.ppf(alpha, k, n - k + 1) for alpha in (0.05, 0.025))
     for rate, kept in (((alone + of_two) / 2, False), (of_two * 0.999, True)):
-        decision = rs.choose(PREDS, Context(cost_fp=9), subject_to=f"tpr >= {rate:.6f} at 95 %")
+        decision = rs.choose(PREDS, Context(cost_fp=9), subject_to=f"tpr >= {rate:.6f} at 95%")
         assert prove(decision, PREDS).proves
         assert (decision.threshold == 5) == kept
 

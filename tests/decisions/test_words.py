@@ -45,7 +45,7 @@ def test_other_names_are_understood_and_answered_in_ours(word):
     for form in (word, word.title(), word.replace(" ", "_")):
         if figure.sign:
             assert rs.choose(COUNTS, criterion=form).criterion == figure.name
-        assert str(Constraint.parse(f"{form} >= 5 %")) == f"{figure.name} >= 0.05"
+        assert str(Constraint.parse(f"{form} >= 5%")) == f"{figure.name} >= 0.05"
         assert Constraint(form, ">=", 0.5).quantity == figure.name
     sensitive = rs.choose(COUNTS, subject_to="sensitivity >= .9")
     assert (sensitive.subject_to, sensitive.threshold) == (("tpr >= 0.9",), 4)

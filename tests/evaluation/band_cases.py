@@ -105,7 +105,7 @@ def study(case, samples, seed=0):
 
 
 def learning(samples, runs=RUNS, seed=0):
-    """Return how often the 80 % band of a learning curve held one further run: on the same rows, and on new ones."""
+    """Return how often the 80% band of a learning curve held one further run: on the same rows, and on new ones."""
     rng = np.random.default_rng(seed)
     design, sizes = DESIGNS["AUC"], [20, 66]
     model, found = design.models["nearest mean"], np.zeros(2)

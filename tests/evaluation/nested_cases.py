@@ -198,5 +198,5 @@ if __name__ == "__main__":
         found = study(DESIGNS[name], 2000)
         for column, what in enumerate((*DESIGNS[name].models, "difference")):
             held, plain, off, inflation = found[:, column].mean(axis=0)
-            line = f"{name} | {what} | {100 * plain:.1f} % | {100 * held:.1f} % | {off:+.4f} | {inflation:.2f}"
+            line = f"{name} | {what} | {100 * plain:.1f}% | {100 * held:.1f}% | {off:+.4f} | {inflation:.2f}"
             print(line, flush=True)

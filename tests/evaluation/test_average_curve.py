@@ -304,7 +304,7 @@ def test_the_result_is_plain_data_and_a_figure(kind, method):
     assert sum(line.get_gid() == "rocscope-fold" for line in ax.lines) == 3
     labels = [text.get_text() for text in ax.get_legend().get_texts()]
     assert any("3 folds" in label for label in labels)
-    assert any("interval" in label or "95 %" in label for label in labels)
+    assert any("interval" in label or "95%" in label for label in labels)
     if kind == "roc":
         assert any("mean of folds" in label and "pooled" in label for label in labels)
     assert "svg" in average._repr_html_()

@@ -68,7 +68,7 @@ def test_two_data_sets_that_agree_are_one_case_of_six():
 
 @pytest.mark.slow
 def test_the_exact_test_holds_its_level():
-    """Of 150 samples of five data sets without a difference at most 5 % (and three standard errors) are found."""
+    """Of 150 samples of five data sets without a difference at most 5% (and three standard errors) are found."""
     rng = np.random.default_rng(0)
     for models in ("abc", "abcd"):
         found = [

@@ -84,7 +84,7 @@ def test_the_interval_of_the_mean_within_folds_covers():
         segments = rs.Predictions(y, score, segment=user, fold=fold).counts(by="segment")
         for weight in held:
             held[weight] += of_users in segments.mean_auc(weight, folds="mean")
-    print({weight: f"{100 * count / samples:.1f} % covered" for weight, count in held.items()})
+    print({weight: f"{100 * count / samples:.1f}% covered" for weight, count in held.items()})
     assert all(0.93 * samples <= count <= 0.97 * samples for count in held.values())
 
 

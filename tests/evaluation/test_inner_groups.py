@@ -190,7 +190,7 @@ def test_other_ways_to_name_models_and_folds():
     pairs = [("near", NEAREST), ("bayes", GaussianNB())]
     preds = rs.evaluate(pairs, X, y, cv=0.25, groups=groups, random_state=np.random.RandomState(3))
     assert preds.models == ["near", "bayes"]
-    assert preds.source.protocol == "holdout of 25 %, stratified" and len(preds) == 40
+    assert preds.source.protocol == "holdout of 25%, stratified" and len(preds) == 40
     assert ThresholdClassifier(GaussianNB(), cv=0.25).fit(X, y).predictions_.n == 40
     for call in (
         lambda: rs.evaluate(NEAREST, X, y, cv="prefit"),

@@ -102,7 +102,7 @@ def test_bands_hold_a_share_of_the_runs(curve):
     np.testing.assert_allclose(band.low, 0.25 * ordered[0] + 0.75 * ordered[1])
     np.testing.assert_allclose(band.high, 0.25 * ordered[5] + 0.75 * ordered[4])
     np.testing.assert_allclose(curve.band("lr", share=0.99).low, ordered[0])
-    assert band.label == "50 % pointwise, spread of 6 runs"
+    assert band.label == "50% pointwise, spread of 6 runs"
 
 
 def test_seeded_and_plain_data(curve, data):
@@ -128,7 +128,7 @@ def test_the_figure_shows_the_means_with_a_tick_at_each_size(curve):
         np.testing.assert_allclose(line.get_xydata(), np.column_stack([curve.size, curve.mean(model)]))
     assert ax.get_xscale() == "log"
     assert ax.get_xticks().tolist() == curve.size.tolist()
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["nb", "lr", "80 % of 6 runs"]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["nb", "lr", "80% of 6 runs"]
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("Training rows", "AUC on test rows")
     assert len(curve.plot(Figure().subplots(), share=None).collections) == 0
 

@@ -42,7 +42,7 @@ EXPECTED = {
     "Net benefit at 0.55": lambda y, p, w: net_benefit(y, p, 0.55, w),
     "cost at 0.4": lambda y, p, w: -sk.zero_one_loss(y, p >= 0.4, sample_weight=w),
     "auc >= 0.8": lambda y, p, w: float(sk.roc_auc_score(y, p, sample_weight=w) >= 0.8),
-    "tpr at .3 >= 90 % and fpr at .3 < .6": lambda y, p, w: float(
+    "tpr at .3 >= 90% and fpr at .3 < .6": lambda y, p, w: float(
         sk.recall_score(y, p >= 0.3, sample_weight=w) >= 0.9
         and 1 - sk.recall_score(y, p >= 0.3, pos_label=0, sample_weight=w) < 0.6
     ),
@@ -143,12 +143,12 @@ def test_several_classes_have_their_figures():
     {
         "acuracy": "did you mean 'accuracy'",
         "auc at .3": "expected a figure of one threshold before 'at', of two classes, got 'auc'",
-        "precision at 30 %": "expected a threshold after 'at', such as 0.3, got '30 %'; for a share .* 'precision@10%'",
+        "precision at 30%": "expected a threshold after 'at', such as 0.3, got '30%'; for a share .* 'precision@10%'",
         "precision at x": "expected a threshold after 'at', such as 0.3, got 'x'$",
         "net_benefit": "write 'net_benefit at 0.3', or pass context=",
         "net_benefit at 1": "threshold",
         "slope": "a figure of which a high or a low value is good",
-        "auc >= .8 at 95 %": "rs.compare and rs.summary",
+        "auc >= .8 at 95%": "rs.compare and rs.summary",
         "auc >=": "expected a text such as 'auc >= 0.8'",
     }.items(),
 )

@@ -72,7 +72,7 @@ OF_CELLS = {name: oracle for name, oracle in ORACLES.items() if name in FIGURES}
 
 
 def cut(y, score):
-    """Where the highest 40 % end: how many positives lie above, with a share of those of the level that is cut."""
+    """Where the highest 40% end: how many positives lie above, with a share of those of the level that is cut."""
     left, found = Fraction(2, 5) * len(y), Fraction(0)
     for level in sorted(set(score), reverse=True):
         here = int((score == level).sum())

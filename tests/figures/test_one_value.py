@@ -171,7 +171,7 @@ PLACES: dict[str, Callable[[rs.Predictions], dict[str, Any]]] = {
     "estimate_of": estimate_of,
     "compare": compare,
     "gate": lambda data: judge(data, ""),
-    "gate at 95 %": lambda data: judge(data, " at 95 %"),
+    "gate at 95%": lambda data: judge(data, " at 95%"),
     "calibration_report": calibration_report,
     "val_prob": val_prob,
     "cox_calibration": cox,
@@ -255,7 +255,7 @@ DEGENERATE = {
     "no probabilities": (np.arange(60) % 3 == 0, np.linspace(-5, 5, 60)),
     "nobody predicted positive": (np.arange(60) % 3 == 0, np.linspace(0.01, 0.1, 60)),
 }
-RELATIONS = (">= -1e300", "<= 1e300", ">= -1e300 at 95 %", "<= 1e300 at 95 %")
+RELATIONS = (">= -1e300", "<= 1e300", ">= -1e300 at 95%", "<= 1e300 at 95%")
 
 
 @pytest.mark.parametrize("name", DEGENERATE)
@@ -302,7 +302,7 @@ def test_a_slope_that_does_not_exist_fails_every_gate_in_words(run, tmp_path, na
     data = data_sets()[name]
     path, rules = tmp_path / "scores.csv", tmp_path / "rules.toml"
     written(path, {"y": data.y_true.astype(int), "a": data.scores["a"]})
-    for relation in (">= 0.8", "<= 1.2", ">= 0.8 at 95 %", "<= 1e30 at 95 %"):
+    for relation in (">= 0.8", "<= 1.2", ">= 0.8 at 95%", "<= 1e30 at 95%"):
         rules.write_text(f'rules = ["slope {relation}"]\n')
         code, out, _ = run("gate", path, "--label", "y", "--score", "a", "--rules", rules)
         assert (code, word in out) == (1, True), out

@@ -289,7 +289,7 @@ TYPED = [
     "--pos 1",
     "--folds x",
 ]
-REPLACED = re.compile(r"\(did you mean '?([^'?]+)'?\?\)|write 95 % as (0\.95)")
+REPLACED = re.compile(r"\(did you mean '?([^'?]+)'?\?\)|write 95% as (0\.95)")
 
 
 @pytest.mark.every(8)

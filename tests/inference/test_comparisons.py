@@ -236,7 +236,7 @@ def check_equally_cheap_models(samples, n):
     rng = np.random.default_rng(n)
     p_values = [rs.inference.compare_costs(equally_cheap(rng, n))[0].p_value for _ in range(samples)]
     found = np.mean(np.array(p_values) <= 0.05)
-    print(f"{n} rows: {100 * found:.1f} % of {samples} samples of equally cheap models differ")
+    print(f"{n} rows: {100 * found:.1f}% of {samples} samples of equally cheap models differ")
     assert found <= 0.055 + 3 * sqrt(0.05 * 0.95 / samples)
 
 
@@ -262,7 +262,7 @@ def check_cheaper_models(samples, n):
     rightful = np.quantile(statistics(samples, n, 0.0)[1], 0.975)
     own, seems = statistics(samples, n, 0.4)
     found, most = (own > nominal).mean(), (seems > rightful).mean()
-    print(f"{n} rows: finds {100 * found:.1f} % of cheaper models, what costs seem {100 * most:.1f} % at the same size")
+    print(f"{n} rows: finds {100 * found:.1f}% of cheaper models, what costs seem {100 * most:.1f}% at the same size")
     assert found >= 0.8 * most  # as chosen, thresholds cost more than the best ones that `more` lowers
 
 

@@ -1,4 +1,4 @@
-"""How often intervals that say 95 % cover the truth, by simulation, where their docstrings claim it and where not.
+"""How often intervals that say 95% cover the truth, by simulation, where their docstrings claim it and where not.
 
 The reduced form runs always; the full one, which gave the figures in the docstrings, with --slow.
 """
@@ -20,7 +20,7 @@ from rocscope.inference.resampling import _acceleration, design_of, interval, le
 
 CLAIMED = (0.93, 0.97)
 
-# Where each method claims 93 to 97 %, by area, rows and share of positives.
+# Where each method claims 93 to 97%, by area, rows and share of positives.
 CLAIMS = {
     "newcombe": lambda area, n, share: area <= 0.9,
     "logit": lambda area, n, share: share == 0.5,

@@ -109,7 +109,7 @@ def check_against_the_bootstrap(kind, many, most, median):
     spread = replicates(kind, many).std(axis=0, ddof=1)
     off = abs(errors / spread - 1)
     worst = STATISTICS[int(off.argmax())].name
-    print(f"{kind}: off by {100 * np.median(off):.1f} %, at most {100 * off.max():.1f} % ({worst})")
+    print(f"{kind}: off by {100 * np.median(off):.1f}%, at most {100 * off.max():.1f}% ({worst})")
     assert off.max() <= most, dict(zip([each.name for each in STATISTICS], off.round(3), strict=True))
     assert np.median(off) <= median
 

@@ -148,7 +148,7 @@ def test_contrasts_of_two_rates_are_put_together_from_both():
 
 
 def test_odds_ratios_cover_where_hardly_any_positive_is_missed():
-    """All tables of 15 positives, of which 1.5 % are missed, and some of 40 negatives."""
+    """All tables of 15 positives, of which 1.5% are missed, and some of 40 negatives."""
     called = stats.binom(40, 0.1)
     truth, covered = 0.985 / 0.015 * 0.9 / 0.1, 0.0
     for tp in range(12, 16):

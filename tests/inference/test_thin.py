@@ -24,9 +24,9 @@ REDUCED = [
 
 
 def check_design(design, samples):
-    """Whether an interval covers at least 93 % or says that it is unreliable, and is not wider than it need be."""
+    """Whether an interval covers at least 93% or says that it is unreliable, and is not wider than it need be."""
     covered, reliable, width = simulate(design, samples)
-    print(f"{design}: covers {100 * covered:.1f} %, reliable {100 * reliable:.0f} %, width {width:.3f}")
+    print(f"{design}: covers {100 * covered:.1f}%, reliable {100 * reliable:.0f}%, width {width:.3f}")
     slack = 3 * sqrt(0.07 * 0.93 / samples)
     assert covered >= 0.93 - slack or reliable <= 0.05
     if not design.may_be_wide:
@@ -137,7 +137,7 @@ SIZES = ((10, 100), (10, 1000), (20, 200), (50, 50), (100, 400))
 def check_size(name, sizes, samples):
     areas, p_value = TESTS[name]
     found = rejections(samples, *sizes, areas, p_value)
-    print(f"{name}, {sizes[0]} + {sizes[1]}: rejects {100 * found:.1f} % of {samples} samples without a difference")
+    print(f"{name}, {sizes[0]} + {sizes[1]}: rejects {100 * found:.1f}% of {samples} samples without a difference")
     assert found <= 0.055 + 3 * sqrt(0.05 * 0.95 / samples)
 
 
@@ -155,7 +155,7 @@ def test_tests_keep_their_size_in_full(name, sizes):
 
 
 def check_power(samples, n_pos, n_neg, areas):
-    """Whether the test finds at least 95 % of what DeLong's finds, where that one keeps its size."""
+    """Whether the test finds at least 95% of what DeLong's finds, where that one keeps its size."""
     rng = np.random.default_rng([samples, n_pos])
     found = {"auto": 0, "delong": 0}
     for _ in range(samples):
@@ -163,7 +163,7 @@ def check_power(samples, n_pos, n_neg, areas):
         for method in found:
             found[method] += rs.compare(preds, method=method)[0].p_value <= 0.05
     ratio = found["auto"] / found["delong"]
-    print(f"{n_pos} + {n_neg}: DeLong's finds {100 * found['delong'] / samples:.0f} %, ratio {ratio:.3f}")
+    print(f"{n_pos} + {n_neg}: DeLong's finds {100 * found['delong'] / samples:.0f}%, ratio {ratio:.3f}")
     assert ratio >= 0.95
 
 
@@ -217,7 +217,7 @@ def overrides(samples, n, share, statistic):
 
 @pytest.mark.parametrize("statistic", [None, brier()], ids=["AUC", "Brier score"])
 def test_few_overridden_scores_are_allowed_for(statistic):
-    """Without a row each way 60 to 70 % of such intervals held."""
+    """Without a row each way 60 to 70% of such intervals held."""
     held, reliable = overrides(60, 300, 0.01, statistic)
     assert reliable >= 48
     assert held >= (0.93 - 2 * sqrt(0.05 * 0.95 / reliable)) * reliable
@@ -257,7 +257,7 @@ PARTS = [
 @pytest.mark.every(2)
 @pytest.mark.parametrize("n_pos, n_neg, statistic", PARTS, ids=str)
 def test_parts_of_curves_hold_with_few_rows_in_them(n_pos, n_neg, statistic):
-    """With first-order moves as few as 78 % of intervals held, and up to 16 % of equal models differed."""
+    """With first-order moves as few as 78% of intervals held, and up to 16% of equal models differed."""
     held, differ, reliable = parts(60, n_pos, n_neg, statistic)
     assert reliable >= 48
     assert held >= (0.93 - 2 * sqrt(0.05 * 0.95 / reliable)) * reliable

@@ -57,7 +57,7 @@ def drawn(n):
 
 @pytest.mark.slow
 def test_intervals_cover_and_tests_hold_their_level_with_whole_sampling_weights():
-    """Taken for numbers of rows, intervals covered 29 to 83 %, and tests rejected 57 to 100 % of calibrated models."""
+    """Taken for numbers of rows, intervals covered 29 to 83%, and tests rejected 57 to 100% of calibrated models."""
     label, p, _ = drawn(1_000_000)
     truth, runs = rs.auc(label, p), 400
     covered, rejected = 0, dict.fromkeys(("spiegelhalter", "hosmer"), 0)

@@ -190,7 +190,7 @@ def test_what_cannot_be_monitored_is_refused_with_the_way_on(plan, tmp_path):
         (plan, "recall < .5", "a share of a class"),
         (plan, "cost(ant) > .5", "a share of a class"),
         (plan, "cost > 7", "a bound between 0 and 5"),
-        (plan, "error > .5 at 95 %", "without a level"),
+        (plan, "error > .5 at 95%", "without a level"),
         (accuracy, "cost > .5", "chosen for a cost matrix"),
     ]:
         with pytest.raises((InputError, LabelError), match=words):

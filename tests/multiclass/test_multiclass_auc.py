@@ -310,7 +310,7 @@ def test_intervals_cover():
 
 
 def coverage(variant, simulations):
-    """Share of 95 % intervals that hold the value of a very large sample, class counts being fixed."""
+    """Share of 95% intervals that hold the value of a very large sample, class counts being fixed."""
     y = np.repeat(np.arange(3), [15, 25, 40])
 
     def scores(rng, y):

@@ -181,7 +181,7 @@ def test_intervals_cover():
 
 
 def coverage(simulations):
-    """Share of 95 % intervals that hold the volume of three normal samples."""
+    """Share of 95% intervals that hold the volume of three normal samples."""
     y = np.repeat([0, 1, 2], [20, 25, 30])
     truth = rs.multiclass.vus(
         np.tile(y, 4000), np.random.default_rng(9).normal(size=y.size * 4000) + np.tile(y, 4000)

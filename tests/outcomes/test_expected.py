@@ -51,7 +51,7 @@ class TestValues:
         "function",
         [
             lambda cases: rs.bootstrap(cases, "auc", replicates=100),
-            lambda cases: rs.choose(cases, subject_to="tpr >= .9 at 95 %"),
+            lambda cases: rs.choose(cases, subject_to="tpr >= .9 at 95%"),
             rs.inference.mann_whitney,
             rs.inference.threshold_table,
             rs.calibration.recalibrate,
@@ -76,7 +76,7 @@ class TestValues:
         low, high = cases.bounds(lambda counts: counts.prevalence)
         assert low == pytest.approx((0 + 0.1 + 0.8 + 0.8) / 4, abs=1e-6)
         assert high == pytest.approx((0.1 + 0.1 + 0.8 + 1) / 4, abs=1e-6)
-        assert "50 %" in repr(cases)
+        assert "50%" in repr(cases)
 
     def test_venn_abers_bounds_hold_the_value(self):
         rng = np.random.default_rng(0)

@@ -184,7 +184,7 @@ def test_what_is_wrong_is_said():
 @pytest.mark.parametrize("effect", [0.0, 0.1])
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
 def test_intervals_of_the_qini_area_cover(share, effect):
-    """93 to 98 % of 400 experiments of 2,000 rows, of the area in 200 times as many rows."""
+    """93 to 98% of 400 experiments of 2,000 rows, of the area in 200 times as many rows."""
     big = [from_experiment(*mailing(10_000 + k, 100_000, share, effect=effect)).qini().area.value for k in range(8)]
     truth, held = np.mean(big), 0
     for seed in range(400):

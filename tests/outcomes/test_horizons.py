@@ -315,7 +315,7 @@ def test_calibration_allows_for_the_estimation():
 @pytest.mark.parametrize("competing", [False, True])
 @pytest.mark.parametrize(("n", "censoring"), [(60, 2.0), (200, 0.5), (400, 2.0)])
 def test_intervals_of_the_area_cover(n, censoring, competing):
-    """93 % or more of those that are reliable, with 8 to 150 events and 20 to 60 % censored."""
+    """93% or more of those that are reliable, with 8 to 150 events and 20 to 60% censored."""
     time, event, scores = cohort(0, 400_000, competing, censoring=1e9)
     truth, held, reliable = rs.auc((time <= 0.5) & (event == 1), scores["a"]), 0, 0
     for seed in range(1, 1001):

@@ -100,7 +100,7 @@ def test_det_axes_are_spaced_by_normal_deviates_and_labelled_in_percent(ax):
     rs.det(counts).plot(ax)
     ax.figure.draw_without_rendering()
     labels = [label.get_text() for label in ax.get_xticklabels()]
-    assert {"1 %", "5 %", "20 %", "50 %", "99 %"} <= set(labels)
+    assert {"1%", "5%", "20%", "50%", "99%"} <= set(labels)
     transform = ax.xaxis.get_transform()
     assert transform.transform(np.array([0.5, 0.8413447460685429])) == pytest.approx([0, 1])
     assert ax.get_xlim() == (0.5 / counts.n_neg, 0.99)
@@ -157,7 +157,7 @@ def test_a_band_is_a_fill_whose_method_the_legend_names(ax):
     corners = set(map(tuple, fill.get_paths()[0].vertices))
     assert {(0.0, 0.1), (0.5, 0.9), (1.0, 0.8)} <= corners
     labels = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert labels == ["model", "90 % simultaneous, bootstrap", "chance"]
+    assert labels == ["model", "90% simultaneous, bootstrap", "chance"]
 
 
 def test_a_legend_names_the_area_of_a_roc_curve_and_every_reference_line(ax):
@@ -264,7 +264,7 @@ def test_a_long_name_of_a_band_takes_several_lines(ax):
     method = "consistency band of 10 uniform bins, 999 draws"
     rs.calibration_curve(Y, S).plot(ax, band=Band([0, 1], [0, 0], [1, 1], level=0.95, method=method), label="model")
     label = ax.get_legend().get_texts()[1].get_text()
-    assert label.split() == f"95 % pointwise, {method}".split()
+    assert label.split() == f"95% pointwise, {method}".split()
     assert max(map(len, label.splitlines())) <= 36
 
 

@@ -127,7 +127,7 @@ def test_several_calibration_curves_lie_over_each_other_above_one_rug():
         assert line.get_xydata() == pytest.approx(np.column_stack([curve.x, curve.y]), nan_ok=True)
     labels = legend_of(ax.get_legend())
     assert {"10 uniform bins", "PAV", "LOESS, span 0.667"} <= set(labels)
-    assert "95 % pointwise, consistency band of PAV" in " ".join(text_of(ax).split())
+    assert "95% pointwise, consistency band of PAV" in " ".join(text_of(ax).split())
     assert sum(artist.get_gid() == "rocscope-rug" for artist in ax.collections) == 2
     assert ax.get_ylim()[1] > 1.05  # the rug is in sight
 
@@ -378,7 +378,7 @@ def test_a_campaign_shows_plan_capacity_and_interval():
     assert capacity.get_xdata()[0] == 0.3
     (interval,) = [line for line in ax.lines if line.get_marker() == "_"]
     assert interval.get_xydata().tolist() == [[best.depth, plan.profit.low], [best.depth, plan.profit.high]]
-    assert "95 % interval of the plan's profit" in legend_of(ax.get_legend())
+    assert "95% interval of the plan's profit" in legend_of(ax.get_legend())
 
 
 @pytest.mark.parametrize(

@@ -97,7 +97,7 @@ def test_the_share_to_look_at_is_that_of_the_choice_with_a_review(models):
 
 def test_where_cases_are_worth_a_look_is_hatched():
     ax = rs.plotting.plot_regions(rs.hull(MODELS), ax=Figure().subplots(), review=rs.Review(0.05))
-    assert ax.get_legend_handles_labels()[1][-2:] == ["look closer at some", "at more than 10 %"]
+    assert ax.get_legend_handles_labels()[1][-2:] == ["look closer at some", "at more than 10%"]
     (hatched,) = (each for each in ax.collections if each.get_gid() == "looked")
     looked = rs.hull(MODELS).region_map(review=rs.Review(0.05)).looked
     some, many = hatched.get_paths()

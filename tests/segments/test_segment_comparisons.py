@@ -129,7 +129,7 @@ def test_size_of_the_comparison():
 
 
 def rejected(weight, times):
-    """How often two models as good as each other are found to differ at 5 %, over users whose rows depend."""
+    """How often two models as good as each other are found to differ at 5%, over users whose rows depend."""
     found = 0
     for seed in range(times):
         rng = np.random.default_rng(seed)
@@ -267,7 +267,7 @@ def test_nothing_is_found_where_segments_do_not_differ():
 
 
 def falsely_found(design, times):
-    """How often any of segments of one area is found to differ at 5 %, by the way p-values are adjusted."""
+    """How often any of segments of one area is found to differ at 5%, by the way p-values are adjusted."""
     segments, least, most, share, area = design
     found = dict.fromkeys(("holm", "bh"), 0)
     for seed in range(times):

@@ -47,7 +47,7 @@ def newcombe_covers(found, area, n_pos, n_neg):
 
 
 def coverage(area, n, share, samples, seed=0):
-    """Return the share of 95 % intervals that cover the area, for each method in closed form."""
+    """Return the share of 95% intervals that cover the area, for each method in closed form."""
     label, score = simulate(area, n, share, samples, seed)
     found, variance = areas_and_variances(label, score)
     score_covers = newcombe_covers(found, area, label.sum(), (~label).sum())

@@ -141,7 +141,7 @@ function intervalAt({ auc, trials: n }: EffectiveSize, q: number): [low: number,
   return [auc === 0 ? 0 : Math.max((centre - reach) / by, 0), auc === 1 ? 1 : Math.min((centre + reach) / by, 1)];
 }
 
-/** The area of a model with its interval at 95 %: Wilson's, for as many trials as the rows are worth. */
+/** The area of a model with its interval at 95%: Wilson's, for as many trials as the rows are worth. */
 export function areaInterval(sample: AreaSample, model: number): Required<Interval> {
   const size = effectiveSize(sample, model);
   const [low, high] = intervalAt(size, studentQuantile(size.df, 0.025));

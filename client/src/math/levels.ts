@@ -109,7 +109,7 @@ export function rates(tpr: number, fpr: number, prevalence: number): Rates {
   };
 }
 
-/** Wilson interval of a proportion of whole counts at 95 %. */
+/** Wilson interval of a proportion of whole counts at 95%. */
 export function wilson(hits: number, n: number, z = Z): [number, number] {
   const share = hits / n;
   const centre = share + (z * z) / (2 * n);

@@ -64,7 +64,7 @@ function costControl(id: string, label: string, cost: { value: number }): HTMLEl
   });
 }
 
-const LOGIT = 9.2; // of a prevalence of 0.01 %, and of 99.99 %: what the slider reaches
+const LOGIT = 9.2; // of a prevalence of 0.01%, and of 99.99%: what the slider reaches
 
 function prevalenceControl(state: State): HTMLElement {
   const sample = button("sample", () => (state.costs.prevalence.value = null), { class: "link", title: "Use the prevalence of the sample" });

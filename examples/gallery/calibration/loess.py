@@ -15,4 +15,4 @@ risk = 1 / (1 + np.exp(1.4 - 1.5 * rng.normal(1.5 * y - 0.4, 1)))
 
 curve = rs.calibration_curve(y, risk, method="loess")
 curve.plot(band=curve.confidence_band())
-print(f"Predicted 50 %, observed {curve.at(0.5):.0%}.")
+print(f"Predicted 50%, observed {curve.at(0.5):.0%}.")

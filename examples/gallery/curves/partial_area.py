@@ -2,7 +2,7 @@
 Only the part that matters
 ==========================
 
-A screening programme can afford few false alarms; the area up to 10 % of them is what counts.
+A screening programme can afford few false alarms; the area up to 10% of them is what counts.
 """
 
 import rocscope as rs
@@ -14,4 +14,4 @@ counts = rs.ThresholdCounts.from_scores(y, data.X["radius"])
 curve = rs.roc(counts)
 ax = curve.plot()
 ax.axvspan(0, 0.1, alpha=0.15)
-print(f"Up to 10 % false alarms the curve reaches {curve.partial_auc(max_fpr=0.1) / 0.1:.0%} of what is possible.")
+print(f"Up to 10% false alarms the curve reaches {curve.partial_auc(max_fpr=0.1) / 0.1:.0%} of what is possible.")

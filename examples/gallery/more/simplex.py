@@ -17,4 +17,4 @@ preds = rs.multiclass.MulticlassPredictions(y, probability)
 
 rs.plotting.plot_simplex(preds)
 sure = (probability.max(axis=1) > 0.9).mean()
-print(f"Of {sure:.0%} of the wines one class is more than 90 % sure.")
+print(f"Of {sure:.0%} of the wines one class is more than 90% sure.")

@@ -75,7 +75,7 @@ def in_currency(amount: str, currency: str) -> str:
 
 def chance(share: float) -> str:
     """Format a simulated probability, which is never exactly 0 or 1."""
-    return "above 99.9 %" if share > 0.999 else "below 0.1 %" if share < 0.001 else f"{100 * share:.3g} %"
+    return "above 99.9%" if share > 0.999 else "below 0.1%" if share < 0.001 else f"{100 * share:.3g}%"
 
 
 def p_value(p: float) -> str:

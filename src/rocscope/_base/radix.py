@@ -180,7 +180,7 @@ def _numpy_to_ours(dtype: np.dtype[Any]) -> float:
 
 
 _BUCKET_BITS = 15  # half of the rows may lie in one of thirty octaves of scores
-_STRETCH = 1 << 15  # rows of which the first are sampled: a sample costs 3 % of a pass then
+_STRETCH = 1 << 15  # rows of which the first are sampled: a sample costs 3% of a pass then
 _SAMPLED = 1 << 10  # rows of each stretch
 _MOST_SAMPLED = 1 << 20  # about: some thousand tell where a part ends, however many rows there are
 

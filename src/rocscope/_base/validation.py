@@ -295,7 +295,7 @@ def check_some_weight(any_above_zero: bool) -> None:
 def check_level(level: float) -> float:
     """Return a confidence level, a number between 0 and 1."""
     if not (is_number(level) and 0 < level < 1):
-        hint = f"write {level:g} % as {level / 100:g}" if is_number(level) and 1 < level < 100 else ""
+        hint = f"write {level:g}% as {level / 100:g}" if is_number(level) and 1 < level < 100 else ""
         raise errors.InputError("level", expected="a number between 0 and 1", got=repr(level), hint=hint)
     return float(level)
 
@@ -416,7 +416,7 @@ def check_random_state(random_state: Any) -> "np.random.Generator":  # quoted: n
 def check_share(value: Any, name: str) -> float:
     """Return a share strictly between 0 and 1."""
     if not (is_number(value) and 0 < value < 1):
-        raise errors.InputError(name, expected="a share between 0 and 1", got=repr(value), hint="write 5 % as 0.05")
+        raise errors.InputError(name, expected="a share between 0 and 1", got=repr(value), hint="write 5% as 0.05")
     return float(value)
 
 

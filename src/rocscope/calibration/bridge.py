@@ -23,7 +23,7 @@ Function = Callable[[float], float]
 
 _TOLERANCE = 1e-6  # cases by which rounding and integration may miss whole numbers
 _PRECISION = 1e-11  # of the integrals: far below the tolerance
-_LEVELS = 1000  # points of a curve that is given as a function: 0.1 % of the range each
+_LEVELS = 1000  # points of a curve that is given as a function: 0.1% of the range each
 _NODES = 8  # of Gauss–Legendre quadrature: exact for polynomials up to degree 15
 
 

@@ -319,7 +319,7 @@ def loess_limits(fit: regression.LoessFit, level: float) -> tuple[Array, Array]:
 
 # Curves
 
-DRAWS = 999  # with the sample itself 1,000, so that the ends of a 95 % band are the 25th draws; time grows with it
+DRAWS = 999  # with the sample itself 1,000, so that the ends of a 95% band are the 25th draws; time grows with it
 BinMethod = Literal["jeffreys", "wilson", "clopper-pearson"]
 _BIN_METHODS = ("jeffreys", "wilson", "clopper-pearson")
 _OF_BINS = "of the mean true probability in each bin"

@@ -269,9 +269,9 @@ _FITTED = int(np.flatnonzero(_STEPS == 1)[0])
 # Nearer to calibration than this step the lower test takes more than half of the error, at 0 all of it.
 _SHARED = 0.35
 
-# Standard errors that the upper limit of some statistics is above the value at least, as in a 95 % interval. In 120
-# samples of 300 rows for each of three true curves, the upper limit of a cost was below the truth in 2 to 8 % without
-# it (2.5 % are meant), and in none with it; that of the Brier score's miscalibration was never too low.
+# Standard errors that the upper limit of some statistics is above the value at least, as in a 95% interval. In 120
+# samples of 300 rows for each of three true curves, the upper limit of a cost was below the truth in 2 to 8% without
+# it (2.5% are meant), and in none with it; that of the Brier score's miscalibration was never too low.
 _REACH = 1.96
 _EXACT_BELOW = 6.0  # variance n·p·(1 − p) below which the expansion of Cornish and Fisher is off by a case
 _NEVER = 1e-9  # replaces an error of 0, whose normal quantile is infinite

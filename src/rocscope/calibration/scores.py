@@ -112,7 +112,7 @@ def _at_row(distance: Array, cumulative: Array, row: Array) -> Array:
 
 
 # Test for bumps that LOESS smooths away: ten cells of equal size, as the bins of the ECE. A cell whose share is two
-# standard errors from the probabilities counts as off. At the level of 5 %, some smooth curves are tried in vain.
+# standard errors from the probabilities counts as off. At the level of 5%, some smooth curves are tried in vain.
 _CELLS_OF_TEST = 10
 _OFF = 2.0
 _LEVEL_OF_TEST = 0.05
@@ -320,12 +320,12 @@ def distance_estimates(
     cases_expected = _cases_expected(data, sample, [*_QUANTILES.values()])
     for (name, share), cases in zip(_QUANTILES.items(), cases_expected, strict=True):
         if estimates[name].reliable:
-            what = f"cases expected where {100 * share:.0f} % of the probabilities are"
+            what = f"cases expected where {100 * share:.0f}% of the probabilities are"
             estimates[name] = replace(estimates[name], reason=few(cases, FEW_ROWS, what))
     return estimates, float(limits.p_value["miscalibration"])
 
 
-# Where weights stand for censoring, a test by such draws rejected 2 to 9 % of calibrated models at 5 %.
+# Where weights stand for censoring, a test by such draws rejected 2 to 9% of calibrated models at 5%.
 _WEIGHTS_GIVEN = "labels are drawn as if the weights were known"
 _BINS_OF_HALF = 10  # bins of equal size, to see whether half of the rows are off
 

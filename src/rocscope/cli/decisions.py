@@ -69,7 +69,7 @@ def choose(
     criterion
         What to maximise in place of lowest cost: f1, youden, mcc, lift@0.1, …; of classes accuracy, macro_f1, ….
     subject_to
-        A constraint such as 'tpr >= 0.9', 'tpr >= 0.9 at 95 %' or 'recall(cat) >= 0.8'; repeat it.
+        A constraint such as 'tpr >= 0.9', 'tpr >= 0.9 at 95%' or 'recall(cat) >= 0.8'; repeat it.
     capacity
         Largest number of positive predictions.
     population
@@ -377,7 +377,7 @@ def campaign(
     random_state
         Another number breaks ties differently.
     fail_if
-        Exit with code 1 where this holds: 'profit < 1000', 'profit < 0 at 90 %', 'contacts > 5000', 'auc < .7', …
+        Exit with code 1 where this holds: 'profit < 1000', 'profit < 0 at 90%', 'contacts > 5000', 'auc < .7', …
     """
     # Check the options, the outputs and the columns.
     gates = gating.parse_gates(fail_if, also=_CAMPAIGN_FIGURES)

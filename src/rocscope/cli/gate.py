@@ -48,7 +48,7 @@ class Gate:
     >>> from rocscope.inference.estimate import Estimate
     >>> gate = Gate.parse("auc(b)-auc(a) < -0.01 at 95%")
     >>> gate.conditions
-    (Condition('auc(b) - auc(a) < -0.01 at 95 %'),)
+    (Condition('auc(b) - auc(a) < -0.01 at 95%'),)
     >>> gate.fails([Estimate(-0.03, -0.05, -0.005, level=0.95, method="DeLong", n=100)])
     False
     """
@@ -66,7 +66,7 @@ class Gate:
         for condition in gate.conditions:
             level = condition.level
             if level is not None and not 0 < level < 1:
-                raise InputError(subject, expected="a level between 0 and 100 %", got=f"{100 * level:g} %")
+                raise InputError(subject, expected="a level between 0 and 100%", got=f"{100 * level:g}%")
             if condition.minus is not None and condition.minus == condition.model:
                 raise InputError(subject, expected="two different models", got=repr(text))
         return gate
@@ -593,7 +593,7 @@ class Rules:
         }
         everywhere = _gates(path, content.get("rules", []), "rules", of_classes)
         if not everywhere and not any(segments.values()):
-            raise InputError(path, expected='rules, such as rules = ["auc >= 0.8 at 95 %"]', got="none")
+            raise InputError(path, expected='rules, such as rules = ["auc >= 0.8 at 95%"]', got="none")
         options = {name: content[name] for name in ("threshold", "plan", "costs", "min_rows") if name in content}
         if of_classes and options.keys() - {"min_rows"}:
             raise InputError(f"{path} with --proba", expected="neither threshold, plan nor costs", got="one")
@@ -659,9 +659,9 @@ def gate(
 
     Example: rocscope gate scores.csv --label y --score old --score new --rules rules.toml --md --junit gate.xml
 
-    The rules are a TOML file: rules = ["auc >= 0.8 at 95 %", "auc(new) - auc(old) >= -0.01 at 95 %"], with threshold
+    The rules are a TOML file: rules = ["auc >= 0.8 at 95%", "auc(new) - auc(old) >= -0.01 at 95%"], with threshold
     or plan for figures of one threshold, \\[costs] for cost, and \\[segments] with rules for each part of the rows.
-    With 'at 95 %' the whole interval has to keep the bound. A rule that names no model holds for each. If every segment
+    With 'at 95%' the whole interval has to keep the bound. A rule that names no model holds for each. If every segment
     has fewer rows than min_rows, no rule is judged, and the exit code is 1.
 
     Fitted scikit-learn models may come first, in files of pickle or joblib. Each scores the rows of the last file, and

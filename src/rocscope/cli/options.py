@@ -127,7 +127,7 @@ Markdown = Annotated[Flag, Parameter(name="--md")]
 Force = Annotated[Flag, Parameter(help="Overwrite an existing file.")]
 FailIf = Annotated[
     list[str] | None,
-    Parameter(help="Exit with code 1 where this holds, such as 'auc < .8' or 'brier(a) > .2 at 95 %'; repeat it."),
+    Parameter(help="Exit with code 1 where this holds, such as 'auc < .8' or 'brier(a) > .2 at 95%'; repeat it."),
 ]
 CostMatrixFile = Annotated[str | None, Parameter(group=CHOICE)]
 CostRows = Annotated[

@@ -370,7 +370,7 @@ class Predictions(Rows, metaclass=Answering):
         Meaning of a weight. "frequency": a number of equal rows (whole numbers). "sampling": one row, which represents
         this number of cases of a population; only ratios of weights matter. "money": one row, with this amount at
         stake, as `in_money` makes them. Values are the same, intervals and tests are not: sampling weights of 1 to 20
-        that are taken for frequencies make intervals of 95 % cover 29 to 83 % of the time. "priced": as "sampling",
+        that are taken for frequencies make intervals of 95% cover 29 to 83% of the time. "priced": as "sampling",
         where labels state whether acting gains and a column has the amount, as `Experiment.priced` makes them. "auto"
         means "sampling", except for weights of 0 and 1 and for a table of counts: whole weights, all rows different,
         most scores with both labels.

@@ -149,7 +149,7 @@ class Band(Result):
     Examples
     --------
     >>> Band([0.0, 1.0], [0.1, 0.9], [0.3, 1.0], level=0.95, method="Wilson")
-    Band(2 points, 95 % pointwise, Wilson)
+    Band(2 points, 95% pointwise, Wilson)
     """
 
     x: Array
@@ -171,7 +171,7 @@ class Band(Result):
         if self.level == 1:
             return self.method
         kind = "simultaneous" if self.simultaneous else "pointwise"
-        return f"{100 * self.level:g} % {kind}, {self.method}"
+        return f"{100 * self.level:g}% {kind}, {self.method}"
 
     def drawn(self) -> tuple[Array, Array, Array]:
         """Return x, low and high for drawing the band with straight lines.

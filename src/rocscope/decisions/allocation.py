@@ -258,7 +258,7 @@ class Allocation(Plan):
         >>> from rocscope import ThresholdCounts, allocate
         >>> north, south = ThresholdCounts([2, 1], [30, 10], [10, 30]), ThresholdCounts([2, 1], [10, 10], [10, 50])
         >>> allocate({"n": north, "s": south}).difference_interval("tpr")
-        Estimate(0.75, 95 % interval 0.374 to 0.8694, Wilson at once, n=60)
+        Estimate(0.75, 95% interval 0.374 to 0.8694, Wilson at once, n=60)
         """
         value = self.difference(rate)
         level = check.check_level(level)

@@ -99,7 +99,7 @@ def choose(
         compared with the threshold that is best there.
     subject_to : constraints
         Texts such as ``"tpr >= .9"``, ``"precision >= .8"`` or ``"cases <= 800"``, or `Constraint` objects.
-        ``"tpr >= .9 at 95 %"`` asks that the confidence limit of the rate keep the bound; ``"cases <= 200 at 95%"``
+        ``"tpr >= .9 at 95%"`` asks that the confidence limit of the rate keep the bound; ``"cases <= 200 at 95%"``
         that at most 200 of the next `population` cases be positive with that probability.
     population : float, optional
         Number of cases that the classifier will be used on; ``"cases"`` are counted among them.

@@ -131,7 +131,7 @@ def limit_of(text: str, *, of_decision: bool) -> Condition:
 
     Examples
     --------
-    >>> limit_of("Sensitivity < 80 %", of_decision=True), limit_of("calibration > 0", of_decision=False)
+    >>> limit_of("Sensitivity < 80%", of_decision=True), limit_of("calibration > 0", of_decision=False)
     (Condition('tpr < 0.8'), Condition('calibration > 0'))
     """
     limit, *more = Condition.read(text, "fail_if", "cost > .35")

@@ -2,7 +2,7 @@
 
 In order: the scores of named models, as arrays (`scores_of`), and whether they reach a threshold (`predict`); the
 figures that a choice can maximise (`Criterion`); bounds on figures (`Constraint`), which are parsed from texts such as
-"tpr >= 0.9 at 95 %". Both are functions of the four counts tp, fp, fn and tn at a threshold (`FourCells`). Figures
+"tpr >= 0.9 at 95%". Both are functions of the four counts tp, fp, fn and tn at a threshold (`FourCells`). Figures
 within a class, such as tpr, use the counts of the sample; others use counts at the target's prevalence (`at_mix`).
 
 A criterion that is linear in the counts is a cost in another context, so that its best choice lies on the ROC convex
@@ -258,8 +258,8 @@ class Constraint(Condition):
 
     Examples
     --------
-    >>> Constraint.parse("tpr >= .9"), Constraint.parse("fpr ≤ 5 %"), Constraint.parse("tpr >= .9 at 95 %")
-    (Constraint('tpr >= 0.9'), Constraint('fpr <= 0.05'), Constraint('tpr >= 0.9 at 95 %'))
+    >>> Constraint.parse("tpr >= .9"), Constraint.parse("fpr ≤ 5%"), Constraint.parse("tpr >= .9 at 95%")
+    (Constraint('tpr >= 0.9'), Constraint('fpr <= 0.05'), Constraint('tpr >= 0.9 at 95%'))
     >>> Constraint.capacity(800), Constraint.budget(2000, unit_cost=2.5)
     (Constraint('cases <= 800'), Constraint('cases <= 800'))
     """
@@ -290,7 +290,7 @@ class Constraint(Condition):
             raise InputError("constraint with a level", expected=expected, got=str(self))
         level = check.check_level(level)
         if level < _LEAST_LEVEL:
-            raise InputError("level of a constraint", expected="50 % or more, such as 95 %", got=f"{100 * level:g} %")
+            raise InputError("level of a constraint", expected="50% or more, such as 95%", got=f"{100 * level:g}%")
 
     @property
     def predicts(self) -> bool:
@@ -305,7 +305,7 @@ class Constraint(Condition):
     @property
     def guarantee(self) -> str:
         """Guarantee of a tested constraint, as text."""
-        missed = f"{100 * (1 - (self.level or 0)):.10g} %"
+        missed = f"{100 * (1 - (self.level or 0)):.10g}%"
         kept = f"a threshold whose true {self.quantity} is {'below' if self.upwards else 'above'} {self.bound:g}"
         return f"guaranteed: in at most {missed} of samples {kept} is chosen, whichever is chosen"
 

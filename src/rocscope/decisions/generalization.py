@@ -55,7 +55,7 @@ TIE = 1e-13
 MOST_LEVELS = 2048
 # Units that are drawn one by one. A choice: memory and time of a replicate grow with them.
 MOST_UNITS = 20_000
-# Random blocks that are drawn in place of more units: their variance is then known to √(2/1000), 4.5 %.
+# Random blocks that are drawn in place of more units: their variance is then known to √(2/1000), 4.5%.
 BLOCKS = 1000
 
 # As is usual: a choice trained on nine tenths is close to that on all rows.
@@ -64,10 +64,10 @@ FOLDS = 10
 REPEATS = 5
 # From this many rows on, one repeat of the cross-validation is as precise as five.
 ROWS_FOR_ONE_REPEAT = 100_000
-# Up to this many rows folds of equal size are drawn; of more, the size of a fold varies by less than 0.3 %.
+# Up to this many rows folds of equal size are drawn; of more, the size of a fold varies by less than 0.3%.
 MOST_PERMUTED = 1_000_000
 
-# Draws of the cost. A choice: the ends of a 95 % interval then vary by half a per cent of its width.
+# Draws of the cost. A choice: the ends of a 95% interval then vary by half a per cent of its width.
 DRAWS = 20_000
 # Prior count of Jeffreys' Beta and Dirichlet posteriors.
 PRIOR = 0.5
@@ -703,12 +703,12 @@ class ChosenEstimate(Estimate):
     Probabilities of models: how often each is the best in replicates, with its own optimism and an error of half of
     that added, so that a model of many thresholds has no advantage.
 
-    By simulation of binormal samples, 1,000 a line, 95 % intervals cover the true cost of one model in 94.3 to 97.7 %
-    of samples of 100 to 2,000 rows, 1 and 2 % positive included; of the best of five equal models in 95.4 to 98.6 %, of
-    unequal ones in 98.6 %. The interval of regret covers it in 94.9 to 98.1 % of samples of one model, in 92.2 % of
-    unequal ones, and in 97.2 to 100 % where five models are equal (docs/guide/intervals.md). The interval of a plan
-    covers the true profit in 95.4 to 98.0 % (docs/guide/evaluation/price-of-choosing.md); with log-normal costs of rows
-    in 95 to 99% of 100 samples, of Pareto costs in 93 to 97 %.
+    By simulation of binormal samples, 1,000 a line, 95% intervals cover the true cost of one model in 94.3 to 97.7%
+    of samples of 100 to 2,000 rows, 1 and 2% positive included; of the best of five equal models in 95.4 to 98.6%, of
+    unequal ones in 98.6%. The interval of regret covers it in 94.9 to 98.1% of samples of one model, in 92.2% of
+    unequal ones, and in 97.2 to 100% where five models are equal (docs/guide/intervals.md). The interval of a plan
+    covers the true profit in 95.4 to 98.0% (docs/guide/evaluation/price-of-choosing.md); with log-normal costs of rows
+    in 95 to 99% of 100 samples, of Pareto costs in 93 to 97%.
 
     The result is not `reliable`, and states why, where a class has fewer than 10 rows, where folds leave nothing to
     choose, or where randomised rules or reviews are taken as given. If costs differ between rows, its variance and
@@ -759,7 +759,7 @@ class ChosenEstimate(Estimate):
     @property
     def words(self) -> str:
         value, low, high = self.rounded
-        return f"{value}, {100 * self.level:g} % interval {low} to {high}"
+        return f"{value}, {100 * self.level:g}% interval {low} to {high}"
 
     def __repr__(self) -> str:
         best = f", best: {self.shares}" if len(self.models) > 1 else ""

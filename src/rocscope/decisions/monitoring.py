@@ -344,7 +344,7 @@ class Monitor:
     >>> from rocscope import Context, ThresholdCounts, choose, monitor
     >>> watch = monitor(choose(ThresholdCounts([2, 1], [3, 1], [1, 5]), Context(cost_fn=5)))
     >>> watch.update([1, 0, 1], [2, 1, 2])  # two hits, one rightly left
-    Monitor(n=3, 1 looks, cost 0, 95 % interval 0 to 4.418, no alarm)
+    Monitor(n=3, 1 looks, cost 0, 95% interval 0 to 4.418, no alarm)
     """
 
     def __init__(
@@ -486,7 +486,7 @@ class Monitor:
         >>> from rocscope import Context, ThresholdCounts, choose, monitor
         >>> watch = monitor(choose(ThresholdCounts([2, 1], [3, 1], [1, 5]), Context(cost_fn=5)))
         >>> watch.planned_volume, watch.update_unlabelled([2, 1, 1, 1] * 50, when="Mon").volume
-        (0.4, Estimate(0.25, 95 % interval 0.157 to 0.3636, confidence sequence by bets, n=200))
+        (0.4, Estimate(0.25, 95% interval 0.157 to 0.3636, confidence sequence by bets, n=200))
         """
         if not self._means or "classes" in self.rule:
             raise InputError("monitor", expected="that of a plan, which acts on cases", got="another")
@@ -810,7 +810,7 @@ def monitor(
         bound, and only rates are watched. A reviewed case counts as treated correctly. Class weights are watched by
         the cost (if they were chosen for a cost matrix), the error, and the recall of each class.
     fail_if : str or sequence of str
-        Conditions that raise an alarm, such as "cost > .35", "precision < .5", "npv < 90 %", "auc < .7" or "calibration
+        Conditions that raise an alarm, such as "cost > .35", "precision < .5", "npv < 90%", "auc < .7" or "calibration
         > 0" (more positives than expected). A figure that is a mean over cases may be named; of several classes that of
         a class, such as "recall(cat) < .8" or "precision(cat) < .5".
     level : float

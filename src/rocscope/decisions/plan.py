@@ -362,7 +362,7 @@ class Plan(Result):
             return "."
         known = pays and not math.isnan(estimate.acting)
         probability = f"; it pays with probability {chance(estimate.acting)}" if known else ""
-        return f"{probability}{estimate.doubt}.".replace(" %", "%")
+        return f"{probability}{estimate.doubt}."
 
     def _repr_html_(self) -> str:
         sentence = "" if self.verdict in repr(self) else f"<p>{escape(self.verdict)}</p>"

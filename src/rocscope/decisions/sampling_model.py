@@ -41,8 +41,8 @@ from rocscope.inference.expected_costs import ParetoTail, compare_costs, sample_
 from rocscope.inference.resampling import BootstrapEstimate, Design
 from rocscope.sample import Samples, rows_of, samples_of
 
-# Found by simulation: with these, 95 % intervals of cost hold the truth in 93 % of samples or more in every design of
-# tests/decisions/generalization/interval_cases.py, and those of regret in 92.2 % or more.
+# Found by simulation: with these, 95% intervals of cost hold the truth in 93% of samples or more in every design of
+# tests/decisions/generalization/interval_cases.py, and those of regret in 92.2% or more.
 #
 # Standard error of the choice of a threshold, as a share of its optimism.
 ERROR_OF_CHOICE = 0.5
@@ -260,7 +260,7 @@ def compare_row_rule(
     >>> preds = Predictions([1, 0, 1, 0] * 60, [0.6, 0.6, 0.3, 0.3] * 60, columns={"amount": [9, 1, 20, 1] * 60})
     >>> comparisons = compare_row_rule(preds, Context(cost_fn="amount", cost_tp=4, cost_fp=4))
     >>> comparisons["score", "score row by row"].difference
-    Estimate(-2, 95 % interval -2.254 to -1.746, z, paired, n=240)
+    Estimate(-2, 95% interval -2.254 to -1.746, z, paired, n=240)
     """
     rows = rows_of(predictions)
     name = model_name(rows.models, model)

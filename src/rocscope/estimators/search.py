@@ -33,7 +33,7 @@ from rocscope.inference.estimate import Estimate
 from rocscope.inference.expected_costs import sample_of_means
 from rocscope.inference.influence_estimates import Values, estimate_value, values_of_rows
 
-# Choices are repeated on nine tenths of the cases, 10 · 20 times: enough for a mean within 1 % of a standard error.
+# Choices are repeated on nine tenths of the cases, 10 · 20 times: enough for a mean within 1% of a standard error.
 _PARTS = 10
 _DRAWS = 20
 

@@ -83,7 +83,7 @@ class LearningCurve(Result):
         """Return limits that contain that share of further runs on these rows.
 
         Quantiles of (n + 1)·p among n runs, which hold one run more with just that probability if they are enough, nine
-        for 80 %; of fewer, least and greatest. Runs share rows, so this is not a confidence interval of the mean.
+        for 80%; of fewer, least and greatest. Runs share rows, so this is not a confidence interval of the mean.
         """
         values = self.values[model_name(self.models, model)]
         tails = np.array([(1 - check.check_share(share, "share")) / 2, (1 + share) / 2])

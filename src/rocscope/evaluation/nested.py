@@ -241,7 +241,7 @@ def _losses_of_classes(preds: MulticlassPredictions, metric: Any) -> Array:
 def unbiased_covariance(positive: Booleans, scores: Sequence[Array]) -> Array:
     """Return the unbiased covariance of areas, from all pairs of a positive and a negative.
 
-    DeLong's counts how single pairs vary twice, which in a fold of six positives and six negatives is 8 % too much.
+    DeLong's counts how single pairs vary twice, which in a fold of six positives and six negatives is 8% too much.
 
     Notes
     -----
@@ -358,7 +358,7 @@ def nested_cross_validation(
     >>> X, y = rng.normal(size=(60, 3)), np.arange(60) % 2
     >>> result = nested_cross_validation(GaussianNB(), X + y[:, None], y, metric="accuracy")
     >>> result.estimates["GaussianNB"]
-    Estimate(0.7158, 95 % interval 0.6012 to 0.8305, nested 5-fold cross-validation, stratified, 10 repeats, inflation
+    Estimate(0.7158, 95% interval 0.6012 to 0.8305, nested 5-fold cross-validation, stratified, 10 repeats, inflation
     1, n=60)
     """
     check.check_choice("adjust", adjust, inference.ADJUSTMENTS)

@@ -470,7 +470,7 @@ def methods_paragraph(
     cost = context.costs
     costs = f"expected cost: a false positive costing {cost['fp']:g} and a false negative {cost['fn']:g}"
     parts = "" if by is None else f" Performance was summarised for each {by}, at the threshold of all rows."
-    percent = f"{100 * level:g} %"
+    percent = f"{100 * level:g}%"
     return (
         f"Performance was assessed in five domains (discrimination, calibration, overall, classification, clinical "
         f"utility) with rocscope {version}, at a prevalence of {mix}.{outcome} Discrimination: area under the ROC "

@@ -68,9 +68,9 @@ class Condition:
 
     Examples
     --------
-    >>> Condition.read("auc(b) - auc(a) < -1 % at 95 %")
-    (Condition('auc(b) - auc(a) < -0.01 at 95 %'),)
-    >>> Condition.read(".8 <= recall <= .9 and fpr < 5 %")
+    >>> Condition.read("auc(b) - auc(a) < -1% at 95%")
+    (Condition('auc(b) - auc(a) < -0.01 at 95%'),)
+    >>> Condition.read(".8 <= recall <= .9 and fpr < 5%")
     (Condition('recall >= 0.8'), Condition('recall <= 0.9'), Condition('fpr < 0.05'))
     """
 
@@ -160,7 +160,7 @@ class Condition:
     @property
     def surely(self) -> str:
         """The confidence level as text."""
-        return "" if self.level is None else f" at {100 * self.level:.10g} %"
+        return "" if self.level is None else f" at {100 * self.level:.10g}%"
 
     def __str__(self) -> str:
         bound = int(self.bound) if self.bound == int(self.bound) else self.bound

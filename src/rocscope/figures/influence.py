@@ -507,7 +507,7 @@ def _partial(counts: ThresholdCounts, part: float) -> Linear:
     """Area up to fpr `part`: a positive adds the remaining fpr, a negative what the jackknife shows without it.
 
     First-order moves of negatives take the tpr at the end of the part for fixed, and so are too short where few
-    negatives lie above it: intervals then cover 78 to 88 %, with the jackknife's moves and bias 93 to 97 %.
+    negatives lie above it: intervals then cover 78 to 88%, with the jackknife's moves and bias 93 to 97%.
     """
     s = CountShares.of(counts)
     low, high, rise = s.fpr_before, s.fpr, s.tpr - s.tpr_before

@@ -137,8 +137,8 @@ def effective_size(auc: float, strata: Sequence[Stratum], model: int, variance: 
     1/N = (k·V/B + c·p(1/M₊ + 1/M₋))/(k + c) with the numbers M of groups that hold each class; df = K − 1 + c. With
     groups of unequal size, K − 1 is (K − 1)·(ΣM)²/(K·ΣM²).
 
-    The constant c, the power in g and the degrees of freedom were found by a search: coverage is at least 93 % on every
-    design of docs/guide/intervals.md, and at most 98 % on most of them.
+    The constant c, the power in g and the degrees of freedom were found by a search: coverage is at least 93% on every
+    design of docs/guide/intervals.md, and at most 98% on most of them.
 
     References
     ----------
@@ -427,8 +427,8 @@ _NAMES = {
 _OF_NUMBERS = ("hanley-mcneil", "newcombe")  # methods that need only the area and the numbers of rows
 
 # Share of the width of the interval of "auto" by which another interval may end short of it. By simulation of 13
-# designs: with a twentieth, nine in ten intervals of DeLong are flagged that cover 93 to 95 %; with a seventh, some
-# that cover 90 % are not flagged.
+# designs: with a twentieth, nine in ten intervals of DeLong are flagged that cover 93 to 95%; with a seventh, some
+# that cover 90% are not flagged.
 _MOST_SHORT = 0.1
 _NEXT_TO_A_ROOT = 1e-12  # an area of 0 or 1 solves its own equation; the end of the interval is the other root
 _TINY = 1e-15  # least distance from 0 and 1 at which the bound of "sure" is evaluated
@@ -507,8 +507,8 @@ def auc_interval(
 
     How often intervals cover, by simulation of 60 designs with areas of 0.6 to 0.99, 5 to 200 positives, 20 to 10,000
     negatives, positives half to twice as spread, skewed, tied, weighted, grouped and in folds, stands in
-    docs/guide/intervals.md. "auto" covers at least 93 % of the time or says that it is not reliable; above 98% with
-    fewer than 10 positives or areas from 0.95. "logit" covers as rarely as 61 %, "delong" 53 %, "newcombe" 84 %.
+    docs/guide/intervals.md. "auto" covers at least 93% of the time or says that it is not reliable; above 98% with
+    fewer than 10 positives or areas from 0.95. "logit" covers as rarely as 61%, "delong" 53%, "newcombe" 84%.
 
     With cross-validated scores the interval ignores that folds share training rows, and its method states this; see
     `rocscope.evaluation.nested_cross_validation`. Not valid for a model that was trained on the same rows, nor after
@@ -527,7 +527,7 @@ def auc_interval(
 
     >>> y, score = [1, 1, 0, 1, 0, 1, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1]
     >>> auc_interval(y, score)
-    Estimate(0.8125, 95 % interval 0.3481 to 0.9723, Wilson for 5.42 trials, t with 9 df, n=8; not reliable: fewer than
+    Estimate(0.8125, 95% interval 0.3481 to 0.9723, Wilson for 5.42 trials, t with 9 df, n=8; not reliable: fewer than
     5 rows of a class (4))
     >>> auc_interval(y, score, method="delong").low
     0.4807...

@@ -109,7 +109,7 @@ def band(
     moves the ROC curve by the critical distances of both classes, each at √level: it holds for any sample size and is
     wide.
 
-    How often 95 % bands of ROC curves hold the true curve for fpr from 0.05 to 0.95, by simulation of binormal samples
+    How often 95% bands of ROC curves hold the true curve for fpr from 0.05 to 0.95, by simulation of binormal samples
     with areas of 0.7 to 0.9 and 60 to 1,000 of each class: simultaneous bootstrap bands contained the whole curve in
     95.2 to 98.8% of the samples; pointwise bands contained each point in 95.6 to 97.3%, but the whole curve in 68 to
     80%.
@@ -127,7 +127,7 @@ def band(
     >>> from rocscope import metrics, roc
     >>> curve = roc([1, 1, 0, 1, 0, 1, 0, 0] * 5, list(range(40, 0, -1)))
     >>> band(curve, grid=[0.2, 0.5], replicates=200)
-    Band(2 points, 95 % pointwise, bootstrap (percentile, 200 replicates))
+    Band(2 points, 95% pointwise, bootstrap (percentile, 200 replicates))
     >>> band(curve, method="ks", grid=[0.5]).low
     array([0.])
     >>> band(curve.counts, metric=metrics.precision, method="wilson", grid=[31, 21]).low.round(3)
@@ -539,7 +539,7 @@ class SmoothRoc(Curve):
         Notes
         -----
         Maximum likelihood: by the delta method, on the normal-deviate scale, from the Fisher information. It is right
-        as far as the binormal model is: 94.0 to 95.8 % of 95 % intervals covered, by simulation of binormal samples
+        as far as the binormal model is: 94.0 to 95.8% of 95% intervals covered, by simulation of binormal samples
         with areas of 0.6 to 0.9 and 50 or 500 of each class. Otherwise the percentile bootstrap.
         """
         level = check.check_level(level)

@@ -2,8 +2,8 @@
 
 Every interval of the library is an `Estimate`. Its `reason` states why it may not have its nominal coverage: too few
 rows, groups, cases, or rows that carry information on the variance. The limits are stated once, below. All were found
-by simulation (`make coverage`, docs/coverage.md): with fewer, 95 % intervals that were marked reliable covered less
-than 93 %; with this number, ordinary samples are hardly ever flagged.
+by simulation (`make coverage`, docs/coverage.md): with fewer, 95% intervals that were marked reliable covered less
+than 93%; with this number, ordinary samples are hardly ever flagged.
 
 A `Hypothesis` is what a test shall show of a difference second − first: that it is not 0, that it exceeds a margin
 (superiority), that it is not below −margin (non-inferiority), or that it is within ±margin (equivalence, by two
@@ -44,7 +44,7 @@ FEW_RESAMPLED = 20  # of a class, for percentiles of a bootstrap, and for AUC in
 SHRUNK = 3.0  # informative rows, below which the prior of an area's interval outweighs the data
 FEW_EVENTS = 10  # cases of the rarer class, for calibration; effective rows of large costs; rows with amounts
 
-# If none of s rows of a class shows it, a share of 3/s of the class may still be ranked last, at a confidence of 95 %
+# If none of s rows of a class shows it, a share of 3/s of the class may still be ranked last, at a confidence of 95%
 # (the rule of three: (1 − 3/s)^s ≈ 0.05).
 _RULE_OF_THREE = 3.0
 _MOST_LOWERED = 2.0  # by how many times the reach of its interval these may lower a mean of ranks
@@ -141,7 +141,7 @@ class Estimate(ComparedByValue):
     --------
     >>> estimate = Estimate(0.8, 0.7, 0.9, level=0.95, method="DeLong", n=120)
     >>> estimate
-    Estimate(0.8, 95 % interval 0.7 to 0.9, DeLong, n=120)
+    Estimate(0.8, 95% interval 0.7 to 0.9, DeLong, n=120)
     >>> 0.75 in estimate, float(estimate), f"{estimate:.1%}"
     (True, 0.8, '80.0%')
     """
@@ -213,7 +213,7 @@ class Estimate(ComparedByValue):
         """The value, with its interval if there is one."""
         if isnan(self.low) and isnan(self.high):
             return f"{self.value:.4g}"
-        return f"{self.value:.4g}, {100 * self.level:g} % interval {self.low:.4g} to {self.high:.4g}"
+        return f"{self.value:.4g}, {100 * self.level:g}% interval {self.low:.4g} to {self.high:.4g}"
 
     @property
     def cells(self) -> tuple[str, str]:
@@ -256,7 +256,7 @@ class Comparison(Result):
     --------
     >>> gain = Estimate(0.05, 0.01, 0.09, level=0.95, method="DeLong, paired", n=200)
     >>> Comparison("a", "b", gain, statistic=2.45, p_value=0.0143, method="DeLong, paired")
-    Comparison(b − a: 0.05, 95 % interval 0.01 to 0.09, p=0.0143, two-sided, DeLong, paired)
+    Comparison(b − a: 0.05, 95% interval 0.01 to 0.09, p=0.0143, two-sided, DeLong, paired)
     """
 
     first: str
@@ -469,7 +469,7 @@ def pool(estimates: Sequence[Estimate], *, level: float | None = None) -> Estima
     --------
     >>> imputed = [Estimate(auc, auc - 0.1, auc + 0.1, 0.95, "DeLong", 100, 0.05) for auc in (0.7, 0.8, 0.75)]
     >>> pool(imputed)  # W = .0025, B = .0025, T = .0025 + 4/3·.0025
-    Estimate(0.75, 95 % interval 0.564 to 0.936, Rubin's rules over 3 imputations, n=100)
+    Estimate(0.75, 95% interval 0.564 to 0.936, Rubin's rules over 3 imputations, n=100)
     """
     m = len(estimates)
     if m < 2:

@@ -31,7 +31,7 @@ from rocscope.inference.variance import moves_of_mean, stratum_of_moves, stratum
 from rocscope.sample import rows_of
 
 # Both by simulation (tests/decisions/generalization/generalization_cases.py): with them, intervals of differences of
-# cost at chosen thresholds cover 94 % or more.
+# cost at chosen thresholds cover 94% or more.
 FOLD_VARIANCE = 1.05  # factor of the variance of costs, for the random folds of a cross-validation
 _OPTIMISM_ERROR = 0.75  # standard error of a threshold's optimism (held-out minus apparent cost), as a share of it
 
@@ -187,7 +187,7 @@ def compare_costs(
     --------
     >>> preds = Predictions([1, 1, 0, 0] * 10, {"a": [1, 1, 0, 1] * 10, "b": [1, 0, 0, 0] * 10})
     >>> compare_costs(preds, Context(cost_fn=5), thresholds=0.5)["a", "b"].difference
-    Estimate(1, 95 % interval 0.264 to 1.736, z, paired, n=40; not reliable: only 1.8 rows make up the variance, fewer
+    Estimate(1, 95% interval 0.264 to 1.736, z, paired, n=40; not reliable: only 1.8 rows make up the variance, fewer
     than 10)
     """
     hypothesis = inference.Hypothesis(alternative, test, margin, level)
@@ -265,13 +265,13 @@ def _compare_pair(
 
 
 # Constants of the tail, by simulation of means of Pareto (shapes 1.5 to 4), log-normal (σ 0.5 to 1.5), gamma (0.3 to
-# 3), uniform and mixed amounts in 100 to 5,000 rows: with them, 95 % intervals cover 93 to 99 %, and are 0 to 20 %
+# 3), uniform and mixed amounts in 100 to 5,000 rows: with them, 95% intervals cover 93 to 99%, and are 0 to 20%
 # longer where amounts are ordinary.
-_INDEX_ERRORS = 0.75  # standard errors subtracted from the index; with 0.5, 90 to 93 % are covered at shape 1.8
+_INDEX_ERRORS = 0.75  # standard errors subtracted from the index; with 0.5, 90 to 93% are covered at shape 1.8
 _LARGER_AMOUNTS = 0.5  # amounts expected above the largest amount that is allowed for
 _SMALLEST_INDEX = 1.05  # smaller indices are raised to it: at 1 the mean is infinite
 _LARGEST_INDEX = 20.0  # above it amounts are about equal, and have no tail
-_LEAST_RELIABLE_INDEX = 1.25  # below it intervals cover too seldom: 88 to 94 % with shape 1.2
+_LEAST_RELIABLE_INDEX = 1.25  # below it intervals cover too seldom: 88 to 94% with shape 1.2
 
 
 @dataclass(frozen=True)

@@ -141,8 +141,8 @@ class Values:
 
     def df(self, i: int, rows: float) -> float:
         """Return the degrees of freedom of the variance of a value that rests on a number of rows."""
-        # Groups of unequal size tell half of what as many equal ones would: with all degrees of freedom, 95 % intervals
-        # of samples whose groups happened to move alike held in 91 % (12 to 60 lognormal groups), with half in 93 %.
+        # Groups of unequal size tell half of what as many equal ones would: with all degrees of freedom, 95% intervals
+        # of samples whose groups happened to move alike held in 91% (12 to 60 lognormal groups), with half in 93%.
         df = self.stratum.effective_df / (2 if self.grouped else 1)
         informative = self.stratum.informative_units(self.stratum.moves[:, i])
         return min(max(min(df, informative), inference.FEW_INFORMATIVE), max(rows - 1, 1.0))
@@ -365,7 +365,7 @@ def estimate_of(
     >>> from rocscope.inference import statistics
     >>> preds = Predictions([1, 1, 0, 1, 0, 0] * 20, [0.9, 0.7, 0.6, 0.4, 0.3, 0.1] * 20)
     >>> estimate_of(preds, statistics.brier())
-    Estimate(0.1533, 95 % interval 0.1278 to 0.1829, influence, n=120)
+    Estimate(0.1533, 95% interval 0.1278 to 0.1829, influence, n=120)
     """
     level = check.check_level(level)
     statistic = scorer_name(statistic)

@@ -663,17 +663,17 @@ def bootstrap(
     computed without a call for each replicate. The acceleration of BCa comes from leaving out one unit at a time, in
     closed form for the AUC, and in at most 1,000 groups of units for anything else.
 
-    How often 95 % intervals of the AUC cover, by simulation of binormal samples with areas of 0.6 to 0.95 and 50 to
+    How often 95% intervals of the AUC cover, by simulation of binormal samples with areas of 0.6 to 0.95 and 50 to
     1,000 rows, stratified, 999 replicates:
 
-    - "bca": 93.5 to 97.2 % with classes of equal size; with 10 % positives 86.4 % at worst (0.95, 5 among 50 rows) and
-      92.7 to 95.6 % with 100 among 1,000.
-    - "percentile": 92.8 to 95.5 % with classes of equal size from 100 rows on for areas up to 0.9; 88.5 % for 0.95 and
-      25 of each class, 76.9 % for 0.95 and 5 positives among 50 rows.
-    - "basic": 81.7 % for 0.95 and 25 of each class, 63.6 % for 0.95 and 5 among 50; not for rates near 0 or 1.
+    - "bca": 93.5 to 97.2% with classes of equal size; with 10% positives 86.4% at worst (0.95, 5 among 50 rows) and
+      92.7 to 95.6% with 100 among 1,000.
+    - "percentile": 92.8 to 95.5% with classes of equal size from 100 rows on for areas up to 0.9; 88.5% for 0.95 and
+      25 of each class, 76.9% for 0.95 and 5 positives among 50 rows.
+    - "basic": 81.7% for 0.95 and 25 of each class, 63.6% for 0.95 and 5 among 50; not for rates near 0 or 1.
 
     For an AUC, an interval shorter than that from `auc_interval` by a tenth of its width is marked as not reliable.
-    With 30 positives, 300 negatives and an AUC of 0.95, "percentile" covers 86 % and "bca" 89 %.
+    With 30 positives, 300 negatives and an AUC of 0.95, "percentile" covers 86% and "bca" 89%.
 
     The bootstrap is not valid for extremes (the largest score). Its intervals are too short for anything chosen as best
     on the same data: a best threshold varies less over replicates than over new samples.
@@ -687,7 +687,7 @@ def bootstrap(
     >>> from rocscope import ThresholdCounts
     >>> counts = ThresholdCounts.from_scores([1, 1, 0, 1, 0, 1, 0, 0] * 5, list(range(40, 0, -1)))
     >>> bootstrap(counts, lambda c: c.at(20.5).accuracy, replicates=500)
-    BootstrapEstimate(0.55, 95 % interval 0.4 to 0.7, bootstrap (percentile, 500 replicates), n=40)
+    BootstrapEstimate(0.55, 95% interval 0.4 to 0.7, bootstrap (percentile, 500 replicates), n=40)
     """
     statistic = scorer_name(statistic)
     by_name = isinstance(statistic, str)

@@ -139,8 +139,8 @@ class Stratum:
         twice as many, and where none differs the variance is 0. So a unit is added each way, as Bonett & Price do for
         shares: 2cM² for the largest distance M of the moves of two units. The weight c falls from 1 to 0 between 5 and
         10 of the k units that determine the variance v, and to 0 where they are half of all units. Both have k·(1 +
-        2cM²/v)² degrees of freedom (Satterthwaite, with a constant). By simulation of overrides of .2 to 10 % of
-        300 to 2,000 rows 95 % intervals then cover 92 to 100 %, without it 10 to 97 %.
+        2cM²/v)² degrees of freedom (Satterthwaite, with a constant). By simulation of overrides of .2 to 10% of
+        300 to 2,000 rows 95% intervals then cover 92 to 100%, without it 10 to 97%.
 
         References
         ----------

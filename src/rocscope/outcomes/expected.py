@@ -143,7 +143,7 @@ class ExpectedPredictions(Predictions):
     --------
     >>> reference = Predictions([0, 0, 1, 0, 1, 1] * 20, [1, 2, 3, 4, 5, 6] * 20)
     >>> expected(reference, [1, 2, 5, 7])
-    ExpectedPredictions(n=4, n_pos=2, models=['score'], same risk at each score, scores outside the reference: 25 %)
+    ExpectedPredictions(n=4, n_pos=2, models=['score'], same risk at each score, scores outside the reference: 25%)
     """
 
     assumption: str
@@ -194,13 +194,13 @@ class ExpectedPredictions(Predictions):
         return Bounds(min(values), max(values))
 
     def __repr__(self) -> str:
-        outside = f"scores outside the reference: {100 * self.outside:.3g} %"
+        outside = f"scores outside the reference: {100 * self.outside:.3g}%"
         facts = f"n={number(self.n)}, n_pos={number(self.n_pos)}, models={self.models}"
         return f"ExpectedPredictions({facts}, {self.assumption}, {outside})"
 
     def _facts(self) -> dict[str, str]:
         facts = super()._facts() | {"rows": number(len(self) // 2)}
-        return facts | {"assumption": self.assumption, "scores outside the reference": f"{100 * self.outside:.3g} %"}
+        return facts | {"assumption": self.assumption, "scores outside the reference": f"{100 * self.outside:.3g}%"}
 
 
 @contract
@@ -272,7 +272,7 @@ def expected(
     OperatingPoint(tp=7.5, fp=2.5, fn=7.5, tn=22.5, threshold=1)
     >>> from rocscope.inference import estimate_of, statistics
     >>> estimate_of(cases, statistics.at(1, "precision"))
-    Estimate(0.75, 95 % interval 0.5792 to 0.8673, Wilson, expected from a labelled reference, n=10)
+    Estimate(0.75, 95% interval 0.5792 to 0.8673, Wilson, expected from a labelled reference, n=10)
     """
     check.check_choice("assume", assume, tuple(ASSUMPTIONS))
     check.check_choice("estimand", estimand, ("population", "cases"))

@@ -134,7 +134,7 @@ class UpliftCurve(Result):
         --------
         >>> curve = from_experiment([1, 0, 0, 1] * 9, [1, 1, 0, 0] * 9, range(36)).uplift()
         >>> curve.band()
-        Band(50 points, 95 % pointwise, Newcombe)
+        Band(50 points, 95% pointwise, Newcombe)
         """
         if self._experiment is None:
             raise InputError("band", expected="a curve with its experiment", hint="Experiment.uplift() makes one")
@@ -423,7 +423,7 @@ class Experiment(Result):
         """
         share = check.check_number(k, "k", "a share above 0 and up to 1", above=0)
         if share > 1:
-            hint = f"write {share:g} % as {share / 100:g}"
+            hint = f"write {share:g}% as {share / 100:g}"
             raise InputError("k", expected="a share above 0 and up to 1", got=f"{share:g}", hint=hint)
         return self._uplift_part(self._inside(share, model), check.check_level(level)).uplift
 

@@ -37,7 +37,7 @@ Competing = Literal["negative", "exclude"]
 
 _NOTE = "weighted for censoring"
 _SAY_EVENT_CODES = "say which value is which: event_codes=[1, 2] for 1 censored and 2 the event, as in R"
-_EXTREME = 20.0  # above this weight fewer than 5 % remain under observation, and a few of their rows decide
+_EXTREME = 20.0  # above this weight fewer than 5% remain under observation, and a few of their rows decide
 
 
 @contract
@@ -431,7 +431,7 @@ def over_time(
     >>> time, event = [1, 2, 3, 4, 5, 6] * 5, [1, 1, 0, 1, 1, 0] * 5
     >>> brier = over_time(time, event, [0.9, 0.5, 0.6, 0.7, 0.3, 0.2] * 5, [2, 4], statistic=statistics.brier())
     >>> brier.of("score")[0]
-    Estimate(0.2067, 95 % interval 0.1423 to 0.2902, influence, n=30)
+    Estimate(0.2067, 95% interval 0.1423 to 0.2902, influence, n=30)
     """
     statistic = area() if statistic is None else statistic
     if not isinstance(statistic, Smooth):

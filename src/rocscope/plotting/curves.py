@@ -178,7 +178,7 @@ def set_deviate_axes(ax: Any, curve: DetCurve) -> None:
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_major_locator(ticker.FixedLocator(_TICKS))
         axis.set_minor_locator(ticker.NullLocator())
-        axis.set_major_formatter(ticker.FuncFormatter(lambda rate, _: f"{100 * rate:.6g} %"))
+        axis.set_major_formatter(ticker.FuncFormatter(lambda rate, _: f"{100 * rate:.6g}%"))
     ax.set_xlim(_lowest(curve.counts.n_neg), _HIGHEST)
     ax.set_ylim(_lowest(curve.counts.n_pos), _HIGHEST)
 
@@ -212,7 +212,7 @@ def draw_choice(ax: Any, curve: Any, colour: Any) -> None:
     if abs(chosen.value) != float("inf"):
         look = {"color": theme.palette().ink, "linewidth": 1.6, "zorder": 4}
         ax.axvline(chosen.value, label=f"chosen: {theme.number(chosen.value)}", **look)
-    label = f"{100 * chosen.level:g} % interval {_end(chosen.low)} to {_end(chosen.high)}"
+    label = f"{100 * chosen.level:g}% interval {_end(chosen.low)} to {_end(chosen.high)}"
     look = {"color": theme.palette().muted, "linewidth": 1.1, "linestyle": (0, (4, 3)), "zorder": 3}
     for end, name in ((chosen.low, label), (chosen.high, "_interval")):
         if abs(end) != float("inf"):

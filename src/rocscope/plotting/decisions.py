@@ -19,7 +19,7 @@ _ALPHA = 0.55  # of the fields, on which thresholds are written: a choice
 _WIDE = 0.035  # of all that is shown: narrower fields have no room for their threshold
 _SEEN = 0.006  # of all that is shown: around narrower ones, borders would be all that is seen
 _MANY = 0.1  # of all cases looked at: denser hatching from there on, as the legend says
-_HATCHES = {"look closer at some": "..", "at more than 10 %": "...."}
+_HATCHES = {"look closer at some": "..", "at more than 10%": "...."}
 
 
 @contract
@@ -197,7 +197,7 @@ def plot_campaign(plan: CampaignPlan, ax: Any = None) -> Any:
     estimate = plan.profit
     if estimate.low == estimate.low:
         look = {"color": theme.palette().ink, "linewidth": 1.6, "marker": "_", "markersize": 10, "zorder": 4}
-        label = f"{100 * estimate.level:g} % interval of the plan's profit"
+        label = f"{100 * estimate.level:g}% interval of the plan's profit"
         ax.plot([best.depth] * 2, [estimate.low, estimate.high], label=label, **look)
     place_legend(ax, **(BESIDE if new else {}))
     if new:

@@ -184,7 +184,7 @@ def plot_uplift_parts(uplift: UpliftTable, ax: Any = None) -> Any:
     axes.axhline(0, color=theme.palette().muted, linewidth=0.9, zorder=1)
     axes.xaxis.set_major_locator(FixedLocator(place.tolist()))
     axes.set_xlabel("Part of the ranking, from the top")
-    axes.set_ylabel(f"Uplift, {100 * estimates[0].level:g} % intervals")
+    axes.set_ylabel(f"Uplift, {100 * estimates[0].level:g}% intervals")
     return axes
 
 
@@ -230,7 +230,7 @@ def plot_learning_curve(curve: LearningCurve, ax: Any = None, *, share: float | 
     spelled = _SPELLED.get(curve.metric, curve.metric.replace("_", " ").capitalize())
     axes.set_ylabel(f"{spelled} on test rows")
     if share is not None:
-        label = f"{100 * share:g} % of {curve.runs} runs"
+        label = f"{100 * share:g}% of {curve.runs} runs"
         axes.fill_between([], [], color=theme.palette().muted, alpha=0.2, linewidth=0, label=label)
     place_legend(axes)
     return axes

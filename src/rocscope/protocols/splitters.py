@@ -261,7 +261,7 @@ class Holdout(Protocol):
     Examples
     --------
     >>> Holdout().title
-    'holdout of 33.3 %, stratified'
+    'holdout of 33.3%, stratified'
     """
 
     test: float = 1 / 3
@@ -272,7 +272,7 @@ class Holdout(Protocol):
 
     @property
     def title(self) -> str:
-        return f"holdout of {100 * self.test:.3g} %" + ", stratified" * bool(self.stratified)
+        return f"holdout of {100 * self.test:.3g}%" + ", stratified" * bool(self.stratified)
 
     def parts(self, sample: SplitRows, seed: int) -> Iterator[TrainTest]:
         return of_splitter(_one_split(self.test, self.stratified, sample, seed), sample)
@@ -316,7 +316,7 @@ class ThreeParts(Protocol):
     Examples
     --------
     >>> ThreeParts().title
-    'training, validation (25 %) and test (25 %), stratified'
+    'training, validation (25%) and test (25%), stratified'
     """
 
     validation: float = 0.25
@@ -331,7 +331,7 @@ class ThreeParts(Protocol):
 
     @property
     def title(self) -> str:
-        shares = f"validation ({100 * self.validation:.3g} %) and test ({100 * self.test:.3g} %)"
+        shares = f"validation ({100 * self.validation:.3g}%) and test ({100 * self.test:.3g}%)"
         return f"training, {shares}" + ", stratified" * bool(self.stratified)
 
     def parts(self, sample: SplitRows, seed: int) -> Iterator[TrainTest]:
@@ -421,7 +421,7 @@ class TimeOrder(Protocol):
 @held_to_contract
 @dataclass(frozen=True)
 class OutOfBag(Protocol):
-    """Bootstrap: models are fitted to a bootstrap sample and tested on the rows left out, about 37 %.
+    """Bootstrap: models are fitted to a bootstrap sample and tested on the rows left out, about 37%.
 
     Parameters
     ----------

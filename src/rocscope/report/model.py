@@ -770,7 +770,7 @@ def _chance_bars(interval: ChosenEstimate) -> Bars:
     if len(interval.models) > 1:
         chances = {f"{model} is the best": share for model, share in interval.models.items()}
     chances["acting pays"] = interval.acting
-    bars = [Bar(what, chance(share).replace(" %", "%"), 0, 100 * share) for what, share in chances.items()]
+    bars = [Bar(what, chance(share), 0, 100 * share) for what, share in chances.items()]
     return Bars("Probability that", tuple(bars))
 
 

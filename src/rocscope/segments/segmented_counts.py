@@ -180,7 +180,7 @@ class SegmentDifferences(Result):
 
     def __repr__(self) -> str:
         tested = int((~np.isnan(self.p_value)).sum())
-        said = f"{self.found.size} of {tested} differ at {100 * (1 - self.level):g} % ({self.adjust})"
+        said = f"{self.found.size} of {tested} differ at {100 * (1 - self.level):g}% ({self.adjust})"
         return f"SegmentDifferences({said}, spread of areas {self.spread:.3g})"
 
     def _repr_html_(self) -> str:
@@ -370,7 +370,7 @@ class SegmentMeans:
         """Degrees of freedom of such a variance: the effective number of equal segments, minus one.
 
         For two equally good models over segments of lognormal sizes, 4.7 to 6.1% of 4,000 samples then differ at 5% (15
-        to 150 segments). With k − 1 these are 5.3 to 7.6 %, and with Satterthwaite's 1.5 to 2.7 %.
+        to 150 segments). With k − 1 these are 5.3 to 7.6%, and with Satterthwaite's 1.5 to 2.7%.
         """
         return max(self.worth - 1, 1.0)
 
@@ -383,7 +383,7 @@ class SegmentMeans:
         """Return one of the means with a t interval on the logit scale.
 
         A few segments with a low area decide the mean and its variance. With the plain scale and all degrees of freedom
-        95 % intervals cover 89 to 93 % of means near .95 (20 to 100 segments), and with these 94 %.
+        95% intervals cover 89 to 93% of means near .95 (20 to 100 segments), and with these 94%.
         """
         mean, error = float(self.mean[index]), self.error(index)
         if not (error > 0 and 0 < mean < 1):
@@ -736,7 +736,7 @@ class SegmentedCounts(BySegment, Result):
         (Paule–Mandel), and drawn to it, τ²/(τ² + variance) of the way left.
 
         If segments did not differ, in ten designs of 10 to 1,000 segments of 2 to 60 rows with areas of 0.5 to 0.97,
-        anything was found in at most 5 % of samples, by either way to adjust. Not valid where rows of a segment depend
+        anything was found in at most 5% of samples, by either way to adjust. Not valid where rows of a segment depend
         on each other (as repeated measurements do), where placements scatter otherwise in some segments at the same
         area, or, for `shrunken`, where true areas are far from normal, such as near 1. A segment found is the best or
         worst seen, whose area is further out than its true one: read `shrunken`.
@@ -758,7 +758,7 @@ class SegmentedCounts(BySegment, Result):
         >>> score[-80:] = 3 - score[-80:]
         >>> found = Predictions(y, score, segment=branch).counts(by="segment").differing()
         >>> found, found.found.tolist()
-        (SegmentDifferences(1 of 10 differ at 5 % (holm), spread of areas 0.0587), ['b9'])
+        (SegmentDifferences(1 of 10 differ at 5% (holm), spread of areas 0.0587), ['b9'])
         """
         from rocscope.inference.estimate import ADJUSTMENTS
 

@@ -27,7 +27,7 @@ BEFORE = {
     "optimism": {"coverage": 0.8958, "rmse": 1.015, "score": 1.015},
     "compare_costs": {"coverage": 0.8820, "rmse": 0.998, "score": 1.091},
 }
-"""Of the three separate methods of before, means over `random_designs` with 100 samples each: the coverage of 95 %
+"""Of the three separate methods of before, means over `random_designs` with 100 samples each: the coverage of 95%
 intervals, and root mean square error and interval score as multiples of the mean of the three."""
 
 

@@ -94,8 +94,8 @@ SINGLE = {
     "2.0, class mix known, 400 rows": Cases(400, (2.0,), target=True),
 }
 RARE = {
-    "2 % of 1,000 positive": Cases(1000, (1.5,), 0.02, 30),
-    "1 % of 2,000 positive": Cases(2000, (1.5,), 0.01, 60),
+    "2% of 1,000 positive": Cases(1000, (1.5,), 0.02, 30),
+    "1% of 2,000 positive": Cases(2000, (1.5,), 0.01, 60),
 }
 SEVERAL = {
     "five equal models, 100 rows": Cases(100, (1.0,) * 5),
@@ -103,17 +103,17 @@ SEVERAL = {
     "five equal models, multiples of 1/2, 400 rows": Cases(400, (1.0,) * 5, step=0.5),
     "five unequal models, 400 rows": Cases(400, (1.0, 1.1, 1.2, 1.3, 1.4)),
     "one better by far, 400 rows": Cases(400, (1.0, 1.0, 1.0, 1.0, 1.6)),
-    "five equal models, 2 % of 1,000 positive": Cases(1000, (1.5,) * 5, 0.02, 30),
+    "five equal models, 2% of 1,000 positive": Cases(1000, (1.5,) * 5, 0.02, 30),
 }
 MAILING = {
-    "profit, 30 % of 100 respond": Cases(100, (1.0,), 0.3, 3),
-    "profit, 10 % of 200 respond": Cases(200, (1.0,), 0.1, 10),
-    "profit, 10 % of 400 respond": Cases(400, (1.5,), 0.1, 10),
-    "profit, 10 % of 400 respond, multiples of 1/2": Cases(400, (1.5,), 0.1, 10, step=0.5),
-    "profit, 10 % of 400 respond, five equal models": Cases(400, (1.0,) * 5, 0.1, 10),
-    "profit, 2 % of 1,000 respond": Cases(1000, (1.5,), 0.02, 50),
-    "profit, 3 % of 2,000 respond": Cases(2000, (1.0,), 0.03, 40),
-    "profit, 1 % of 2,000 respond": Cases(2000, (1.5,), 0.01, 100),
+    "profit, 30% of 100 respond": Cases(100, (1.0,), 0.3, 3),
+    "profit, 10% of 200 respond": Cases(200, (1.0,), 0.1, 10),
+    "profit, 10% of 400 respond": Cases(400, (1.5,), 0.1, 10),
+    "profit, 10% of 400 respond, multiples of 1/2": Cases(400, (1.5,), 0.1, 10, step=0.5),
+    "profit, 10% of 400 respond, five equal models": Cases(400, (1.0,) * 5, 0.1, 10),
+    "profit, 2% of 1,000 respond": Cases(1000, (1.5,), 0.02, 50),
+    "profit, 3% of 2,000 respond": Cases(2000, (1.0,), 0.03, 40),
+    "profit, 1% of 2,000 respond": Cases(2000, (1.5,), 0.01, 100),
 }
 
 AMOUNTS = {
@@ -122,13 +122,13 @@ AMOUNTS = {
     "amounts of 1, 400 rows": Cases(400, spread=1.0),
     "amounts of 1, 4,000 rows": Cases(4000, spread=1.0),
     "amounts of .5, class mix known, 400 rows": Cases(400, target=True, spread=0.5),
-    "amounts of .5, 2 % of 1,000 positive": Cases(1000, (1.5,), 0.02, 30, spread=0.5),
+    "amounts of .5, 2% of 1,000 positive": Cases(1000, (1.5,), 0.02, 30, spread=0.5),
     "amounts of 1, five equal models, 400 rows": Cases(400, (1.0,) * 5, spread=1.0),
 }
 MAILING_OF_AMOUNTS = {
-    "profit in amounts of .5, 10 % of 400 respond": Cases(400, (1.5,), 0.1, 10, spread=0.5),
-    "profit in amounts of 1, 10 % of 400 respond": Cases(400, (1.5,), 0.1, 10, spread=1.0),
-    "profit in amounts of 1, 3 % of 2,000 respond": Cases(2000, (1.0,), 0.03, 40, spread=1.0),
+    "profit in amounts of .5, 10% of 400 respond": Cases(400, (1.5,), 0.1, 10, spread=0.5),
+    "profit in amounts of 1, 10% of 400 respond": Cases(400, (1.5,), 0.1, 10, spread=1.0),
+    "profit in amounts of 1, 3% of 2,000 respond": Cases(2000, (1.0,), 0.03, 40, spread=1.0),
 }
 PARETO = {
     f"Pareto amounts of shape {tail}, {n:,} rows": Cases(n, (1.5,), 0.2, 3, tail=tail)
@@ -136,7 +136,7 @@ PARETO = {
     for n in (300, 2000, 10_000)
 }
 MAILING_OF_PARETO = {
-    f"profit in Pareto amounts of shape {tail}, 10 % of {n:,} respond": Cases(n, (1.5,), 0.1, 10, tail=tail)
+    f"profit in Pareto amounts of shape {tail}, 10% of {n:,} respond": Cases(n, (1.5,), 0.1, 10, tail=tail)
     for tail in (2.2, 3.0)
     for n in (400, 2000, 10_000)
 }

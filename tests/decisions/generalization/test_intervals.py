@@ -30,7 +30,7 @@ aims = st.sampled_from(
         {"subject_to": "tpr >= 0.5"},
         {"subject_to": ["fpr <= 0.5", "cases <= 9"]},
         {"subject_to": "cases <= 4", "randomized": True},
-        {"subject_to": "tpr >= 0.2 at 80 %"},
+        {"subject_to": "tpr >= 0.2 at 80%"},
     ]
 )
 
@@ -199,9 +199,9 @@ def test_a_plan_has_the_interval_of_its_profit():
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("tpr >= .9 at 95 %", "tpr >= 0.9 at 95 %"),
-        ("sensitivity ≥ 90% at 0.95", "tpr >= 0.9 at 95 %"),
-        ("fpr <= 5 % at 97.5%", "fpr <= 0.05 at 97.5 %"),
+        ("tpr >= .9 at 95%", "tpr >= 0.9 at 95%"),
+        ("sensitivity ≥ 90% at 0.95", "tpr >= 0.9 at 95%"),
+        ("fpr <= 5% at 97.5%", "fpr <= 0.05 at 97.5%"),
     ],
 )
 def test_a_constraint_with_a_level(text, said):
@@ -212,7 +212,7 @@ def test_a_constraint_with_a_level(text, said):
 @costly
 @given(
     samples(most=40),
-    st.sampled_from(["tpr >= 0.5 at 90 %", "fpr <= 0.6 at 80 %", "tnr >= 0.3 at 95 %", "fnr <= 0.7 at 90 %"]),
+    st.sampled_from(["tpr >= 0.5 at 90%", "fpr <= 0.6 at 80%", "tnr >= 0.3 at 95%", "fnr <= 0.7 at 90%"]),
     st.integers(1, 3),
 )
 def test_a_limit_admits_what_a_binomial_test_does(sample, text, models):
@@ -236,11 +236,11 @@ def test_a_limit_admits_what_a_binomial_test_does(sample, text, models):
 
 
 def missed_rates(samples, models, seed=0):
-    """How often the true tpr of a threshold is below 0.8 that was chosen to have it at 90 %."""
+    """How often the true tpr of a threshold is below 0.8 that was chosen to have it at 90%."""
     rng, misses = np.random.default_rng(seed), 0
     for _ in range(samples):
         rows = Cases(150, (1.0,) * models).sample(rng)
-        threshold = rs.choose(rows, rs.Context(cost_fp=3), subject_to="tpr >= .8 at 90 %").threshold
+        threshold = rs.choose(rows, rs.Context(cost_fp=3), subject_to="tpr >= .8 at 90%").threshold
         misses += stats.norm.sf(threshold - 1) < 0.8
     return misses / samples
 
@@ -264,33 +264,33 @@ WEIGHTED = rs.Predictions([1, 0, 1, 0] * 20, np.arange(80), sample_weight=np.ful
     ("call", "kind", "message"),
     [
         (
-            lambda: Constraint.parse("f1 >= .5 at 95 %"),
+            lambda: Constraint.parse("f1 >= .5 at 95%"),
             InputError,
             "expected a bound with >= or <= on tpr, fnr,",
         ),
-        (lambda: Constraint.parse("tpr > .5 at 95 %"), InputError, "a bound with >= or <= on tpr, fnr,"),
-        (lambda: Constraint.parse("tpr >= .5 at 20 %"), InputError, "expected 50 % or more, such as 95 %, got 20 %"),
+        (lambda: Constraint.parse("tpr > .5 at 95%"), InputError, "a bound with >= or <= on tpr, fnr,"),
+        (lambda: Constraint.parse("tpr >= .5 at 20%"), InputError, "expected 50% or more, such as 95%, got 20%"),
         (lambda: Constraint.parse("tpr >= .5 at 95"), InputError, "level: expected a number between 0 and 1, got 95"),
         (lambda: Constraint.parse("tpr >= .5 at noon"), InputError, "expected a text such as 'tpr >= 0.9'"),
         (
-            lambda: rs.choose(WEIGHTED, subject_to="tpr >= .5 at 95 %"),
+            lambda: rs.choose(WEIGHTED, subject_to="tpr >= .5 at 95%"),
             WeightError,
             "expected whole counts, got fractions",
         ),
         (
-            lambda: rs.choose(rows_of(groups=np.arange(200) // 2), subject_to="tpr >= .5 at 95 %"),
+            lambda: rs.choose(rows_of(groups=np.arange(200) // 2), subject_to="tpr >= .5 at 95%"),
             InputError,
             "constraint with a level: expected independent rows, got rows in groups",
         ),
         (
-            lambda: rs.choose(rows_of(), subject_to="tpr >= .5 at 95 %", randomized=True),
+            lambda: rs.choose(rows_of(), subject_to="tpr >= .5 at 95%", randomized=True),
             InputError,
             "randomized: expected bounds with >= or <= on",
         ),
         (
-            lambda: rs.choose(rows_of(), subject_to=["tpr >= .99 at 95 %", "fpr <= .2 at 95 %"]),
+            lambda: rs.choose(rows_of(), subject_to=["tpr >= .99 at 95%", "fpr <= .2 at 95%"]),
             InfeasibleError,
-            r"the highest tpr at 95 % is 0\.",
+            r"the highest tpr at 95% is 0\.",
         ),
         (lambda: pickle.loads(pickle.dumps(rs.choose(rows_of()))).interval(), InputError, "a decision with the data"),
         (lambda: rs.choose(rows_of()).interval(95), InputError, "level: expected a number between 0 and 1"),
@@ -327,15 +327,15 @@ def test_numbers_without_digits_that_mean_nothing():
     "name",
     [
         "1.0, all different, 100 rows",
-        "2 % of 1,000 positive",
+        "2% of 1,000 positive",
         "five equal models, 100 rows",
-        "profit, 30 % of 100 respond",
-        "profit, 10 % of 200 respond",
+        "profit, 30% of 100 respond",
+        "profit, 10% of 200 respond",
         "amounts of 1, 400 rows",
     ],
 )
 def test_intervals_cover_the_true_cost(name):
-    """If 93 % are covered, fewer than 15 of 20 samples are in one of 500 runs."""
+    """If 93% are covered, fewer than 15 of 20 samples are in one of 500 runs."""
     assert min(covered(name, 20)) >= 0.75
 
 

@@ -18,8 +18,8 @@ COUNTS = rs.ThresholdCounts.from_scores(LABELS, RNG.normal(LABELS * 1.0))
     [
         ("tpr => .8", "tpr >= 0.8"),
         ("fpr =< 5%", "fpr <= 0.05"),
-        ("tpr >= .8 with 95% confidence", "tpr >= 0.8 at 95 %"),
-        ("tpr >= .8 at 95% confidence", "tpr >= 0.8 at 95 %"),
+        ("tpr >= .8 with 95% confidence", "tpr >= 0.8 at 95%"),
+        ("tpr >= .8 at 95% confidence", "tpr >= 0.8 at 95%"),
     ],
 )
 def test_other_signs_and_words_mean_the_same(written, understood):

@@ -39,7 +39,7 @@ def plans(rng):
         rs.plan_campaign(preds, {"a": Campaign(900, 1, 5, 3), "b": Campaign(900, 3, 9, 0, 0.3)}),
     ]
     with suppress(RocscopeError):
-        made.append(rs.choose(preds, cost, subject_to="tpr >= .5 at 80 %"))
+        made.append(rs.choose(preds, cost, subject_to="tpr >= .5 at 80%"))
     with suppress(RocscopeError):
         made.append(rs.allocate(one, cost, capacity=max(n // 3, 1)))
     return preds, made
