@@ -30,6 +30,6 @@ register("class_monitoring", lambda: import_module("rocscope.multiclass.monitori
 # decisions.monitoring: other plans than decisions of one threshold.
 register("plan_monitoring", lambda: import_module("rocscope.outcomes.plan_monitoring"))
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __getattr__, __dir__, __all__ = attach(__name__)

@@ -130,7 +130,8 @@ def lacking(public):
 @pages
 def test_names_in_the_docs_exist(page):
     text = page.read_text(encoding="utf-8")
-    assert {name for name in re.findall(r"\brs\.(\w+)\b", text) if not hasattr(rs, name)} <= {"md"}
+    old = {"brier", "compare_groups"} if page.stem == "upgrading" else {"md"}
+    assert {name for name in re.findall(r"\brs\.(\w+)\b", text) if not hasattr(rs, name)} <= old
 
 
 PROGRAMS = [page for page in PAGES if blocks(page, "python")]
