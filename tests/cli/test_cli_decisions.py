@@ -39,7 +39,7 @@ def test_choose_prints_decision_counts_and_costs(run, scores):
     assert ["nobody positive", "5", "+4.667", "3,000"] in rows
     assert ["on the rows it was chosen on", "0.3333"] in rows
     assert ["not reliable", "a class has 3 rows only, fewer than 10"] in rows
-    assert any(row[0] == "expected cost per case" and "95% interval" in row[1] for row in rows)
+    assert any(row[0] == "expected cost per case" and "95% CI [" in row[1] for row in rows)
 
 
 def test_choose_json_is_the_decision(run, scores):

@@ -36,8 +36,8 @@ def test_summary_prints_models_and_classes(run, table):
     assert "Classes, by tree" in out
     best = max(table.models, key=lambda m: table.confusion(m).accuracy)
     accuracy = table.confusion(best).interval("accuracy")
-    ends = f"{accuracy.low:.1%} to {accuracy.high:.1%}"
-    assert err == f"Most accurate: {best}, {accuracy.value:.2%} of 90 cases (95% interval {ends}).\n"
+    ends = f"[{accuracy.low:.1%}, {accuracy.high:.1%}]"
+    assert err == f"Most accurate: {best}, {accuracy.value:.2%} of 90 cases (95% CI {ends}).\n"
 
 
 def test_summary_json_and_markdown(run, table):

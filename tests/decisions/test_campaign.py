@@ -139,7 +139,7 @@ def test_models_and_campaigns_compared():
     what, brings = plan.verdict.split(": ")
     assert what == "Contact the 1,000 customers whose good score is 3 or more (10.00% of 10,000) in campaign cheap"
     assert brings.startswith(
-        f"300 responders and a profit of {plan.on_new_cases.rounded[0]} on new customers (95% interval "
+        f"300 responders and a profit of {plan.on_new_cases.rounded[0]} on new customers (95% CI ["
     )
     assert "; apparent 1,500); it pays with probability " in brings
     hopeless = rs.plan_campaign(COUNTS, Campaign(population=10, unit_cost=5, unit_benefit=1, fixed_cost=7))

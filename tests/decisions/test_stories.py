@@ -28,7 +28,7 @@ def said(plan, what, value, apparent, currency=""):
     """Check the parts of a plan's sentence, and that its file says the same; return the value on new cases."""
     sentence = plan.sentence(currency)
     assert sentence.startswith(f"{what}: "), sentence
-    assert f"{value} of {currency}" in sentence and "95% interval " in sentence
+    assert f"{value} of {currency}" in sentence and "95% CI [" in sentence
     shown = re.search(r"apparent ([^);]*)", sentence).group(1).replace(currency or " ", "").replace(",", "")
     half_width = (plan.on_new_cases.high - plan.on_new_cases.low) / 2
     assert float(shown) == pytest.approx(apparent, abs=half_width / 10)

@@ -64,7 +64,7 @@ def test_five_by_two_equals_mlxtend():
     np.testing.assert_allclose([f.statistic, f.p_value], MLXTEND["f_and_p"], rtol=1e-12)
     assert t.difference.value == pytest.approx(np.mean(MLXTEND["first"]) - np.mean(MLXTEND["second"]))
     assert np.isnan(t.difference.low)
-    assert "interval" not in repr(t)
+    assert "CI" not in repr(t)
 
 
 def test_five_by_two_of_equal_and_of_always_different_models():

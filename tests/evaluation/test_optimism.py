@@ -262,7 +262,7 @@ def test_the_result_is_plain_data_a_table_and_a_figure():
     ax = result.plot(Figure().subplots())
     labels = " ".join(text.get_text() for text in ax.get_legend().get_texts())
     assert "chosen in replicates" in labels
-    assert "95% interval" in labels
+    assert "95% CI" in labels
     assert ax.lines[0].get_ydata().max() == pytest.approx(result.distribution.y.max())
     assert nan not in data["models"].values()
 

@@ -378,7 +378,7 @@ def test_a_campaign_shows_plan_capacity_and_interval():
     assert capacity.get_xdata()[0] == 0.3
     (interval,) = [line for line in ax.lines if line.get_marker() == "_"]
     assert interval.get_xydata().tolist() == [[best.depth, plan.profit.low], [best.depth, plan.profit.high]]
-    assert "95% interval of the plan's profit" in legend_of(ax.get_legend())
+    assert "95% CI of the plan's profit" in legend_of(ax.get_legend())
 
 
 @pytest.mark.parametrize(

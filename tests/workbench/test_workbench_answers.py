@@ -200,7 +200,7 @@ def test_rates_at_a_point_are_those_of_rate_intervals(parquet):
     point = PREDS.counts("new").at(0.5)
     expected = rs.inference.rate_intervals(point, target_prevalence=0.1)
     assert [row["rate"] for row in sheet["rows"]] == list(expected)
-    assert sheet["rows"][0]["95% interval"] == f"[{expected['tpr'].low:.2%}, {expected['tpr'].high:.2%}]"
+    assert sheet["rows"][0]["95% CI"] == f"[{expected['tpr'].low:.2%}, {expected['tpr'].high:.2%}]"
     (everybody,) = asked(bench, "point", model="new", threshold="everybody", context=COSTS)
     assert everybody["rows"][0]["value"] == "100.00%"
 

@@ -89,5 +89,5 @@ function comparisonTable(models: readonly Model[], { rows }: Comparisons): HTMLE
     const says = sure == null ? [lower] : sure < 0.05 ? ["higher than ", lower] : ["not significantly higher than ", lower];
     return [higher, h("span", {}, ...says), fixed(Math.abs(difference), 4), ends, text(p), text(adjusted)];
   });
-  return table(["AUC of", "is", "difference", "95% interval", "p", "adjusted p"], cells);
+  return table(["AUC of", "is", "difference", "95% CI", "p", "adjusted p"], cells);
 }

@@ -19,7 +19,7 @@ found = [rs.auc_interval(y[:n], score[:n]) for n in sizes]
 figure, ax = plt.subplots()
 ax.vlines(sizes, [each.low for each in found], [each.high for each in found], color="#0b5fad", lw=3)
 ax.plot(sizes, [each.value for each in found], "o", color="#0b5fad")
-ax.set(xscale="log", xlabel="cases", ylabel="AUC, 95% interval")
+ax.set(xscale="log", xlabel="cases", ylabel="AUC, 95% CI")
 ax.set_xticks(sizes, [str(n) for n in sizes])
 ax.minorticks_off()
 ax.grid(color="#eceef1")

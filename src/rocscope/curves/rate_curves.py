@@ -167,7 +167,7 @@ class RocCurve(CountCurve):
         try:
             with heard():
                 area = reach("auc_intervals").auc_interval(self.counts)
-            return f"AUC {area.value:.4f}, {100 * area.level:g}% interval {area.low:.3f} to {area.high:.3f}"
+            return f"AUC {area.value:.4f}, {100 * area.level:g}% CI [{area.low:.3f}, {area.high:.3f}]"
         except RocscopeError:  # counts that tell an area and no interval, or neither
             return ""
 

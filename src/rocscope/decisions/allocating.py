@@ -428,7 +428,8 @@ def allocate(
     Both segments are to find the same share of their positives:
 
     >>> allocate({"n": north, "s": south}, campaign, capacity=5, max_difference="equal_opportunity")
-    Allocation(2 segments, 5 cases, cost=-7.46154, price of bounds=1.53846, tpr differs by 0 to 0.846 on new cases)
+    Allocation(2 segments, 5 cases, cost=-7.46154, price of bounds=1.53846,
+    tpr difference on new cases: 95% CI [0, 0.846])
 
     A call costs more than a letter, and brings more:
 

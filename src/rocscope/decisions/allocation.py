@@ -258,7 +258,7 @@ class Allocation(Plan):
         >>> from rocscope import ThresholdCounts, allocate
         >>> north, south = ThresholdCounts([2, 1], [30, 10], [10, 30]), ThresholdCounts([2, 1], [10, 10], [10, 50])
         >>> allocate({"n": north, "s": south}).difference_interval("tpr")
-        Estimate(0.75, 95% interval 0.374 to 0.8694, Wilson at once, n=60)
+        Estimate(0.75, 95% CI [0.374, 0.8694], n=60)
         """
         value = self.difference(rate)
         level = check.check_level(level)
@@ -282,7 +282,8 @@ class Allocation(Plan):
         for rate in self.max_difference:
             if not math.isnan(self.difference(rate)):
                 interval = self.difference_interval(rate)
-                words.append(f"{rate} differs by {interval.low:.3g} to {interval.high:.3g} on new cases")
+                limits = f"[{interval.low:.3g}, {interval.high:.3g}]"
+                words.append(f"{rate} difference on new cases: {100 * interval.level:g}% CI {limits}")
         return words
 
     # The rule of each segment

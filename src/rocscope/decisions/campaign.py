@@ -347,7 +347,7 @@ def plan_campaign(
     >>> counts = ThresholdCounts([3, 2, 1], [30, 15, 5], [70, 185, 695])
     >>> plan_campaign(counts, Campaign(population=10_000, unit_cost=1, unit_benefit=10, fixed_cost=500))
     CampaignPlan(Contact the 1,000 customers whose score is 3 or more (10.00% of 10,000): 300 responders and a profit of
-    1,500 on new customers (95% interval 600 to 2,600; apparent 1,500); it pays with probability above 99.9%.)
+    1,500 on new customers (95% CI [600, 2,600]; apparent 1,500); it pays with probability above 99.9%.)
     """
     models, campaigns = with_context(models, y_score, campaigns, pos_label=pos_label, sample_weight=sample_weight)
     named = {str(name): campaign for name, campaign in check.by_name(campaigns, ("campaign",)).items()}

@@ -747,7 +747,7 @@ class ChosenEstimate(Estimate):
         """Return the value on new cases for a sentence, with its interval and the apparent value."""
         value, *ends = (in_currency(text, currency) for text in self.rounded)
         apparent = to_its_error(self.apparent, (self.high - self.low) / 2)
-        interval = f"{100 * self.level:g}% interval {' to '.join(ends)}"
+        interval = f"{100 * self.level:g}% CI [{', '.join(ends)}]"
         return f"{name} of {value} on new {cases} ({interval}; apparent {in_currency(apparent, currency)})"
 
     @property
@@ -759,11 +759,11 @@ class ChosenEstimate(Estimate):
     @property
     def words(self) -> str:
         value, low, high = self.rounded
-        return f"{value}, {100 * self.level:g}% interval {low} to {high}"
+        return f"{value}, {100 * self.level:g}% CI [{low}, {high}]"
 
     def __repr__(self) -> str:
         best = f", best: {self.shares}" if len(self.models) > 1 else ""
-        facts = f"{self.method}, n={self.n:g}{best}, acting {self.acting:.0%}"
+        facts = f"n={self.n:g}{best}, acting {self.acting:.0%}"
         return f"{type(self).__name__}({self.words}, {facts}{self.doubt})"
 
     @property

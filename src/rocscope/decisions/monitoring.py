@@ -344,7 +344,7 @@ class Monitor:
     >>> from rocscope import Context, ThresholdCounts, choose, monitor
     >>> watch = monitor(choose(ThresholdCounts([2, 1], [3, 1], [1, 5]), Context(cost_fn=5)))
     >>> watch.update([1, 0, 1], [2, 1, 2])  # two hits, one rightly left
-    Monitor(n=3, 1 looks, cost 0, 95% interval 0 to 4.418, no alarm)
+    Monitor(n=3, 1 looks, cost 0, 95% CI [0, 4.418], no alarm)
     """
 
     def __init__(
@@ -486,7 +486,7 @@ class Monitor:
         >>> from rocscope import Context, ThresholdCounts, choose, monitor
         >>> watch = monitor(choose(ThresholdCounts([2, 1], [3, 1], [1, 5]), Context(cost_fn=5)))
         >>> watch.planned_volume, watch.update_unlabelled([2, 1, 1, 1] * 50, when="Mon").volume
-        (0.4, Estimate(0.25, 95% interval 0.157 to 0.3636, confidence sequence by bets, n=200))
+        (0.4, Estimate(0.25, 95% CI [0.157, 0.3636], n=200))
         """
         if not self._means or "classes" in self.rule:
             raise InputError("monitor", expected="that of a plan, which acts on cases", got="another")
@@ -772,7 +772,7 @@ class Monitor:
 
     def _repr_html_(self) -> str:
         rows = "".join(
-            f"<tr><th>{escape(name)}</th><td>{it.value:.4g}</td><td>{it.low:.4g} to {it.high:.4g}</td></tr>"
+            f"<tr><th>{escape(name)}</th><td>{it.value:.4g}</td><td>[{it.low:.4g}, {it.high:.4g}]</td></tr>"
             for name, it in (self.interval if self.n else {}).items()
         )
         return f"<p>{escape(repr(self))}</p><table>{rows}</table>"

@@ -344,7 +344,7 @@ class Plan(Result):
         >>> counts = ThresholdCounts([3, 2, 1], [30, 15, 5], [70, 185, 695])
         >>> plan_campaign(counts, Campaign(1000, unit_cost=1, unit_benefit=10)).sentence("€")
         'Contact the 100 customers whose score is 3 or more (10.00% of 1,000): 30 responders and a profit of €200 on new
-        customers (95% interval €110 to €310; apparent €200); it pays with probability above 99.9%.'
+        customers (95% CI [€110, €310]; apparent €200); it pays with probability above 99.9%.'
         """
         raise NotImplementedError
 

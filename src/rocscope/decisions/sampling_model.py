@@ -260,7 +260,7 @@ def compare_row_rule(
     >>> preds = Predictions([1, 0, 1, 0] * 60, [0.6, 0.6, 0.3, 0.3] * 60, columns={"amount": [9, 1, 20, 1] * 60})
     >>> comparisons = compare_row_rule(preds, Context(cost_fn="amount", cost_tp=4, cost_fp=4))
     >>> comparisons["score", "score row by row"].difference
-    Estimate(-2, 95% interval -2.254 to -1.746, z, paired, n=240)
+    Estimate(-2, 95% CI [-2.254, -1.746], n=240)
     """
     rows = rows_of(predictions)
     name = model_name(rows.models, model)

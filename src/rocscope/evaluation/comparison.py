@@ -251,7 +251,7 @@ def compare_folds(
     --------
     >>> accuracy = {"tree": [[0.80, 0.75], [0.70, 0.75]], "bayes": [[0.90, 0.80], [0.85, 0.85]]}
     >>> compare_folds(accuracy)["tree", "bayes"]
-    Comparison(bayes − tree: 0.1, 95% interval -0.04526 to 0.2453, p=0.116, two-sided, corrected resampled t)
+    Comparison(bayes − tree: 0.1, 95% CI [-0.04526, 0.2453], p=0.116, two-sided)
     >>> compare_folds({"a": [0.80, 0.75, 0.70], "b": [0.9, 0.8, 0.85]}, test_share=0.2)["a", "b"].df
     2
     """
@@ -359,7 +359,7 @@ class PracticalComparison(inference.Comparison):
     >>> from rocscope.inference import Estimate
     >>> gain = Estimate(0.02, 0.0, 0.04, level=0.95, method="Bayesian correlated t", n=10)
     >>> PracticalComparison("a", "b", gain, nan, nan, gain.method, rope=0.01, equivalent=0.2, second_better=0.8)
-    PracticalComparison(b − a: 0.02, 95% interval 0 to 0.04; a better 0, equivalent (±0.01) 0.2, b better 0.8)
+    PracticalComparison(b − a: 0.02, 95% CI [0, 0.04]; a better 0, equivalent (±0.01) 0.2, b better 0.8)
     """
 
     rope: float = 0.0
@@ -416,8 +416,8 @@ def practical_equivalence(
     >>> accuracy = {"tree": [0.80, 0.75, 0.70, 0.75], "bayes": [0.90, 0.80, 0.85, 0.85]}
     >>> found = practical_equivalence(accuracy, rope=0.01, test_share=0.25)["tree", "bayes"]
     >>> found
-    PracticalComparison(bayes − tree: 0.1, 95% interval 0.0007698 to 0.1992; tree better 0.0193,
-    equivalent (±0.01) 0.0122, bayes better 0.968)
+    PracticalComparison(bayes − tree: 0.1, 95% CI [0.0007698, 0.1992]; tree better 0.0193, equivalent (±0.01) 0.0122,
+    bayes better 0.968)
     """
     hypothesis = inference.Hypothesis(level=level)
     check.check_number(rope, "rope", "a number of at least 0", least=0)
@@ -611,7 +611,7 @@ def compare_datasets(
     --------
     >>> auc = {"tree": [0.70, 0.80, 0.60, 0.75, 0.90, 0.65], "bayes": [0.72, 0.81, 0.66, 0.80, 0.94, 0.68]}
     >>> compare_datasets(auc)["tree", "bayes"]
-    Comparison(bayes − tree: 0.035, 95% interval 0.01 to 0.06, p=0.0312, two-sided, Wilcoxon signed ranks)
+    Comparison(bayes − tree: 0.035, 95% CI [0.01, 0.06], p=0.0312, two-sided)
     """
     check.check_choice("zeros", zeros, tuple(_ZERO_METHODS))
     check.check_choice("adjust", adjust, inference.ADJUSTMENTS)

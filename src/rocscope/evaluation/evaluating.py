@@ -394,7 +394,7 @@ class Optimism(Result):
         return (
             f"Optimism({self.quantity}: apparent {self.apparent.value:.4g}, on new cases {self.estimate.words}"
             f"{self.estimate.doubt}; {self.decision.model} at "
-            f"{chosen.value:.4g}, {100 * chosen.level:g}% interval {chosen.low:.4g} to {chosen.high:.4g})"
+            f"{chosen.value:.4g}, {100 * chosen.level:g}% CI [{chosen.low:.4g}, {chosen.high:.4g}])"
         )
 
     def _repr_html_(self) -> str:
@@ -406,7 +406,7 @@ class Optimism(Result):
         }
         rows = [(name, *estimate.cells, estimate.method) for name, estimate in estimates.items()]
         rows.append(("probability of being the best model", self.estimate.shares, "", ""))
-        return html_table(rows, ("", "value", f"{100 * self.threshold.level:g}% interval", "method"))
+        return html_table(rows, ("", "value", f"{100 * self.threshold.level:g}% CI", "method"))
 
 
 @contract

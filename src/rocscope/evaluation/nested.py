@@ -358,8 +358,7 @@ def nested_cross_validation(
     >>> X, y = rng.normal(size=(60, 3)), np.arange(60) % 2
     >>> result = nested_cross_validation(GaussianNB(), X + y[:, None], y, metric="accuracy")
     >>> result.estimates["GaussianNB"]
-    Estimate(0.7158, 95% interval 0.6012 to 0.8305, nested 5-fold cross-validation, stratified, 10 repeats, inflation
-    1, n=60)
+    Estimate(0.7158, 95% CI [0.6012, 0.8305], n=60)
     """
     check.check_choice("adjust", adjust, inference.ADJUSTMENTS)
     hypothesis = inference.Hypothesis(alternative, test, margin, level)

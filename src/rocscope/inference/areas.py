@@ -527,8 +527,7 @@ def auc_interval(
 
     >>> y, score = [1, 1, 0, 1, 0, 1, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1]
     >>> auc_interval(y, score)
-    Estimate(0.8125, 95% interval 0.3481 to 0.9723, Wilson for 5.42 trials, t with 9 df, n=8; not reliable: fewer than
-    5 rows of a class (4))
+    Estimate(0.8125, 95% CI [0.3481, 0.9723], n=8; not reliable: fewer than 5 rows of a class (4))
     >>> auc_interval(y, score, method="delong").low
     0.4807...
     """
@@ -607,7 +606,7 @@ def short_of(size: EffectiveSize, ends: tuple[float, float], level: float) -> st
     low, high = size.interval(level)
     if max(ends[0] - low, high - ends[1]) <= _MOST_SHORT * (high - low):
         return ""
-    return f"ends short of the interval of auc_interval(method='auto'), {low:.4g} to {high:.4g}"
+    return f"ends short of the interval of auc_interval(method='auto'), [{low:.4g}, {high:.4g}]"
 
 
 def _sure(auc: float, pairs: float, level: float) -> tuple[float, float]:

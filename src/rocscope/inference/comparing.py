@@ -129,8 +129,8 @@ def compare(
     >>> y = [1, 1, 0, 1, 0, 1, 0, 0]
     >>> preds = Predictions(y, {"a": [8, 7, 6, 5, 4, 3, 2, 1], "b": [8, 4, 3, 7, 2, 6, 5, 1]})
     >>> compare(preds)["a", "b"]
-    Comparison(b − a: 0.125, 95% interval -0.4562 to 0.6834, p=0.629, two-sided, Welch t of placements and MOVER of
-    Wilson intervals, paired; not reliable: fewer than 5 rows of a class (4))
+    Comparison(b − a: 0.125, 95% CI [-0.4562, 0.6834], p=0.629, two-sided; not reliable: fewer than 5 rows of a class
+    (4))
     >>> compare(preds, method="delong")["a", "b"].p_value
     0.583...
     """

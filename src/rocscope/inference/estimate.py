@@ -141,7 +141,7 @@ class Estimate(ComparedByValue):
     --------
     >>> estimate = Estimate(0.8, 0.7, 0.9, level=0.95, method="DeLong", n=120)
     >>> estimate
-    Estimate(0.8, 95% interval 0.7 to 0.9, DeLong, n=120)
+    Estimate(0.8, 95% CI [0.7, 0.9], n=120)
     >>> 0.75 in estimate, float(estimate), f"{estimate:.1%}"
     (True, 0.8, '80.0%')
     """
@@ -213,15 +213,15 @@ class Estimate(ComparedByValue):
         """The value, with its interval if there is one."""
         if isnan(self.low) and isnan(self.high):
             return f"{self.value:.4g}"
-        return f"{self.value:.4g}, {100 * self.level:g}% interval {self.low:.4g} to {self.high:.4g}"
+        return f"{self.value:.4g}, {100 * self.level:g}% CI [{self.low:.4g}, {self.high:.4g}]"
 
     @property
     def cells(self) -> tuple[str, str]:
         """Value and interval as table cells."""
-        return f"{self.value:.4g}", f"{self.low:.4g} to {self.high:.4g}"
+        return f"{self.value:.4g}", f"[{self.low:.4g}, {self.high:.4g}]"
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.words}, {self.method}, n={self.n:g}{self.doubt})"
+        return f"{type(self).__name__}({self.words}, n={self.n:g}{self.doubt})"
 
     @property
     def doubt(self) -> str:
@@ -256,7 +256,7 @@ class Comparison(Result):
     --------
     >>> gain = Estimate(0.05, 0.01, 0.09, level=0.95, method="DeLong, paired", n=200)
     >>> Comparison("a", "b", gain, statistic=2.45, p_value=0.0143, method="DeLong, paired")
-    Comparison(b − a: 0.05, 95% interval 0.01 to 0.09, p=0.0143, two-sided, DeLong, paired)
+    Comparison(b − a: 0.05, 95% CI [0.01, 0.09], p=0.0143, two-sided)
     """
 
     first: str
@@ -278,7 +278,7 @@ class Comparison(Result):
 
     def __repr__(self) -> str:
         adjusted = f", adjusted p={self.adjusted_p_value:.3g}" if self.adjusted_p_value > self.p_value else ""
-        test = f"p={self.p_value:.3g}{adjusted}, {self.aim}, {self.method}"
+        test = f"p={self.p_value:.3g}{adjusted}, {self.aim}"
         return f"Comparison({self.second} − {self.first}: {self.difference.words}, {test}{self.difference.doubt})"
 
 
@@ -469,7 +469,7 @@ def pool(estimates: Sequence[Estimate], *, level: float | None = None) -> Estima
     --------
     >>> imputed = [Estimate(auc, auc - 0.1, auc + 0.1, 0.95, "DeLong", 100, 0.05) for auc in (0.7, 0.8, 0.75)]
     >>> pool(imputed)  # W = .0025, B = .0025, T = .0025 + 4/3·.0025
-    Estimate(0.75, 95% interval 0.564 to 0.936, Rubin's rules over 3 imputations, n=100)
+    Estimate(0.75, 95% CI [0.564, 0.936], n=100)
     """
     m = len(estimates)
     if m < 2:

@@ -187,8 +187,7 @@ def compare_costs(
     --------
     >>> preds = Predictions([1, 1, 0, 0] * 10, {"a": [1, 1, 0, 1] * 10, "b": [1, 0, 0, 0] * 10})
     >>> compare_costs(preds, Context(cost_fn=5), thresholds=0.5)["a", "b"].difference
-    Estimate(1, 95% interval 0.264 to 1.736, z, paired, n=40; not reliable: only 1.8 rows make up the variance, fewer
-    than 10)
+    Estimate(1, 95% CI [0.264, 1.736], n=40; not reliable: only 1.8 rows make up the variance, fewer than 10)
     """
     hypothesis = inference.Hypothesis(alternative, test, margin, level)
     check.check_choice("adjust", adjust, inference.OF_ESTIMATES)

@@ -365,7 +365,7 @@ def estimate_of(
     >>> from rocscope.inference import statistics
     >>> preds = Predictions([1, 1, 0, 1, 0, 0] * 20, [0.9, 0.7, 0.6, 0.4, 0.3, 0.1] * 20)
     >>> estimate_of(preds, statistics.brier())
-    Estimate(0.1533, 95% interval 0.1278 to 0.1829, influence, n=120)
+    Estimate(0.1533, 95% CI [0.1278, 0.1829], n=120)
     """
     level = check.check_level(level)
     statistic = scorer_name(statistic)

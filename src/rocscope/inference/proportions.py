@@ -284,9 +284,9 @@ def rate_intervals(
     --------
     >>> rates = rate_intervals(OperatingPoint(tp=8, fp=5, fn=2, tn=85))
     >>> rates["tpr"]
-    Estimate(0.8, 95% interval 0.4902 to 0.9433, Wilson, n=10)
+    Estimate(0.8, 95% CI [0.4902, 0.9433], n=10)
     >>> rate_intervals(OperatingPoint(tp=8, fp=5, fn=2, tn=85), target_prevalence=0.01)["precision"]
-    Estimate(0.127, 95% interval 0.0555 to 0.2647, logit at prevalence 0.01, n=100)
+    Estimate(0.127, 95% CI [0.0555, 0.2647], n=100)
     """
     point = point_of(point)
     reason = require_kinds("rates of a point", point)
@@ -370,8 +370,8 @@ class JointRegion(Result):
         return fpr in self.fpr and tpr in self.tpr
 
     def __repr__(self) -> str:
-        sides = f"fpr {self.fpr.low:.4g} to {self.fpr.high:.4g}, tpr {self.tpr.low:.4g} to {self.tpr.high:.4g}"
-        return f"JointRegion({sides}, {100 * self.level:g}% jointly, {self.method}{self.fpr.doubt or self.tpr.doubt})"
+        sides = f"fpr [{self.fpr.low:.4g}, {self.fpr.high:.4g}], tpr [{self.tpr.low:.4g}, {self.tpr.high:.4g}]"
+        return f"JointRegion({sides}, {100 * self.level:g}% jointly{self.fpr.doubt or self.tpr.doubt})"
 
 
 @contract
@@ -626,7 +626,7 @@ def compare_errors(
     >>> a = OperatingPoint(tp=15, fp=2.25, fn=2.25, tn=10.5)
     >>> b = OperatingPoint(tp=2000, fp=625, fn=625, tn=1750)
     >>> compare_errors(a, b).difference
-    Estimate(0.1, 95% interval -0.02834 to 0.2283, Wald, independent test sets, n=5030)
+    Estimate(0.1, 95% CI [-0.02834, 0.2283], n=5030)
     """
     hypothesis = Hypothesis(alternative, test, margin, level)
     first, second = point_of(first, name="first"), point_of(second, name="second")
@@ -689,7 +689,7 @@ class ThresholdTable(Result):
 
     def __repr__(self) -> str:
         doubt = f"; not reliable: {self.reason}" if self.reason else ""
-        return f"ThresholdTable({len(self)} thresholds, {100 * self.level:g}% intervals, {self.method}{doubt})"
+        return f"ThresholdTable({len(self)} thresholds, {100 * self.level:g}% CI{doubt})"
 
     def _repr_html_(self) -> str:
         rows = zip(*(column[:_MOST_SHOWN] for column in self.columns.values()), strict=True)
@@ -735,7 +735,7 @@ def threshold_table(
     --------
     >>> table = threshold_table([1, 1, 0, 1, 0], [0.9, 0.6, 0.5, 0.4, 0.2], thresholds=[0.5, 0.3])
     >>> table
-    ThresholdTable(2 thresholds, 95% intervals, wilson)
+    ThresholdTable(2 thresholds, 95% CI)
     >>> table.columns["tpr"].round(3), table.columns["tpr_low"].round(3)
     (array([0.667, 1.   ]), array([0.208, 0.439]))
     """

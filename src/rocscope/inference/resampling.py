@@ -687,7 +687,7 @@ def bootstrap(
     >>> from rocscope import ThresholdCounts
     >>> counts = ThresholdCounts.from_scores([1, 1, 0, 1, 0, 1, 0, 0] * 5, list(range(40, 0, -1)))
     >>> bootstrap(counts, lambda c: c.at(20.5).accuracy, replicates=500)
-    BootstrapEstimate(0.55, 95% interval 0.4 to 0.7, bootstrap (percentile, 500 replicates), n=40)
+    BootstrapEstimate(0.55, 95% CI [0.4, 0.7], n=40)
     """
     statistic = scorer_name(statistic)
     by_name = isinstance(statistic, str)

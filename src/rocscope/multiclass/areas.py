@@ -349,7 +349,7 @@ class MulticlassAuc(Result):
         --------
         >>> proba = np.array([[6, 3, 1], [5, 1, 4], [2, 7, 1], [4, 3, 3], [3, 2, 5], [2, 5, 3]]) / 10
         >>> multiclass_auc(["a", "a", "b", "b", "c", "c"], proba).interval("aunu")
-        Estimate(0.875, 95% interval 0.3838 to 0.9874, DeLong of aunu, logit scale, n=6)
+        Estimate(0.875, 95% CI [0.3838, 0.9874], n=6)
         """
         level = check.check_level(level)
         if variant == "micro":
@@ -806,7 +806,7 @@ def compare_multiclass_auc(
     >>> first = np.array([[6, 3, 1], [5, 1, 4], [2, 7, 1], [4, 3, 3], [3, 2, 5], [2, 5, 3]]) / 10
     >>> preds = MulticlassPredictions(list("aabbcc"), {"a": first, "b": first[[0, 1, 2, 4, 3, 5]]})
     >>> compare_multiclass_auc(preds)["a", "b"]
-    Comparison(b − a: -0.1667, 95% interval -0.5883 to 0.255, p=0.356, two-sided, DeLong of hand_till, paired)
+    Comparison(b − a: -0.1667, 95% CI [-0.5883, 0.255], p=0.356, two-sided)
     """
     hypothesis = inference.Hypothesis(alternative, test, margin, level)
     check.check_choice("adjust", adjust, inference.OF_ESTIMATES)

@@ -667,7 +667,7 @@ class ConfusionMatrix(Result):
         --------
         >>> matrix = ConfusionMatrix([[20, 5, 4], [0, 15, 7], [13, 4, 60]], rows="actual")
         >>> matrix.interval("accuracy")
-        Estimate(0.7422, 95% interval 0.6601 to 0.8101, Wilson, n=128)
+        Estimate(0.7422, 95% CI [0.6601, 0.8101], n=128)
         >>> matrix.interval("recall", of=1).n
         22
         """

@@ -47,7 +47,7 @@ class ClassMonitor(CellMonitor):
     >>> proba = np.array([[9, 1], [8, 2], [2, 8], [4, 6]]) / 10
     >>> watch = monitor(class_weights(list("aabb"), proba, method="coordinate"), fail_if="recall(b) < .7")
     >>> watch.update(list("ab"), [[0.9, 0.1], [0.8, 0.2]])  # the second is missed
-    Monitor(n=2, 1 looks, recall(b) 0, 95% interval 0 to 0.9963, no alarm)
+    Monitor(n=2, 1 looks, recall(b) 0, 95% CI [0, 0.9963], no alarm)
     >>> watch.promised["recall(b)"]
     1.0
     """

@@ -431,7 +431,7 @@ def over_time(
     >>> time, event = [1, 2, 3, 4, 5, 6] * 5, [1, 1, 0, 1, 1, 0] * 5
     >>> brier = over_time(time, event, [0.9, 0.5, 0.6, 0.7, 0.3, 0.2] * 5, [2, 4], statistic=statistics.brier())
     >>> brier.of("score")[0]
-    Estimate(0.2067, 95% interval 0.1423 to 0.2902, influence, n=30)
+    Estimate(0.2067, 95% CI [0.1423, 0.2902], n=30)
     """
     statistic = area() if statistic is None else statistic
     if not isinstance(statistic, Smooth):

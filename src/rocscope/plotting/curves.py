@@ -212,7 +212,7 @@ def draw_choice(ax: Any, curve: Any, colour: Any) -> None:
     if abs(chosen.value) != float("inf"):
         look = {"color": theme.palette().ink, "linewidth": 1.6, "zorder": 4}
         ax.axvline(chosen.value, label=f"chosen: {theme.number(chosen.value)}", **look)
-    label = f"{100 * chosen.level:g}% interval {_end(chosen.low)} to {_end(chosen.high)}"
+    label = f"{100 * chosen.level:g}% CI [{_end(chosen.low)}, {_end(chosen.high)}]"
     look = {"color": theme.palette().muted, "linewidth": 1.1, "linestyle": (0, (4, 3)), "zorder": 3}
     for end, name in ((chosen.low, label), (chosen.high, "_interval")):
         if abs(end) != float("inf"):

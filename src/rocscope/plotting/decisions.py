@@ -197,7 +197,7 @@ def plot_campaign(plan: CampaignPlan, ax: Any = None) -> Any:
     estimate = plan.profit
     if estimate.low == estimate.low:
         look = {"color": theme.palette().ink, "linewidth": 1.6, "marker": "_", "markersize": 10, "zorder": 4}
-        label = f"{100 * estimate.level:g}% interval of the plan's profit"
+        label = f"{100 * estimate.level:g}% CI of the plan's profit"
         ax.plot([best.depth] * 2, [estimate.low, estimate.high], label=label, **look)
     place_legend(ax, **(BESIDE if new else {}))
     if new:

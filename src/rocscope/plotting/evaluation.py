@@ -184,7 +184,7 @@ def plot_uplift_parts(uplift: UpliftTable, ax: Any = None) -> Any:
     axes.axhline(0, color=theme.palette().muted, linewidth=0.9, zorder=1)
     axes.xaxis.set_major_locator(FixedLocator(place.tolist()))
     axes.set_xlabel("Part of the ranking, from the top")
-    axes.set_ylabel(f"Uplift, {100 * estimates[0].level:g}% intervals")
+    axes.set_ylabel(f"Uplift, {100 * estimates[0].level:g}% CI")
     return axes
 
 

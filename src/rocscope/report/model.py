@@ -755,7 +755,7 @@ def _cost_bars(interval: ChosenEstimate, decision: Decision) -> Bars:
         return _MARGIN + (100 - 2 * _MARGIN) * (cost - low) / (high - low or 1.0)
 
     value, *rounded_ends = interval.rounded
-    label = f"on new cases, {100 * interval.level:g}% interval"
+    label = f"on new cases, {100 * interval.level:g}% CI"
     text = f"{value} [{', '.join(rounded_ends)}]"
     bars = [Bar(label, text, place(interval.low), place(interval.high), place(interval.value))]
     for name, cost in {"on the rows it was chosen on": apparent, **alternatives}.items():

@@ -112,7 +112,7 @@ class MulticlassData(Result):
         share = f"{best.statistics['accuracy']:.2%} of {self.predictions.n:,g} cases"
         interval = best.intervals.get("accuracy")
         if interval is not None:
-            share += f" ({100 * interval.level:g}% interval {interval.low:.1%} to {interval.high:.1%})"
+            share += f" ({100 * interval.level:g}% CI [{interval.low:.1%}, {interval.high:.1%}])"
         return f"Most accurate: {best.name}, {share}."
 
     def to_dict(self) -> dict[str, Any]:

@@ -304,8 +304,8 @@ def compare_segments(
     >>> scores = {"a": [2, 3, 1, 1, 2, 3, 3, 2, 1], "b": [3, 2, 1, 2, 1, 3, 3, 2, 1]}
     >>> preds = Predictions([1, 0, 0] * 3, scores, segment=user)
     >>> compare_segments(preds)["a", "b"]
-    Comparison(b − a: 0.3333, 95% interval -0.3838 to 1, p=0.184, two-sided, paired t over 3 segments weighted by rows;
-    not reliable: only 3 segments of equal weight, fewer than 10)
+    Comparison(b − a: 0.3333, 95% CI [-0.3838, 1], p=0.184, two-sided; not reliable: only 3 segments of equal weight,
+    fewer than 10)
     """
     hypothesis = estimate.Hypothesis(alternative, test, margin, level)
     check.check_choice("adjust", adjust, estimate.OF_ESTIMATES)

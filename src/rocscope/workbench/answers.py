@@ -119,7 +119,7 @@ def at_point(
     rows = []
     for name, estimate in estimates.items():
         ends = f"[{estimate.low:.2%}, {estimate.high:.2%}]"
-        rows.append({"rate": name, "value": f"{estimate.value:.2%}", "95% interval": ends})
+        rows.append({"rate": name, "value": f"{estimate.value:.2%}", "95% CI": ends})
     methods = dict.fromkeys(estimate.method for estimate in estimates.values())
     return table(f"{model} at {point.threshold_text}", f"{'; '.join(methods)}.", rows)
 
@@ -144,7 +144,7 @@ def tests(session: Session, selection: RowSelection, token: CancelToken, *, cont
         ends = "–"
         if area.get("low") is not None and area.get("high") is not None:
             ends = f"[{area['low']:.4f}, {area['high']:.4f}]"
-        rows.append({"model": name, "AUC": f"{area['value']:.4f}", "95% interval": ends})
+        rows.append({"model": name, "AUC": f"{area['value']:.4f}", "95% CI": ends})
     tables = [table("Areas", "", rows)]
     rows = []
     for first, second, difference, low, high, p, adjusted_p in areas["comparisons"]["rows"]:
@@ -173,7 +173,7 @@ def tests(session: Session, selection: RowSelection, token: CancelToken, *, cont
 
 
 def _test_row(models: str, difference: str, ends: str, p: float | None, adjusted_p: float | None) -> dict[str, str]:
-    row = {"models": models, "difference": difference, "95% interval": ends}
+    row = {"models": models, "difference": difference, "95% CI": ends}
     return row | {"p": _p_value(p), "p among all": _p_value(adjusted_p)}
 
 

@@ -514,7 +514,7 @@ def test_a_bound_on_differences_is_said_to_hold_in_the_sample_only():
         ends.append(((centre - half) / (1 + z**2 / n), (centre + half) / (1 + z**2 / n)))
     (low_n, high_n), (low_s, high_s) = ends
     least, most = max(low_n - high_s, low_s - high_n, 0), max(high_n, high_s) - min(low_n, low_s)
-    assert f"tpr differs by {least:.3g} to {most:.3g} on new cases" in repr(plan)
+    assert f"tpr difference on new cases: 95% CI [{least:.3g}, {most:.3g}]" in repr(plan)
 
 
 def test_with_amounts_a_difference_of_depth_is_that_of_rows():

@@ -216,8 +216,8 @@ def test_a_constraint_with_a_level(text, said):
     st.integers(1, 3),
 )
 def test_a_limit_admits_what_a_binomial_test_does(sample, text, models):
-    rate, relation, bound, _, level, _ = text.split()
-    alpha = (1 - float(level) / 100) / models
+    rate, relation, bound, _, level = text.split()
+    alpha = (1 - float(level.rstrip("%")) / 100) / models
     preds = rs.Predictions(sample.y, {f"m{i}": sample.score for i in range(models)})
     counts = rs.ThresholdCounts.from_scores(sample.y, sample.score)
     costs = []
