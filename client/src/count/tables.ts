@@ -1,10 +1,10 @@
-/** Files as columns: CSV, TSV, JSON lines and Parquet, plain or packed with gzip or zstd. */
+/** Files as columns: CSV, TSV, JSON lines, workbooks and Parquet, plain or packed with gzip or zstd. */
 
 import { Decompress } from "fzstd";
 
 import { LOOKED_AT } from "../constants";
 import type { Layout } from "../open/messages";
-import { boundsOf, refuseTotals } from "./bounds";
+import { boundsOf, lastRows, refuseTotals } from "./bounds";
 import { CsvScanner, dialectOf, searched, splitRows } from "./csv";
 import { Refused, shown } from "./errors";
 import { type Encoding, encodingOf, recoder, refuseOtherKinds, requireCompressed, requireParquet } from "./first_bytes";
@@ -12,40 +12,70 @@ import { JsonNames, JsonScanner } from "./json";
 import { openParquet } from "./parquet";
 import { NameSink, NumberSink } from "./sinks";
 import { placeOf, type Rows, type Table, type Wanted } from "./table";
+import { openXlsx, sheetNames, sheetRows, textOfCell } from "./xlsx";
 
 const HEAD = 1 << 19; // bytes from which columns are guessed: half of what is looked at for the encoding
 const END = 1 << 14; // bytes at the end in which totals are looked for
 const PIECE = 1 << 22; // bytes read at a time: few enough for a phone, many enough to hide the waiting between
 
-export async function openTable(file: File, layout: Layout): Promise<Table> {
-  if (file.size === 0) throw new Refused(`${file.name}: the file is empty`);
-  const [suffix, packed] = suffixOf(file.name);
+export async function openTable(whole: File, layout: Layout): Promise<Table> {
+  if (whole.size === 0) throw new Refused(`${whole.name}: the file is empty`);
+  const [suffix, packed] = suffixOf(whole.name);
+  const file = layout.skipFooter && (suffix === "csv" || suffix === "tsv") ? await withoutLastRows(whole, packed, layout, layout.skipFooter) : whole;
   const start = new Uint8Array(await file.slice(0, 16).arrayBuffer());
   if (suffix === "parquet" || (suffix === null && String.fromCharCode(...start).startsWith("PAR1"))) {
     await requireParquet(file, start);
     return openParquet(file);
   }
+  if (suffix === "xlsx" && String.fromCharCode(...start).startsWith("PK")) return openXlsx(file, layout);
   if (packed && suffix) requireCompressed(start, file.name, packed);
-  else refuseOtherKinds(start, file.name, suffix ? `${suffix === "jsonl" ? "JSON" : suffix.toUpperCase()} text` : KNOWN);
+  else refuseOtherKinds(start, file.name, suffix === "xlsx" ? "an Excel workbook" : suffix ? `${suffix === "jsonl" ? "JSON" : suffix.toUpperCase()} text` : KNOWN);
+  if (suffix === "xlsx") throw new Refused(file.name, { expected: "an Excel workbook", got: "other bytes", hint: "end its name in .csv if it is text" });
   if (suffix === null) throw new Refused(file.name, { expected: KNOWN, got: "another kind of file" });
   const encoding = await encodingIn(file, packed, layout);
   const pieces = (most: number, tell: (share: number) => void): AsyncGenerator<Uint8Array> => piecesOf(file, packed, encoding, most, tell);
   const head = await firstOf(pieces, HEAD);
   if (!head.bytes.length) throw new Refused(`${file.name}: the file is empty`);
-  const end = packed ? "" : new TextDecoder(encoding).decode(await file.slice(Math.max(0, file.size - END + (file.size % 2))).arrayBuffer());
+  const end = packed || layout.skipFooter !== undefined ? "" : await endOf(file, encoding);
   const found = suffix === "jsonl" ? jsonTable(head, pieces) : csvTable(file.name, head, end, pieces, suffix === "tsv" ? { ...layout, delimiter: "\t" } : layout);
   return { ...found, encoding };
 }
 
-/** The column names and the first three rows of a text file as a layout splits them; nothing of other files. */
+/** The sheets of a workbook that are not empty; none of other files. */
+export async function sheetsOf(file: File): Promise<string[]> {
+  return suffixOf(file.name)[0] === "xlsx" ? sheetNames(file) : [];
+}
+
+/** A text file without its last rows that are not empty. */
+async function withoutLastRows(file: File, packed: string, layout: Layout, rows: number): Promise<File> {
+  if (packed) throw new Refused(file.name, { expected: "a file that is not compressed to skip rows below its table", got: `.${packed}` });
+  const encoding = await encodingIn(file, packed, layout);
+  const lines = (await endOf(file, encoding)).split(/(?<=\n)/);
+  let cut = "";
+  for (let left = rows; lines.length && (left || !lines[lines.length - 1]!.trim()); ) {
+    const line = lines.pop()!;
+    if (line.trim()) left--;
+    cut = line + cut;
+  }
+  const bytesOf = { "utf-8": new TextEncoder().encode(cut).length, "windows-1252": cut.length, "utf-16le": 2 * cut.length, "utf-16be": 2 * cut.length };
+  return new File([file.slice(0, file.size - bytesOf[encoding])], file.name);
+}
+
+/** The last bytes of a text file as text. */
+async function endOf(file: File, encoding: Encoding): Promise<string> {
+  return new TextDecoder(encoding).decode(await file.slice(Math.max(0, file.size - END + (file.size % 2))).arrayBuffer());
+}
+
+/** The column names and the first three rows of a text file or sheet as a layout splits them; nothing of other files. */
 export async function firstRows(file: File, layout: Layout): Promise<string[][]> {
   const [suffix, packed] = suffixOf(file.name);
+  if (suffix === "xlsx") return (await sheetRows(file, layout)).slice(layout.skipRows ?? 0).slice(0, 4).map((row) => row.map(textOfCell));
   if (suffix !== "csv" && suffix !== "tsv") return [];
   const { bytes } = await firstOf((most, tell) => unpacked(file, packed, most, tell), HEAD);
   const text = new TextDecoder(await encodingIn(file, packed, layout)).decode(bytes.subarray(0, HEAD));
   const delimiter = suffix === "tsv" ? "\t" : layout.delimiter;
   try {
-    const bounds = boundsOf(text, searched(layout.decimal, delimiter), file.name);
+    const bounds = boundsOf(text, searched(layout.decimal, delimiter), file.name, layout.skipRows);
     return splitRows(text.split("\n").slice(bounds.above).join("\n"), layout.decimal, bounds.delimiter ?? delimiter, 4);
   } catch {
     return splitRows(text, layout.decimal, delimiter, 4);
@@ -59,11 +89,11 @@ async function encodingIn(file: File, packed: string, { encoding }: Layout): Pro
   return encoding && !found.startsWith(encoding) ? "utf-16le" : found;
 }
 
-const KNOWN = "a CSV, TSV, JSON Lines or Parquet file";
+const KNOWN = "a CSV, TSV, JSON Lines, Excel or Parquet file";
 
-type Suffix = "csv" | "tsv" | "jsonl" | "parquet" | null;
+type Suffix = "csv" | "tsv" | "jsonl" | "xlsx" | "parquet" | null;
 type Pieces = (most: number, tell: (share: number) => void) => AsyncGenerator<Uint8Array>;
-const SUFFIXES: Record<string, Suffix> = { csv: "csv", txt: "csv", tsv: "tsv", tab: "tsv", jsonl: "jsonl", ndjson: "jsonl", json: "jsonl", parquet: "parquet", pq: "parquet" };
+const SUFFIXES: Record<string, Suffix> = { csv: "csv", txt: "csv", tsv: "tsv", tab: "tsv", jsonl: "jsonl", ndjson: "jsonl", json: "jsonl", xlsx: "xlsx", xlsm: "xlsx", parquet: "parquet", pq: "parquet" };
 
 function suffixOf(name: string): [Suffix, string] {
   const parts = name.toLowerCase().split(".");
@@ -183,12 +213,13 @@ function sinksOf<N, T>(wanted: Wanted, number: () => N, name: () => T): { number
   return { numbers, names, of: (column) => [numbers.get(column), names.get(column)].filter((sink) => sink !== undefined) };
 }
 
-function csvTable(file: string, head: Head, end: string, pieces: Pieces, { decimal, delimiter }: Layout): Table {
+function csvTable(file: string, head: Head, end: string, pieces: Pieces, { decimal, delimiter, skipRows }: Layout): Table {
   const text = new TextDecoder().decode(head.bytes); // which a letter cut in two at its end does not trouble
-  const { above, delimiter: own, note } = boundsOf(text, searched(decimal, delimiter), file);
+  const { above, delimiter: own, note } = boundsOf(text, searched(decimal, delimiter), file, skipRows);
   const dialect = dialectOf(text.split("\n").slice(above).join("\n"), decimal, own ?? delimiter);
   const { columns } = dialect;
-  refuseTotals(end, String.fromCharCode(dialect.delimiter), columns.length, file);
+  const mark = String.fromCharCode(dialect.delimiter);
+  refuseTotals(lastRows(end, mark), columns.length, file, mark);
   const scan = (wanted: Wanted, texts: readonly string[] = []): Scan => {
     for (const name of [...wanted.numbers, ...wanted.names]) placeOf(columns, name);
     const { numbers, names, of } = sinksOf(wanted, () => new NumberSink(decimal, true), () => new NameSink());

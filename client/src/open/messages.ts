@@ -11,6 +11,11 @@ export interface Layout {
   readonly delimiter: string | null;
   /** null where the file tells. */
   readonly encoding: string | null;
+  /** Of a workbook; absent for the only one that is not empty. */
+  readonly sheet?: string | undefined;
+  /** Rows above the column names and below the table; absent where they are looked for. */
+  readonly skipRows?: number | undefined;
+  readonly skipFooter?: number | undefined;
 }
 
 /** What each column is for. */
@@ -57,10 +62,11 @@ export interface Counted {
 
 export type Question =
   | { readonly ask: "look"; readonly files: readonly File[]; readonly layout: Layout }
+  | { readonly ask: "sheets"; readonly files: readonly File[] }
   | { readonly ask: "text"; readonly files: readonly File[]; readonly layout: Layout }
   | { readonly ask: "count"; readonly files: readonly File[]; readonly layout: Layout; readonly roles: Roles }
   | { readonly ask: "rows"; readonly files: readonly File[]; readonly layout: Layout; readonly roles: Roles; readonly model: string; readonly threshold: number | bigint }
   | { readonly ask: "slice"; readonly part: number }
   | { readonly ask: "intervals"; readonly part: number };
 
-export interface Answers { look: Look; text: readonly (readonly string[])[]; count: Counted; rows: Blob; slice: Slice; intervals: Intervals }
+export interface Answers { look: Look; sheets: readonly string[]; text: readonly (readonly string[])[]; count: Counted; rows: Blob; slice: Slice; intervals: Intervals }

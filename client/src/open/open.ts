@@ -27,7 +27,7 @@ const PLAIN: Layout = { decimal: null, delimiter: null, encoding: null };
 let layout = PLAIN;
 let shown = new AbortController();
 
-const input = h("input", { type: "file", multiple: true, id: "files", class: "unseen", accept: ".csv,.tsv,.tab,.txt,.json,.jsonl,.ndjson,.parquet,.pq,.gz,.zst", tabindex: -1, "aria-label": "Files" });
+const input = h("input", { type: "file", multiple: true, id: "files", class: "unseen", accept: ".csv,.tsv,.tab,.txt,.json,.jsonl,.ndjson,.xlsx,.xlsm,.parquet,.pq,.gz,.zst", tabindex: -1, "aria-label": "Files" });
 const status = h("p", { class: "caption", role: "status" });
 const trouble = h("p", { class: "trouble", role: "alert" });
 const form = h("div", { class: "columns" });
@@ -38,7 +38,7 @@ const drop = h(
   button("Choose files", () => input.click(), { class: "primary", id: "choose" }),
   input,
   button("Open an example", () => void openExample(), { id: "example" }),
-  h("p", { class: "caption" }, "CSV, TSV, JSON Lines or Parquet, also compressed as .gz or .zst. One row per case, with its true label and the score of each model. Drop several files to compare them."),
+  h("p", { class: "caption" }, "CSV, TSV, JSON Lines, Excel or Parquet; text also compressed as .gz or .zst. One row per case, with its true label and the score of each model. Drop several files to compare them."),
 );
 const main = h(
   "main",
@@ -73,8 +73,9 @@ function dropped(files: readonly File[]): Promise<void> {
 
 async function opened(files: readonly File[]): Promise<void> {
   const look = await glanceAt(files);
-  if (look) form.replaceChildren(columnsCard(files, look));
-  else if (trouble.textContent && (await sampleOf(files)).length) form.replaceChildren(card("columns", "", titleOf(files), [], layoutChoice(files, true)));
+  const sheets = await worker.ask({ ask: "sheets", files }).catch(() => []);
+  if (look) form.replaceChildren(columnsCard(files, look, sheets));
+  else if (trouble.textContent && (sheets.length || (await sampleOf(files)).length)) form.replaceChildren(card("columns", "", titleOf(files), [], layoutChoice(files, true, sheets)));
   form.querySelector<HTMLElement>("#show")?.focus();
 }
 
@@ -117,7 +118,7 @@ async function attempt(job: () => Promise<void>): Promise<void> {
 
 const USES: readonly (readonly [Use, string])[] = [["", "not used"], ["label", "label"], ["score", "score"], ["weight", "weight"], ["segment", "segment"], ["fold", "fold"]];
 
-function columnsCard(files: readonly File[], look: Look): HTMLElement {
+function columnsCard(files: readonly File[], look: Look, sheets: readonly string[] = []): HTMLElement {
   const uses = guess(look);
   const selects = new Map<string, HTMLSelectElement>();
   const positive = h("select", { id: "positive" });
@@ -166,7 +167,7 @@ function columnsCard(files: readonly File[], look: Look): HTMLElement {
   update();
   const foot = h("div", { class: "tools" }, h("label", { class: "picker", for: "positive" }, "Positive class "), positive, why, show);
   const said = "The use of each column is guessed from its name and values; change it where it is wrong. Rows with a missing value are left out, and the report says how many.";
-  return card("columns", "", titleOf(files), [], h("p", { class: "caption" }, said), search, scroller("Table of columns", h("table", {}, h("thead", {}, head), body)), foot, layoutChoice(files, layout !== PLAIN, look.encoding));
+  return card("columns", "", titleOf(files), [], h("p", { class: "caption" }, said), search, scroller("Table of columns", h("table", {}, h("thead", {}, head), body)), foot, layoutChoice(files, layout !== PLAIN, sheets, look.encoding));
 }
 
 function wordsOf({ values, range, distinct, missing }: Glance): string {
@@ -178,19 +179,31 @@ function wordsOf({ values, range, distinct, missing }: Glance): string {
 const ENCODINGS = [["utf-8", "UTF-8"], ["windows-1252", "Windows-1252"], ["utf-16", "UTF-16"]] as const;
 
 /** How the text of a file is written, with the first rows as they are split now. */
-function layoutChoice(files: readonly File[], open: boolean, encoding: string | null = null): HTMLElement {
-  const pick = (label: string, now: string, options: Options<string>, change: (value: string) => Partial<Layout>): HTMLElement => {
-    const picker = select(options, (value) => {
-      layout = { ...layout, ...change(value) };
-      void opened(files);
-    });
+function layoutChoice(files: readonly File[], open: boolean, sheets: readonly string[], encoding: string | null = null): HTMLElement {
+  const change = (changed: Partial<Layout>): void => {
+    layout = { ...layout, ...changed };
+    void opened(files);
+  };
+  const rowsToSkip = (label: string, now: number | undefined, changed: (rows: number | undefined) => Partial<Layout>): HTMLElement => {
+    const field = h("input", { type: "number", min: 0, step: 1, value: now ?? "", placeholder: "automatic" });
+    field.addEventListener("change", () => change(changed(field.value === "" || !field.checkValidity() ? undefined : field.valueAsNumber)));
+    return h("label", { class: "picker" }, `${label} `, field);
+  };
+  const pick = (label: string, now: string, options: Options<string>, changed: (value: string) => Partial<Layout>): HTMLElement => {
+    const picker = select(options, (value) => change(changed(value)));
     picker.value = now;
     return h("label", { class: "picker" }, `${label} `, picker);
   };
-  const choices = [
-    pick("Decimal mark", layout.decimal ?? "", [["", "automatic"], [".", "point"], [",", "comma"]], (value) => ({ decimal: (value || null) as Layout["decimal"] })),
+  const ofText = [
     pick("Delimiter", layout.delimiter ?? "", [["", "automatic"], [",", "comma"], [";", "semicolon"], ["\t", "tab"], ["|", "vertical bar"]], (value) => ({ delimiter: value || null })),
     pick("Encoding", layout.encoding ?? "", [["", `automatic${encoding ? ` (${ENCODINGS.find(([value]) => encoding.startsWith(value))?.[1] ?? encoding})` : ""}`], ...ENCODINGS], (value) => ({ encoding: value || null })),
+  ];
+  const choices = [
+    ...(sheets.length > 1 ? [pick("Sheet", layout.sheet ?? "", [["", "choose one"], ...sheets.map((sheet) => [sheet, sheet] as const)], (value) => ({ sheet: value || undefined }))] : []),
+    pick("Decimal mark", layout.decimal ?? "", [["", "automatic"], [".", "point"], [",", "comma"]], (value) => ({ decimal: (value || null) as Layout["decimal"] })),
+    ...(sheets.length ? [] : ofText),
+    rowsToSkip("Rows above the names", layout.skipRows, (skipRows) => ({ skipRows })),
+    rowsToSkip("Rows below the table", layout.skipFooter, (skipFooter) => ({ skipFooter })),
   ];
   const rows = scroller("First rows of the file");
   const details = h("details", { class: "data", open }, h("summary", {}, "File format"), h("div", { class: "tools" }, ...choices), rows);

@@ -7,7 +7,7 @@ import { CountedRows } from "../count/rows";
 import type { Rows } from "../count/table";
 import { message } from "../format";
 import type { Reply } from "../pending";
-import { firstRows, openTable } from "../count/tables";
+import { firstRows, openTable, sheetsOf } from "../count/tables";
 import type { Answers, Counted, Glance, Look, Question, Roles } from "./messages";
 import type { Slice } from "../data";
 
@@ -19,6 +19,8 @@ async function answer(question: Question, progress: (share: number) => void): Pr
   switch (question.ask) {
     case "look":
       return look(question.files[0]!, question.layout);
+    case "sheets":
+      return sheetsOf(question.files[0]!);
     case "text":
       return firstRows(question.files[0]!, question.layout);
     case "count":

@@ -782,9 +782,9 @@ def open_excel(paths: list[str], origin: tuple[str, ...], layout: formats.FileLa
     column that also holds texts, all cells are what a CSV file would have for them.
     """
     sheets = [_table(_sheet(path, name, layout.table), name, layout) for path, name in zip(paths, origin, strict=True)]
-    names = [str(cell) for cell in sheets[0][0]]
+    names = [_as_text(cell) for cell in sheets[0][0]]
     for rows, name in zip(sheets, origin, strict=True):
-        names_here = [str(cell) for cell in rows[0]]
+        names_here = [_as_text(cell) for cell in rows[0]]
         if names_here != names:
             raise errors.EngineError(f"{name}: expected the columns of {origin[0]}, {names}, got {names_here}")
     arrays: dict[str, pa.Array] = {}

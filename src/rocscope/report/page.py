@@ -344,7 +344,7 @@ def open_page() -> str:
     Examples
     --------
     >>> page = open_page()
-    >>> len(page) < 280_000, "connect-src 'none'" in page
+    >>> len(page) < 290_000, "connect-src 'none'" in page
     (True, True)
     """
     facts = json.dumps({"version": __version__, "conventions": CONVENTIONS, "shell": shell()})
