@@ -18,7 +18,7 @@ from strategies import costly, samples
 KINDS = ("roc", "gain", "lift", "precision_recall")
 WITH_AREA = ("roc", "gain", "precision_recall")
 
-kinds = st.sampled_from(KINDS)
+kinds = st.sampled_from([*KINDS, "lift_chart"])
 methods = st.sampled_from(["vertical", "threshold", "pooled"])
 
 # Three folds by hand. a: 9+ 8+ 6− 3+ 2−   b: 7− 6+ 6− 4+ 1−   c: 9+ 5− 5+ 2− (ties 6 in b, 5 in c)
@@ -113,6 +113,26 @@ def test_precision_and_lift_are_averaged_by_counts():
         rs.Predictions([1, 0, 0, 1] * 2, [4, 3, 2, 1] * 2, fold=[1] * 4 + [2] * 4), "lift"
     )
     assert lift.at(3 / 8) == pytest.approx((1 / 2) / (3 / 8))
+
+
+def test_lift_charts_are_averaged_in_counts():
+    # At a depth of 40%: 2 of 5 rows in a and b, 1.6 of 4 in c, whose tie holds one positive in two rows.
+    average = rs.evaluation.average_curve(three_folds(), "lift_chart")
+    assert average.at(0.4) == pytest.approx(np.mean([2, 1 / 2, 1 + 0.6 / 2]))
+    assert average.at(1) == pytest.approx((3 + 2 + 2) / 3)
+    charts = [rs.lift_chart(part) for part in three_folds().by_fold().values()]
+    assert average.area() == pytest.approx(np.mean([chart.area() for chart in charts]))
+    pooled = rs.evaluation.average_curve(three_folds(), "lift_chart", method="pooled")
+    assert pooled.at(1) == 7
+    gain = rs.evaluation.average_curve(three_folds(), "gain", method="pooled")
+    np.testing.assert_allclose(pooled.y, 7 * gain.y)
+    # The jackknife by hand at a depth of 1: positives of all rows without one fold, for 14 rows.
+    without = 14 * np.array([4 / 9, 5 / 9, 5 / 10])
+    error = np.sqrt(2 / 3 * ((without - without.mean()) ** 2).sum())
+    assert pooled.band.low[-1] == pytest.approx(max(0, 7 - stats.t.ppf(0.975, 2) * error))
+    labels = [line.get_label() for line in average.plot(Figure().subplots()).lines]
+    assert "chance" in labels
+    assert "perfect" not in labels
 
 
 def test_threshold_average_of_precision_mixes_all_folds_alike():
@@ -265,7 +285,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:AUC:rocscope.errors.RocscopeWarn
 @pytest.mark.parametrize(
     ("options", "error", "words"),
     [
-        ({"kind": "det"}, InputError, "one of 'roc'"),
+        ({"kind": "det"}, InputError, "^kind: expected one of 'roc'"),
         ({"method": "mean"}, InputError, "one of 'pooled'"),
         ({"kind": "gain", "method": "false_positives"}, InputError, "kind='roc'"),
         ({"method": "pooled", "grid": [0.5]}, InputError, "grid"),
@@ -291,7 +311,7 @@ def test_folds_must_be_there_and_have_curves():
         rs.evaluation.average_curve(broken, method="false_positives")
 
 
-@pytest.mark.parametrize("kind", [*KINDS, "calibration"])
+@pytest.mark.parametrize("kind", [*KINDS, "lift_chart", "calibration"])
 @pytest.mark.parametrize("method", ["vertical", "threshold", "pooled"])
 def test_the_result_is_plain_data_and_a_figure(kind, method):
     score = SCORE / 10

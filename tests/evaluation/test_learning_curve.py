@@ -87,6 +87,31 @@ def test_any_metric(data, metric):
     assert found.larger_is_better == (metric not in ("error", "brier"))
 
 
+def test_training_rows_are_judged_too(data):
+    X, y = data
+    options = {"sizes": [20, 100], "repeats": 2, "metric": "accuracy"}
+    models = {"one": KNeighborsClassifier(1), "nb": GaussianNB()}
+    found = rs.evaluation.learning_curve(models, X, y, return_train_score=True, **options)
+    assert found.mean("one", training=True).tolist() == [1, 1]  # the nearest neighbour of a row is itself
+    plain = rs.evaluation.learning_curve(models, X, y, **options)
+    for model in models:
+        np.testing.assert_array_equal(found.values[model], plain.values[model])
+    with pytest.raises(InputError, match="return_train_score=True"):
+        plain.mean("nb", training=True)
+    # In the first run, all 100 training rows of the holdout.
+    preds = rs.evaluate(GaussianNB(), X, y, cv="holdout", repeats=2).by_repeat()[0]
+    train = np.setdiff1d(np.arange(150), preds.row)
+    right = (GaussianNB().fit(X[train], y[train]).predict(X[train]) == y[train]).mean()
+    assert found.training["nb"][0, 1] == pytest.approx(right)
+    assert found.to_frame()["training"].iloc[1] == found.training["one"][0, 1]
+    assert list(plain.to_frame().columns) == ["model", "fold", "repeat", "size", "value"]
+    ax = found.plot(Figure().subplots())
+    assert [line.get_label() for line in ax.lines] == ["one", "one, training rows", "nb", "nb, training rows"]
+    assert ax.lines[1].get_ydata().tolist() == [1, 1]
+    assert ax.get_ylabel() == "Accuracy"
+    assert json.dumps(found.to_dict(), allow_nan=False)
+
+
 def test_several_classes(data):
     found = rs.evaluation.learning_curve(
         GaussianNB(), data[0], np.arange(150) % 3, metric="accuracy", repeats=2, steps=2

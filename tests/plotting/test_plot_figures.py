@@ -102,6 +102,30 @@ def test_lift_chart_figure_shows_what_the_charts_say():
     assert iso_line_on(ax).get_slope() == charts[decision.model].iso_performance_line(context).slope
 
 
+@pytest.mark.parametrize("ties", ["lower", "upper"])
+def test_steps_of_ties_enclose_the_area_in_the_legend(ties):
+    tied = rs.Predictions([1, 1, 0, 0, 1, 0], [0.9, 0.6, 0.5, 0.4, 0.4, 0.2])
+    at_ends = {"ties": ties, "hull": False, "thresholds": []}
+    for ax, curve, area in (
+        (rs.plotting.plot_roc(tied, ax=Figure().subplots(), **at_ends), rs.roc(tied), rs.auc(tied, ties=ties)),
+        (rs.plotting.plot_lift_chart(tied, ax=Figure().subplots(), **at_ends), rs.lift_chart(tied), None),
+    ):
+        (steps,) = (line for line in ax.lines if line.get_label().startswith("ties as"))
+        x, y = steps.get_path().vertices.T
+        drawn = np.trapezoid(y, x)
+        if area is None:  # for the lift chart, by hand: 0 + 1 + 2 + 2 + 3 or one further, in sixths and a third
+            area = {"lower": (0 + 1 + 2 + 2 * 2 + 3) / 6, "upper": (1 + 2 + 2 + 2 * 3 + 3) / 6}[ties]
+            assert ties == "upper" or area == pytest.approx(curve.area("step"))
+        assert drawn == pytest.approx(area)
+        assert f"(area {area:.3g})" in steps.get_label() or f"(area {area:.3f})" in steps.get_label()
+        assert (steps.get_label() == f"ties as errors (area {area:.3f})") == (ties == "lower")
+
+
+def test_other_ties_are_refused():
+    with pytest.raises(InputError, match="ties: expected one of 'half', 'lower', 'upper'"):
+        rs.plotting.plot_roc(PREDICTIONS, ties="none", ax=Figure().subplots())
+
+
 def test_at_a_target_prevalence_a_lift_chart_has_the_best_point_without_a_line():
     context = rs.Context(target_prevalence=0.01, cost_fn=50)
     ax = rs.plotting.plot_lift_chart(PREDICTIONS, context=context, ax=Figure().subplots())

@@ -159,7 +159,7 @@ def _t_quantile(df: Array, level: float) -> Array:
     return np.where(df > 0, special.stdtrit(np.maximum(df, 1e-3), (1 + level) / 2), np.nan)
 
 
-Kind = Literal["roc", "gain", "lift", "precision_recall", "calibration"]
+Kind = Literal["roc", "gain", "lift", "lift_chart", "precision_recall", "calibration"]
 CurveOf = Callable[[ThresholdCounts], Curve]
 
 # Of cases for a jackknife where cases repeat; a choice: 20 fits, and a variance with 19 degrees of freedom.
@@ -170,6 +170,7 @@ _COUNT_CURVES: dict[str, Callable[[ThresholdCounts], CountCurve]] = {
     "roc": rate_curves.roc,
     "gain": rate_curves.gain,
     "lift": rate_curves.lift,
+    "lift_chart": rate_curves.lift_chart,
     "precision_recall": rate_curves.precision_recall,
 }
 
@@ -246,7 +247,7 @@ def fold_curves(predictions: Predictions, kind: Kind, *, bins: int, strategy: St
     RocscopeWarning
         If some folds have none.
     """
-    check.check_choice("curve", kind, KINDS)
+    check.check_choice("kind", kind, KINDS)
     masks = dict(masks_of("fold", predictions.fold))
     counts = predictions.counts()
     curve_of = _in_shared_bins(counts, bins, strategy) if kind == "calibration" else _COUNT_CURVES[kind]
@@ -541,7 +542,8 @@ class AverageCurve(Curve):
     pooled : Curve
         Area of all rows together, including folds without a curve.
     areas : Areas or None
-        Pooled and as the mean of the folds; None for lift and calibration, which have no area.
+        Pooled and as the mean of the folds; None for lift and calibration, which have no area, and for lift charts,
+        whose areas are numbers of positives (`area` returns the mean of the folds).
     """
 
     title = "average over folds"
@@ -669,7 +671,8 @@ def average_curve(
     Parameters
     ----------
     predictions : Predictions with a fold column
-    kind : {"roc", "gain", "lift", "precision_recall", "calibration"}
+    kind : {"roc", "gain", "lift", "lift_chart", "precision_recall", "calibration"}
+        A mean of lift charts counts the true positives of one fold, a pooled one of all folds.
     method : {"vertical", "threshold", "false_positives", "pooled"}
         The mean of y at each x; the mean of x and y at each threshold; for ROC curves the mean number of true
         positives at each number of false positives; or one curve of the rows of all folds together, which supposes
@@ -779,6 +782,9 @@ def _pooled(folds: FoldCurves, level: float) -> Averaged:
     y = mean(np.atleast_2d(curve.y))
     if folds.leave_one_out:
         without = [np.asarray(shorter.at(curve.x), dtype=np.float64) for shorter in folds.leave_one_out]
+        if curve.y_name == "tp":  # the jackknife needs the counts of fewer rows on the scale of all rows
+            sizes = [shorter.counts.n for shorter in folds.leave_one_out]
+            without = [tp * (curve.counts.n / size) for tp, size in zip(without, sizes, strict=True)]
         # Limits are those of the curve read at x, as in `without`: where it jumps, of the end of the jump.
         y = jackknife(np.asarray(curve.at(curve.x)), np.stack(without), level)._replace(value=curve.y)
     return Averaged(curve.x, y.within(curve.y_name), curve.threshold, curve.at, folds.jackknife_name)

@@ -10,7 +10,7 @@ Both fit models to samples of the rows and evaluate them on rows that they were 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -39,6 +39,8 @@ class LearningCurve(Result):
         Training rows.
     values : mapping from model name to array of runs × k
         The metric on the test rows of each run; NaN where it is not defined, or the model failed.
+    training : as `values`
+        The metric on the rows that the model was fitted to, if `return_train_score` was requested; otherwise empty.
     fold, repeat : arrays of runs
     logarithmic : bool
         Whether sizes are spaced by factors, and drawn so.
@@ -56,11 +58,13 @@ class LearningCurve(Result):
     logarithmic: bool
     protocol: str
     failures: tuple[fitting.Failure, ...] = ()
+    training: Mapping[str, Array] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name in ("size", "fold", "repeat"):
             check.settle(self, **{name: check.read_only(np.asarray(getattr(self, name)))})
-        check.settle(self, values={name: check.read_only(values) for name, values in self.values.items()})
+        for name in ("values", "training"):
+            check.settle(self, **{name: {model: check.read_only(runs) for model, runs in getattr(self, name).items()}})
 
     @property
     def models(self) -> list[str]:
@@ -72,9 +76,25 @@ class LearningCurve(Result):
         """Number of runs of each size."""
         return self.fold.size
 
-    def mean(self, model: str | None = None) -> Array:
-        """Return the mean over runs at each size, over runs with a value."""
-        values = self.values[model_name(self.models, model)]
+    def mean(self, model: str | None = None, *, training: bool = False) -> Array:
+        """Return the mean over runs at each size, over runs with a value.
+
+        Parameters
+        ----------
+        model : str, optional
+            May be omitted if there is only one.
+        training : bool
+            Of the values on the training rows.
+
+        Raises
+        ------
+        InputError
+            If there are no values on the training rows.
+        """
+        if training and not self.training:
+            hint = "call learning_curve with return_train_score=True"
+            raise InputError("training", expected="values on the training rows", got="none", hint=hint)
+        values = (self.training if training else self.values)[model_name(self.models, model)]
         known = ~np.isnan(values)
         with np.errstate(invalid="ignore"):
             return np.where(known, values, 0.0).sum(axis=0) / known.sum(axis=0)
@@ -98,7 +118,7 @@ class LearningCurve(Result):
         return reach("plotting").plot_learning_curve(self, ax, share=share)
 
     def to_frame(self, backend: str = "pandas") -> Any:
-        """Return a frame with one row per model, run and size: model, fold, repeat, size, value."""
+        """Return a frame with one row per model, run and size: model, fold, repeat, size, value, perhaps training."""
         k, m = self.size.size, len(self.models)
         columns = {
             "model": np.repeat(self.models, self.runs * k),
@@ -107,6 +127,8 @@ class LearningCurve(Result):
             "size": np.tile(self.size, self.runs * m),
             "value": np.concatenate([values.ravel() for values in self.values.values()]),
         }
+        if self.training:
+            columns["training"] = np.concatenate([self.training[name].ravel() for name in self.models])
         return check.frame_of(columns, backend)
 
     def to_dict(self) -> dict[str, Any]:
@@ -124,6 +146,18 @@ class LearningCurve(Result):
     def _repr_html_(self) -> str:
         rows = [(name, *(f"{value:.4g}" for value in self.mean(name))) for name in self.models]
         return super()._repr_html_() + html_table(rows, ("rows", *self.size))
+
+
+@dataclass(frozen=True)
+class _TrainingScorer:
+    """Compute a metric where `evaluate` would call a scorer: on test rows and on training rows."""
+
+    measure: Measure
+    task: fitting.Task
+
+    def __call__(self, _fitted: Any, scored: fitting.Scored, rows: fitting.TestRows) -> float:
+        predictions = fitting.predictions_of_model(self.task, rows.labels, scored, rows.weight)
+        return self.measure.of(predictions, scored.response)
 
 
 Schedule = Literal["geometric", "arithmetic"]
@@ -147,6 +181,7 @@ def learning_curve(
     sample_weight: Any = None,
     pos_label: Any = None,
     response: fitting.Response = "auto",
+    return_train_score: bool = False,
     n_jobs: int | None = None,
     random_state: Any = 0,
     progress: Progress = None,
@@ -163,6 +198,9 @@ def learning_curve(
     metric, larger_is_better : see `bootstrap_632`
     cv, repeats : see `evaluate`
         Each split is one run; by default 20 repeats of a holdout or bootstrap and one of other protocols.
+    return_train_score : bool
+        Evaluate each model on its training rows too. If both curves meet at a value that is too low, the model is too
+        simple (bias); if they stay apart, it is too flexible for the number of rows (variance).
 
     Returns
     -------
@@ -202,8 +240,10 @@ def learning_curve(
     True
     """
     task = fitting.task_of(X, y, pos_label, sample_weight, response, check.seed_of(random_state))
-    experiment = fitting.Fitting.of(models, task, groups, n_jobs, progress)
     measure = measure_of(metric, several_classes=task.positive is None, larger_is_better=larger_is_better)
+    if return_train_score:
+        task = replace(task, scorers={measure.name: _TrainingScorer(measure, task)}, with_training=True)
+    experiment = fitting.Fitting.of(models, task, groups, n_jobs, progress)
     if repeats is None:
         # One split of a random holdout or bootstrap says little; other protocols test every row once.
         random_split = cv in ("holdout", "out_of_bag") if isinstance(cv, str) else isinstance(cv, Holdout | OutOfBag)
@@ -217,6 +257,7 @@ def learning_curve(
         order = split.train[_stratified_order(experiment.sample.y[split.train], rng)]
         nested += [replace(split, train=order[:k], training_rows=k) for k in size.tolist()]
     values = {name: np.full((len(splits), size.size), np.nan) for name in experiment.models}
+    training = {name: runs.copy() for name, runs in values.items()} if return_train_score else {}
     failed = []
     for result in experiment.run(nested, "learning curve"):
         if isinstance(result, fitting.Failed):
@@ -225,6 +266,9 @@ def learning_curve(
         column = np.searchsorted(size, result.split.train.size)
         preds = fitting.predictions_of_split(result, task)
         values[result.model][result.split.fold, column] = measure.of(preds, result.response)
+        on_training = result.training_values.get(measure.name)
+        if isinstance(on_training, float):  # the text of an error otherwise
+            training[result.model][result.split.fold, column] = on_training
     if len(failed) == len(nested) * len(experiment.models):
         fitting.raise_first(failed)
     for name in experiment.models:
@@ -233,6 +277,7 @@ def learning_curve(
             warn(f"no value from {len(failures)} of {len(nested)} fits: {failures[0]}")
         if len(failures) == len(nested):
             del values[name]
+            training.pop(name, None)
     return LearningCurve(
         measure.name,
         measure.sign > 0,
@@ -243,6 +288,7 @@ def learning_curve(
         sizes == "geometric" if isinstance(sizes, str) else _spaced_by_factors(size),
         title,
         tuple(fit.failure for fit in failed),
+        training,
     )
 
 

@@ -412,8 +412,12 @@ def _show_benefit(ax: Any, curve: Any) -> None:
 
 
 def _of_pooled(curve: Any) -> list[Guide]:
-    """Return the reference lines of the pooled folds; none in counts, which differ by fold."""
-    return [] if curve.x_name == "fp" else style_of(curve.pooled).guides(curve.pooled)
+    """Return the reference lines of the pooled folds; in counts, which differ by fold, at most that of chance."""
+    if curve.x_name == "fp":
+        return []
+    if curve.y_name == "tp":
+        return [Guide("chance", (0, 1), (0, curve.y[-1].item()))]
+    return style_of(curve.pooled).guides(curve.pooled)
 
 
 STYLES = {

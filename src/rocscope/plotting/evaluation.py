@@ -191,6 +191,8 @@ def plot_uplift_parts(uplift: UpliftTable, ax: Any = None) -> Any:
 def plot_learning_curve(curve: LearningCurve, ax: Any = None, *, share: float | None = 0.8) -> Any:
     """Draw a learning curve: the mean over runs at each number of training rows, and a band.
 
+    Values on the training rows are dotted, if the curve has them.
+
     Parameters
     ----------
     curve : LearningCurve
@@ -221,6 +223,9 @@ def plot_learning_curve(curve: LearningCurve, ax: Any = None, *, share: float | 
     for index, (model, label) in enumerate(zip(curve.models, theme.names(curve.models), strict=True)):
         look = theme.line_look(index)
         axes.plot(curve.size, curve.mean(model), label=label, marker="o", markersize=4, zorder=3, **look)
+        if curve.training:
+            on_training = look | {"linestyle": (0, (1, 1.2)), "linewidth": 1.1, "zorder": 2.5}
+            axes.plot(curve.size, curve.mean(model, training=True), label=f"{label}, training rows", **on_training)
         if share is not None:
             band = curve.band(model, share=share)
             fill = {"color": look["color"], "alpha": 0.14, "linewidth": 0, "zorder": 2}
@@ -228,7 +233,7 @@ def plot_learning_curve(curve: LearningCurve, ax: Any = None, *, share: float | 
     _set_ticks(axes, curve)
     axes.set_xlabel("Training rows")
     spelled = _SPELLED.get(curve.metric, curve.metric.replace("_", " ").capitalize())
-    axes.set_ylabel(f"{spelled} on test rows")
+    axes.set_ylabel(spelled if curve.training else f"{spelled} on test rows")
     if share is not None:
         label = f"{100 * share:g}% of {curve.runs} runs"
         axes.fill_between([], [], color=theme.palette().muted, alpha=0.2, linewidth=0, label=label)

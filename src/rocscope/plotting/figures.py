@@ -12,6 +12,7 @@ import numpy as np
 from matplotlib.transforms import Bbox
 
 from rocscope._base import validation as check
+from rocscope._base.arrays import Ties
 from rocscope._base.contract import contract
 from rocscope.calibration.curve import CalibrationCurve, Method, calibration_curve
 from rocscope.calibration.outcomes import Strategy
@@ -24,7 +25,16 @@ from rocscope.decisions.choosing import DEFAULT_THRESHOLD, Decision, choose
 from rocscope.errors import ColumnError, InputError
 from rocscope.figures import registry
 from rocscope.plotting import theme
-from rocscope.plotting.curves import BESIDE, draw, legend_below, make_room, place_legend, quantity, shared_legend
+from rocscope.plotting.curves import (
+    BESIDE,
+    draw,
+    legend_below,
+    make_room,
+    outline,
+    place_legend,
+    quantity,
+    shared_legend,
+)
 from rocscope.sample import Labels, Models, Scores, samples_of, with_scores
 
 _OFFSETS = tuple((side, height) for height in (-4, 5, -13, 14) for side in (9, -9))
@@ -123,6 +133,7 @@ class Marking(NamedTuple):
     hull: bool = True
     context: Context | None = None
     thresholds: Sequence[float] | None = None
+    ties: Ties = "half"
 
 
 def draw_counts(
@@ -131,6 +142,9 @@ def draw_counts(
     """Draw ROC curves or lift charts with hulls, the best point and the points of given thresholds."""
     lines = {name: draw(curve, ax, label=label) for (name, curve), label in zip(curves.items(), labels, strict=True)}
     colours = {name: line.get_color() for name, line in lines.items()}
+    if what.ties != "half":
+        for name, curve in curves.items():
+            _draw_steps(ax, curve, what.ties, colours[name])
     decision = choose({name: curve.counts for name, curve in curves.items()}, what.context)
     if what.hull:
         outlined = curves if len(curves) <= _MOST_HULLS else {decision.model: curves[decision.model]}
@@ -150,6 +164,17 @@ def draw_counts(
         label = "given thresholds" if what.thresholds is not None else f"threshold {DEFAULT_THRESHOLD}"
         ax.plot([], [], label=label, **_look(theme.palette().muted, best=False))
     return marks
+
+
+def _draw_steps(ax: Any, curve: RocCurve | LiftChart, ties: Ties, colour: Any) -> None:
+    """Draw the staircase on which every tied pair counts as an error ("lower") or as right ("upper"), with its area."""
+    if ties == "lower":
+        where, height, name = "post", curve.y[:-1], "ties as errors"
+    else:
+        where, height, name = "pre", curve.y[1:], "ties as right"
+    area = theme.number(float((np.diff(curve.x) * height).sum()))
+    look = {"color": colour, "linewidth": 1.1, "linestyle": (0, (1, 1.2)), "zorder": 2.5}
+    ax.step(*outline(curve), where=where, label=f"{name} (area {area})", **look)
 
 
 def _draw_best(ax: Any, curves: Mapping[str, RocCurve | LiftChart], decision: Decision, what: Marking) -> Mark:
@@ -201,6 +226,7 @@ def draw_calibration(
 Legend = Literal["inside", "beside", "below", "none"]
 _MOST_BANDS, _MOST_FACTS = 2, 3  # models: more bands hide the curves, more facts fill the legend
 _LEGENDS: tuple[Legend, ...] = get_args(Legend)
+_TIES: tuple[Ties, ...] = get_args(Ties)
 
 
 @contract
@@ -214,6 +240,7 @@ def plot_roc(
     hull: bool = True,
     context: Context | None = None,
     thresholds: Sequence[float] | None = None,
+    ties: Ties = "half",
     legend: Legend | None = None,
     ax: Any = None,
 ) -> Any:
@@ -232,6 +259,9 @@ def plot_roc(
         the sample's prevalence, which means accuracy.
     thresholds : sequence of float, optional
         Points to mark on each curve; by default 0.5 where all scores lie in [0, 1], and none otherwise.
+    ties : {"half", "lower", "upper"}
+        A curve is straight through a tie, which counts half. The other two also draw the staircase below or above it,
+        on which a tied pair counts as an error or as right, and write both areas in the legend.
     legend : {"inside", "beside", "below", "none"}, optional
         Position of the legend; by default inside a given Axes, and outside the Axes of a new figure. Below the only
         Axes of a figure it makes the figure higher and leaves its width, as a column of a journal needs it.
@@ -269,7 +299,8 @@ def plot_roc(
     """
     chosen = _select(with_scores(predictions, y_score, pos_label=pos_label, sample_weight=sample_weight), models)
     curves = {name: roc(counts) for name, counts in chosen.items()}
-    what = Marking(hull, context, thresholds)
+    check.check_choice("ties", ties, _TIES)
+    what = Marking(hull, context, thresholds, ties)
     return _on_axes(ax, lambda axes: draw_counts(axes, curves, _with_auc(curves), what), legend)
 
 
@@ -284,6 +315,7 @@ def plot_lift_chart(
     hull: bool = True,
     context: Context | None = None,
     thresholds: Sequence[float] | None = None,
+    ties: Ties = "half",
     legend: Legend | None = None,
     ax: Any = None,
 ) -> Any:
@@ -291,8 +323,9 @@ def plot_lift_chart(
 
     Parameters
     ----------
-    predictions, y_score, pos_label, sample_weight, models, hull, context, thresholds, legend, ax : see `plot_roc`
-        With a target prevalence the best point is marked but no line drawn: the counts are the sample's.
+    predictions, y_score, pos_label, sample_weight, models, hull, context, thresholds, ties, legend, ax : see `plot_roc`
+        With a target prevalence the best point is marked but no line drawn: the counts are the sample's. The area of
+        ``ties="lower"`` is ``LiftChart.area("step")``.
 
     Returns
     -------
@@ -316,11 +349,19 @@ def plot_lift_chart(
     >>> ax = plot_lift_chart(Predictions([1, 1, 0, 1, 0], [0.9, 0.6, 0.5, 0.4, 0.2]), ax=Figure().subplots())
     >>> ax.get_ylabel(), ax.lines[-1].get_label()
     ('True positives (positives found)', 'threshold 0.5')
+    >>> tied = [1, 1, 0, 0, 1, 0], [0.9, 0.6, 0.5, 0.4, 0.4, 0.2]
+    >>> ax = plot_lift_chart(*tied, ties="lower", hull=False, ax=Figure().subplots())
+    >>> [text.get_text() for text in ax.get_legend().get_texts()][:2]
+    ['score (area 2)', 'ties as errors (area 1.67)']
     """
     chosen = _select(with_scores(predictions, y_score, pos_label=pos_label, sample_weight=sample_weight), models)
     curves = {name: lift_chart(counts) for name, counts in chosen.items()}
-    what = Marking(hull, context, thresholds)
-    return _on_axes(ax, lambda axes: draw_counts(axes, curves, theme.names(curves), what), legend)
+    check.check_choice("ties", ties, _TIES)
+    what, labels = Marking(hull, context, thresholds, ties), theme.names(curves)
+    if ties != "half":
+        areas = [theme.number(chart.area()) for chart in curves.values()]
+        labels = [f"{name} (area {area})" for name, area in zip(labels, areas, strict=True)]
+    return _on_axes(ax, lambda axes: draw_counts(axes, curves, labels, what), legend)
 
 
 @contract
