@@ -94,7 +94,7 @@ class ParsedBound:
     def of(cls, text: str) -> "ParsedBound | None":
         """Parse a constraint; None if it is not understood."""
         found = re.fullmatch(r"at most (\S+) of \S+ cases", text)
-        form = re.fullmatch(r"(\S+) (>=|<=|>|<) (\S+)(?: at (\S+) %)?", text)
+        form = re.fullmatch(r"(\S+) (>=|<=|>|<) (\S+)(?: at (\S+)%)?", text)
         quantity, relation, most, percent = (
             ("cases", "<=", found[1], None) if found else form.groups() if form else ("",) * 4
         )
